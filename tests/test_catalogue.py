@@ -16,7 +16,8 @@ import pytest
 from app.queries.comparisons.cohorts import as_figures, compare_cohorts
 from app.queries.filters.chosen import NO_FILTERS
 from app.queries.quality import FACTS as KNOWN_FACTS
-from app.reports import results
+from app.queries.usage.totals import Request as UsageRequest
+from app.reports import results, usage
 from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report
 from app.text import cost_grids, grid_columns, presentation, verdict_grids
@@ -54,6 +55,8 @@ def answers(store: Store) -> Iterator[tuple[str, Answer]]:
     yield "sources", results.sources(store)
     yield "claims", results.claims(store, NO_FILTERS, (), None)
     yield "findings", results.findings(store, NO_FILTERS, (), (), None)
+    for by in ("day", "block", "tool"):
+        yield f"usage: {by}", usage.usage(store, UsageRequest(by=(by,)))
     made = report(store, Request(by=("label:branch", "day"), reprice="claude-opus-4-6"))
     yield from ((f"report: {section.key}", section.answer) for section in made.sections)
     cohorts = compare_cohorts(store, NO_FILTERS, NO_FILTERS)

@@ -23,6 +23,7 @@ from app.cli.commands.measured import measurements, verdicts
 from app.cli.commands.reprice import prices_option, reprice
 from app.cli.commands.show import show
 from app.cli.commands.undo import ingests, undo
+from app.cli.commands.usage import usage
 from app.cli.options import (
     Output,
     Rows,
@@ -222,6 +223,7 @@ def models(cost: str, filters: Filters, output: Output, store: Store) -> None:
     deliver(results.models(store, filters, cost), output)
 
 
+cli.add_command(usage)
 cli.add_command(claims)
 cli.add_command(findings)
 cli.add_command(verdicts)

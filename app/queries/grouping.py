@@ -39,11 +39,11 @@ def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Group:
     """The grouping that a word names, the `number`th of its query. Raises UsageError for one that does not exist."""
     key = word.removeprefix(LABEL_PREFIX)
     if key != word and key:
-        return _bound(LABEL, word, f"{LABEL.label} {key}", {"key": key}, number)
+        return bound(LABEL, word, f"{LABEL.label} {key}", {"key": key}, number)
     if word not in DIMENSIONS:
         meant = did_you_mean(word, list(DIMENSIONS))
         raise UsageError(f"unknown dimension {word!r}.", f"{meant}Choose from: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY.")
-    return _bound(DIMENSIONS[word], word, DIMENSIONS[word].label, {"zone": zone}, number)
+    return bound(DIMENSIONS[word], word, DIMENSIONS[word].label, {"zone": zone}, number)
 
 
 def groups(words: Sequence[str], zone: str = UTC_ZONE) -> list[Group]:
@@ -81,7 +81,8 @@ def _counts_by(name: str) -> bool:
         return bool(connection.execute("select true from pg_timezone_names() where name = $name", {"name": name}).fetchall())
 
 
-def _bound(dimension: Dimension, word: str, label: str, values: Mapping[str, str], number: int) -> Group:
+def bound(dimension: Dimension, word: str, label: str, values: Mapping[str, str], number: int) -> Group:
+    """The dimension as the `number`th grouping of a query, with the values that its SQL asks for."""
     used = {name: value for name, value in values.items() if f"${name}" in dimension.sql}
     sql = dimension.sql
     for name in used:

@@ -21,11 +21,12 @@ from app.text.words.measured import VERDICT_COLUMNS
 from schemas.agents import AGENTS
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
+from schemas.catalogue.usage import LOWER_BOUNDS, USAGE_DIMENSIONS, WHOLE_RUNS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import visible
 from schemas.unit_names import Unit
 
-_NAMES = (DIMENSIONS | MODEL_DIMENSIONS).keys() - {"provider", "region"}
+_NAMES = (DIMENSIONS | MODEL_DIMENSIONS | USAGE_DIMENSIONS).keys() - {"provider", "region"}
 """Groupings of which every run has one; most models have no region."""
 
 CAUSE_COLUMNS = ("cost_cause", "causes", "cause")
@@ -44,6 +45,12 @@ def agent_name(key: str) -> str:
     """`Claude Code` for `claude-code`; an agent that is not in the list has its key."""
     return AGENTS[key].label if key in AGENTS else key
 
+
+_BOUNDED = ("output_tokens", "total_tokens", "cost_list_usd")
+"""Figures that are lower bounds in a row of usage that counts LOWER_BOUNDS."""
+
+_BASES = (("runs",), ("responses", WHOLE_RUNS), ("calling_responses",))
+"""What the figures of a row rest on: the first of these that it counts."""
 
 _FOLLOWS = {"cost_per_turn_usd": "cost_own_usd", "cost_delta_usd": "cost_own_usd", "parallelism": "duration_api_own_ms"}
 """Figures that are unknown where another one is."""
@@ -84,7 +91,7 @@ class Column:
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
-        return human(("no", "yes")[value] if isinstance(value, bool) else self._words(value, row), self.unit)
+        return self._at_least(row) + human(("no", "yes")[value] if isinstance(value, bool) else self._words(value, row), self.unit)
 
     def _words(self, value: Any, row: Mapping[str, Any]) -> Any:
         """What people call a key; any other value as it is."""
@@ -102,12 +109,16 @@ class Column:
         """The value with nothing of a sum rounded away."""
         value = row[self.name]
         is_number = self.unit in EXACT_UNITS and not (isinstance(value, float) and not isfinite(value))
-        return exact(value, self.unit) if is_number else self.cell(row)
+        return self._at_least(row) + exact(value, self.unit) if is_number else self.cell(row)
+
+    def _at_least(self, row: Mapping[str, Any]) -> str:
+        """`≥ ` before a figure that is a lower bound."""
+        return "≥ " if self.name in _BOUNDED and row.get(LOWER_BOUNDS) and row[self.name] is not None else ""
 
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""
-        known, runs = row.get(self.known or ""), row.get("runs")
-        return f"{known:,} of {runs:,}" if known and runs and known < runs else ""
+        known, of = row.get(self.known or ""), next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
+        return f"{known:,} of {of:,}" if known and of and known < of else ""
 
 
 def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:

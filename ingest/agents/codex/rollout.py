@@ -1,14 +1,15 @@
-"""Codex's rollout files → runs, one for each session.
+"""Codex's rollout files → runs, one for each session, and its responses.
 
-Tokens are running totals of the session, and every total is written about twice: what counts is its growth. A fork or a sub-agent begins
-with a copy of its parent's lines, totals included. The copy ends with the first turn that is younger than the session: ids of turns are
-UUIDs of version 7. A file without any total is not as full as the stream of its thread. Rules and cases: Codex's issues 1370, 17539 and
-19022 as ccusage, tokscale and CodexBar met them.
+Tokens are running totals of the session, and every total is written about twice: what counts is its growth, which is one response. A fork
+or a sub-agent begins with a copy of its parent's lines, totals included. The copy ends with the first turn that is younger than the
+session: ids of turns are UUIDs of version 7; since 2026-09 a sub-agent says which line is its first. Where nothing tells, all responses
+count, as an upper bound, and are named as the parent's, so that they count once beside its file. A file without any total is not as full
+as the stream of its thread. Rules and cases: Codex's issues 1370, 17539, 19022 and 47003 as ccusage, tokscale and CodexBar met them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -16,7 +17,9 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
-from ingest.agents.codex.usage import tokens_of, used_since
+from ingest.agents.codex.responses import Moment, Owner, Response, Responses, by_model, rows_of
+from ingest.agents.codex.tool_items import ENDS, called_tool, ended_badly, is_failure
+from ingest.agents.codex.usage import Counts
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.shared.record_id import canonical_hash
@@ -29,32 +32,39 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.codex import ROLLOUT_TYPES, EventMessage, SessionMeta, TokenInfo, TurnContext
-
-_TOOL_ITEMS = {"function_call": "name", "custom_tool_call": "name", "local_shell_call": "type", "web_search_call": "type"}
-"""Type of an item that is a tool call → the field with the name of the tool."""
+from schemas.wire.agents.codex import ROLLOUT_TYPES, Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
 
 _READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
 _CLOCKS_DIFFER = timedelta(seconds=1)
+_LONGEST_NUMBER = 18
 _NO_TOKENS = "The session has no token counts."
 _COPIED = "The session was forked; the history of its parent cannot be told apart."
 
 
 @dataclass
 class _Session:
-    """One session so far. `inherited`: tokens of turns that are older than the session; `dated`: whether any turn had a time."""
+    """One session so far.
+
+    `origin`: the session whose lines it may begin with; `is_fork`: it says that it does. `own_from`: the number of its first own line,
+    where that is told. `copying`: whether the lines are copies; `dated`: whether anything told. `total`: the last running total, which
+    was logged as `last_total`.
+    """
 
     meta: SessionMeta
     started_at: datetime | None
     last: Document
-    last_stamp: str = ""
+    origin: str | None = None
+    is_fork: bool = False
+    own_from: int | None = None
     copying: bool = False
     dated: bool = False
+    last_stamp: str = ""
+    last_number: float = 0
+    turn: str | None = None
     model: str | None = None
     last_total: dict[str, Any] | None = None
-    total: Tokens = field(default_factory=Tokens)
-    used: dict[str | None, Tokens] = field(default_factory=dict)
-    inherited: dict[str | None, Tokens] = field(default_factory=dict)
+    total: Counts | None = None
+    responses: Responses = field(default_factory=Responses)
     tasks: int = 0
     prompts: int = 0
     outcome: Outcome = Outcome.UNKNOWN
@@ -64,6 +74,16 @@ class _Session:
     final_text: str | None = None
     permission_mode: str | None = None
     tools: ToolCounts = field(default_factory=ToolCounts)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there are lines of its own."""
+        return bool(self.tasks or self.prompts or (not self.copying and self.responses.told))
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether nothing told its lines from those of its parent."""
+        return self.copying and not self.dated
 
 
 class CodexRollout:
@@ -108,23 +128,33 @@ class CodexRollout:
     def _meta(self, document: Document, meta: SessionMeta) -> Iterable[Found | Unreadable]:
         """The first line of a session; of another one where its own turns have begun, else of the parent whose lines follow."""
         session = self._session
-        if session and (session.meta.id == meta.id or not (session.tasks or session.prompts)):
-            session.copying = session.copying or session.meta.id != meta.id
+        if session and (session.meta.id == meta.id or not session.has_begun):
+            if session.meta.id != meta.id:
+                session.origin = _run_id(meta, _began_at(meta, document))
+                session.is_fork = session.copying = True
             session.last = document
             _note_time(session, document.value)
             return ()
         closed = tuple(self.end())
-        started_at = event_time(meta.timestamp) or event_time(document.value.get("timestamp"))
-        self._session = _Session(meta, started_at, document, copying=_parent(meta) is not None)
+        self._session = _opened(meta, document)
         _note_time(self._session, document.value)
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
         """The open session. Lines without the first one of a session are a run where they tell of turns or tokens."""
         session = self._session
-        if session and (session.meta.id or session.tasks or session.prompts or session.used):
-            yield ended(session.last, _kept(session), self._context_of)
+        if session and (session.meta.id or session.has_begun or session.total):
+            yield _with_responses(ended(session.last, _kept(session), self._context_of), session)
         self._session = None
+
+
+def _opened(meta: SessionMeta, document: Document) -> _Session:
+    """A session that began with this line: whatever has a parent may begin with its lines."""
+    parent = _parent(meta)
+    session = _Session(meta, _began_at(meta, document), document, parent, copying=parent is not None)
+    session.is_fork = meta.forked_from_id is not None
+    session.own_from = _whole(meta.subagent_history_start_ordinal)
+    return session
 
 
 def _is_line(event: dict[str, Any]) -> bool:
@@ -132,34 +162,51 @@ def _is_line(event: dict[str, Any]) -> bool:
 
 
 def _note(session: _Session, event: dict[str, Any]) -> None:
-    """Note a line. Raises ValidationError, and then nothing but its time is noted."""
-    kind, payload = event["type"], event["payload"]
+    """Note a line. Raises ValidationError, and then nothing but its time and place is noted."""
     _note_time(session, event)
-    if kind == "response_item":
-        _note_item(session, payload)
-    elif kind == "event_msg":
-        _note_message(session, payload)
-    elif kind == "turn_context":
-        _note_context(session, payload)
+    if session.own_from is not None and (number := _whole(event.get("ordinal"))) is not None:
+        _note_place(session, copied=number < session.own_from)
+    if note := _KINDS.get(event["type"]):
+        note(session, event["payload"], event["timestamp"])
 
 
 def _note_time(session: _Session, event: dict[str, Any]) -> None:
     stamp = event.get("timestamp")
-    if type(stamp) is str and stamp > session.last_stamp:  # all are written alike, in UTC: their order is that of the texts
-        session.last_stamp = stamp
+    if type(stamp) is str:
+        session.last_stamp = max(session.last_stamp, stamp)
+    elif isinstance(stamp, int | float):
+        session.last_number = max(stamp, session.last_number)
     session.started_at = session.started_at or event_time(stamp)
 
 
-def _note_item(session: _Session, item: dict[str, Any]) -> None:
-    kind = item.get("type")
-    name = _TOOL_ITEMS.get(kind) if isinstance(kind, str) else None
-    if name and not session.copying:
-        call, tool = item.get("call_id"), item.get(name)
-        session.tools.called(call if isinstance(call, str) else None, tool if isinstance(tool, str) and tool else "tool")
+def _note_place(session: _Session, *, copied: bool) -> None:
+    """Whether the lines from here on are copies is known."""
+    if session.copying and not copied:
+        session.responses.own_begin()
+    session.copying, session.dated = copied, True
 
 
-def _note_context(session: _Session, payload: dict[str, Any]) -> None:
+def _note_item(session: _Session, item: dict[str, Any], _: object) -> None:
+    call_id = item.get("call_id")
+    call = call_id if isinstance(call_id, str) else None
+    if tool := called_tool(item):
+        session.responses.called(call, tool)
+        if not session.copying:
+            session.tools.called(call, tool)
+    elif call and is_failure(item):
+        _note_failure(session, call)
+
+
+def _note_failure(session: _Session, call: str) -> None:
+    session.responses.failed(call)
+    session.tools.failed(call)
+
+
+def _note_context(session: _Session, payload: dict[str, Any], _: object) -> None:
     """Every turn has its settings, mostly those of the turn before."""
+    turn = payload.get("turn_id")
+    if turn and turn != session.turn:
+        _enter_turn(session, TurnContext.model_validate(payload).turn_id)
     if payload.get("model") == session.model and payload.get("approval_policy") == session.permission_mode:
         return
     context = TurnContext.model_validate(payload)
@@ -167,12 +214,37 @@ def _note_context(session: _Session, payload: dict[str, Any]) -> None:
     session.permission_mode = context.approval_policy or session.permission_mode
 
 
-def _note_message(session: _Session, payload: dict[str, Any]) -> None:
+def _note_record(session: _Session, payload: dict[str, Any], stamp: object) -> None:
+    record = UsageRecord.model_validate(payload)
+    if record.usage:
+        session.responses.record(record.response_id, Counts.of(record.usage), _moment(session, stamp))
+
+
+def _note_compacted(session: _Session, payload: dict[str, Any], _: object) -> None:
+    if response_id := Compacted.model_validate(payload).compaction_response_id:
+        session.responses.compaction(response_id)
+
+
+def _note_message(session: _Session, payload: dict[str, Any], stamp: object) -> None:
     name = payload.get("type")
     if name == "token_count":
-        _note_tokens(session, payload.get("info"))
-    elif isinstance(name, str) and name in _READ_EVENTS:
+        _note_tokens(session, payload.get("info"), stamp)
+    elif not isinstance(name, str):
+        return
+    elif name in _READ_EVENTS:
         _note_event(session, EventMessage.model_validate(payload))
+    elif name in ENDS and isinstance(call := payload.get("call_id"), str) and ended_badly(payload):
+        _note_failure(session, call)
+
+
+_KINDS: dict[str, Callable[[_Session, dict[str, Any], object], None]] = {
+    "response_item": _note_item,
+    "event_msg": _note_message,
+    "turn_context": _note_context,
+    "token_usage_record": _note_record,
+    "compacted": _note_compacted,
+}
+"""Type of a line → what notes its payload and its timestamp."""
 
 
 def _note_event(session: _Session, event: EventMessage) -> None:
@@ -183,32 +255,58 @@ def _note_event(session: _Session, event: EventMessage) -> None:
 
 
 def _begin_turn(session: _Session, event: EventMessage) -> None:
-    """A turn that is older than its session was copied from the parent."""
-    began_at = time_of_uuid(event.turn_id) or event_time(event.started_at)
-    if began_at and session.started_at:
-        session.dated = True
-        session.copying = began_at < session.started_at - _CLOCKS_DIFFER
+    _enter_turn(session, event.turn_id, event_time(event.started_at))
     if not session.copying:
         session.tasks += 1
         session.outcome, session.ended_as, session.errors = Outcome.INTERRUPTED, None, []
 
 
-def _note_tokens(session: _Session, logged: Any) -> None:
-    """What the session used since the last total, as tokens of the model of this turn. The same total again adds nothing."""
+def _enter_turn(session: _Session, turn: str | None, started_at: datetime | None = None) -> None:
+    """A turn that is older than its session was copied from the parent.
+
+    An old start without a UUID that tells it is no sign of a copy unless the file says that it is a fork.
+    """
+    session.turn = turn
+    made_at = time_of_uuid(turn)
+    began_at = made_at or started_at
+    if began_at is None or session.started_at is None or (session.own_from is not None and session.dated):
+        return
+    copied = began_at < session.started_at - _CLOCKS_DIFFER
+    if made_at or session.is_fork or not copied:
+        _note_place(session, copied=copied)
+
+
+def _note_tokens(session: _Session, logged: Any, stamp: object) -> None:
+    """What the session used since the last total is a response of the model of this turn. The same total again adds nothing."""
     if logged is None:
         return
     total = logged.get("total_token_usage") if isinstance(logged, dict) else None
     if total is not None and total == session.last_total:
         return
     info = TokenInfo.model_validate(logged)
-    if not (usage := info.total_token_usage or info.last_token_usage):
+    last = Counts.of(info.last_token_usage) if info.last_token_usage else None
+    if info.total_token_usage:
+        now = Counts.of(info.total_token_usage)
+        used = _growth(session, now, last)
+    elif last:
+        now, used = (session.total or Counts()).plus(last), last
+    else:
         return
-    session.last_total = total
-    now = tokens_of(usage)
-    used = used_since(session.total, now) if info.total_token_usage else now
-    session.total = now if info.total_token_usage else session.total + now
-    counted = session.inherited if session.copying else session.used
-    counted[session.model] = counted.get(session.model, Tokens()) + used
+    session.last_total, session.total = total, now
+    if used.total:
+        session.responses.grew(used, now, _moment(session, stamp))
+
+
+def _growth(session: _Session, now: Counts, last: Counts | None) -> Counts:
+    """What was used up to this total. A fork that copies no totals goes on with that of its parent: the first request is its own."""
+    if session.total:
+        return now.since(session.total)
+    goes_on = session.origin is not None and not session.copying and last and last.given <= now.given and last.output <= now.output
+    return last if goes_on and last else now
+
+
+def _moment(session: _Session, stamp: object) -> Moment:
+    return Moment(session.turn, event_time(stamp), session.model, session.copying)
 
 
 def _note_user(session: _Session, event: EventMessage) -> None:
@@ -244,12 +342,12 @@ _NOTES = {
 
 def _kept(session: _Session) -> dict[str, Any]:
     meta, git = session.meta, session.meta.git
-    started_at, ended_at = session.started_at, event_time(session.last_stamp)
+    started_at, ended_at = session.started_at, event_time(session.last_stamp) or event_time(session.last_number)
     return {
-        "run_id": meta.id if is_uuid(meta.id) else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd}),
+        "run_id": _run_id(meta, started_at),
         "agent": CODEX.key,
         "record_kind": RecordKind.TRANSCRIPT,
-        "rank": 3 if session.used or session.inherited else 1,
+        "rank": 3 if _has_counts(session) else 1,
         "agent_version": meta.cli_version,
         "session_id": meta.id,
         "parent_session_id": _parent(meta),
@@ -268,19 +366,47 @@ def _kept(session: _Session) -> dict[str, Any]:
         "permission_mode": session.permission_mode,
         "prompt": session.prompt,
         "final_text": session.final_text,
-        "tool_calls": [(tool, calls, None) for tool, calls, _ in merged(session.tools)],
+        "tool_calls": merged(session.tools),
     }
 
 
 def _models(session: _Session) -> list[dict[str, Any]]:
-    """Tokens by model. Where no turn tells which lines were copied, all of them count: an upper bound."""
-    if session.model and not (session.used or session.inherited):
-        return [unrecorded(session.model, _NO_TOKENS, session.meta.model_provider)]
-    is_bound = session.copying and not session.dated
-    counted = session.inherited if is_bound else session.used
-    basis = (TokensBasis.UPPER_BOUND, _COPIED) if is_bound else (TokensBasis.EXACT, None)
+    """Tokens by model, the sums of the responses that count."""
     provider = session.meta.model_provider
-    return [tokens.as_model(model, provider, *basis) for model, tokens in counted.items() if tokens.total or len(counted) == 1]
+    if not _has_counts(session):
+        return [unrecorded(session.model, _NO_TOKENS, provider)] if session.model else []
+    basis = (TokensBasis.UPPER_BOUND, _COPIED) if session.is_bound else (TokensBasis.EXACT, None)
+    used = by_model(_responses(session)) or {session.model: Tokens()}
+    return [tokens.as_model(model, provider, *basis) for model, tokens in used.items()]
+
+
+def _responses(session: _Session) -> list[Response]:
+    """The responses that count: where nothing tells which were copied, all of them."""
+    return session.responses.chosen(copied=session.is_bound)
+
+
+def _has_counts(session: _Session) -> bool:
+    return session.total is not None or bool(session.responses.recorded)
+
+
+def _with_responses(run: Found | Unreadable, session: _Session) -> Found | Unreadable:
+    if not isinstance(run, Found):
+        return run
+    run_id = run.rows.run.run_id
+    origin = session.origin if session.is_bound else None
+    owner = Owner(run_id, origin or run_id, session.meta.id or run_id if _is_subagent(session.meta) else None)
+    rows = rows_of(_responses(session), session.responses, owner, run.rows.model_usage)
+    return run._replace(rows=run.rows._replace(response_copies=rows))
+
+
+def _run_id(meta: SessionMeta, started_at: datetime | None) -> str:
+    if meta.id and is_uuid(meta.id):
+        return meta.id
+    return canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd})
+
+
+def _began_at(meta: SessionMeta, document: Document) -> datetime | None:
+    return event_time(meta.timestamp) or event_time(document.value.get("timestamp"))
 
 
 def _parent(meta: SessionMeta) -> str | None:
@@ -289,3 +415,15 @@ def _parent(meta: SessionMeta) -> str | None:
     for name in ("subagent", "thread_spawn", "parent_thread_id"):
         at = at.get(name) if isinstance(at, dict) else None
     return meta.forked_from_id or meta.parent_thread_id or (at if isinstance(at, str) else None)
+
+
+def _is_subagent(meta: SessionMeta) -> bool:
+    started_by = "subagent" in meta.source if isinstance(meta.source, str | dict) else False
+    return started_by or meta.thread_source == "subagent" or meta.parent_thread_id is not None
+
+
+def _whole(value: object) -> int | None:
+    """A whole number, which some versions write as a text."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < _LONGEST_NUMBER:
+        return int(value)
+    return value if type(value) is int else None

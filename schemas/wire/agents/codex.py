@@ -88,11 +88,16 @@ class SessionMeta(_Wire):
     forked_from_id: Secondary[WireText] = Field(default=None, description="Session that this one was forked from.")
     parent_thread_id: Secondary[WireText] = Field(default=None, description="Session that started this one as a sub-agent.")
     source: Any = Field(default=None, description="Client, or for a sub-agent an object with subagent.thread_spawn.parent_thread_id.")
+    thread_source: Secondary[WireText] = Field(default=None, description="subagent, …")
+    subagent_history_start_ordinal: Any = Field(
+        default=None, description="Number of the first line of its own, also as text; since 2026-09. Those before it are its parent's."
+    )
 
 
 class TurnContext(_Wire):
     """Settings of a turn; the model may change between turns."""
 
+    turn_id: Secondary[WireText] = Field(default=None, description="The turn: a UUID of version 7.")
     model: Secondary[WireText] = Field(default=None, description="Model of the next responses.")
     cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
     approval_policy: Secondary[WireText] = Field(default=None, description="never, on-request, …")
@@ -103,6 +108,21 @@ class TokenInfo(_Wire):
 
     total_token_usage: CodexUsage | None = Field(default=None, description="Running total of the session.")
     last_token_usage: CodexUsage | None = Field(default=None, description="The last request.")
+
+
+class UsageRecord(_Wire):
+    """Payload of a `token_usage_record`, since 2026-09: one response, which token_count mostly states too."""
+
+    response_id: Secondary[WireText] = Field(default=None, description="Id of the response.")
+    usage: CodexUsage | None = Field(default=None, description="Tokens of this response alone.")
+
+
+class Compacted(_Wire):
+    """Payload of a `compacted` line: the history was summarized."""
+
+    compaction_response_id: Secondary[WireText] = Field(
+        default=None, description="The response that summarized it, as in its token_usage_record; since 2026-09."
+    )
 
 
 class EventMessage(_Wire):

@@ -14,7 +14,7 @@ from copies
 join told using (message_id);
 -- When each session began: resumed and forked sessions begin with a copy of another, whose lines keep their times.
 create or replace temp table session_starts as
-select session_id, min(response_copies.at) as began_at
+select session_id, min("at") as began_at
 from response_copies
 semi join keyed using (session_id)
 group by session_id;
@@ -41,5 +41,5 @@ qualify row_number() over (
     order by
         is_sent_again, coalesce(output_tokens, 0) desc,
         coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) desc,
-        len(tools) desc, session_id, source_id, response_no
+        len(tools) desc, tokens_basis <> 'exact', session_id, source_id, response_no
 ) = 1;

@@ -45,13 +45,24 @@ select
         when list_contains(bases, 'upper_bound') then 'Responses copied from another session cannot be told apart.'
     end as tokens_basis_reason
 from of_models;
+-- Tool calls: of the responses, or of the record where that tells more, as of calls that no response followed.
 delete from tool_calls where run_id in (select run_id from summed);
 insert into tool_calls by name
-with calls as (
+with told as (
     select run_id, unnest(tools) as tool, 1 as calls, 0 as errors from responses semi join summed using (run_id)
     union all
     select run_id, unnest(failed_tools), 0, 1 from responses semi join summed using (run_id)
+),
+of_responses as (
+    select run_id, tool, sum(calls)::bigint as calls, sum(errors)::bigint as errors from told group by run_id, tool
+),
+of_records as (
+    select run_id, call[1] as tool, call[2]::bigint as calls, call[3]::bigint as errors
+    from (
+        select run_id, unnest(from_json(raw -> '$.tool_calls', '[["varchar"]]')) as call from runs semi join summed using (run_id)
+    )
 )
-select run_id, tool, sum(calls)::bigint as calls, sum(errors)::bigint as errors
-from calls
-group by run_id, tool;
+select
+    run_id, tool, greatest(of_responses.calls, of_records.calls) as calls, greatest(of_responses.errors, of_records.errors) as errors
+from of_responses
+full join of_records using (run_id, tool);

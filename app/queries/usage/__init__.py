@@ -1,0 +1,1 @@
+"""What sessions used along time: the parts that usage consists of, their sums, blocks of hours, and single sessions."""

@@ -1,0 +1,81 @@
+"""What `tachograph usage` answers: a table for people and files, and one JSON document with stable keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from app.queries.grouping import filters_in
+from app.queries.usage.totals import Request, Usage
+from app.queries.usage.totals import usage as usage_of
+from app.reports.exports.json_text import write_json
+from app.reports.exports.values import json_text, rows
+from app.text.answers import Answer, heading
+from app.text.words import usage as words
+from ingest.store.database import Store
+from schemas.catalogue.usage import BLOCK, LOWER_BOUNDS, OUTSIDE, TOOLS, USAGE, WHOLE_RUNS
+from schemas.text import plural
+
+COMPACT = ("responses", "total_tokens", "cost_list_usd")
+TOOLS_COMPACT = ("tool_calls", "failed_calls", "calling_cost_list_usd")
+_SHOWN = (
+    *COMPACT, OUTSIDE, "output_tokens", "input_tokens", "cache_write_tokens", "cache_read_tokens", "cost_reported_usd",
+    "sessions", "models",
+)  # fmt: skip
+_OTHERS_NEED = (WHOLE_RUNS, LOWER_BOUNDS)
+"""What cells of other columns say too: left out where it is 0 everywhere."""
+_BLOCKS_SHOWN = ("block_state", *COMPACT, "usd_per_hour", "tokens_per_minute", *_SHOWN[3:])
+_TOOLS_SHOWN = ("tool_calls", "failed_calls", "calling_responses", "calling_cost_list_usd", "calling_tokens", "sessions")
+
+
+def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
+    """The table of a request; `compact` has few columns. Raises UsageError for a zone or a dimension that does not exist."""
+    used = _used(store, request)
+    [total] = used.total.to_pylist()
+    what = f"{plural(total['tool_calls'] or 0, 'call')} of tools" if request.of_tools else words.covered(total)
+    about = heading(f"{what} · times in {request.zone}", store.location, request.filters)
+    of = TOOLS if request.of_tools else USAGE
+    shown = _shown(request, compact=compact)
+    if not request.of_tools:
+        shown = (*shown, *(key for key in _OTHERS_NEED if total[key]))
+    kept = (*request.by, *(TOOLS_COMPACT if request.of_tools else COMPACT))
+    return Answer(used.table, about, (*request.by, *shown), _like(used.total, used.table, request), of, kept, " ".join(words.notes(used)))
+
+
+def document(store: Store, request: Request) -> bytes:
+    """The same as one JSON object: `by`, `tz`, `rows`, `totals`, `active_block`, `undated`, `notes`. Raises as `usage`."""
+    used = _used(store, request)
+    [totals] = rows(used.total)
+    active = next((row for row in rows(used.table) if row.get("block_state") == "active"), None) if used.active else None
+    parts = {
+        "by": json_text(list(request.by)),
+        "tz": json_text(request.zone),
+        "filters": json_text(request.filters.as_words()),
+        "rows": write_json(used.table).decode().rstrip(),
+        "totals": json_text(totals),
+        "active_block": json_text(active),
+        "undated": json_text(dict(used.undated)),
+        "notes": json_text(words.notes(used)),
+    }
+    return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts.items()) + "\n}\n").encode()
+
+
+def _used(store: Store, request: Request) -> Usage:
+    return usage_of(store, replace(request, filters=filters_in(request.filters, request.zone)))
+
+
+def _shown(request: Request, *, compact: bool) -> tuple[str, ...]:
+    if request.of_tools:
+        return TOOLS_COMPACT if compact else _TOOLS_SHOWN
+    if compact:
+        return COMPACT
+    return _BLOCKS_SHOWN if request.by == (BLOCK,) else _SHOWN
+
+
+def _like(total: pa.Table, table: pa.Table, request: Request) -> pa.Table:
+    """The total with a column for each of the table that is no grouping: unknown where nothing adds up."""
+    for field in table.schema:
+        if field.name not in total.column_names and field.name not in request.by:
+            total = total.append_column(field.name, pa.nulls(1, field.type) if field.type != pa.string() else pa.array([" "], pa.string()))
+    return total

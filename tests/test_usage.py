@@ -1,0 +1,337 @@
+"""Usage along time: each response at its own time and once, other runs with their totals, and one sum however they are grouped."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.cli.commands import usage as command
+from app.queries.filters.chosen import NO_FILTERS, choose
+from app.queries.grouping import filters_in
+from app.queries.usage import blocks, totals
+from app.queries.usage.totals import Request, usage
+from app.reports.usage import usage as answer
+from app.text.text_tables import draw
+from ingest.store.database import Store
+from ingest.store.history.annotations import Change, annotate
+from schemas.catalogue.usage import TOOL, USAGE, USAGE_DIMENSIONS
+from schemas.errors import UsageError
+from tests.conftest import FILE, Run, StoreOnce, ingest_paths, record
+from tests.examples import examples
+from tests.using import add, at, response, run_of
+
+ADDED_UP = (
+    "responses", "whole_runs", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens", "total_tokens", "cost_list_usd",
+    "cost_reported_usd", "outside_usd", "lower_bounds", "cost_list_usd_known",
+)  # fmt: skip
+"""Figures of a row that add up to the total (a run of several models counts once in each: these runs have one)."""
+
+
+def by(store: Store, *words: str, **how: Any) -> dict[Any, dict[str, Any]]:
+    """The rows of a request by their names."""
+    rows = usage(store, Request(by=words, **how)).table.to_pylist()
+    return {row[words[0]] if len(words) == 1 else tuple(row[word] for word in words): row for row in rows}
+
+
+def total(store: Store, *words: str, **how: Any) -> dict[str, Any]:
+    [row] = usage(store, Request(by=words or ("day",), **how)).total.to_pylist()
+    return dict(row)
+
+
+@pytest.fixture(scope="module")
+def three_runs(store_once: StoreOnce) -> Store:
+    """Three runs of as many sessions without a response: one dated, one not, one that costs more than its model."""
+
+    def fill(store: Store) -> None:
+        folder = Path(store.location).parent
+        run_of("s1", folder, store, time="2026-02-01T08:00:00Z")
+        run_of("s2", folder, store, time=None)
+        run_of("s3", folder, store, time="2026-02-03T23:30:00Z", total_cost_usd=0.75)
+
+    return store_once("usage-three-runs", fill)
+
+
+MOMENTS = st.none() | st.integers(0, 72 * 60).map(lambda minutes: at("2026-02-01 00:00") + timedelta(minutes=minutes))
+RESPONSES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "session_id": st.sampled_from(["s1", "s3"]),
+            "at": MOMENTS,
+            "model": st.none() | st.sampled_from(["claude-opus-4-6", "gpt-5"]),
+            "agent_id": st.none() | st.sampled_from(["a", "b"]),
+            "output_tokens": st.none() | st.integers(0, 9),
+            "cache_read_tokens": st.none() | st.integers(0, 9),
+            "cost_list_usd": st.none() | st.integers(0, 99).map(lambda cents: Decimal(cents) / 100),
+            "output_is_final": st.booleans(),
+        }
+    ),
+    max_size=12,
+)
+
+
+@settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RESPONSES)
+def test_rows_add_up_to_one_total_however_they_are_grouped(three_runs: Store, responses: list[dict[str, Any]]) -> None:
+    with three_runs.writing() as writer:
+        writer.connection.execute("delete from responses")
+        each = [response(one["session_id"], number, None, **one) for number, one in enumerate(responses)]
+        writer.insert("responses", [row.model_copy(update={"run_id": row.session_id}) for row in each])
+    sums = {}
+    for word in [*USAGE_DIMENSIONS.keys() - {TOOL}]:
+        found = usage(three_runs, Request(by=(word,), zone="Asia/Kolkata"))
+        [whole] = found.total.select(ADDED_UP).to_pylist()
+        rows = found.table.select(ADDED_UP).to_pylist()
+        assert {key: _sum(row[key] for row in rows) for key in ADDED_UP} == whole, word
+        sums[word] = whole
+    assert len({tuple(whole.values()) for whole in sums.values()}) == 1, sums
+
+
+def _sum(values: Any) -> Any:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def test_a_session_counts_by_its_responses_or_by_its_runs_never_both(tmp_path: Path, store: Store) -> None:
+    """Two invocations of one session: the transcript holds the tokens of both, and its responses are at the last."""
+    run_of("s1", tmp_path, store, run_id="first", total_cost_usd=0.25)
+    run_of("s1", tmp_path, store, run_id="second", time="2025-12-02T00:00:00Z", total_cost_usd=0.25)
+    run_of("s2", tmp_path, store)
+    add(store, [response("s1", number, f"2026-02-0{number + 1} 10:00", run_id="second") for number in range(2)])
+    days = by(store, "day")
+    assert {day: (row["responses"], row["whole_runs"], row["total_tokens"]) for day, row in days.items()} == {
+        "2025-12-01": (0, 1, 100),
+        "2026-02-01": (1, 0, 160),
+        "2026-02-02": (1, 0, 160),
+    }
+    assert {key: row["sessions"] for key, row in by(store, "session").items()} == {"s1": 1, "s2": 1}
+
+
+def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_transcript(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store, total_cost_usd=0.25)
+    run_of("s2", tmp_path, store, total_cost_usd=0.25)
+    run_of("s3", tmp_path, store, total_cost_usd=0.25)
+    add(store, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00")])
+    add(store, [response("s2", 0, "2026-02-02 10:00", cost_list_usd=Decimal("0.30"))])
+    add(store, [response("s3", 0, "2026-02-02 10:00", cost_list_usd=None)])
+    days = by(store, "day")
+    assert {day: row["outside_usd"] for day, row in days.items()} == {"2026-02-01": Decimal("0.23"), "2026-02-02": None}
+    assert days["2026-02-01"]["total_tokens"] == 160, "it has no tokens"
+    assert by(store, "session")["s1"]["outside_usd"] == total(store)["outside_usd"] == Decimal("0.23")
+    assert usage(store, Request()).unexplained == 1, "of a session with an unpriced response it is unknown, and counted"
+    note = answer(store, Request()).note
+    assert "$0.2300 that agents reported is outside the transcripts." in note
+    assert "List-price cost is based on 3 of 4 responses" in note
+
+
+def test_costs_that_responses_log_are_explained(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store, total_cost_usd=0.25)
+    add(store, [response("s1", 0, "2026-02-01 10:00", cost_list_usd=None, cost_reported_usd=Decimal("0.25"))])
+    row = total(store)
+    assert (row["outside_usd"], row["cost_reported_usd"], row["cost_list_usd"]) == (None, Decimal("0.25"), None)
+
+
+@pytest.mark.parametrize(
+    ("zone", "days"),
+    [
+        ("UTC", {"2026-02-01": 1, "2026-02-02": 1}),
+        ("America/Los_Angeles", {"2026-02-01": 2}),
+        ("Asia/Tokyo", {"2026-02-02": 2}),
+    ],
+)
+def test_a_day_is_that_of_the_zone(zone: str, days: dict[str, int], tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", 0, "2026-02-01 23:59:59.999"), response("s1", 1, "2026-02-02 00:00")])
+    assert {day: row["responses"] for day, row in by(store, "day", zone=zone).items()} == days
+    since = {day: filters_in(choose({"since": day}), zone) for day in days}
+    assert {day: total(store, zone=zone, filters=filters)["responses"] for day, filters in since.items()} == {
+        day: sum(count for later, count in days.items() if later >= day) for day in days
+    }
+
+
+def test_days_on_which_the_clocks_change_are_whole(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    moments = ("2026-03-08 06:59", "2026-03-08 07:00", "2026-11-01 05:30", "2026-11-01 06:30")
+    add(store, [response("s1", number, moment) for number, moment in enumerate(moments)])
+    days = by(store, "day", zone="America/New_York")
+    assert {day: row["responses"] for day, row in days.items()} == {"2026-03-08": 2, "2026-11-01": 2}
+    hours = by(store, "hour", zone="America/New_York")
+    assert {hour: row["responses"] for hour, row in hours.items()} == {
+        "2026-03-08 01:00": 1,
+        "2026-03-08 03:00": 1,
+        "2026-11-01 01:00": 2,
+    }
+
+
+def test_weeks_start_on_monday_or_sunday(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", number, f"2026-02-0{number + 1} 12:00") for number in range(8)])  # a Sunday, to the next
+    assert {week: row["responses"] for week, row in by(store, "week").items()} == {"2026-W05": 1, "2026-W06": 7}
+    sundays = by(store, "week", week_starts="sunday")
+    assert {week: row["responses"] for week, row in sundays.items()} == {"2026-02-01": 7, "2026-02-08": 1}
+
+
+def test_what_has_no_time_is_a_group_and_in_no_period(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    run_of("s2", tmp_path, store, time=None)
+    add(store, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, None)])
+    found = usage(store, Request())
+    assert [(row["day"], row["responses"], row["whole_runs"]) for row in found.table.to_pylist()] == [("2026-02-01", 1, 0), (None, 1, 1)]
+    assert dict(found.undated) == {"responses": 1, "runs": 1}
+    period = Request(choose({"since": "2026-02"}))
+    assert usage(store, period).total["responses"].to_pylist() == [1]
+    assert "1 response and 1 run without a recorded time are in no period and left out." in answer(store, period).note
+
+
+def test_filters_choose_runs_and_a_period_chooses_responses(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store, time="2026-01-31T00:00:00Z")
+    run_of("s2", tmp_path, store, time="2026-01-31T00:00:00Z", subtype="error_max_turns")
+    add(store, [response(session, number, f"2026-02-0{number + 1} 10:00") for session in ("s1", "s2") for number in range(3)])
+    assert total(store, filters=choose({"since": "2026-02-02", "until": "2026-02-03"}))["responses"] == 2
+    assert total(store, filters=choose({"outcome": ["max_turns"]}))["responses"] == 3
+    assert total(store, filters=choose({"outcome": ["max_turns"], "since": "2026-02-03"}))["responses"] == 1
+    annotate(store, ["s1"], Change(excluded=True))
+    assert total(store)["responses"] == 3, "an excluded run counts nowhere"
+
+
+def test_blocks_have_gaps_and_the_active_one_a_projection(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    moments = ("10:15", "14:59", "15:01", "21:30", "22:30")
+    add(store, [response("s1", number, f"2026-02-01 {moment}") for number, moment in enumerate(moments)])
+    found = usage(store, Request(by=("block",), zone="Asia/Kolkata"), now=at("2026-02-01 23:30"))
+    rows = [(row["block"], row["block_state"], row["responses"]) for row in found.table.to_pylist()]
+    assert rows == [
+        ("2026-02-01 15:30", "complete", 2),
+        ("2026-02-01 20:30", "complete", 1),
+        ("2026-02-02 01:31", "gap", 0),
+        ("2026-02-02 02:30", "active", 2),
+    ]
+    last = found.table.to_pylist()[-1]
+    assert (last["tokens_per_minute"], last["usd_per_hour"], last["minutes_left"]) == (pytest.approx(320 / 60), Decimal("0.02"), 150)
+    assert (last["projected_tokens"], last["projected_usd"]) == (320 + 800, Decimal("0.07"))
+    assert found.total["responses"].to_pylist() == [5]
+    assert len(usage(store, Request(by=("block",), block_hours=24)).table) == 1
+
+
+def test_a_period_does_not_move_blocks(tmp_path: Path, store: Store) -> None:
+    """Responses every four hours: each block starts where the one before it has ended, back to the first."""
+    run_of("s1", tmp_path, store)
+    start = at("2026-02-01 00:30")
+    add(store, [response("s1", number, None, at=start + timedelta(hours=4 * number)) for number in range(71)])
+    every = {row["block_start"]: row["responses"] for row in usage(store, Request(by=("block",))).table.to_pylist()}
+    late = usage(store, Request(choose({"since": "2026-02-10"}), by=("block",))).table.to_pylist()
+    assert len(late) > 1
+    assert all(every[row["block_start"]] == row["responses"] for row in late[1:])
+    assert late[0]["block_start"] in every
+
+
+def test_tools_have_their_calls_and_what_calling_responses_cost(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", 0, "2026-02-01 10:00", tools=("Bash", "Read", "Bash"), failed_tools=("Bash",))])
+    add(store, [response("s1", 1, "2026-02-01 11:00", tools=("Read",)), response("s1", 2, "2026-02-01 12:00")])
+    tools = by(store, "tool")
+    assert {tool: (row["tool_calls"], row["failed_calls"], row["calling_responses"]) for tool, row in tools.items()} == {
+        "Bash": (2, 1, 1),
+        "Read": (2, 0, 2),
+    }
+    assert {tool: row["calling_cost_list_usd"] for tool, row in tools.items()} == {"Bash": Decimal("0.01"), "Read": Decimal("0.02")}
+    whole = total(store, "tool")
+    assert (whole["tool_calls"], whole["failed_calls"]) == (4, 1)
+    assert whole["calling_cost_list_usd"] is None, "the response that called both would count twice"
+    assert "do not add up" in answer(store, Request(by=("tool",))).note
+
+
+def test_tools_of_runs_without_responses_count_too(tmp_path: Path, store: Store) -> None:
+    call = {
+        "type": "assistant",
+        "session_id": "s1",
+        "message": {"id": "m", "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]},
+    }
+    (file := tmp_path / "s1.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in (call, record(session_id="s1"))))
+    ingest_paths(store, file)
+    assert {tool: (row["tool_calls"], row["calling_responses"]) for tool, row in by(store, "tool").items()} == {"Bash": (1, 0)}
+
+
+def test_two_groupings_and_what_belongs_to_whom(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    others = {"agent_id": "a1", "is_sidechain": True, "model": "claude-haiku-4-5"}
+    add(store, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00", **others)])
+    opus, haiku = ("claude-opus-4-6", "2026-02-01"), ("claude-haiku-4-5", "2026-02-02")
+    assert list(by(store, "model", "day")) == [opus, (None, "2026-02-01"), haiku], "what is outside the transcript has no model"
+    assert by(store, "sub-agent")["a1"]["responses"] == by(store, "sub-agent")["main"]["responses"] == 1
+    assert list(by(store, "project")) == ["kernels"]
+    assert list(by(store, "agent")) == ["claude-code"]
+
+
+def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store, total_cost_usd=0.01)
+    add(store, [response("s1", 0, "2026-02-01 10:00", output_is_final=False), response("s1", 1, "2026-02-02 10:00", cost_list_usd=None)])
+    text = draw(answer(store, Request()), 160).body.decode()
+    first, second, *_ = [line for line in text.splitlines() if line.startswith("2026")]
+    assert "≥ 160" in first
+    assert "≥ $0.0100" in first
+    assert "≥ 100" in first
+    assert "≥" not in second
+    assert "1 of 2" in text.splitlines()[-1], "the total says on how many responses it rests"
+    assert "≥: 1 of 2 has only the output count of the start" in answer(store, Request()).note
+
+
+def test_every_column_has_an_entry(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    names = usage(store, Request(by=tuple(USAGE_DIMENSIONS.keys() - {TOOL}))).table.column_names
+    assert not [name for name in names if name.removesuffix("_known") not in USAGE]
+
+
+def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
+    with pytest.raises(UsageError, match="unknown dimension 'modle'"):
+        usage(store, Request(NO_FILTERS, ("modle",)))
+
+
+def test_the_command_has_the_words_of_the_query() -> None:
+    assert (command.WEEK_STARTS, command.BLOCK_HOURS) == (totals.WEEK_STARTS, blocks.HOURS)
+
+
+KEYS = (
+    "day", "responses", "whole_runs", "sessions", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens",
+    "total_tokens", "cost_list_usd", "cost_reported_usd", "outside_usd", "models", "lower_bounds", "first_at", "last_at",
+    "cost_list_usd_known", "cost_reported_usd_known",
+)  # fmt: skip
+
+
+def test_the_document_has_stable_keys(tmp_path: Path, tachograph: Run) -> None:
+    store = Store(tmp_path / FILE)
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", 0, "2026-02-01 23:30"), response("s1", 1, "2026-02-02 10:00")])
+    done = tachograph("usage", "--json", "--tz", "Europe/Berlin")
+    made = json.loads(done.stdout)
+    assert tuple(made) == ("by", "tz", "filters", "rows", "totals", "active_block", "undated", "notes")
+    assert (made["by"], made["tz"], [row["day"] for row in made["rows"]]) == (["day"], "Europe/Berlin", ["2026-02-02"])
+    assert tuple(made["rows"][0]) == KEYS
+    assert tuple(made["totals"]) == KEYS[1:]
+    assert made["rows"][0]["total_tokens"] == made["totals"]["total_tokens"] == 320
+    blocks_made = json.loads(tachograph("usage", "--by", "block", "--json", "-o", "-").stdout)
+    assert [row["block_state"] for row in blocks_made["rows"]] == ["complete", "gap", "complete"]
+
+
+def test_the_command_draws_a_table_and_says_what_is_wrong(tmp_path: Path, tachograph: Run) -> None:
+    store = Store(tmp_path / FILE)
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", 0, "2026-02-01 10:00")])
+    done = tachograph("usage", "--compact")
+    assert done.stdout.splitlines()[-1].split() == ["Total", "1", "160", "$0.0100"]
+    assert "1 response in 1 session · times in UTC" in done.stderr
+    for words, said in {
+        ("--json", "--format", "csv"): "--json and the format csv exclude each other",
+        ("--by", "dya"): "Did you mean day?",
+        ("--tz", "Berlin"): "there is no time zone 'Berlin'",
+        ("--session-length", "0"): "is not a whole number from 1 to 168",
+    }.items():
+        wrong = tachograph("usage", *words)
+        assert (wrong.returncode, wrong.stdout) == (2, ""), words
+        assert said in wrong.stderr

@@ -1,0 +1,55 @@
+"""Stores with responses of sessions: rows of our own, put there as ingest would."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from ingest.store.database import Store
+from schemas.rows.response import ResponseRow
+from tests.conftest import ingest_paths, record
+
+LONG_AGO = "2025-12-01T00:00:00Z"
+
+
+def at(text: str) -> datetime:
+    """`2026-02-01 10:15` or with seconds, in UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def response(session: str, number: int, time: str | None, **changes: Any) -> ResponseRow:
+    """A response of 10 uncached, 20 written, 30 read and 100 output tokens that costs $0.01, with changes."""
+    fields = {
+        "run_id": session,
+        "session_id": session,
+        "response_id": f"{session}-{number}",
+        "at": time and at(time),
+        "model_id": "claude-opus-4-6",
+        "model": "claude-opus-4-6",
+        "input_tokens": 10,
+        "cache_write_tokens": 20,
+        "cache_read_tokens": 30,
+        "output_tokens": 100,
+        "cost_list_usd": Decimal("0.01"),
+    }
+    return ResponseRow.model_validate(fields | changes)
+
+
+def run_of(session: str, folder: Path, store: Store, *, run_id: str = "", time: str | None = LONG_AGO, **changes: Any) -> None:
+    """Ingest a result record of the session, called `run_id` or else as the session, that ended at this time (None: unknown)."""
+    name = run_id or session
+    dated = {"timestamp": time} if time else {}
+    lines = [{"type": "system", "subtype": "init", "session_id": session, "cwd": "/home/me/kernels", "model": "claude-opus-4-6"} | dated]
+    result = record(uuid=name, session_id=session, **changes) | dated
+    (file := folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in [*lines, result]))
+    ingest_paths(store, file)
+
+
+def add(store: Store, responses: Sequence[ResponseRow]) -> None:
+    """Put responses into the store."""
+    with store.writing() as writer:
+        writer.insert("responses", responses)
