@@ -25,8 +25,9 @@ from ingest.prices.list_prices import periods
 from ingest.prices.model_ids import parse_model_id
 from ingest.prices.price_book import PriceBook
 from ingest.store.database import Store, run_step
+from ingest.store.price_tables import RATE_WORDS, rates_array
 from ingest.store.rebuild import rebuild
-from ingest.store.repricing import RATE_WORDS, rates_array, reprice
+from ingest.store.repricing import reprice
 from schemas.rows.cost import CAUSES, COST_RULES, CostCause, rule_of
 from schemas.rows.price import ModelKey, Rates
 from schemas.rows.source import Severity

@@ -303,7 +303,7 @@ def _shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | Non
 
 def _estimates(basis: Basis) -> str:
     if basis.measure is LIST:
-        return "Costs are those of the tokens at list prices (base tier), not invoices."
+        return "Costs are those of the tokens at list prices, not invoices."
     return "Reported costs are the agents' own estimates, not invoices."
 
 

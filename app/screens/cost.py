@@ -108,7 +108,7 @@ if totals["cost_usd"] is not None:
     with left.container(border=True, height="stretch"):
         widgets.drawing(
             cost_words.prices_finding(found),
-            "Filled: reported cost; open: list-price cost of the same tokens (base tier, on the day of the run).",
+            "Filled: reported cost; open: list-price cost of the same tokens (on the day of the run).",
             priced,
             "list-prices",
             cost_words.prices_note(found, words[by]),

@@ -2,5 +2,6 @@
 
 - `model_ids`: a model id as logged → model, provider, region
 - `list_prices`: the prices of genai-prices; `price_file`: the user's own; `price_book`: both, as prices of a model over time
+- `services`: what a request costs by the way it was served: fast mode, batch, region
 - `alternatives`: other prices that an agent may have used, which explain a difference
 """

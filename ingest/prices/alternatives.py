@@ -11,17 +11,12 @@ from decimal import Decimal
 from functools import lru_cache
 
 from ingest.prices.list_prices import Period, claude_rates
+from ingest.prices.services import BATCH_FACTOR, US_INFERENCE
 from schemas.rows.cost import CostCause
 from schemas.rows.price import MILLION, Rates
 
-US_INFERENCE = Decimal("1.1")
-"""Anthropic's factor for inference in the US only; the agent uses it from version 2.1.239 on."""
-
 FAST_FACTORS = (Decimal(2), Decimal(6))
 """Fast mode costs so many times the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7)."""
-
-BATCH_FACTOR = Decimal("0.5")
-"""Batch processing halves the price of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +81,15 @@ def _all_1h(rates: Rates) -> Rates:
 
 
 def _fast(library: Period) -> Iterator[Alternative]:
-    named = [rates for name, rates in library.variants if name == "speed=fast"]
+    named = [tiered.base for name, tiered in library.variants if name == "speed=fast"]
     for rates in (*named, *(library.rates.times(factor) for factor in FAST_FACTORS)):
         yield Alternative(CostCause.FAST_MODE, "the price of fast mode", rates)
 
 
 def _tiers(library: Period) -> Iterator[Alternative]:
-    for name, rates in library.variants:
+    for name, tiered in library.variants:
         if name != "speed=fast":
-            yield Alternative(CostCause.SERVICE_TIER, f"the price for {name}", rates)
+            yield Alternative(CostCause.SERVICE_TIER, f"the price for {name}", tiered.base)
     yield Alternative(CostCause.SERVICE_TIER, "half the price, as for batch processing", library.rates.times(BATCH_FACTOR))
 
 

@@ -1,7 +1,7 @@
 """List prices of the price library (genai-prices): dated, per provider and region, offline.
 
-Prices are those of the base tier: long-context tiers depend on each request, and a record only has sums. Of prices by the time of
-day the standard ones are taken.
+A price has a base tier, and for some models long-context tiers, which depend on the prompt of each request. Of prices by the time of day
+the standard ones are taken.
 """
 
 from __future__ import annotations
@@ -18,9 +18,15 @@ from genai_prices.data_snapshot import DataSnapshot, get_snapshot
 from genai_prices.types import ModelInfo, ModelPrice, StartDateConstraint, TieredPrices
 
 from ingest.prices.model_ids import parse_model_id
-from schemas.rows.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, ModelKey, Rates
+from schemas.rows.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, ModelKey, Rates, TieredRates
 
 ANTHROPIC = "anthropic"
+
+_LONG_CONTEXT = {(ANTHROPIC, "claude-sonnet-4-0"): 200_000}
+"""(provider, model of the library) → prompt size above which a request costs more, where the library has no tier: input of all kinds twice
+as much, output half as much again. Anthropic's price page had it for Sonnet 4 with the 1M context window, as for Sonnet 4.5."""
+
+_LONG_INPUT, _LONG_OUTPUT = Decimal(2), Decimal("1.5")
 
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
 _LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
@@ -31,10 +37,14 @@ class Period:
     """Rates from a day (UTC) on, until the next period. `variants`: other rates at the same time, by name."""
 
     since: date
-    rates: Rates
+    tiered: TieredRates
     source: str
-    has_tiers: bool = False
-    variants: tuple[tuple[str, Rates], ...] = ()
+    variants: tuple[tuple[str, TieredRates], ...] = ()
+
+    @property
+    def rates(self) -> Rates:
+        """The rates of the base tier."""
+        return self.tiered.base
 
 
 @cache
@@ -45,7 +55,7 @@ def periods(key: ModelKey) -> tuple[Period, ...]:
         return ()
     provider_id, model = found
     source = f"genai-prices {version('genai-prices')}: {provider_id}/{model.id}"
-    made = (_period(model, day, source) for day in _boundaries(model))
+    made = (_period(model, day, source, provider_id) for day in _boundaries(model))
     return tuple(period for period in made if period)
 
 
@@ -134,20 +144,21 @@ def _is_cut_short(snapshot: DataSnapshot, reference: str, provider: str, model: 
 
 
 def _boundaries(model: ModelInfo) -> list[date]:
-    """The first days of the model's prices."""
-    if isinstance(model.prices, ModelPrice):
-        return [BEGINNING]
-    starts = (conditional.constraint for conditional in model.prices)
-    return sorted({BEGINNING, *(start.start_date for start in starts if isinstance(start, StartDateConstraint))})
+    """The first days of the model's prices and of their variants."""
+    dated = [*(model.prices if isinstance(model.prices, list) else ()), *(model.price_variants or ())]
+    starts = (price.constraint.start_date for price in dated if isinstance(price.constraint, StartDateConstraint))
+    return sorted({BEGINNING, *starts})
 
 
-def _period(model: ModelInfo, day: date, source: str) -> Period | None:
+def _period(model: ModelInfo, day: date, source: str, provider: str | None = None) -> Period | None:
     prices = _standard(model, day)
-    rates = _rates(prices)
-    if rates is None:
+    tiered = _tiered(prices)
+    if tiered is None:
         return None
-    has_tiers = isinstance(prices.input_mtok, TieredPrices)
-    return Period(day, rates, source, has_tiers, tuple(_variants(model, prices, day)))
+    long = _LONG_CONTEXT.get((provider or "", model.id))
+    if long and not tiered.tiers:
+        tiered = TieredRates(tiered.base, ((long, tiered.base.times(_LONG_INPUT, _LONG_OUTPUT)),))
+    return Period(day, tiered, source, tuple(_variants(model, prices, day)))
 
 
 def _standard(model: ModelInfo, day: date) -> ModelPrice:
@@ -163,7 +174,7 @@ def _standard(model: ModelInfo, day: date) -> ModelPrice:
     return (dated[-1] if dated else model.prices[0]).prices
 
 
-def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tuple[str, Rates]]:
+def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tuple[str, TieredRates]]:
     """Prices for another speed, tier or processing, by name: `speed=fast`, `processing=batch`, `service_tier=priority`."""
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     for variant in model.price_variants or ():
@@ -171,33 +182,44 @@ def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tup
             merged = ModelPrice(
                 **{**standard.__dict__, **{key: price for key, price in variant.prices.__dict__.items() if price is not None}}
             )
-            rates = _rates(merged)
-            if rates is not None:
-                yield ", ".join(f"{key}={value}" for key, value in sorted(variant.when.items())), rates
+            tiered = _tiered(merged)
+            if tiered is not None:
+                yield ", ".join(f"{key}={value}" for key, value in sorted(variant.when.items())), tiered
 
 
-def _rates(prices: ModelPrice) -> Rates | None:
-    """Rates per token at the base tier. A kind of token without a price costs as much as the more general kind, as in the library.
+def _tiered(prices: ModelPrice) -> TieredRates | None:
+    """The rates of every tier. The library's tiers hold for the whole request, by all of its input tokens, and above their start only."""
+    base = _rates(prices, 0)
+    starts = sorted({tier.start for price in prices.__dict__.values() if isinstance(price, TieredPrices) for tier in price.tiers})
+    above = [(start, _rates(prices, start + 1)) for start in starts]
+    return TieredRates(base, tuple((start, rates) for start, rates in above if rates)) if base else None
 
-    None where tokens have no price, or where requests have one: a record does not count requests.
+
+def _rates(prices: ModelPrice, prompt: int) -> Rates | None:
+    """Rates per token of a request with so many input tokens.
+
+    A kind of token without a price costs as much as the more general kind, as in the library. None where tokens have no price, or where
+    requests have one: a record does not count requests.
     """
-    input_, output = _base(prices.input_mtok), _base(prices.output_mtok)
+    input_, output = _at(prices.input_mtok, prompt), _at(prices.output_mtok, prompt)
     if input_ is None or output is None or prices.requests_kcount is not None:
         return None
-    write = _first(_base(prices.cache_write_mtok), input_)
-    search = _base(prices.web_searches_kcount)
+    write = _first(_at(prices.cache_write_mtok, prompt), input_)
+    search = _at(prices.web_searches_kcount, prompt)
     return Rates(
         input=_per_token(input_),
         output=_per_token(output),
-        cache_read=_per_token(_first(_base(prices.cache_read_mtok), input_)),
-        cache_write_5m=_per_token(_first(_base(prices.cache_write_5m_mtok), write)),
-        cache_write_1h=_per_token(_first(_base(prices.cache_write_1h_mtok), write)),
+        cache_read=_per_token(_first(_at(prices.cache_read_mtok, prompt), input_)),
+        cache_write_5m=_per_token(_first(_at(prices.cache_write_5m_mtok, prompt), write)),
+        cache_write_1h=_per_token(_first(_at(prices.cache_write_1h_mtok, prompt), write)),
         web_search=None if search is None else search / THOUSAND,
     )
 
 
-def _base(price: Decimal | TieredPrices | None) -> Decimal | None:
-    return price.base if isinstance(price, TieredPrices) else price
+def _at(price: Decimal | TieredPrices | None, prompt: int) -> Decimal | None:
+    if not isinstance(price, TieredPrices):
+        return price
+    return next((tier.price for tier in reversed(price.tiers) if prompt > tier.start), price.base)
 
 
 def _first(price: Decimal | None, otherwise: Decimal) -> Decimal:

@@ -1,6 +1,6 @@
 """The prices of a model: those of the user's price file, else of the price library; with the alternatives an agent may have used.
 
-Prices are looked up once per model and period of time, never per record: SQL multiplies (`sql/pricing/`).
+Prices are looked up once per model, way of serving and period of time, never per record: SQL multiplies (`sql/pricing/`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from ingest.prices import list_prices
 from ingest.prices.alternatives import Alternative, alternatives
 from ingest.prices.list_prices import Period
 from ingest.prices.price_file import PriceList
-from schemas.rows.price import BEGINNING, ModelKey, Rates
+from ingest.prices.services import served
+from schemas.rows.price import ANY_SIZE, BEGINNING, STANDARD, Band, ModelKey, Rates, Service, TieredRates
+
+LONG_CONTEXT = "long context"
+"""What the price of a request depends on whose prompt is above the base tier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,20 @@ class Price:
     alternatives: tuple[Alternative, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RequestPrice:
+    """The price of requests of one size that were served in one way, from one day until another.
+
+    `words`: what it depends on beside day and tokens.
+    """
+
+    since: date
+    until: date
+    band: Band
+    source: str | None
+    words: tuple[str, ...]
+
+
 class PriceBook:
     """All prices: those of a price file, then those of the library."""
 
@@ -40,27 +58,44 @@ class PriceBook:
         library = list_prices.periods(key)
         other = list_prices.everywhere(key)
         everywhere = list_prices.periods(other) if other else ()
-        days = sorted({BEGINNING, *self._own.boundaries(), *(period.since for period in (*library, *everywhere))})
-        for since, until in zip(days, [*days[1:], date.max], strict=True):
+        for since, until in self._days(library, everywhere):
             listed = self._listed(key, since, list_prices.at(library, since))
             if listed:
-                rates, source, has_tiers = listed
-                found = alternatives(rates, list_prices.at(library, since), list_prices.at(everywhere, since), library)
-                yield Price(key, since, until, rates, source, has_tiers, found)
+                tiered, source, _ = listed
+                found = alternatives(tiered.base, list_prices.at(library, since), list_prices.at(everywhere, since), library)
+                yield Price(key, since, until, tiered.base, source, bool(tiered.tiers), found)
+
+    def request_prices(self, key: ModelKey, service: Service) -> Iterator[RequestPrice]:
+        """The prices of requests that were served so: for every day and every size one, without rates where there is no price."""
+        library = list_prices.periods(key) if key.model else ()
+        for since, until in self._days(library):
+            listed = self._listed(key, since, list_prices.at(library, since), service)
+            tiered, source, words = listed or (None, None, ())
+            for band in tiered.bands() if tiered else (ANY_SIZE,):
+                depends = (*words, LONG_CONTEXT) if band.above >= 0 else words
+                yield RequestPrice(since, until, band, source, depends)
 
     def rates(self, key: ModelKey, day: date) -> Rates | None:
         """The rates of the model on a day; None where it has no price."""
         return next((price.rates for price in self.prices(key) if price.since <= day < price.until), None)
 
-    def _listed(self, key: ModelKey, day: date, library: Period | None) -> tuple[Rates, str, bool] | None:
-        """(rates, their source, whether the library has tiers above them); None where there is no price."""
+    def _days(self, *of_library: tuple[Period, ...]) -> Iterator[tuple[date, date]]:
+        """The days from which on and until which prices hold."""
+        days = sorted({BEGINNING, *self._own.boundaries(), *(period.since for periods in of_library for period in periods)})
+        return zip(days, [*days[1:], date.max], strict=True)
+
+    def _listed(
+        self, key: ModelKey, day: date, library: Period | None, service: Service = STANDARD
+    ) -> tuple[TieredRates, str, tuple[str, ...]] | None:
+        """(rates, their source, what they depend on); None where there is no price. A price of the price file holds for every request."""
         if own := self._own.price(key, day):
             number, entry = own
-            return entry.rates(), f"{self._own.name}: [[price]] number {number}", False
+            return TieredRates(entry.rates()), f"{self._own.name}: [[price]] number {number}", ()
         if library is None:
             return None
+        tiered, words = served(library, key, service)
         if cut := self._own.discount(key, day):
             number, discount = cut
             source = f"{library.source}, less {discount.percent} % ({self._own.name}: [[discount]] number {number})"
-            return library.rates.times(discount.factor), source, library.has_tiers
-        return library.rates, library.source, library.has_tiers
+            return tiered.times(discount.factor), source, words
+        return tiered, library.source, words

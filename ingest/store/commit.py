@@ -77,9 +77,10 @@ select session_id from {RESPONSES} where source_id in (select source_id from cho
 _WINNERS = "select run_id from winners"
 _RECHAINED = f"select run_id from {RECHAINED}"
 _REPRICED = "select run_id from repriced"
-_SUMMED = "select run_id from summed"
+_BILLED = "select run_id from summed union select run_id from run_of_session"
+_MADE_AGAIN = "select run_id from winners semi join responses using (run_id) where replaces is not null"
 _PRICED_BEFORE = "select run_id from runs anti join winners using (run_id)"
-"""Runs that are priced again: their chain changed, or the store got other prices."""
+"""Runs that are priced again: their chain or their responses changed, or the store got other prices."""
 
 
 def commit(
@@ -119,16 +120,21 @@ def commit(
     if is_billed := (RESPONSES in spooled or is_folded) and note_sessions(connection, _BILLED_ANEW):
         bill(connection)
     is_rechained = rechain(connection, _PROCESSES)
-    changed = ((_RECHAINED, is_rechained), (_REPRICED, is_merged), (_SUMMED, is_billed), (_PRICED_BEFORE, has_new_prices))
-    stale = [runs for runs, is_so in changed if is_so]
-    if stale:
-        price(writer, " union ".join(stale))
+    changed = {_RECHAINED: is_rechained, _REPRICED: is_merged, _BILLED: is_billed, _PRICED_BEFORE: has_new_prices}
+    if stale := _stale(connection, changed):
+        price(writer, stale)
     doubtful = [_WINNERS, *([_RECHAINED] if is_rechained else []), *(["select run_id from affected"] if is_billed else [])]
     note_doubts(connection, " union ".join(doubtful))
     found = run(connection, _ACCEPTED).fetchall()
     [(read,)] = run(connection, "select count(*) from chosen").fetchall()
     connection.unregister("read_results")
     return Committed(dict(found), bool(read) or is_labelled or has_new_prices, has_new_prices)
+
+
+def _stale(connection: duckdb.DuckDBPyConnection, changed: dict[str, bool]) -> str:
+    """SQL for the runs to be priced again, empty where there are none. `changed`: SQL for runs, and whether there may be such."""
+    is_made_again = run(connection, f"{_MADE_AGAIN} limit 1").fetchone() is not None
+    return " union ".join(runs for runs, is_so in (changed | {_MADE_AGAIN: is_made_again}).items() if is_so)
 
 
 def _results_table(results: Sequence[ReadResult]) -> pa.Table:

@@ -1,7 +1,7 @@
 """Metrics of list prices, their difference from what agents report, and what caching is worth. A part of `schemas.catalogue.metrics`.
 
-List costs are those of the tokens that a record added to its chain, at the base tier, on the day of the run. All are computed at
-ingest and stored; here they are summed.
+List costs are those of the tokens that a record added to its chain: of its responses where they are known, each on its day and in its tier,
+else at the base tier on the day of the run. All are computed at ingest and stored; here they are summed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from schemas.catalogue.entry import Metric, by_key, of_model, over, quotient
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.unit_names import Unit
 
-_LIST = "Cost of the same tokens at list prices (base tier, by provider and region, on the day of the run); see `tachograph models`."
+_LIST = "Cost of the same tokens at list prices (by provider and region, on the day of the run or response); see `tachograph models`."
 _DELTA = "List-price cost minus reported cost, for runs with both. Positive: list price is higher than reported."
 _COMPARED = "Reported cost of the runs that also have a list-price cost: the base of the list-price difference."
 _DELTA_SHARE = "List-price difference divided by the reported cost, for runs with both."

@@ -20,6 +20,7 @@ class CostCause(StrEnum):
     FAST_MODE = "fast_mode"
     SERVICE_TIER = "service_tier"
     HELPER_MODEL_MISSING = "helper_model_missing"
+    OUTSIDE_TRANSCRIPT = "outside_transcript"
     PRICE_CHANGED_SINCE = "price_changed_since"
     PRICE_FILE = "price_file"
     UNEXPLAINED = "unexplained"
@@ -55,6 +56,11 @@ CAUSES = {
     ),
     CostCause.HELPER_MODEL_MISSING: CauseMeaning(
         "missing model usage", "warning", "The reported total is higher than the sum of its models: the record leaves a model out."
+    ),
+    CostCause.OUTSIDE_TRANSCRIPT: CauseMeaning(
+        "outside the transcript",
+        "info",
+        "The agent reports more than the responses of its transcript cost: some of its requests are in no transcript.",
     ),
     CostCause.PRICE_CHANGED_SINCE: CauseMeaning("price changed", "info", "The reported cost uses the model's price of another date."),
     CostCause.PRICE_FILE: CauseMeaning(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -42,13 +43,63 @@ class Rates:
     cache_write_1h: Decimal
     web_search: Decimal | None = None
 
-    def times(self, factor: Decimal) -> Rates:
-        """All token rates multiplied by the factor; the price of a search stays."""
-        tokens = {name: (getattr(self, name) * factor).quantize(SMALLEST_RATE) for name in TOKEN_RATES}
+    def times(self, factor: Decimal, output: Decimal | None = None) -> Rates:
+        """All token rates multiplied by the factor, that of output by `output` where given; the price of a search stays."""
+        factors = dict.fromkeys(TOKEN_RATES, factor) | ({} if output is None else {"output": output})
+        tokens = {name: (getattr(self, name) * factors[name]).quantize(SMALLEST_RATE) for name in TOKEN_RATES}
         return Rates(**tokens, web_search=self.web_search)
 
 
 TOKEN_RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+
+NO_END = 2**63 - 1
+"""The upper end of the last band of prompt sizes."""
+
+
+class Band(NamedTuple):
+    """The rates of a request whose prompt has more than `above` tokens and at most `up_to`. None: there is no price."""
+
+    above: int
+    up_to: int
+    rates: Rates | None
+
+
+ANY_SIZE = Band(-1, NO_END, None)
+"""Prompts of any size, without a price."""
+
+
+@dataclass(frozen=True, slots=True)
+class TieredRates:
+    """Rates by the size of the prompt: its uncached input, cache reads and cache writes. They hold for the whole request.
+
+    `tiers`: (size in tokens above which the rates hold, rates), ascending; up to the first size, and exactly at it, `base` holds.
+    """
+
+    base: Rates
+    tiers: tuple[tuple[int, Rates], ...] = ()
+
+    def times(self, factor: Decimal) -> TieredRates:
+        """All token rates multiplied by the factor."""
+        return TieredRates(self.base.times(factor), tuple((size, rates.times(factor)) for size, rates in self.tiers))
+
+    def bands(self) -> Iterator[Band]:
+        """The rates for every size of prompt; the first band is that of the base rates."""
+        ends = [*(size for size, _ in self.tiers), NO_END]
+        yield Band(-1, ends[0], self.base)
+        for (size, rates), end in zip(self.tiers, ends[1:], strict=True):
+            yield Band(size, end, rates)
+
+
+class Service(NamedTuple):
+    """How a request was served, as logged: `speed`, `service_tier` and `inference_geo` of a response."""
+
+    speed: str | None = None
+    service_tier: str | None = None
+    inference_geo: str | None = None
+
+
+STANDARD = Service()
+"""A request about which nothing is said."""
 
 
 def _whole(value: Any) -> Any:

@@ -28,7 +28,9 @@ class _Response(Row):
     cache_write_5m_tokens: Tokens | None = optional("Cache writes (5 min)", "Cache writes kept for 5 minutes. Empty: not split.")
     cache_write_1h_tokens: Tokens | None = optional("Cache writes (1 hour)", "Cache writes kept for 1 hour. Empty: not split.")
     web_search_requests: Count | None = optional("Web searches", "Web searches by the provider's server-side tool.")
-    service_tier: Text | None = optional("Service tier", "`service_tier` as logged: standard, priority, batch.")
+    service_tier: Text | None = optional(
+        "Service tier", "`service_tier` of the response as logged: standard, priority, batch. What a request asked for is not it."
+    )
     speed: Text | None = optional("Speed", "`speed` as logged: standard or fast.")
     inference_geo: Text | None = optional("Inference region", "`inference_geo` as logged.")
     stop_reason: Text | None = optional("Stop reason", "`stop_reason` as logged.")
@@ -65,7 +67,7 @@ class ResponseRow(_Response):
     run_id: Text = Field(title="Run", description="Id of the run.")
     session_id: Text = Field(title="Session", description="Session that owns it: of those with a copy, the one that began first.")
     response_id: Text = Field(title="Response", description="Id of the response; unique in the store.")
-    cost_list_usd: Usd | None = optional("List-price cost", "Cost at the list price of its day, for its size, speed and service tier.")
+    cost_list_usd: Usd | None = optional("List-price cost", "Cost at list prices: those of its day, prompt size, speed and service tier.")
     price_status: PriceStatusName | None = optional("Price status", "priced or unpriced.")
-    price_note: Text | None = optional("Price note", "What the price depends on besides tokens: long context, fast mode, batch, …")
+    price_note: Text | None = optional("Price note", "What the price depends on besides tokens and day: long context, fast mode, batch, …")
     price_source: Text | None = optional("Price source", "Origin of the price.")

@@ -153,7 +153,7 @@ class RunRow(Row):
         "Cost the agent reported for this run (an estimate), excluding earlier runs in the same session.",
     )
     cost_list_usd: Usd | None = optional(
-        "List-price cost", "Cost of the run's tokens at list prices (base tier). Empty where a model of the run has no list price."
+        "List-price cost", "Cost of the run's tokens at list prices. Empty where a model of the run has no list price."
     )
     cost_delta_usd: SignedUsd | None = optional(*_DIFFERENCE)
     cost_cause: CostCauseName | None = optional(
@@ -293,7 +293,8 @@ class ModelUsageRow(Row):
     own_web_search_requests: Count | None = Field(default=None, description="Web searches, excluding earlier runs in the same session.")
     cost_list_usd: Usd | None = optional(
         "List-price cost",
-        "Cost of the model's tokens at list prices (base tier). Empty where the model has no list price or token counts are unknown.",
+        "Cost of the model's tokens at list prices: the sum of its responses where they are known, else at the base tier. Empty where the "
+        "model has no list price or token counts are unknown.",
     )
     cost_delta_usd: SignedUsd | None = optional(*_DIFFERENCE)
     cost_cause: CostCauseName | None = optional(
@@ -303,7 +304,9 @@ class ModelUsageRow(Row):
     cost_uncached_usd: Usd | None = optional(*_UNCACHED)
     cost_cache_write_usd: Usd | None = optional(*_CACHE_WRITES)
     price_status: PriceStatusName | None = optional("Price status", "priced or unpriced. Empty where list prices were not looked up.")
-    price_date: Day | None = optional("Price date", "Day (UTC) of the prices: that of the run, otherwise the day its file was ingested.")
+    price_date: Day | None = optional(
+        "Price date", "Day (UTC) of the prices: that of the run or of its last response, otherwise the day its file was ingested."
+    )
     price_source: Text | None = optional(
         "Price source", "Origin of the prices: release and entry of the price library, or entry of the price file."
     )

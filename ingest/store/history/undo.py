@@ -144,7 +144,7 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     is_rechained = rechain(connection, f"select process from touched_processes union {_PROCESSES_OF.format('restored')}")
     changed = f"{_RESTORED} union select run_id from {RECHAINED}" if is_rechained else _RESTORED
     changed += " union select run_id from repriced" if is_merged else ""
-    changed += " union select run_id from summed" if has_responses else ""
+    changed += " union select run_id from summed union select run_id from run_of_session" if has_responses else ""
     price(writer, changed)
     note_doubts(connection, f"{changed} union {_SESSIONS} union {_OF_AGENTS}")
 

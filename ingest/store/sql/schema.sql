@@ -173,7 +173,7 @@ comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged. It ma
 comment on column runs."credits" is 'What the agent reported in a unit other than dollars.';
 comment on column runs."credits_unit" is 'Unit of the credits: premium requests, credits, …';
 comment on column runs."cost_own_usd" is 'Cost the agent reported for this run (an estimate), excluding earlier runs in the same session. In USD.';
-comment on column runs."cost_list_usd" is 'Cost of the run''s tokens at list prices (base tier). Empty where a model of the run has no list price. In USD.';
+comment on column runs."cost_list_usd" is 'Cost of the run''s tokens at list prices. Empty where a model of the run has no list price. In USD.';
 comment on column runs."cost_delta_usd" is 'List-price cost minus reported cost. Positive: list price is higher than reported. In USD.';
 comment on column runs."cost_cause" is 'Why list-price cost and reported cost differ; of several causes the largest. Empty where one of the costs is unknown.';
 comment on column runs."cost_uncached_usd" is 'List-price cost if cache reads and writes were billed as regular input. Empty where the list-price cost is. In USD.';
@@ -298,13 +298,13 @@ comment on column model_usage."own_cache_read_tokens" is 'Cache reads, excluding
 comment on column model_usage."own_cache_write_tokens" is 'Cache writes, excluding earlier runs in the same session.';
 comment on column model_usage."own_cache_write_1h_tokens" is 'Of those, the 1-hour cache writes; the others are 5-minute writes. Empty where the record does not split them: all are then priced as 5-minute writes.';
 comment on column model_usage."own_web_search_requests" is 'Web searches, excluding earlier runs in the same session.';
-comment on column model_usage."cost_list_usd" is 'Cost of the model''s tokens at list prices (base tier). Empty where the model has no list price or token counts are unknown. In USD.';
+comment on column model_usage."cost_list_usd" is 'Cost of the model''s tokens at list prices: the sum of its responses where they are known, else at the base tier. Empty where the model has no list price or token counts are unknown. In USD.';
 comment on column model_usage."cost_delta_usd" is 'List-price cost minus reported cost. Positive: list price is higher than reported. In USD.';
 comment on column model_usage."cost_cause" is 'Why list-price cost and reported cost differ, found by recomputing. Empty where one of the costs is unknown.';
 comment on column model_usage."cost_uncached_usd" is 'List-price cost if cache reads and writes were billed as regular input. Empty where the list-price cost is. In USD.';
 comment on column model_usage."cost_cache_write_usd" is 'The part of the list-price cost that comes from cache writes. Empty where the list-price cost is. In USD.';
 comment on column model_usage."price_status" is 'priced or unpriced. Empty where list prices were not looked up.';
-comment on column model_usage."price_date" is 'Day (UTC) of the prices: that of the run, otherwise the day its file was ingested.';
+comment on column model_usage."price_date" is 'Day (UTC) of the prices: that of the run or of its last response, otherwise the day its file was ingested.';
 comment on column model_usage."price_source" is 'Origin of the prices: release and entry of the price library, or entry of the price file.';
 comment on column model_usage."cost_basis" is '`costBasis` as logged; `unknown`: the agent guessed the price.';
 comment on column model_usage."context_window" is 'Context window assumed by the agent, in tokens.';
@@ -476,7 +476,7 @@ comment on column responses."cache_write_tokens" is 'Input tokens written to the
 comment on column responses."cache_write_5m_tokens" is 'Cache writes kept for 5 minutes. Empty: not split.';
 comment on column responses."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. Empty: not split.';
 comment on column responses."web_search_requests" is 'Web searches by the provider''s server-side tool.';
-comment on column responses."service_tier" is '`service_tier` as logged: standard, priority, batch.';
+comment on column responses."service_tier" is '`service_tier` of the response as logged: standard, priority, batch. What a request asked for is not it.';
 comment on column responses."speed" is '`speed` as logged: standard or fast.';
 comment on column responses."inference_geo" is '`inference_geo` as logged.';
 comment on column responses."stop_reason" is '`stop_reason` as logged.';
@@ -486,11 +486,11 @@ comment on column responses."tools" is 'Tools that the response called, one name
 comment on column responses."failed_tools" is 'Of those calls, the tools of the calls that failed.';
 comment on column responses."cost_reported_usd" is '`costUSD` of the line, which early versions wrote. In USD.';
 comment on column responses."run_id" is 'Id of the run.';
-comment on column responses."session_id" is 'Session that owns it: of those whose files tell of it, the one that began first.';
+comment on column responses."session_id" is 'Session that owns it: of those with a copy, the one that began first.';
 comment on column responses."response_id" is 'Id of the response; unique in the store.';
-comment on column responses."cost_list_usd" is 'Cost at the list price of its day, for its size, speed and service tier. In USD.';
+comment on column responses."cost_list_usd" is 'Cost at list prices: those of its day, prompt size, speed and service tier. In USD.';
 comment on column responses."price_status" is 'priced or unpriced.';
-comment on column responses."price_note" is 'What the price depends on besides tokens: long context, fast mode, batch, …';
+comment on column responses."price_note" is 'What the price depends on besides tokens and day: long context, fast mode, batch, …';
 comment on column responses."price_source" is 'Origin of the price.';
 
 create table response_copies (
@@ -543,7 +543,7 @@ comment on column response_copies."cache_write_tokens" is 'Input tokens written 
 comment on column response_copies."cache_write_5m_tokens" is 'Cache writes kept for 5 minutes. Empty: not split.';
 comment on column response_copies."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. Empty: not split.';
 comment on column response_copies."web_search_requests" is 'Web searches by the provider''s server-side tool.';
-comment on column response_copies."service_tier" is '`service_tier` as logged: standard, priority, batch.';
+comment on column response_copies."service_tier" is '`service_tier` of the response as logged: standard, priority, batch. What a request asked for is not it.';
 comment on column response_copies."speed" is '`speed` as logged: standard or fast.';
 comment on column response_copies."inference_geo" is '`inference_geo` as logged.';
 comment on column response_copies."stop_reason" is '`stop_reason` as logged.';

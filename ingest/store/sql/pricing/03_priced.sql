@@ -1,8 +1,10 @@
--- Each row at the price of its model on its day; `prices` has one row per model and period. Without a price the costs are NULL.
+-- Each row at the base rates of its model on its day; `prices` has one row per model and period. Without a price the costs are NULL.
+-- `responses`: of how many responses its costs are the sum.
 create or replace temp table priced as
 with exact as (
     select
-        run_id, counted.model_id, price_no, day, one_hour, searches, own, cost_own_usd, is_guess, is_assumed_5m, is_bound,
+        run_id, counted.model_id, counted.model, counted.provider, counted.region, price_no, source, day, 0 as responses,
+        one_hour, searches, own, cost_own_usd, is_guess, is_assumed_5m, is_bound,
         tokens_basis = 'unknown' and own.input is null and own.output is null as is_uncounted,
         exact_cost(own, rates) as listed,
         exact_uncached_cost(own, rates) as uncached,
@@ -28,14 +30,3 @@ select
     case when cost_list_usd is not null then cost_uncached_usd end as cost_uncached_usd,
     case when cost_list_usd is not null then cost_cache_write_usd end as cost_cache_write_usd
 from costs;
--- To a millionth of a dollar two costs are the same: the agent adds floats.
-create or replace temp table unlike as
-select
-    rowid as row_no, price_no, own, cost_own_usd, cost_delta_usd, is_guess,
-    {
-        'input': own.input::double, 'output': own.output::double, 'cache_read': own.cache_read::double,
-        'write_5m': own.write_5m::double, 'write_1h': own.write_1h::double, 'cost': cost_own_usd::double
-    } as rough
-from priced
-where abs(cost_delta_usd) > 0.000001;
-create or replace temp table explained (row_no bigint, rank bigint, cause varchar);

@@ -10,7 +10,6 @@ set
     cost_cache_write_usd = judged.cost_cache_write_usd,
     price_status = case when is_uncounted then null when judged.cost_list_usd is null then 'unpriced' else 'priced' end,
     price_date = judged.day,
-    price_source = source
+    price_source = judged.source
 from judged
-left join prices using (price_no)
 where model_usage.run_id = judged.run_id and model_usage.model_id is not distinct from judged.model_id;

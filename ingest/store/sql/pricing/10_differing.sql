@@ -5,7 +5,8 @@ with differing as (
         run_id, cost_cause,
         try_cast(sum(cost_list_usd) as decimal(18, 9)) as listed, try_cast(sum(cost_own_usd) as decimal(18, 9)) as reported,
         count(*) as models, max(price_no) as last_price_no,
-        min(price_no) as price_no, arg_min(rank, price_no) as rank, bool_or(is_assumed_5m) as is_assumed_5m
+        min(price_no) as price_no, arg_min(rank, price_no) as rank, bool_or(is_assumed_5m) as is_assumed_5m,
+        bool_or(responses = 0) as has_sums
     from judged
     where cause is not null and not (is_bound and cause = 'unexplained') -- a bound on the tokens says nothing about the reported cost
     group by run_id, cost_cause
@@ -24,7 +25,7 @@ worded as (
             when words is not null then 'The reported cost matches ' || words
             when cost_cause = 'fallback_price' then 'The agent guessed the price, according to its record'
             else 'The reported cost matches no known price'
-                || case when prices.has_tiers then '; long requests may cost more than the base tier used here' else '' end
+                || case when prices.has_tiers and has_sums then '; long requests may cost more than the base tier used here' else '' end
                 || case when is_assumed_5m then '; cache writes of unknown lifetime are assumed to be 5-minute' else '' end
         end as explanation
     from differing
