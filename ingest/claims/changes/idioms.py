@@ -138,10 +138,14 @@ _DENIED = pattern(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead o
 _HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter", "fourth", "fifth", "tenth", "1/")
 
 
+def may_have_idioms(text: str) -> bool:
+    """Whether the text has a part of a word of an idiom: cheap to test, and most texts have none."""
+    return any(hint in text for hint in _HINTS)
+
+
 def idiom_effects(text: str, start: int, end: int) -> Iterator[Effect]:
     """The effects of the idioms between `start` and `end`, idiom by idiom."""
-    passage = text[start:end]
-    if not any(hint in passage for hint in _HINTS):
+    if not may_have_idioms(text[start:end]):
         return
     for idiom in IDIOMS:
         for match in _pattern(idiom).finditer(text, start, end):
