@@ -26,7 +26,7 @@ from ingest.claims.numbers.spelled import has_number_words
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
 from ingest.claims.pairs.readings import reading_effects
-from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, has_headings, output_effects, section_effects
+from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, heading_lines, output_effects, section_effects
 from ingest.claims.patterns import pattern
 from ingest.claims.prose import prose_effects
 from ingest.claims.tables.captions import caption_above, unit_words_above
@@ -181,11 +181,8 @@ def _beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]:
 
 def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
     """The pairs of the sections below `Before` and `After`, then those of named readings, each candidate figure once."""
-    of_headings = (section_effects, figures_in_headings, baseline_then_summary, output_effects) if has_headings(text, triggers) else ()
     read: set[int] = set()
-    for effect in islice(
-        chain.from_iterable(read_effects(text) for read_effects in (*of_headings, reading_effects)), _MOST_SECTION_EFFECTS
-    ):
+    for effect in islice(chain(_effects_of_headings(text, triggers), reading_effects(text)), _MOST_SECTION_EFFECTS):
         figure = effect.after.start if effect.after else effect.start
         if figure in read:  # a line of a section may be the output of a tool as well
             continue
@@ -193,6 +190,15 @@ def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[t
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
         whole = with_trailing_bracket(text, effect, end if end >= 0 else len(text))
         yield whole, surroundings_of(text, whole, Passage(start, whole.end), start, whole.end, title)
+
+
+def _effects_of_headings(text: str, triggers: list[int]) -> Iterator[Effect]:
+    """The effects that need a heading or line for the baseline, such as `### Before`."""
+    if lines := heading_lines(text, triggers):
+        yield from section_effects(text, lines)
+        yield from figures_in_headings(text)
+        yield from baseline_then_summary(text)
+        yield from output_effects(text)
 
 
 def _passage_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:

@@ -24,7 +24,7 @@ _NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z
 _MICRO_BENCHMARK = pattern(
     r"micro-?\s?bench|bench_scratch|per[- ]?iter|/iter|\biters?\b|iterations|tight loop|synthetic|standalone (?:script|bench)|scratch bench"
 )
-_MICRO_HINTS = ("iter", "bench", "synthetic", "tight loop", "standalone script")
+_MICRO_HINTS = ("micro", "iter", "bench_scratch", "scratch bench", "synthetic", "tight loop", "standalone ")
 """Parts of those words: a cheap test."""
 
 _KINDS = {
