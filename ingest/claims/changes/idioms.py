@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ingest.claims.numbers.effect import Effect
@@ -143,16 +143,23 @@ def may_have_idioms(text: str) -> bool:
     return any(hint in text for hint in _HINTS)
 
 
+@lru_cache(maxsize=64)
+def _idioms_with(hints: tuple[str, ...]) -> tuple[Idiom, ...]:
+    """The idioms with any of these parts of words, in order."""
+    return tuple(idiom for idiom in IDIOMS if any(hint in idiom.pattern for hint in hints))
+
+
 def idiom_effects(text: str, start: int, end: int) -> Iterator[Effect]:
     """The effects of the idioms between `start` and `end`, idiom by idiom."""
-    if not may_have_idioms(text[start:end]):
-        return
-    for idiom in IDIOMS:
+    passage = text[start:end]
+    hints = tuple(hint for hint in _HINTS if hint in passage)
+    for idiom in _idioms_with(hints):
         for match in _pattern(idiom).finditer(text, start, end):
             if not _DENIED.search(text, max(start, match.start() - 16), match.start()):
                 yield _effect(match, idiom.factor, idiom.sense, hedged=False)
-    for match in _MAGNITUDES.finditer(text, start, end):
-        yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense_in(match), hedged=True)
+    if "magnitude" in hints:
+        for match in _MAGNITUDES.finditer(text, start, end):
+            yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense_in(match), hedged=True)
 
 
 def _effect(match: re.Match[str], factor: float, sense: Sense, *, hedged: bool) -> Effect:

@@ -40,7 +40,7 @@ def _joined(*parts: Iterable[str]) -> Iterator[str]:
 
 _SECONDS = list(_joined(_DIGITS, ("", " "), ("s",)))
 _SPELLED_OUT: dict[str, Callable[[list[str]], Iterable[str]]] = {
-    "behind_a_digit": lambda listed: chain(_joined((*_DIGITS, "+"), listed), _joined((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)),
+    "behind_a_digit": lambda listed: chain(_joined(_DIGITS, ("", "+"), listed), _joined((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)),
     "arrows_before_a_number": lambda listed: chain(
         _joined((*ARROWS, *listed), ("", " "), _NUMBER_STARTS), _joined(ARROWS, (" ",), _CANDIDATE_WORDS, (" ",))
     ),
