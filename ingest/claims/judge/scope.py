@@ -12,10 +12,10 @@ from itertools import islice
 
 from ingest.claims.judge.features import Candidate, Feature, Weights, is_, is_in_code, line, lower, section, tables_of, weights_of
 from ingest.claims.patterns import pattern
-from ingest.claims.words.vocabulary import BEGINS, SCOPES, WHOLE
+from ingest.claims.words.vocabulary import SCOPES, WHOLE, whole_words
 from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
 
-_WORDS = pattern(BEGINS + "(?:" + "|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()) + ")")
+_WORDS = pattern(whole_words(*(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items())))
 _WHOLE = pattern(WHOLE)
 _COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
 _NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
