@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
 
-from ingest.claims.changes.idioms import idiom_effects, may_have_idioms
+from ingest.claims.changes.idioms import hints_in, idiom_effects
 from ingest.claims.changes.qualitative import qualitative_claims
 from ingest.claims.claim import Claim
 from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
@@ -154,7 +154,7 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundi
     title = title_of(text)
     of_sections = list(_section_effects(text, triggers, title))
     yield from of_sections
-    for passage in passages(text, _beside_numbers(text, triggers)):
+    for passage in passages(text, triggers_beside_numbers(text, triggers)):
         for effect, nearby in (_table_effects if passage.is_table else _passage_effects)(text, passage, title):
             if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
                 yield effect, nearby
@@ -163,7 +163,7 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundi
 _DIGIT = pattern(r"\d")
 
 
-def _beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]:
+def triggers_beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]:
     """The triggers, in order, in whose block of lines a number or an idiom is; without one, no rule for a passage applies.
 
     A passage goes on across a blank line only from a line with a number.
@@ -174,7 +174,7 @@ def _beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]:
             start, end = max(text.rfind("\n\n", 0, trigger), 0), text.find("\n\n", trigger)
             end = end if end >= 0 else len(text)
             block = text[start:end]
-            has_number = _DIGIT.search(block) is not None or has_number_words(block) or may_have_idioms(block)
+            has_number = _DIGIT.search(block) is not None or has_number_words(block) or bool(hints_in(block))
         if has_number:
             yield trigger
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from ingest.claims.numbers.effect import Effect
@@ -120,9 +120,9 @@ IDIOMS: tuple[Idiom, ...] = (
 
 
 @cache
-def _pattern(idiom: Idiom) -> re.Pattern[str]:
-    """The compiled pattern, made only when a text has one of `_HINTS`: most have none."""
-    return pattern(idiom.pattern, re.IGNORECASE)
+def _pattern(expression: str) -> re.Pattern[str]:
+    """The compiled expression of an idiom, made only when a text has one of its hints: most have none."""
+    return pattern(expression, re.IGNORECASE)
 
 
 _MAGNITUDES = pattern(
@@ -135,26 +135,23 @@ _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "
 _DENIED = pattern(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead of)\s+$", re.IGNORECASE)
 """`without doubling the cost`."""
 
-_HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter", "fourth", "fifth", "tenth", "1/")
+HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter", "fourth", "fifth", "tenth", "1/")
 
 
-def may_have_idioms(text: str) -> bool:
-    """Whether the text has a part of a word of an idiom: cheap to test, and most texts have none."""
-    return any(hint in text for hint in _HINTS)
+def hints_in(text: str) -> frozenset[str]:
+    """The parts of words of idioms that are in the text: cheap to test, and most texts have none."""
+    return frozenset(hint for hint in HINTS if hint in text)
 
 
-@lru_cache(maxsize=64)
-def _idioms_with(hints: tuple[str, ...]) -> tuple[Idiom, ...]:
-    """The idioms with any of these parts of words, in order."""
-    return tuple(idiom for idiom in IDIOMS if any(hint in idiom.pattern for hint in hints))
+_hints_needed = cache(hints_in)
+"""The parts of words of which the expression of an idiom needs one."""
 
 
 def idiom_effects(text: str, start: int, end: int) -> Iterator[Effect]:
     """The effects of the idioms between `start` and `end`, idiom by idiom."""
-    passage = text[start:end]
-    hints = tuple(hint for hint in _HINTS if hint in passage)
-    for idiom in _idioms_with(hints):
-        for match in _pattern(idiom).finditer(text, start, end):
+    hints = hints_in(text[start:end])
+    for idiom in IDIOMS if hints else ():
+        for match in _pattern(idiom.pattern).finditer(text, start, end) if hints & _hints_needed(idiom.pattern) else ():
             if not _DENIED.search(text, max(start, match.start() - 16), match.start()):
                 yield _effect(match, idiom.factor, idiom.sense, hedged=False)
     if "magnitude" in hints:

@@ -142,8 +142,8 @@ def _quantity_that_begins(beginning: str) -> re.Pattern[str]:
     )
 
 
-_OF_FIGURES = _quantity_that_begins(_FIGURE)
-_OF_FIGURES_OR_WORDS = _quantity_that_begins(rf"(?-i:[\d{_BEFORE_DIGITS}])|{BEGINNINGS}")
+OF_FIGURES = _quantity_that_begins(_FIGURE)
+OF_FIGURES_OR_WORDS = _quantity_that_begins(rf"(?-i:[\d{_BEFORE_DIGITS}])|{BEGINNINGS}")
 _NUMBER_GOES_ON = pattern(r"[^\W_]|/\d")
 """`3rd`, `1/60`: the number is part of a word or fraction."""
 
@@ -163,7 +163,7 @@ _SPEED_BEHIND = pattern(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
 
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
     """The quantities of the text between `start` and `end`, in order."""
-    expression = _OF_FIGURES_OR_WORDS if has_number_words(text[start:end]) else _OF_FIGURES
+    expression = OF_FIGURES_OR_WORDS if has_number_words(text[start:end]) else OF_FIGURES
     for match in expression.finditer(text, start, end):
         found = _quantity(match) if match["low"] else _composed_quantity(match)
         if found is not None:
