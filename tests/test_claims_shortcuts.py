@@ -9,9 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.claims.changes import idioms
-from ingest.claims.extraction import triggers_beside_numbers
 from ingest.claims.find.passages import passage_at
-from ingest.claims.find.triggers import find_triggers
+from ingest.claims.find.triggers import find_triggers, triggers_beside_numbers
 from ingest.claims.numbers import quantities as numbers
 from ingest.claims.numbers.spelled import has_number_words
 from ingest.claims.pairs import readings

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from operator import attrgetter
 
-from ingest.claims.changes.idioms import hints_in, idiom_effects
+from ingest.claims.changes.idioms import idiom_effects
 from ingest.claims.changes.qualitative import qualitative_claims
 from ingest.claims.claim import Claim
 from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
-from ingest.claims.find.triggers import find_triggers
+from ingest.claims.find.triggers import find_triggers, triggers_beside_numbers
 from ingest.claims.judge.confidence import confidence_of
 from ingest.claims.judge.evidence import evidence_of, is_hedged, origin_of, subject_of
 from ingest.claims.judge.features import Candidate
@@ -22,12 +22,10 @@ from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_i
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import Measure, MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
-from ingest.claims.numbers.spelled import has_number_words
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
 from ingest.claims.pairs.readings import reading_effects
 from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, heading_lines, output_effects, section_effects
-from ingest.claims.patterns import pattern
 from ingest.claims.prose import prose_effects
 from ingest.claims.tables.captions import caption_above, unit_words_above
 from ingest.claims.tables.table_effects import table_effects
@@ -158,25 +156,6 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundi
         for effect, nearby in (_table_effects if passage.is_table else _passage_effects)(text, passage, title):
             if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
                 yield effect, nearby
-
-
-_DIGIT = pattern(r"\d")
-
-
-def triggers_beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]:
-    """The triggers, in order, in whose block of lines a number or an idiom is; without one, no rule for a passage applies.
-
-    A passage goes on across a blank line only from a line with a number.
-    """
-    end, has_number = -1, False
-    for trigger in triggers:
-        if trigger >= end:
-            start, end = max(text.rfind("\n\n", 0, trigger), 0), text.find("\n\n", trigger)
-            end = end if end >= 0 else len(text)
-            block = text[start:end]
-            has_number = _DIGIT.search(block) is not None or has_number_words(block) or bool(hints_in(block))
-        if has_number:
-            yield trigger
 
 
 def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:

@@ -11,9 +11,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, product
 
+from ingest.claims.changes.idioms import hints_in
 from ingest.claims.changes.qualitative import phrase_starts
 from ingest.claims.find.multi_search import LiteralSearch
-from ingest.claims.numbers.spelled import NUMBER_WORDS
+from ingest.claims.numbers.spelled import NUMBER_WORDS, has_number_words
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import ARROWS, HEDGE_WORDS
 from ingest.claims.words.word_tables import trigger_tables
 
@@ -88,3 +90,22 @@ def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern
         else:
             phrases.append((start, end, follows))
     return triggers, phrases
+
+
+_DIGIT = pattern(r"\d")
+
+
+def triggers_beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]:
+    """The triggers, in order, in whose block of lines a number or an idiom is; without one, no rule for a passage applies.
+
+    A passage goes on across a blank line only from a line with a number.
+    """
+    end, has_number = -1, False
+    for trigger in triggers:
+        if trigger >= end:
+            start, end = max(text.rfind("\n\n", 0, trigger), 0), text.find("\n\n", trigger)
+            end = end if end >= 0 else len(text)
+            block = text[start:end]
+            has_number = _DIGIT.search(block) is not None or has_number_words(block) or bool(hints_in(block))
+        if has_number:
+            yield trigger
