@@ -20,7 +20,6 @@ from ingest.context.path_template import PathReading
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document, Events
-from ingest.findings.summary_facts import complete
 from ingest.reading.read_archive import read_archive
 from ingest.reading.read_measurements import read_as_measurements
 from ingest.reading.settings import Settings
@@ -275,4 +274,4 @@ class _JournalReader(_SourceReader):
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
         else:
-            self._add(run._replace(rows=complete(run.rows)))
+            self._add(run)
