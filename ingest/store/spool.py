@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 from ingest.agents.base import CHILD_TABLES, Rows
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
-from ingest.store.database import Store
 from ingest.store.read_result import ReadResult
 from ingest.store.record_rows import checked_tables, completed_tables
 from ingest.system.held_folder import held_folder
@@ -25,6 +24,9 @@ from schemas.errors import StoreError
 from schemas.rows.measurement import MeasurementRow
 from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
+
+if TYPE_CHECKING:  # a worker never opens the store, and starts sooner without DuckDB
+    from ingest.store.database import Store
 
 CHUNK_ROWS = 4096
 """Most runs in memory before they are written."""
