@@ -12,8 +12,9 @@ from threading import RLock
 
 import duckdb
 
-from app.queries.filters.chosen import Filters, where, with_found
-from app.queries.filters.registry import EXCLUDED, SEARCH
+from app.queries.filters.chosen import Filters, with_found
+from app.queries.filters.registry import SEARCH
+from app.queries.search import note_found
 from ingest.store.database import ALIAS, Store
 from ingest.store.statements import run, sql_of
 
@@ -101,11 +102,9 @@ class ReadTransaction(Store):
             self._at_hand.add(view)
 
     def _search(self, text: str) -> None:
-        condition = where(Filters(((SEARCH, (text,)), (EXCLUDED, ("all",)))))
         with self.reading() as connection:
             connection.execute("create temp table if not exists found (text varchar, place bigint)")
-            runs = f"select $text, place from v_runs where {condition.sql}"
-            connection.execute(f"insert into found {runs}", condition.parameters | {"text": text})
+            note_found(connection, text)
         self._searched.add(text)
 
 

@@ -28,7 +28,7 @@ _RUNS = """\
 {written}
 {begun}
 select
-    runs.* exclude (raw, result, title, labels, {named}),
+    runs.* exclude (raw, result, text_no, title, labels, {named}),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case

@@ -10,7 +10,7 @@ create temp table shared as
     from (select min(name) as first, max(name) as last from sources where accepted > 0);
 create temp view v_runs as
 select
-    runs.* exclude (raw, result, title, labels, repo, task, experiment),
+    runs.* exclude (raw, result, text_no, title, labels, repo, task, experiment),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
