@@ -18,6 +18,7 @@ from ingest.store.history.merging import merge
 from ingest.store.history.read_again import read_batch
 from ingest.store.history.records import BATCH, batches, complete_kept, note_told, recount
 from ingest.store.repricing import price
+from ingest.store.text_index import index_texts
 from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
@@ -63,6 +64,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
         rechain(writer.connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
         note_doubts(writer.connection, "select run_id from runs")
+    index_texts(store)
     return RebuildReport(runs, refused)
 
 

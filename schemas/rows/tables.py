@@ -25,10 +25,11 @@ from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow,
 from schemas.rows.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
 from schemas.rows.statement import StatementRow
 from schemas.rows.units import ArrowType
+from schemas.rows.word import CommonWordRow, RareWordsRow
 from schemas.text import paired
 from schemas.unit_names import Unit
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 """Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
 writes a new store from the records of the old one."""
 
@@ -53,6 +54,8 @@ TABLES: dict[str, type[Row]] = {
     "superseded_sources": SupersededSourceRow,
     "superseded_rejects": SupersededRejectRow,
     "annotations": AnnotationRow,
+    "common_words": CommonWordRow,
+    "rare_words": RareWordsRow,
 }
 
 
