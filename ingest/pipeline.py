@@ -34,9 +34,12 @@ from ingest.store.history.measures import note_measures
 from ingest.store.read_result import SHOWN, ReadResult
 from ingest.store.spool import spool_folder
 from ingest.system.temporary import temporary_folder
-from schemas.errors import InputUnreadable
+from schemas.errors import InputUnreadable, StoreError
 from schemas.rows.price import PriceFileRow
 from schemas.rows.source import NO_LOGS, FileKind, RejectRow
+
+MANY_RUNS, MANY_INGESTS = 1_000, 100
+"""After so many new runs, or ingests, it is looked whether texts wait for their index: to look takes a few milliseconds."""
 
 ALONE_TASKS = 4
 """With fewer tasks no worker is started: starting processes would take longer than the tasks."""
@@ -199,6 +202,7 @@ def ingest(
         unreadable += broken.values()
         results = [result for result in results if result.key.reading not in broken]
         written = _written(store, spool, results, options, started_at, beside.said(results)) if results else _Written()
+    _index(store, written)
     return IngestReport(written.sources, tuple(unreadable), time.monotonic() - started, written.superseded, written.ingest_id)
 
 
@@ -279,6 +283,16 @@ def _written(
                 ingest_row(number, started_at, options.origin, _counts(reports), labels, (template, options.path_zone or None), prices),
             )
     return _Written(reports, superseded, number if has_changed else None)
+
+
+def _index(store: Store, written: _Written) -> None:
+    """Index texts where many came, and now and then where few come at a time. Where it fails, a later ingest does it."""
+    accepted = sum(source.accepted for source in written.sources)
+    if written.ingest_id is not None and (accepted >= MANY_RUNS or written.ingest_id % MANY_INGESTS == 0):
+        from ingest.store.text_index import index_texts
+
+        with suppress(StoreError):
+            index_texts(store)
 
 
 def _reports(

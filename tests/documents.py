@@ -64,7 +64,7 @@ def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
     readers = SourceReaders(SourceContext("source").for_run)
     data = (log if isinstance(log, str) else json.dumps(log, indent=2)).encode()
     documents = [part for part in read(Source("log", data)) if isinstance(part, Document)]
-    found = [one for document in documents for one in runs_with(readers, document) or ()] + runs_at_end(readers)
+    found = [*(one for document in documents for one in runs_with(readers, document) or ()), *runs_at_end(readers)]
     rows = [{name: getattr(one.rows.run, name) for name in RunRow.model_fields} for one in found if isinstance(one, Found)]
     return sorted(
         (row | {"cost": None if row["cost_own_usd"] is None else float(row["cost_own_usd"])} for row in rows),

@@ -115,5 +115,16 @@ def test_the_command_starts_without_heavy_imports() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("module", "spared"),
+    [("ingest.reading.workers", {"duckdb", "ingest.measurements.tools", "ftfy"}), ("ingest.prices.list_prices", {"asyncio", "httpx2"})],
+)
+def test_what_is_not_needed_is_not_loaded(module: str, spared: set[str]) -> None:
+    """A worker never opens the store, and most logs have nothing to measure or to repair; prices are not fetched."""
+    code = f"import sys, {module}; print(*sorted({spared} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+
+
 def test_no_todo_is_left() -> None:
     assert not [path for path in FILES if any(word in path.read_text() for word in ("TODO", "FIXME", "XXX"))]

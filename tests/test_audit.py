@@ -14,7 +14,7 @@ from ingest.claims import Claim
 from ingest.documents.document import Document
 from ingest.findings.rules import RULES, Facts, Finding, audit
 from ingest.findings.statements import FileChange, Statement, Statements
-from ingest.findings.summary_facts import facts_of, headline
+from ingest.findings.summary_facts import complete, facts_of, headline
 from ingest.store.record_rows import read_record, tables_of
 from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
 from schemas.rows.row import Row
@@ -196,7 +196,8 @@ def test_the_count_of_the_sample_that_does_not_add_up() -> None:
 
 
 def _rows(text: str) -> Any:
-    return read_record(Document(0, "line 1", text), lambda *_: Context("s"))
+    rows = read_record(Document(0, "line 1", text), lambda *_: Context("s"))
+    return rows and complete([rows])[0]
 
 
 def _numbered(table: str, *made: Rows) -> list[tuple[str, int]]:

@@ -18,8 +18,8 @@ from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters.registry import FILTERS
 from ingest.documents import contents
-from ingest.measurements import tool_names
 from ingest.measurements.given import FILE_NAME, KEYS, SaidBeside, parse_given
+from ingest.measurements.tools import tool_names
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from schemas.agents import AGENTS

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.measurements import read_measurements
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.tools import read_measurements
 from ingest.store.database import Store
 from schemas.rows.measurement import MeasurementRow
 from tests.measuring import measured_in, spread, values

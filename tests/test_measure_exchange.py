@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.measurements import read_measurements
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.tools import read_measurements
 from ingest.measurements.words import VARIANTS
 from ingest.store.database import Store
 from tests.documents import rejects_of

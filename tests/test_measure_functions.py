@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.measurements import TOOLS, read_measurements
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.tools import TOOLS, read_measurements
 from ingest.store.database import Store
 from tests.documents import rejects_of
 from tests.measuring import measured_in, spread, values

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ingest.measurements import read_measurements
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.published.gso import reached
+from ingest.measurements.tools import read_measurements
 from ingest.store.database import Store
 from schemas.rows.measurement import MeasurementRow
 from tests.conftest import ingest_paths

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.measurements import read_measurements
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.iso_bench.failures import failure_of, patch_in
 from ingest.measurements.iso_bench.quantised import STEP, is_quantised
+from ingest.measurements.tools import read_measurements
 from ingest.store.database import Store
 from schemas.rows.measurement import Failure, MeasurementRow, PatchApplied, Variant
 from tests.conftest import ingest_paths

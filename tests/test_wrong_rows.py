@@ -18,6 +18,7 @@ from ingest.agents.base import CHILD_TABLES, FACTS, Context, ContextOf, Found, R
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.documents.document import Document
 from ingest.findings.rules import Finding
+from ingest.findings.summary_facts import complete
 from ingest.sources.files import Unreadable
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
@@ -183,8 +184,9 @@ def test_a_wrong_value_costs_its_record_alone(table: str, store: Store, tmp_path
 @pytest.mark.parametrize("table", ["runs", *CHILD_TABLES])
 def test_every_wrong_value_is_found_wherever_it_is(table: str) -> None:
     """Also in the tables of what our own rules find in a summary. Of the columns that follow from their places none can be wrong."""
-    good = read_record(Document(0, "line 1", record_text(result=SUMMARY)), lambda *_: Context("s"))
-    assert good
+    read = read_record(Document(0, "line 1", record_text(result=SUMMARY)), lambda *_: Context("s"))
+    assert read
+    [good] = complete([read])
     full = full_rows(Document(0, "line 1", record_text(uuid="full", result=SUMMARY)), lambda *_: Context("s"))
     full = good._replace(run=good.run.completed({"run_id": "full"}), tool_calls=full.tool_calls, patch_files=full.patch_files)
     full = full._replace(claims=good.claims, file_changes=good.file_changes, statements=good.statements)

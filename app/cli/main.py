@@ -131,8 +131,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     with terminal.told_interrupts(store):
         from app.cli.ingest_paths import How, ingest_paths, paths_to_read
 
-        paths = paths_to_read(paths, retries=how["retry_rejects"])
-        report = ingest_paths(paths, store, How(**how))
+        report = ingest_paths(paths_to_read(paths, retries=how["retry_rejects"]), store, How(**how))
         terminal.tell_ingest(report, store.location)
         if as_json:
             terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())

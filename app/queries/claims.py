@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from app.queries.filters.chosen import NO_FILTERS, Filters, Where, where, where_claims, where_shown
+from app.queries.filters.chosen import NO_FILTERS, Filters, where, where_claims, where_shown
 from app.queries.filters.registry import MIN_CONFIDENCE
 from app.queries.grouping import group
 from app.queries.runs import fetch
@@ -67,6 +68,7 @@ _FINDINGS = "findings join v_runs using (run_id)"
 _LARGEST_FIRST = "kind desc, ratio desc nulls last, run_id, claim_no"
 """Quantified claims come first: `quantified` follows `qualitative`."""
 
+_OF_RUN = "run_id, title, repo, task, model, cost_own_usd"
 _ABOUT_RUNS = "run_id, title, repo, task, experiment, agent, model, outcome, dated_at"
 _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
 
@@ -135,7 +137,7 @@ def drawn_claims(store: Store, filters: Filters, pick: str, limit: int) -> pa.Ta
     sql = f"""
         with {ctes}
         select {_listed(DRAWN_COLUMNS)}, cost_own_usd, found.*, $pick as pick
-        from shown join (select run_id, title, repo, task, model, cost_own_usd from v_runs) using (run_id) cross join found
+        from shown cross join found
         order by {PICKS[pick].order}"""
     return fetch(store, sql, parameters | {"pick": pick})
 
@@ -146,18 +148,18 @@ def _headlines(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str,
     return (
         f"""
         chosen as (
-            select run_id, claimed_speedup as ratio, claimed_evidence as evidence
+            select place, run_id, claimed_speedup as ratio, claimed_evidence as evidence
             from v_runs where {condition.sql} and {pick.condition}
         ),
         found as (
             select count(*) as claims_found, count(*) as runs_found, count_if(evidence = 'benchmarked')::bigint as benchmarked_found
             from chosen
         ),
-        first as (select run_id from chosen order by {pick.order} limit {limit}),
+        first as (select place from chosen order by {pick.order} limit {limit}),
         shown as (
-            select run_id, claimed_speedup as ratio, {", ".join(f"claimed_{field} as {column}" for column, field in _OF_RUNS.items())},
+            select {_OF_RUN}, claimed_speedup as ratio, {", ".join(f"claimed_{field} as {column}" for column, field in _OF_RUNS.items())},
                    'quantified' as kind, 'better' as direction, 'own' as origin
-            from v_runs semi join first using (run_id)
+            from v_runs where place in (select place from first)
         )
     """,
         condition.parameters,
@@ -175,7 +177,10 @@ def _picked(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, An
             from chosen
         ),
         first as (select run_id, claim_no from chosen order by {pick.order} limit {limit}),
-        shown as (select claims.*, {_CAVEAT} from claims semi join first using (run_id, claim_no))
+        shown as (
+            select {_OF_RUN}, claims.* exclude (run_id)
+            from (select *, {_CAVEAT} from claims semi join first using (run_id, claim_no)) as claims join v_runs using (run_id)
+        )
     """,
         parameters,
     )
@@ -229,16 +234,18 @@ def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts
     Of the filters, only that of the confidence counts.
     """
     bound = {"run_id": run_id}
-    claims, hidden = _claims_of(store, run_id, where_shown(filters)), _claims_of(store, run_id, where_shown(filters, hidden=True))
+    shown = where_shown(filters)
+    claims = fetch(
+        store,
+        f"select * exclude (run_id), {_CAVEAT}, {shown.sql} as is_shown from claims where run_id = $run_id order by claim_no",
+        bound | shown.parameters,
+    )
+    is_shown, claims = claims["is_shown"], claims.drop_columns(["is_shown"])
     statements = f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by statement_no"
     changes = "select path, insertions, deletions from file_changes where run_id = $run_id"
     found = f"select severity, rule, message, expected, actual from findings where run_id = $run_id order by {_WORST_FIRST}"
-    return RunFacts(claims, hidden, *(fetch(store, sql, bound) for sql in (statements, changes, found)))
-
-
-def _claims_of(store: Store, run_id: str, condition: Where) -> pa.Table:
-    sql = f"select * exclude (run_id), {_CAVEAT} from claims where run_id = $run_id and {condition.sql} order by claim_no"
-    return fetch(store, sql, {"run_id": run_id} | condition.parameters)
+    others = (fetch(store, sql, bound) for sql in (statements, changes, found))
+    return RunFacts(claims.filter(is_shown), claims.filter(pc.invert(is_shown)), *others)
 
 
 def findings(
@@ -263,13 +270,16 @@ def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
     """How often each rule found something, the gravest first, with what its runs cost, each run once, and one of its messages."""
     condition = where(filters)
     sql = f"""
-        with chosen as (select run_id, cost_own_usd from v_runs where {condition.sql}),
+        with chosen as materialized (
+            select rule, severity, message, place, cost_own_usd
+            from findings join (select run_id, place, cost_own_usd from v_runs where {condition.sql}) using (run_id)
+        ),
+        found as (select rule, severity, count(*) as findings, min(message) as example from chosen group by all),
         of_runs as (
-            select rule, severity, run_id, cost_own_usd, count(*) as findings, min(message) as example
-            from findings join chosen using (run_id) group by all
+            select rule, severity, count(*) as runs, sum(cost_own_usd) as cost_usd
+            from (select distinct rule, severity, place, cost_own_usd from chosen) group by all
         )
-        select rule, severity, count(*) as runs, sum(findings)::bigint as findings, sum(cost_own_usd) as cost_usd, min(example) as example
-        from of_runs group by rule, severity
+        select rule, severity, runs, findings, cost_usd, example from found join of_runs using (rule, severity)
         order by {GRAVEST_FIRST}, runs desc, rule"""
     return fetch(store, sql, condition.parameters)
 

@@ -170,7 +170,7 @@ def most_expensive(store: Store, filters: Filters, limit: int, measure: CostMeas
 
 def models_of(store: Store, run_ids: Sequence[str], measure: CostMeasure = REPORTED) -> pa.Table:
     """Each model's share of these runs, as `queries.model_rows` gives it."""
-    chosen = f"select run_id, {measure.column} from runs where run_id in (select unnest($run_ids))"
+    chosen = f"select rowid as place, run_id, {measure.column} from runs where run_id in (select unnest($run_ids))"
     return model_shares(store, chosen, {"run_ids": list(run_ids)}, measure)
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 from app.queries.filters.chosen import Filters, where
 from app.queries.filters.registry import COUNTED, EXCLUDED, TIMES
 from app.queries.grouping import UTC_ZONE, Group, groups
+from app.queries.read_transaction import read_transaction
 from ingest.store.database import Store, arrow
 from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
 from schemas.catalogue.figures import MORE, listed
@@ -80,16 +81,25 @@ def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
     return found["usd"], found["runs"]
 
 
-def most_expensive_first(measure: CostMeasure = REPORTED) -> str:
-    """SQL of an order of runs. Those without a reported cost follow by what they cost at list prices."""
-    columns = dict.fromkeys((measure.column, LIST.column))
-    return ", ".join(f"{column} desc nulls last" for column in columns)
+def cost_columns(measure: CostMeasure = REPORTED) -> tuple[str, ...]:
+    """What runs are ordered by cost by: those without a reported cost follow by what they cost at list prices."""
+    return tuple(dict.fromkeys((measure.column, LIST.column)))
+
+
+def at_places(store: Store, columns: Sequence[str], places: Sequence[int], order: str) -> pa.Table:
+    """Columns of few runs by their row numbers, within the read transaction in which these were found.
+
+    Which runs come first is found out over few columns of all runs; the others are read of these alone.
+    """
+    sql = f"select {', '.join(columns)} from v_runs where place in (select unnest($places)) {order}"
+    return fetch(store, sql, {"places": list(places)})
 
 
 def runs(store: Store, filters: Filters, limit: int | None = None, measure: CostMeasure = REPORTED) -> pa.Table:
     """Runs with RUN_COLUMNS, most expensive first."""
     condition = where(filters)
-    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by {most_expensive_first(measure)}, run_id"
+    order = ", ".join(f"{column} desc nulls last" for column in cost_columns(measure))
+    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by {order}, run_id"
     return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
 
 
@@ -99,26 +109,27 @@ def model_rows(store: Store, filters: Filters, limit: int, measure: CostMeasure 
     A run that tells no model's cost has one row without a model, so that the rows add up to what the runs cost.
     """
     condition, cost = where(filters), measure.column
-    chosen = f"select run_id, {cost} from v_runs where {condition.sql} order by {cost} desc nulls last, run_id limit {int(limit)}"
+    chosen = f"select place, run_id, {cost} from v_runs where {condition.sql} order by {cost} desc nulls last, run_id limit {int(limit)}"
     return model_shares(store, chosen, condition.parameters, measure)
 
 
 def model_shares(store: Store, chosen: str, parameters: dict[str, Any], measure: CostMeasure = REPORTED) -> pa.Table:
-    """The same for the runs that the SQL `chosen` selects, with their `run_id` and the cost of the measure.
+    """The same for the runs that the SQL `chosen` selects, with their `place`, `run_id` and the cost of the measure.
 
     Where the cost of a run is unknown, so are the shares of its models: at list prices one model may have a price and another none.
     """
     cost = measure.column
     sql = f"""
-        with chosen as ({chosen}),
-        named as (select run_id, title from v_runs semi join chosen using (run_id)),
+        with chosen as materialized ({chosen}),
+        named as (select run_id, title from v_runs where place in (select place from chosen)),
+        usage as materialized (select run_id, model, provider, region, {cost} from model_usage semi join chosen using (run_id)),
         shares as (
             select run_id, chosen.{cost} as run_usd, model, provider, region,
-                   case when chosen.{cost} is not null then model_usage.{cost} end as cost_usd
-            from chosen join model_usage using (run_id)
+                   case when chosen.{cost} is not null then usage.{cost} end as cost_usd
+            from chosen join usage using (run_id)
             union all
             select run_id, {cost}, null, null, null, {cost}
-            from chosen where run_id not in (select run_id from model_usage semi join chosen using (run_id) where {cost} is not null)
+            from chosen where run_id not in (select run_id from usage where {cost} is not null)
         )
         select run_id, title, model, provider, region, cost_usd from shares join named using (run_id)
         order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
@@ -150,14 +161,17 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
     `records` has the records of a run with several, the kept one first, each with what it tells and the figures of the run that it
     `gives`. None where there is no such run.
     """
-    found = fetch(
-        store, "select v.* exclude (place), r.raw from v_runs v join runs r using (run_id) where run_id = $run_id", {"run_id": run_id}
-    )
-    if not found.num_rows:
-        return None
+    with read_transaction(store) as transaction:
+        places = fetch(transaction, "select place from v_runs where run_id = $run_id", {"run_id": run_id})["place"].to_pylist()
+        return _run(transaction, run_id, places[0]) if places else None
+
+
+def _run(store: Store, run_id: str, place: int) -> dict[str, Any]:
+    columns = "* exclude (place), (select raw from runs where rowid = $place) as raw"
+    row: dict[str, Any]
+    [row] = fetch(store, f"select {columns} from v_runs where place = $place", {"place": place}).to_pylist()
     usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"
     calls = "select tool, calls, errors from tool_calls where run_id = $run_id order by calls desc, tool"
-    row: dict[str, Any] = found.to_pylist()[0]
     return row | {
         "labels": dict(row["labels"] or ()),
         "origins": dict(row["origins"] or ()),

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from app.queries.filters.chosen import Filters, where
 from app.queries.filters.registry import FILTERS, SEARCHED
-from app.queries.runs import RUN_COLUMNS, fetch, most_expensive_first
+from app.queries.read_transaction import read_transaction
+from app.queries.runs import RUN_COLUMNS, at_places, cost_columns, fetch
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import LIST
 from schemas.catalogue.entry import Figure
@@ -42,36 +43,43 @@ file is no time: it may be that of a copy."""
 
 @dataclass(frozen=True)
 class Order:
-    """One way to order runs; those without the figure come last."""
+    """One way to order runs: by columns, the first that differs; those without it come last."""
 
     label: str
-    sql: str
+    columns: tuple[str, ...]
+    direction: str = "desc"
+
+    @property
+    def sql(self) -> str:
+        """What `order by` takes; runs that are alike follow their ids."""
+        return ", ".join([*(f"{column} {self.direction} nulls last" for column in self.columns), "run_id"])
+
+    @property
+    def sort_key(self) -> str:
+        """SQL of a value by which runs have the same order: to compare all with one is cheaper than to sort them."""
+        modified = (f"{column}, '{self.direction} nulls last'" for column in self.columns)
+        return f"create_sort_key({', '.join(modified)}, run_id, 'asc nulls last')"
 
 
 ORDERS = {
-    "most-expensive": Order("Cost, high to low", most_expensive_first()),
-    "least-expensive": Order("Cost, low to high", "cost_own_usd nulls last, cost_list_usd nulls last"),
-    "list-high": Order("List-price cost, high to low", most_expensive_first(LIST)),
-    "list-low": Order("List-price cost, low to high", "cost_list_usd nulls last"),
-    "longest": Order("Duration, long to short", "duration_ms desc nulls last"),
-    "turns": Order("Turns, high to low", "num_turns desc nulls last"),
-    "newest": Order("Date, newest first", "coalesce(ended_at, started_at) desc nulls last"),
-    "received": Order("Recently ingested", "received_at desc nulls last, ordinal desc"),
-    "findings": Order("Findings, high to low", "findings desc nulls last"),
-    "speedup": Order("Claimed speedup, high to low", "claimed_speedup desc nulls last"),
-} | {figure.word: Order(figure.order, f"{figure.key} desc nulls last") for figure in RUN_FIGURES.values() if figure.order}
+    "most-expensive": Order("Cost, high to low", cost_columns()),
+    "least-expensive": Order("Cost, low to high", cost_columns(), "asc"),
+    "list-high": Order("List-price cost, high to low", cost_columns(LIST)),
+    "list-low": Order("List-price cost, low to high", cost_columns(LIST), "asc"),
+    "longest": Order("Duration, long to short", ("duration_ms",)),
+    "turns": Order("Turns, high to low", ("num_turns",)),
+    "newest": Order("Date, newest first", ("coalesce(ended_at, started_at)",)),
+    "received": Order("Recently ingested", ("received_at", "ordinal")),
+    "findings": Order("Findings, high to low", ("findings",)),
+    "speedup": Order("Claimed speedup, high to low", ("claimed_speedup",)),
+} | {figure.word: Order(figure.order, (figure.key,)) for figure in RUN_FIGURES.values() if figure.order}
 """Orders of the list of runs."""
 
 
 def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
     """What each filter can be set to: filter → value → runs; at most `limit` values of a filter, the most frequent first."""
-    parts = [f"(select '{key}' as key, {_counted(key, 'counted', limit)})" for key, filter_ in FILTERS.items() if filter_.options]
-    # the view is read and planned once for all filters: to plan it for each takes longer than to read a thousand runs
-    counted = "with counted as materialized (select * from v_runs where not excluded)"
-    found: dict[str, dict[str, int]] = {}
-    for row in fetch(store, f"{counted} {' union all '.join(parts)} order by key, runs desc, value").to_pylist():
-        found.setdefault(row["key"], {})[row["value"]] = row["runs"]
-    return found
+    listed = {key: _counted(store, Filters(), key, limit) for key, filter_ in FILTERS.items() if filter_.options}
+    return {key: values for key, values in listed.items() if values}
 
 
 def ranked_models(store: Store) -> list[str]:
@@ -83,24 +91,27 @@ def ranked_models(store: Store) -> list[str]:
 
 def values_of(store: Store, filters: Filters, key: str, limit: int) -> list[str]:
     """What the filter `key` can be set to among the runs that the others leave, the most frequent first."""
+    return list(_counted(store, filters, key, limit))
+
+
+def _counted(store: Store, filters: Filters, key: str, limit: int) -> dict[str, int]:
+    """The same with the number of runs."""
     condition = where(filters)
-    sql = f"select {_counted(key, f'v_runs where {condition.sql}', limit)}"
-    return [str(value) for value in fetch(store, sql, condition.parameters)["value"].to_pylist()]
-
-
-def _counted(key: str, of_runs: str, limit: int) -> str:
-    """What a filter can be set to, with the number of `runs`; what a `select` goes on with."""
-    return (
-        f"value, count(*) as runs from (select {FILTERS[key].options} as value from {of_runs})"
-        f" where value is not null group by value order by runs desc, value limit {int(limit)}"
-    )
+    sql = f"""
+        select value, count(*) as runs from (select {FILTERS[key].options} as value from v_runs where {condition.sql})
+        where value is not null group by value order by runs desc, value limit {int(limit)}"""
+    table = fetch(store, sql, condition.parameters)
+    return dict(zip(map(str, table["value"].to_pylist()), table["runs"].to_pylist(), strict=True))
 
 
 def runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0) -> pa.Table:
     """Runs with RUN_COLUMNS in one of ORDERS, `limit` of them from the `offset`th on."""
     condition = where(filters)
-    sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by {ORDERS[order].sql}, run_id"
-    return fetch(store, f"{sql} limit {int(limit)} offset {int(offset)}", condition.parameters)
+    in_order = f"order by {ORDERS[order].sql}"
+    chosen = f"select place from v_runs where {condition.sql} {in_order} limit {int(limit)} offset {int(offset)}"
+    with read_transaction(store) as transaction:
+        places = fetch(transaction, chosen, condition.parameters)["place"].to_pylist()
+        return at_places(transaction, RUN_COLUMNS, places, in_order)
 
 
 class Neighbours(NamedTuple):
@@ -116,11 +127,11 @@ def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neigh
     """What is around the run in the list that `runs` gives; None where the filters leave it out."""
     condition = where(filters)
     sql = f"""
-        select previous, following, place, total from (
-            select run_id, lag(run_id) over listed as previous, lead(run_id) over listed as following,
-                   row_number() over listed as place, count(*) over () as total
-            from v_runs where {condition.sql} window listed as (order by {ORDERS[order].sql}, run_id)
-        ) where run_id = $run_id"""
+        with listed as (select run_id, {ORDERS[order].sort_key} as key from v_runs where {condition.sql}),
+        mine as (select key as my_key from listed where run_id = $run_id)
+        select arg_max(run_id, key) filter (key < my_key) as previous, arg_min(run_id, key) filter (key > my_key) as following,
+               1 + count(*) filter (key < my_key) as place, count(*) as total
+        from listed cross join mine having count(*) > 0"""
     rows = fetch(store, sql, condition.parameters | {"run_id": run_id}).to_pylist()
     return Neighbours(**rows[0]) if rows else None
 

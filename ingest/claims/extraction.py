@@ -10,7 +10,7 @@ from ingest.claims.changes.idioms import idiom_effects
 from ingest.claims.changes.qualitative import qualitative_claims
 from ingest.claims.claim import Claim
 from ingest.claims.find.passages import Passage, drawn_tables_as_markdown, passages
-from ingest.claims.find.triggers import find_triggers
+from ingest.claims.find.triggers import find_triggers, triggers_beside_numbers
 from ingest.claims.judge.confidence import confidence_of
 from ingest.claims.judge.evidence import evidence_of, is_hedged, origin_of, subject_of
 from ingest.claims.judge.features import Candidate
@@ -25,7 +25,7 @@ from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
 from ingest.claims.pairs.readings import reading_effects
-from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, has_headings, output_effects, section_effects
+from ingest.claims.pairs.sections import baseline_then_summary, figures_in_headings, heading_lines, output_effects, section_effects
 from ingest.claims.prose import prose_effects
 from ingest.claims.tables.captions import caption_above, unit_words_above
 from ingest.claims.tables.table_effects import table_effects
@@ -152,7 +152,7 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundi
     title = title_of(text)
     of_sections = list(_section_effects(text, triggers, title))
     yield from of_sections
-    for passage in passages(text, triggers):
+    for passage in passages(text, triggers_beside_numbers(text, triggers)):
         for effect, nearby in (_table_effects if passage.is_table else _passage_effects)(text, passage, title):
             if not of_sections or not any(section.start < effect.end and effect.start < section.end for section, _ in of_sections):
                 yield effect, nearby
@@ -160,11 +160,8 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundi
 
 def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[tuple[Effect, Surroundings]]:
     """The pairs of the sections below `Before` and `After`, then those of named readings, each candidate figure once."""
-    of_headings = (section_effects, figures_in_headings, baseline_then_summary, output_effects) if has_headings(text, triggers) else ()
     read: set[int] = set()
-    for effect in islice(
-        chain.from_iterable(read_effects(text) for read_effects in (*of_headings, reading_effects)), _MOST_SECTION_EFFECTS
-    ):
+    for effect in islice(chain(_effects_of_headings(text, triggers), reading_effects(text)), _MOST_SECTION_EFFECTS):
         figure = effect.after.start if effect.after else effect.start
         if figure in read:  # a line of a section may be the output of a tool as well
             continue
@@ -172,6 +169,15 @@ def _section_effects(text: str, triggers: list[int], title: Title) -> Iterator[t
         start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
         whole = with_trailing_bracket(text, effect, end if end >= 0 else len(text))
         yield whole, surroundings_of(text, whole, Passage(start, whole.end), start, whole.end, title)
+
+
+def _effects_of_headings(text: str, triggers: list[int]) -> Iterator[Effect]:
+    """The effects that need a heading or line for the baseline, such as `### Before`."""
+    if lines := heading_lines(text, triggers):
+        yield from section_effects(text, lines)
+        yield from figures_in_headings(text)
+        yield from baseline_then_summary(text)
+        yield from output_effects(text)
 
 
 def _passage_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Surroundings]]:

@@ -1,12 +1,12 @@
 """The claims and statements of a summary, and the findings of the rules about it and its record. Pure; the same for every agent.
 
 facts_of(run, usage)  → claims, file changes, statements, findings
-complete(rows)        → the rows of a record with these facts among them
+complete(made)        → the rows of many records with these facts among them
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -23,6 +23,9 @@ from schemas.rows.source import Severity
 
 READ_CHARACTERS = 1_000_000
 """Characters of a summary that are read for claims and statements; the rule `read_in_part` says so where there are more."""
+
+AT_ONCE = 512
+"""Records of which each stage is done together."""
 
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
 _EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
@@ -44,8 +47,8 @@ class SummaryFacts(NamedTuple):
 
 def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
     """The facts of a run, from its other columns and `run.result`. Changes nothing."""
-    text = str(run.result or "")[:READ_CHARACTERS]
-    return facts_with(extract(text, 0) if text else (), text, run, usage)
+    text = _read_text(run)
+    return facts_with(_claims(text), text, run, usage)
 
 
 def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
@@ -57,14 +60,33 @@ def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequenc
     return SummaryFacts(claims, stated.file_changes, stated.statements, findings, columns)
 
 
-def complete(rows: Rows) -> Rows:
-    """The rows of one record with its title, claims, statements and findings. Values are checked later, when the Arrow tables are made."""
-    facts = facts_of(rows.run, rows.model_usage)
-    title = {"title": title_of(rows.run.title or rows.run.prompt, rows.run.result)}
-    run = rows.run.completed(facts.columns | title | _encoded(rows.run))
-    return rows._replace(
-        run=run, claims=facts.claims, file_changes=facts.file_changes, statements=facts.statements, findings=facts.findings
-    )
+def complete(made: Sequence[Rows]) -> list[Rows]:
+    """The rows of each record with its title, claims, statements and findings. Values are checked later, when the Arrow tables are made.
+
+    One stage after the other for AT_ONCE records: so the code and the tables of a stage stay in the processor's caches.
+    """
+    return [rows for first in range(0, len(made), AT_ONCE) for rows in _completed(made[first : first + AT_ONCE])]
+
+
+def _completed(made: Sequence[Rows]) -> Iterator[Rows]:
+    texts = [_read_text(rows.run) for rows in made]
+    claims = [_claims(text) for text in texts]
+    titles = [title_of(rows.run.title or rows.run.prompt, rows.run.result) for rows in made]
+    facts = [facts_with(found, text, rows.run, rows.model_usage) for found, text, rows in zip(claims, texts, made, strict=True)]
+    for rows, title, found in zip(made, titles, facts, strict=True):
+        run = rows.run.completed(found.columns | {"title": title} | _encoded(rows.run))
+        yield Rows(
+            run, rows.model_usage, rows.tool_calls, rows.patch_files, found.claims, found.file_changes, found.statements, found.findings,
+            rows.response_copies,
+        )  # fmt: skip
+
+
+def _read_text(run: RunRow) -> str:
+    return str(run.result or "")[:READ_CHARACTERS]
+
+
+def _claims(text: str) -> tuple[Claim, ...]:
+    return extract(text, 0) if text else ()
 
 
 def _encoded(run: RunRow) -> dict[str, bytes]:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -70,14 +71,15 @@ class SaidBeside:
     """What `measure.toml` in the folder of a file says about it. Each folder is looked at once."""
 
     def __init__(self) -> None:
-        self._folders: dict[Path, list[tuple[str, dict[str, str]]]] = {}
+        self._folders: dict[str, list[tuple[str, dict[str, str]]]] = {}
 
     def of(self, path: Path) -> dict[str, str]:
         """What is said about a file; nothing where there is no `measure.toml`. Raises UsageError for one that makes no sense."""
-        folder = path.parent
+        folder, name = os.path.split(path)
         if folder not in self._folders:
-            self._folders[folder] = _tables(folder / FILE_NAME)
-        return {key: value for pattern, table in self._folders[folder] if fnmatchcase(path.name, pattern) for key, value in table.items()}
+            self._folders[folder] = _tables(Path(folder, FILE_NAME))
+        tables = self._folders[folder]
+        return {key: value for pattern, table in tables if fnmatchcase(name, pattern) for key, value in table.items()} if tables else {}
 
 
 def _tables(place: Path) -> list[tuple[str, dict[str, str]]]:

@@ -14,9 +14,7 @@ from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
 
-from genai_prices.data_snapshot import DataSnapshot, get_snapshot
-from genai_prices.types import ModelInfo, ModelPrice, StartDateConstraint, TieredPrices
-
+from ingest.prices.library import DataSnapshot, ModelInfo, ModelPrice, StartDateConstraint, TieredPrices, get_snapshot
 from ingest.prices.model_ids import parse_model_id
 from schemas.rows.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, ModelKey, Rates, TieredRates
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ingest.documents.contents import Source, Unreadable
-from ingest.measurements import LARGEST_BYTES, MARKED_BYTES, may_measure, read_measurements
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure, read_measurements
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
 from ingest.store.read_result import ReadResult
 from ingest.store.spool import SpoolWriter

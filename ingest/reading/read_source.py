@@ -20,9 +20,7 @@ from ingest.context.path_template import PathReading
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document, Events
-from ingest.findings.summary_facts import complete
 from ingest.reading.read_archive import read_archive
-from ingest.reading.read_measurements import read_as_measurements
 from ingest.reading.settings import Settings
 from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
@@ -165,6 +163,8 @@ class _SourceReader:
         elif self._has_roll_ups:
             self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
+            from ingest.reading.read_measurements import read_as_measurements  # noqa: PLC0415  all measuring tools: few logs need them
+
             read_as_measurements(source, found.file_kind, self._result, self._spool)
 
     def _as_log(self, without_run: list[Unreadable]) -> None:
@@ -275,4 +275,4 @@ class _JournalReader(_SourceReader):
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
         else:
-            self._add(run._replace(rows=complete(run.rows)))
+            self._add(run)

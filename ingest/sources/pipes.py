@@ -58,9 +58,10 @@ def is_device(stream: BinaryIO) -> bool:
 
 def is_null(status: os.stat_result) -> bool:
     """Whether it is the null device."""
+    if not stat.S_ISCHR(status.st_mode):  # as every file of a folder
+        return False
     with contextlib.suppress(OSError):
-        null = Path(os.devnull).stat()
-        return stat.S_ISCHR(status.st_mode) and status.st_rdev == null.st_rdev
+        return status.st_rdev == Path(os.devnull).stat().st_rdev
     return False
 
 

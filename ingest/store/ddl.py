@@ -26,9 +26,9 @@ _HEADER = f"""\
 _RUNS = """\
 -- One row per run: the record's figures and those that follow from them, and what people say of it. Never aggregates over runs.
 {written}
-create or replace view v_runs as
+{begun}
 select
-    runs.* exclude (raw, result, title, labels, {named}),
+    runs.* exclude (raw, result, text_no, title, labels, {named}),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -49,15 +49,36 @@ select
     sources.name as source_name,
     sources.received_at
 from runs
-left join sources using (source_id)
-cross join (
+left join (
+    -- one row per source as it is: grouped, so that DuckDB knows, and leaves the join out of queries that need nothing of it
+    select source_id, any_value(name) as name, any_value(accepted) as accepted, any_value(received_at) as received_at
+    from sources
+    group by source_id
+) as sources using (source_id)
+{annotations};
+{comments}"""
+
+_SHARED = """\
     -- the folders that all files of runs have in common: those of the first and the last name
     select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
         as depth
-    from (select min(name) as first, max(name) as last from sources where accepted > 0)
-) as shared
-left join annotations on annotations.run_id = runs.run_id;
-{comments}"""
+    from (select min(name) as first, max(name) as last from sources where accepted > 0)"""
+
+_IN_STORE = {
+    "begun": f"create or replace view v_runs as\nwith shared as (\n{_SHARED}\n)",
+    "annotations": "left join annotations on annotations.run_id = runs.run_id",
+}
+_IN_TRANSACTION = {
+    "begun": f"""\
+-- For the time of a read transaction, over what it finds out once: a join by the row number of runs reads none of their ids.
+create temp table annotated as
+select runs.rowid as place, annotations.* from annotations join runs using (run_id);
+create temp table shared as
+{_SHARED};
+create temp view v_runs as""",
+    "annotations": "left join annotated as annotations on annotations.place = runs.rowid",
+}
+"""What differs between the view of the store and that of a read transaction."""
 
 _OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else nullif(annotations.labels['{0}'], '') end as {0}"
 
@@ -80,16 +101,18 @@ def files() -> Mapping[str, str]:
     joined = {key: RUNS[key] for key in ("labels", *LABEL_COLUMNS, *annotated, "source_name", "received_at")}
     return {
         "schema.sql": schema_sql(),
-        "views/v_runs.sql": _view("v_runs", _RUNS, RUN_FIGURES, joined),
+        "views/v_runs.sql": _view("v_runs", _RUNS, RUN_FIGURES, joined, **_IN_STORE),
+        "reading/v_runs.sql": _view("", _RUNS, RUN_FIGURES, {}, **_IN_TRANSACTION),
         "views/v_model_rows.sql": _view("v_model_rows", _MODEL_ROWS, MODEL_FIGURES, {}),
     }
 
 
-def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry]) -> str:
-    derived = ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())
-    comments = "".join(_comment(name, key, entry.meaning) for key, entry in {**figures, **joined}.items())
-    of_labels = ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)
-    return sql.format(written=_WRITTEN, figures=derived, comments=comments, named=", ".join(LABEL_COLUMNS), columns_of_labels=of_labels)
+def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry], **parts: str) -> str:
+    """SQL of a view with the comments on its columns; without them where it has no name to stay."""
+    parts |= {"written": _WRITTEN, "figures": ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())}
+    parts |= {"named": ", ".join(LABEL_COLUMNS), "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)}
+    commented = {**figures, **joined} if name else {}
+    return sql.format(comments="".join(_comment(name, key, entry.meaning) for key, entry in commented.items()), **parts)
 
 
 def schema_sql() -> str:

@@ -19,6 +19,7 @@ from ingest.store.history.read_again import read_batch
 from ingest.store.history.records import BATCH, batches, complete_kept, note_told, recount
 from ingest.store.repricing import price
 from ingest.store.responses import bill, note_sessions
+from ingest.store.text_index import index_texts
 from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
@@ -64,6 +65,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None)
         rechain(writer.connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
         note_doubts(writer.connection, "select run_id from runs")
+    index_texts(store)
     return RebuildReport(runs, refused)
 
 

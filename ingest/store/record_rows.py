@@ -8,7 +8,7 @@ rejected with the column and the value.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,9 +23,8 @@ from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
 from ingest.sources.files import Unreadable
 from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.run import RunRow
 from schemas.rows.tables import TABLES, WrongValue, arrow_columns, arrow_table, shown
-
-_NOTHING: tuple[Found | Unreadable, ...] = ()
 
 
 class RowTable(NamedTuple):
@@ -37,7 +36,7 @@ class RowTable(NamedTuple):
 
 
 def read_record(document: Document, context_of: ContextOf) -> Rows | None:
-    """The rows of a document that is one run by itself. None for a document that is none. Raises InvalidRecord."""
+    """The rows of a document that is one run by itself, before `complete`. None for a document that is none. Raises InvalidRecord."""
     readers = SourceReaders(context_of)
     fed = runs_with(readers, document)
     found = [one for one in (*(fed or ()), *runs_at_end(readers)) if isinstance(one, Found)]
@@ -45,52 +44,69 @@ def read_record(document: Document, context_of: ContextOf) -> Rows | None:
 
 
 def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Unreadable] | None:
-    """The runs that end with a document, with their claims and findings; values are not checked yet. None: no agent's document.
+    """The runs that end with a document, before `complete`; values are not checked yet. None: no agent's document.
 
     Raises InvalidRecord.
     """
     try:
         found = readers.feed(document)
-        if found is None or found == ():  # an event, as most documents are
-            return None if found is None else _NOTHING
+        return None if found is None else _listed(found)
     except (InvalidRecord, MemoryError):
         raise
     except Exception as error:  # any kind, since it is a defect
         raise _refused(readers.agent, error) from error
-    return _completed(readers, found)
 
 
-def runs_at_end(readers: SourceReaders) -> list[Found | Unreadable]:
+def runs_at_end(readers: SourceReaders) -> Sequence[Found | Unreadable]:
     """The same for the end of a source, and rejects of events that make no run. Raises InvalidRecord."""
-    return _completed(readers, readers.end())
-
-
-def _completed(readers: SourceReaders, found: Iterable[Found | Unreadable]) -> list[Found | Unreadable]:
-    """What was found, complete. An exception in a reader is a defect of it; a wrong value in the rows is reported as the cause."""
-    rows: Rows | None = None
-    done: list[Found | Unreadable] = []
     try:
-        for one in found:
-            rows = one.rows if isinstance(one, Found) else None
-            done.append(one._replace(rows=complete(one.rows)) if isinstance(one, Found) else one)
+        return _listed(readers.end())
     except (InvalidRecord, MemoryError):
         raise
     except Exception as error:  # any kind, since it is a defect
-        wrong = _tables_or_error([rows]) if rows else None
-        raise _refused(readers.agent, wrong if isinstance(wrong, WrongValue) else error) from error
-    return done
+        raise _refused(readers.agent, error) from error
 
 
-def checked_tables(made: Sequence[Rows]) -> tuple[list[RowTable], Mapping[int, InvalidRecord]]:
+def _listed(found: Iterable[Found | Unreadable]) -> Sequence[Found | Unreadable]:
+    """What a reader found. Raises TypeError or AttributeError for rows that are none; their values are checked later."""
+    listed = found if isinstance(found, tuple) else list(found)
+    for one in listed:
+        if isinstance(one, Found) and not (isinstance(one.rows.run, RunRow) and all(map(_is_rows, one.rows[1:]))):
+            raise TypeError(f"{shown(one.rows)} are no rows of a run")
+    return listed
+
+
+def _is_rows(rows: object) -> bool:
+    return isinstance(rows, tuple)
+
+
+MakeTables = Callable[[Sequence[Rows]], Iterable["RowTable"]]
+"""Rows of records → their tables. Raises WrongValue, or another error where a row is none of its table."""
+
+
+def checked_tables(made: Sequence[Rows], make: MakeTables | None = None) -> tuple[list[RowTable], Mapping[int, InvalidRecord]]:
     """The tables of the records with right values; for every other record, by its place, the reason of its reject.
 
-    `RowTable.records` are places among the records that are not refused.
+    `RowTable.records` are places among the records that are not refused. `make`: `tables_of` for rows that are complete (the default),
+    `completed_tables` for others.
     """
-    tables = _tables_or_error(made)
+    make = make or tables_of
+    tables = _tables_or_error(made, make)
     if not isinstance(tables, Exception):
         return tables, {}
-    refused = dict(_refused_among(made))
-    return list(tables_of([rows for place, rows in enumerate(made) if place not in refused])), refused
+    refused = dict(_refused_among(made, make))
+    return list(make([rows for place, rows in enumerate(made) if place not in refused])), refused
+
+
+def completed_tables(made: Sequence[Rows]) -> Iterator[RowTable]:
+    """The tables of records with their claims, statements and findings. A wrong value that these stumble over is reported as the cause."""
+    try:
+        completed = complete(made)
+    except Exception:
+        for _ in tables_of(made):
+            pass
+        raise
+    return tables_of(completed)
 
 
 def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
@@ -126,22 +142,22 @@ def _run_and_number(name: str, made: Sequence[Rows], parts: Sequence[Sequence[An
         yield tuple([number for part in parts for number in range(1, len(part) + 1)])
 
 
-def _refused_among(made: Sequence[Rows], first: int = 0) -> Iterator[tuple[int, InvalidRecord]]:
+def _refused_among(made: Sequence[Rows], make: MakeTables, first: int = 0) -> Iterator[tuple[int, InvalidRecord]]:
     """(place, reason) of the records whose rows cannot be stored, found by halving. `first`: the place of the first record in `made`."""
-    error = _tables_or_error(made)
+    error = _tables_or_error(made, make)
     if not isinstance(error, Exception):
         return
     if len(made) == 1:
         yield first, _refused(getattr(made[0].run, "agent", "an agent"), error)
         return
     half = len(made) // 2
-    yield from _refused_among(made[:half], first)
-    yield from _refused_among(made[half:], first + half)
+    yield from _refused_among(made[:half], make, first)
+    yield from _refused_among(made[half:], make, first + half)
 
 
-def _tables_or_error(made: Sequence[Rows]) -> list[RowTable] | Exception:
+def _tables_or_error(made: Sequence[Rows], make: MakeTables) -> list[RowTable] | Exception:
     try:
-        return list(tables_of(made))
+        return list(make(made))
     except MemoryError:
         raise
     except Exception as error:  # any kind, since a wrong value may have any type

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,14 +17,16 @@ import pyarrow.parquet as pq
 from ingest.agents.base import CHILD_TABLES, RESPONSES, Rows
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
-from ingest.store.database import Store
 from ingest.store.read_result import ReadResult
-from ingest.store.record_rows import checked_tables
+from ingest.store.record_rows import checked_tables, completed_tables
 from ingest.system.held_folder import held_folder
 from schemas.errors import StoreError
 from schemas.rows.measurement import MeasurementRow
 from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
+
+if TYPE_CHECKING:  # a worker never opens the store, and starts sooner without DuckDB
+    from ingest.store.database import Store
 
 CHUNK_ROWS = 4096
 """Most runs in memory before they are written."""
@@ -65,7 +67,7 @@ def spool_folder(store: Store) -> Iterator[Path]:
 class SpoolWriter:
     """Writes the rows of one task into files `<table>-<task>-<n>.parquet`, and counts records and rejects in the results of their sources.
 
-    A record is counted when it is written, since its rows are checked then.
+    A record is counted when it is written, since its rows are completed and checked then, those of many records together.
     """
 
     def __init__(self, folder: Path, task: str) -> None:
@@ -120,7 +122,7 @@ class SpoolWriter:
         self._empty()
 
     def _write_records(self) -> None:
-        tables, refused = checked_tables([record.rows for record in self._records])
+        tables, refused = checked_tables([record.rows for record in self._records], completed_tables)
         keys: list[DocumentKey] = []
         for place, (result, document, rows) in enumerate(self._records):
             if error := refused.get(place):

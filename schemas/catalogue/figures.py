@@ -26,7 +26,7 @@ _CAVEAT = "What limits the top claim: a micro-benchmark or one component only, n
 _SAVED = "Uncached list-price cost minus list-price cost. Negative: caching cost more."
 
 _TITLE = "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
-_FILE = "substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end"
+_FILE = "substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end"
 """Its file without the folders that all files share; of a file with several runs, with the number of the record."""
 _ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
 """A text of at most 80 characters: a longer path loses its beginning."""
@@ -79,11 +79,13 @@ RUN_FIGURES = by_key(
         sql="duration_ms / nullif(num_turns, 0)",
     ),
     Figure("is_completed", "Completed", Unit.TEXT, "higher", "Whether the run completed.", sql="outcome = 'completed'"),
-    Figure(
+    Figure(  # the first condition is that of nearly all runs: it saves two thirds of the time
         "is_started", "Started", Unit.TEXT, "neither", _STARTED,
-        sql="not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false)"
+        sql="case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then"
+        " not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false)"
         " and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false)"
-        " and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed')",
+        " and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed')"
+        " else true end",
     ),
     Figure(
         "dated_at", "Date", Unit.TIME, "neither", _DATED,

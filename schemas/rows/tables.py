@@ -26,6 +26,7 @@ from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow,
 from schemas.rows.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
 from schemas.rows.statement import StatementRow
 from schemas.rows.units import ArrowType
+from schemas.rows.word import CommonWordRow, RareWordsRow
 from schemas.text import paired
 from schemas.unit_names import Unit
 
@@ -56,6 +57,8 @@ TABLES: dict[str, type[Row]] = {
     "superseded_sources": SupersededSourceRow,
     "superseded_rejects": SupersededRejectRow,
     "annotations": AnnotationRow,
+    "common_words": CommonWordRow,
+    "rare_words": RareWordsRow,
 }
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
+from ingest.documents.contents import read_paths
+from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.repricing import reprice
+from ingest.store.text_index import index_texts
 from schemas.rows.tables import TABLES, arrow_schema
 
-WORDS = """the kernel now reads pages once instead of per head and the measured latency of decoding fell from 12 ms to 9 ms on the bench
- while all tests pass; files changed: model_runner.py scheduler.py cache.py; I could not verify the effect on throughput end to end and
- recommend a run on real hardware before merging. summary of optimisation batch size cuda graph stream overlap allocator"""
+SAMPLES = Path(__file__).parents[2] / "sample_logs"
+"""Summaries are made of lines of real ones, with a name and figures that few others have: as long as these, and with as many rare words."""
 
 MODELS = """
 select run_id, used as model_id, used as model, if(used = 'glm-5.1', 'zhipuai', 'anthropic') as provider,
@@ -79,19 +83,31 @@ def make(location: Path, runs: int) -> Store:
     store = Store(location)
     if location.exists():
         return store
+    lines = _lines()
     with store.writing() as writer:
         for first in range(0, runs, BATCH):
-            _add_runs(writer.connection, first, min(first + BATCH, runs))
+            _add_runs(writer.connection, first, min(first + BATCH, runs), lines)
         for table, select in ROWS_OF.items():
             _insert(writer.connection, table, select)
     reprice(store)
+    index_texts(store)
     return store
 
 
-def _add_runs(connection: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
+def _lines() -> list[str]:
+    """The lines of the summaries of the sample logs."""
+    with tempfile.TemporaryDirectory() as folder:
+        samples = Store(Path(folder) / "samples.duckdb")
+        ingest(list(read_paths([SAMPLES])), samples)
+        with samples.reading() as connection:
+            rows = connection.execute("select distinct unnest(string_split(result, chr(10))) as line from runs order by line").fetchall()
+    return [line for (line,) in rows if line.strip()]
+
+
+def _add_runs(connection: duckdb.DuckDBPyConnection, first: int, last: int, lines: Sequence[str]) -> None:
     """Runs of these numbers."""
     made = Path(__file__).with_suffix(".sql").read_text()
-    connection.execute(made, {"first": first, "last": last, "words": WORDS})
+    connection.execute(made, {"first": first, "last": last, "lines": lines})
     _insert(connection, "runs", "select * from made")
 
 

@@ -1,5 +1,5 @@
 -- A large store for benchmarks of reading: runs of every outcome, of known and unknown time, task and cost.
--- Run once for each batch of run numbers ($first to $last); $words is a text that summaries are cut from.
+-- Run once for each batch of run numbers ($first to $last); $lines are those that summaries are made of.
 create or replace temp table made as
 with numbers as (
     select i, (hash(i) >> 2)::bigint as h, (hash(i + 7919) >> 2)::bigint as g, (hash(i + 104729) >> 2)::bigint as k
@@ -52,7 +52,10 @@ select
     case when h % 4 > 0 then 'exp-' || (i // 100000) end as experiment,
     map {'branch': ['main', 'next', 'old'][1 + h % 3], 'night': (i // 5000)::varchar} as labels,
     g % 4 as permission_denials,
-    substr($words, 1 + h % 200, 200) || substr($words, 1 + g % 200, 200) || ' ' || i as result,
+    array_to_string([
+        lines[1 + (hash(i * 31 + line) % len(lines))::bigint] for line in range(12 + h % 24)
+    ], chr(10)) || printf(chr(10) || 'Changed `%s_%d`: %.2f ms → %.2f ms, commit %s, run %d.', substr(md5((k % 100000)::varchar), 1, 6), h % 997,
+        k % 9973 / 7.0, g % 9973 / 13.0, substr(md5(i::varchar || 'c'), 1, 8), i) as result,
     if(g % 3 = 0, 0, 1 + k % 4) as claims,
     if(claims > 0, exp((g % 1000) / 400.0 - 0.2), null) as claimed_speedup,
     if(claims > 0, false, null) as claimed_hedged,
@@ -63,4 +66,4 @@ select
     if(claims > 0, ['end_to_end', 'component', 'micro', 'unspecified'][1 + h % 4], null) as claimed_scope,
     if(claims > 0, 0.5 + (g % 50) / 100.0, null) as claimed_confidence,
     '{"type": "result", "uuid": "' || run_id || '"}' as raw
-from timed;
+from timed, (select $lines as lines);

@@ -1,8 +1,8 @@
 """How fast transcripts of Claude Code are read into a store, beside the real `ccusage`: `python -m tests.bench.transcripts [RESPONSES …]`.
 
 Both read the same generated files, in turns, with the same number of processors. Lines have the sizes of real ones: a response is written
-on two lines of 1.7 kB on average, and as many lines of tool output, of 6 kB on average, stand between. Five cases: cold (no store), nothing
-changed, one session longer, `--no-text`, and the memory of the largest process. `CCUSAGE` names the program; without it only our times
+on two lines of 1.7 kB on average, and as many lines of tool output, of 6 kB on average, stand between. Three cases: cold (no store), nothing
+changed, one session longer, and the memory of the largest process. `CCUSAGE` names the program; without it only our times
 are printed. Each time is a whole process from its start; the median of a few.
 """
 
@@ -26,6 +26,7 @@ RESPONSES_OF_SESSION = 80
 BEGAN = datetime(2026, 6, 1, tzinfo=UTC)
 TEXT = Path(__file__).read_text(encoding="utf-8") * 8
 REPEATS = 3
+COMMAND = "claude daily --json --offline --timezone UTC --mode calculate"
 
 Line = dict[str, Any]
 
@@ -118,12 +119,8 @@ def measure(responses: int) -> None:
         write(folder, responses)
         size = sum(path.stat().st_size for path in folder.rglob("*.jsonl"))
         print(f"{responses:,} responses, {size / 1e6:,.0f} MB")
-        ours = [sys.executable, "-m", "app.cli.main", "ingest", folder, "--db", store]
-        theirs = (
-            [os.environ["CCUSAGE"], *["claude", "daily", "--json", "--offline", "--timezone", "UTC", "--mode", "calculate"]]
-            if "CCUSAGE" in os.environ
-            else []
-        )
+        ours: list[str | Path] = [sys.executable, "-m", "app.cli.main", "ingest", folder, "--db", store]
+        theirs = [os.environ["CCUSAGE"], *COMMAND.split()] if "CCUSAGE" in os.environ else []
         times: dict[str, list[float]] = {"ccusage": [], "cold": [], "nothing changed": [], "one session longer": []}
         for _ in range(REPEATS):
             if theirs:

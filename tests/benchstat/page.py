@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingest.measurements import go_bench
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.timing import go_bench
 from tests.benchstat.benchstat import comparison, geometric_mean, mean_change, scale, summary
 
 BASE_UNITS = {"ns/op": ("sec/op", 1e-9), "MB/s": ("B/s", 1e6)}

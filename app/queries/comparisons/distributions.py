@@ -100,13 +100,14 @@ def outliers(store: Store, filters: Filters, measure: Figure, times: float, limi
     """Runs whose measure is at least `times` the median of their model's runs, of which there are ten or more: the furthest first."""
     condition = where(filters)
     sql = f"""
-        with chosen as (
-            select run_id, title, dated_at, model, outcome, is_started, {_value(measure)} as value from v_runs where {condition.sql}
-        ),
-        usual as (select model, median(value) as usual from chosen group by model having count(value) >= 10)
-        select run_id, title, dated_at, model, outcome, is_started, value, usual, value / usual as times_usual
-        from chosen join usual using (model)
-        where usual > 0 and value >= $times * usual
+        with chosen as (select place, model, {_value(measure)} as value from v_runs where {condition.sql}),
+        usual as (select model, median(value) as usual from chosen group by model having count(value) >= 10),
+        far as (
+            select place, value, usual, value / usual as times_usual from chosen join usual using (model)
+            where usual > 0 and value >= $times * usual
+        )
+        select run_id, title, dated_at, model, outcome, is_started, value, usual, times_usual
+        from v_runs join far using (place)
         order by times_usual desc, run_id limit {int(limit)}"""
     return fetch(store, sql, condition.parameters | {"times": times})
 

@@ -120,9 +120,9 @@ IDIOMS: tuple[Idiom, ...] = (
 
 
 @cache
-def _pattern(idiom: Idiom) -> re.Pattern[str]:
-    """The compiled pattern, made only when a text has one of `_HINTS`: most have none."""
-    return pattern(idiom.pattern, re.IGNORECASE)
+def _pattern(expression: str) -> re.Pattern[str]:
+    """The compiled expression of an idiom, made only when a text has one of its hints: most have none."""
+    return pattern(expression, re.IGNORECASE)
 
 
 _MAGNITUDES = pattern(
@@ -135,20 +135,28 @@ _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "
 _DENIED = pattern(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead of)\s+$", re.IGNORECASE)
 """`without doubling the cost`."""
 
-_HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter", "fourth", "fifth", "tenth", "1/")
+HINTS = ("wice", "alf", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter", "fourth", "fifth", "tenth", "1/")
+
+
+def hints_in(text: str) -> frozenset[str]:
+    """The parts of words of idioms that are in the text: cheap to test, and most texts have none."""
+    return frozenset(hint for hint in HINTS if hint in text)
+
+
+_hints_needed = cache(hints_in)
+"""The parts of words of which the expression of an idiom needs one."""
 
 
 def idiom_effects(text: str, start: int, end: int) -> Iterator[Effect]:
     """The effects of the idioms between `start` and `end`, idiom by idiom."""
-    passage = text[start:end]
-    if not any(hint in passage for hint in _HINTS):
-        return
-    for idiom in IDIOMS:
-        for match in _pattern(idiom).finditer(text, start, end):
+    hints = hints_in(text[start:end])
+    for idiom in IDIOMS if hints else ():
+        for match in _pattern(idiom.pattern).finditer(text, start, end) if hints & _hints_needed(idiom.pattern) else ():
             if not _DENIED.search(text, max(start, match.start() - 16), match.start()):
                 yield _effect(match, idiom.factor, idiom.sense, hedged=False)
-    for match in _MAGNITUDES.finditer(text, start, end):
-        yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense_in(match), hedged=True)
+    if "magnitude" in hints:
+        for match in _MAGNITUDES.finditer(text, start, end):
+            yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense_in(match), hedged=True)
 
 
 def _effect(match: re.Match[str], factor: float, sense: Sense, *, hedged: bool) -> Effect:

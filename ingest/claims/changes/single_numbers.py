@@ -7,7 +7,7 @@ import re
 from ingest.claims.changes.coordinated import coordinated, next_signed_percentage
 from ingest.claims.numbers.effect import REACH, Effect, NumberInText, ReadingRule, first_result
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
-from ingest.claims.patterns import pattern
+from ingest.claims.patterns import lowered, pattern
 from ingest.claims.words.vocabulary import (
     BARE_FACTOR,
     CJK_CHANGES,
@@ -233,12 +233,11 @@ def _share_left(number: NumberInText) -> Effect | None:
     return number.effect(found.start(), number.quantity.end, Sense.SHARE, "to") if found else None
 
 
-_SEEN = r"(?:(?:that |which )?(?:I|we|they) (?:\w+ )?(?:measured?|saw|see|observed?|got|get) )?(?:is|was|are|were)(?=\s)"
+_SEEN = r"(?:(?:that |which )?(?:i|we|they) (?:\w+ )?(?:measured?|saw|see|observed?|got|get) )?(?:is|was|are|were)(?=\s)"
 _OF = rf"(?:{_SEEN}|of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|at|—|–|-|\()*"
 _NAMED = pattern(
     rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:\s?(?:on|for|with"
-    rf"|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECORATION}$",
-    re.IGNORECASE,
+    rf"|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECORATION}$"
 )
 
 
@@ -247,7 +246,7 @@ _SPED = pattern(rf"\b(?:{VERBS[Sense.GAIN]})\b[^.;\n]{{0,30}}$", re.IGNORECASE)
 
 def _comparison_before(number: NumberInText) -> Effect | None:
     """`a speedup of 3x`, `Improvement: 40%`: the word of comparison is before the number."""
-    found = _NAMED.search(number.left)
+    found = _NAMED.search(lowered(number.left))
     if found and sense_in(found) is Sense.FALL and _SPED.search(number.left, 0, found.start()):  # `speeds up the compression by 70%`
         return None
     if found and number.quantity.sign == "-" and sense_in(found) is Sense.GAIN:  # `faster (-14%)` is 14% less time
@@ -267,8 +266,7 @@ _REDUCED = pattern(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.GAIN]}|removes?|remo
 _CHANGED_BY = pattern(
     rf"\b(?:{by_sense(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,75}}?)(?P<by>\bby"
     rf"|\bin(?=[\s*_`]*$))?(?:\s+up)?(?:\s+a factor of)?(?:\s+{HEDGE}{DECORATION}[\d.,–-]{{1,12}}\s?[a-zA-Zµ]{{1,5}}[*_`]*\s?\()?"
-    rf"[\s*_`]*{HEDGE}{DECORATION}$",
-    re.IGNORECASE,
+    rf"[\s*_`]*{HEDGE}{DECORATION}$"
 )
 _FROM = pattern(rf"\bfrom\s*{HEDGE}(?:$|\d[\d.]*\s?%)", re.IGNORECASE)
 """`drops from 80%`: a baseline, not a change."""
@@ -279,7 +277,7 @@ _OBJECT_WORDS = 3
 
 def _verb_before(number: NumberInText) -> Effect | None:
     """`reduced memory by 40%`, `cut reallocations 85%`: a verb of change before the number."""
-    found = _last(_CHANGED_BY, number.left)
+    found = _last(_CHANGED_BY, lowered(number.left))
     if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS) or _FROM.search(found["object"]):
         return None
     if not found["by"] and _counts_things(number):

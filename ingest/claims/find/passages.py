@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ingest.claims.patterns import pattern
+from ingest.claims.patterns import lowered, pattern
 from ingest.claims.words.vocabulary import BASELINE_LABELS, BULLETS, CANDIDATE_LABELS, CHANGE_LABELS, EMOJI, TABLE_ROW
 
 
@@ -26,9 +26,10 @@ _BLOCK = pattern(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```
 _LABEL = pattern(
     rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,3}}?)[*_`]{{0,3}}"
     rf"(?:(?P<before>{BASELINE_LABELS})|(?P<after>{CANDIDATE_LABELS})|(?P<change>{CHANGE_LABELS}|time savings?))\b"
-    r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[A-Za-z/]{1,6}[ \t]*$))",
-    re.IGNORECASE | re.MULTILINE,
+    r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[a-z/]{1,6}[ \t]*$))"
 )
+"""The label of a line in lower case."""
+
 _ENDS_A_LABEL = pattern(r"[:=]|[ \t][ \t–—\d-]")
 _LONGEST_LABEL = 160
 """Characters of a line within which its label ends with one of these: five times cheaper to test than the label itself."""
@@ -193,8 +194,12 @@ def _run_above_change(text: str, start: int, floor: int) -> Passage | None:
 
 def role_of_label(text: str, start: int) -> str | None:
     """What the label of the line names: `before` (baseline), `after` (candidate) or `change`; None for any other line."""
-    found = _LABEL.match(text, start) if _ENDS_A_LABEL.search(text, start, start + _LONGEST_LABEL) else None
+    found = _label(text, start) if _ENDS_A_LABEL.search(text, start, start + _LONGEST_LABEL) else None
     return found.lastgroup if found else None
+
+
+def _label(text: str, start: int) -> re.Match[str] | None:
+    return _LABEL.match(lowered(text[start : _line_end(text, start)]))
 
 
 _ITEM = pattern(rf"[ \t]*(?:[{BULLETS}]\s|[^\n:|]{{2,50}}:)[^\n]*\d")
@@ -211,7 +216,7 @@ _CHANGE_ALONE = pattern(
 
 def _continues(text: str, start: int) -> bool:
     """Whether the line belongs to the run of labelled lines above: another labelled line, `- p95: 3 s`, or a change alone, `24% faster`."""
-    label = _LABEL.match(text, start)
+    label = _label(text, start)
     return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start) or _CHANGE_ALONE.match(text, start))
 
 

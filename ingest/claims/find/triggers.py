@@ -11,20 +11,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, product
 
+from ingest.claims.changes.idioms import hints_in
 from ingest.claims.changes.qualitative import phrase_starts
 from ingest.claims.find.multi_search import LiteralSearch
-from ingest.claims.numbers.spelled import NUMBER_WORDS
+from ingest.claims.numbers.spelled import NUMBER_WORDS, has_number_words
+from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import ARROWS, HEDGE_WORDS
 from ingest.claims.words.word_tables import trigger_tables
 
 _DIGITS = "0123456789"
+_BEGINNING = 4
+"""Characters of a hedge that are searched: more would seldom save a hit, and the automaton takes longer to make."""
+
 _NUMBER_STARTS = (
     *_DIGITS,
     *"~≈<>$(",
     "`~",
     *(f"`{digit}" for digit in _DIGITS),
     "**",
-    *(f"{word} " for word in (*HEDGE_WORDS, "only", "just") if " " not in word),
+    *(f"{word} "[:_BEGINNING] for word in (*HEDGE_WORDS, "only", "just") if " " not in word),
     "sub-",
 )
 _CANDIDATE_WORDS = ("now", "new", "after", "branch", "PR", "this PR", "warm", "hot", "cached")
@@ -40,7 +45,7 @@ def _joined(*parts: Iterable[str]) -> Iterator[str]:
 
 _SECONDS = list(_joined(_DIGITS, ("", " "), ("s",)))
 _SPELLED_OUT: dict[str, Callable[[list[str]], Iterable[str]]] = {
-    "behind_a_digit": lambda listed: chain(_joined((*_DIGITS, "+"), listed), _joined((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)),
+    "behind_a_digit": lambda listed: chain(_joined(_DIGITS, ("", "+"), listed), _joined((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)),
     "arrows_before_a_number": lambda listed: chain(
         _joined((*ARROWS, *listed), ("", " "), _NUMBER_STARTS), _joined(ARROWS, (" ",), _CANDIDATE_WORDS, (" ",))
     ),
@@ -85,3 +90,22 @@ def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern
         else:
             phrases.append((start, end, follows))
     return triggers, phrases
+
+
+_DIGIT = pattern(r"\d")
+
+
+def triggers_beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]:
+    """The triggers, in order, in whose block of lines a number or an idiom is; without one, no rule for a passage applies.
+
+    A passage goes on across a blank line only from a line with a number.
+    """
+    end, has_number = -1, False
+    for trigger in triggers:
+        if trigger >= end:
+            start, end = max(text.rfind("\n\n", 0, trigger), 0), text.find("\n\n", trigger)
+            end = end if end >= 0 else len(text)
+            block = text[start:end]
+            has_number = _DIGIT.search(block) is not None or has_number_words(block) or bool(hints_in(block))
+        if has_number:
+            yield trigger

@@ -12,10 +12,10 @@ from itertools import islice
 
 from ingest.claims.judge.features import Candidate, Feature, Weights, is_, is_in_code, line, lower, section, tables_of, weights_of
 from ingest.claims.patterns import pattern
-from ingest.claims.words.vocabulary import BEGINS, SCOPES, WHOLE
+from ingest.claims.words.vocabulary import SCOPES, WHOLE, whole_words
 from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
 
-_WORDS = pattern(BEGINS + "(?:" + "|".join(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items()) + ")")
+_WORDS = pattern(whole_words(*(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items())))
 _WHOLE = pattern(WHOLE)
 _COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
 _NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
@@ -24,6 +24,9 @@ _NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z
 _MICRO_BENCHMARK = pattern(
     r"micro-?\s?bench|bench_scratch|per[- ]?iter|/iter|\biters?\b|iterations|tight loop|synthetic|standalone (?:script|bench)|scratch bench"
 )
+_MICRO_HINTS = ("micro", "iter", "bench_scratch", "scratch bench", "synthetic", "tight loop", "standalone ")
+"""Parts of those words: a cheap test."""
+
 _KINDS = {
     "piece of code": pattern(
         r"\b(?:tensors?|alloc\w*|kernels?|op(?:erator)?s?|dict(?:ionary)?|list|loop|function|method|lookup|hash\w*|copy|memcpy|clone|init\w*"
@@ -86,10 +89,10 @@ _PLACES: dict[str, Callable[[Candidate], str]] = {
 """Where words of scope are searched."""
 
 
-@lru_cache(maxsize=4)
-def _speaks_of_micro_benchmark(text: str) -> bool:
-    """Whether the text speaks of a micro-benchmark; cached, since every claim of a text asks."""
-    return _MICRO_BENCHMARK.search(lower(text)) is not None
+@lru_cache(maxsize=16)
+def _speaks_of_micro_benchmark(lower: str) -> bool:
+    """Whether a part of the text, in lower case, speaks of a micro-benchmark; cached, since every claim of a text asks."""
+    return any(hint in lower for hint in _MICRO_HINTS) and _MICRO_BENCHMARK.search(lower) is not None
 
 
 def _of_duration(name: str, low: float, high: float) -> Feature:
@@ -132,8 +135,8 @@ FEATURES: tuple[Feature, ...] = (
     is_("name behind", "a name of code right behind it", lambda it: _NAME.match(it.nearby.raw_right.lstrip(" *for"))),
     is_("name in the line", "a name of code in its line", lambda it: _NAME.search(line(it))),
     is_("name in the title", "a name of code in the title", lambda it: _NAME.search(it.nearby.title.raw)),
-    is_("micro-benchmark in the text", "the text speaks of one", lambda it: _speaks_of_micro_benchmark(it.nearby.text)),
-    is_("micro-benchmark in the section", "the section does", lambda it: _MICRO_BENCHMARK.search(section(it))),
+    is_("micro-benchmark in the text", "the text speaks of one", lambda it: _speaks_of_micro_benchmark(lower(it.nearby.text))),
+    is_("micro-benchmark in the section", "the section does", lambda it: _speaks_of_micro_benchmark(section(it))),
     is_("no time", "the figures are no times", lambda it: _seconds(it) is None),
     *(_of_duration(*duration) for duration in _DURATIONS),
     *map(_nearest_is, SCOPES),

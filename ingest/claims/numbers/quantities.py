@@ -8,7 +8,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from ingest.claims.numbers.measure import MeasureSource
-from ingest.claims.numbers.spelled import BEGINNINGS, SPELLED, SPELLED_COUNT, SPELLED_TIME, spelled
+from ingest.claims.numbers.spelled import BEGINNINGS, SPELLED, SPELLED_COUNT, SPELLED_TIME, has_number_words, spelled
 from ingest.claims.numbers.units import SCALES, Unit, unit
 from ingest.claims.patterns import pattern
 from schemas.rows.claim import ClaimMetric
@@ -90,15 +90,22 @@ _RANGE_DASH = (
 """Between the ends of a range; the word `to` only between factors and percentages, and not in `from … to`, which is a pair."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
-_QUANTITY = pattern(
-    rf"""
-    (?<![A-Za-z0-9_.\#,\\])(?={BEGINNINGS})(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]\d-)(?<![a-z]{{4}}-)
+_BEFORE_DIGITS = r"~≈≤≥∼<>+\-−–↓↑⬇⬆▼▲$×÷xX"
+_FIGURE = rf"(?-i:\d|[{_BEFORE_DIGITS}][{_BEFORE_DIGITS}\ufe0f\s]{{0,8}}\d)"
+"""The beginning of a number in digits: a digit, or signs right before one."""
+
+
+def _quantity_that_begins(beginning: str) -> re.Pattern[str]:
+    """The expression of a quantity whose beginning is of that kind: tested first, it skips most places of a text."""
+    return pattern(
+        rf"""
+    (?={beginning})(?<![A-Za-z0-9_.\#,\\])(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]\d-)(?<![a-z]{{4}}-)
     (?P<from>(?<=from\s))?
     (?P<mark>(?:(?<!~)~(?!~)|[≈≤≥∼])\s?|(?<![-=<>])[<>]\s?)?
     (?P<sign>[+\-−–]|minus\s(?=[~\d])|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
     (?P<money>\$)?
     (?:
-      (?:(?P<word>{SPELLED})(?:\s(?:to|or)\s(?P<most>{SPELLED}))?|(?P<article>(?:(?<=than\s|nder\s|from\s|over\s)|(?<=\sto\s))an?|half\san?(?=\s[smh])))
+      (?=[a-z])(?:(?P<word>{SPELLED})(?:\s(?:to|or)\s(?P<most>{SPELLED}))?|(?P<article>(?:(?<=than\s|nder\s|from\s|over\s)|(?<=\sto\s))an?|half\san?(?=\s[smh])))
       (?:(?:[\s-]times|-?fold|mal)\b|[\s-](?P<spelled_unit>{SPELLED_TIME})\b(?P<and_half>\sand\sa\shalf\b)?)
     |
       (?<=from\s)(?P<counted>{SPELLED})\s(?P<counted_unit>{SPELLED_COUNT})\b
@@ -131,8 +138,12 @@ _QUANTITY = pattern(
     )
     (?P<plus>\+(?![\d\w])|~(?![~\d\w]))?
     """,
-    re.VERBOSE | re.IGNORECASE,
-)
+        re.VERBOSE | re.IGNORECASE,
+    )
+
+
+OF_FIGURES = _quantity_that_begins(_FIGURE)
+OF_FIGURES_OR_WORDS = _quantity_that_begins(rf"(?-i:[\d{_BEFORE_DIGITS}])|{BEGINNINGS}")
 _NUMBER_GOES_ON = pattern(r"[^\W_]|/\d")
 """`3rd`, `1/60`: the number is part of a word or fraction."""
 
@@ -152,7 +163,8 @@ _SPEED_BEHIND = pattern(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
 
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
     """The quantities of the text between `start` and `end`, in order."""
-    for match in _QUANTITY.finditer(text, start, end):
+    expression = OF_FIGURES_OR_WORDS if has_number_words(text[start:end]) else OF_FIGURES
+    for match in expression.finditer(text, start, end):
         found = _quantity(match) if match["low"] else _composed_quantity(match)
         if found is not None:
             yield found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ingest.claims.find.multi_search import LiteralSearch
 from ingest.claims.words.word_tables import table
 
 
@@ -22,8 +23,8 @@ _WHOLE = rf"(?:(?:twent|thirt|fort|fift|sixt|sevent|eight|ninet)y-(?:{'|'.join(_
 SPELLED = rf"(?a:{_WHOLE}(?:\sand\sa\s(?:{'|'.join(_PARTS)})\b)?)"
 """A number in words. ASCII case rules, since Unicode's match `ſix`, which is not in the tables."""
 
-BEGINNINGS = r"[^A-Za-z]|mi|on|t[whe]|f[iouü]|s[iue]|e[il]|ni|zw|dr|vi|ha|an?\s|x\d"
-"""The beginnings of numbers, in digits or words: tested first, they skip most words of a text."""
+BEGINNINGS = r"mi|on|t[whe]|f[iouü]|s[iue]|e[il]|ni|zw|dr|vi|ha|an?\s"
+"""The beginnings of numbers in words, of `minus`, and of the articles of `under a minute`: tested first, they skip most words of a text."""
 
 SPELLED_TIME = r"(?:milli)?seconds?|minutes?|hours?"
 SPELLED_COUNT = (
@@ -35,3 +36,12 @@ def spelled(words: str) -> float:
     """The value of a number in words, 25 for `twenty-five`; 1 for an article: `under a minute`."""
     parts = words.lower().replace("-", " ").split()
     return sum(_WORDS.get(part) or _PARTS.get(part, 0.0) for part in parts) or 1.0
+
+
+_MENTIONS = LiteralSearch([*_WORDS, "half", "minus", "milli", "second", "minute", "hour"])
+
+
+def has_number_words(text: str) -> bool:
+    """Whether the text may have a number in words, `three times`, or one that needs a word: `minus 3`, `under a minute`. Most have none."""
+    lower = text.lower()
+    return any(not lower[max(0, start - 1) : start].isalpha() for _, start, _ in _MENTIONS.find(lower))

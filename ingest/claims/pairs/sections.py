@@ -7,7 +7,7 @@ comparison themselves. The words of the headings are in `words/labels.toml`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ingest.claims.judge.ratios import agrees
@@ -56,14 +56,21 @@ _LAST_CHARACTERS = frozenset(end[-1] for end in _ENDS)
 """Cheaper to test than the ends: most triggers end with a digit, which no heading does."""
 
 
-def has_headings(text: str, triggers: list[int]) -> bool:
-    """Whether one of the triggers, given by the offsets of their last characters, can be in a heading such as `### Before`."""
-    return any(text[last] in _LAST_CHARACTERS and text.endswith(_ENDS, 0, last + 1) for last in triggers)
+def heading_lines(text: str, triggers: list[int]) -> list[Span]:
+    """The lines with a trigger, given by the offset of its last character, that can be in a heading such as `### Before`; in order."""
+    lasts = (last for last in triggers if text[last] in _LAST_CHARACTERS and text.endswith(_ENDS, 0, last + 1))
+    starts = {text.rfind("\n", 0, last) + 1: last for last in lasts}
+    ends = (text.find("\n", last) for last in starts.values())
+    return [(start, end if end >= 0 else len(text)) for start, end in zip(starts, ends, strict=True)]
 
 
-def section_effects(text: str) -> Iterator[Effect]:
-    """The pairs of labelled lines with the same label below `Before` and `After`; without labels, of the only figures of a metric."""
-    for first_span, second_span in sections_below(text, _BEFORE, _AFTER, _REACH):
+def section_effects(text: str, lines: list[Span]) -> Iterator[Effect]:
+    """The pairs of labelled lines with the same label below `Before` and `After`; without labels, of the only figures of a metric.
+
+    `lines` are those that `heading_lines` gives.
+    """
+    headings = (heading for line in lines if (heading := _BEFORE.search(text, *line)))
+    for first_span, second_span in _sections_below(text, headings, _AFTER, _REACH):
         first, second = _labelled_figures(text, *first_span), _labelled_figures(text, *second_span)
         matched = [
             (before, figure)
@@ -158,9 +165,9 @@ def figures_in_headings(text: str) -> Iterator[Effect]:
             yield Effect(before.start, after.end, before, after)
 
 
-def sections_below(text: str, before: re.Pattern[str], after: re.Pattern[str], reach: int) -> Iterator[tuple[Span, Span]]:
-    """The spans below each heading `before` and below the next heading `after`, searched and read `reach` characters far."""
-    for heading in islice(before.finditer(text), _MOST_HEADINGS):
+def _sections_below(text: str, headings: Iterable[re.Match[str]], after: re.Pattern[str], reach: int) -> Iterator[tuple[Span, Span]]:
+    """The spans below each of the headings and below the next heading `after`, searched and read `reach` characters far."""
+    for heading in islice(headings, _MOST_HEADINGS):
         if later := after.search(text, heading.end(), heading.end() + reach):
             yield (heading.end(), later.start()), (later.end(), later.end() + reach)
 
@@ -221,7 +228,7 @@ def output_effects(text: str) -> Iterator[Effect]:
         yield from _criterion_changes(text)
     if "±" in text:
         yield from _asv_effects(text)
-    for first_span, second_span in sections_below(text, _OUTPUT_BEFORE, _OUTPUT_AFTER, _OUTPUT_REACH):
+    for first_span, second_span in _sections_below(text, _OUTPUT_BEFORE.finditer(text), _OUTPUT_AFTER, _OUTPUT_REACH):
         first, second = _elapsed(text, *first_span), _elapsed(text, *second_span)
         if first and second:
             yield Effect(first.start, second.end, first, second)

@@ -120,7 +120,7 @@ SEEN_ON = whole_words(alternation("evidence", "tools"), alternation("evidence", 
 """Tools and machines in one alternation, since it is searched around every claim."""
 
 INPUTS = alternation("evidence", "inputs")
-SCOPES = {scope: whole_words(alternation("scope", scope.value)) for scope in (Scope.MICRO, Scope.COMPONENT, Scope.END_TO_END)}
+SCOPES = {scope: alternation("scope", scope.value) for scope in (Scope.MICRO, Scope.COMPONENT, Scope.END_TO_END)}
 WHOLE = whole_words(alternation("scope", "whole"))
 CITED = whole_words(alternation("origin", "cited"))
 SWITCH = whole_words(alternation("origin", "switch"))

@@ -15,11 +15,10 @@ import pyarrow as pa
 from ingest.agents.base import FACTS, Rows
 from ingest.documents.document import Document
 from ingest.findings.rules import RULES
-from ingest.findings.summary_facts import complete
 from ingest.store.database import Writer, run_step
 from ingest.store.history.read_again import read_one
 from ingest.store.history.records import BATCH, context
-from ingest.store.record_rows import checked_tables
+from ingest.store.record_rows import checked_tables, completed_tables
 from schemas.errors import InvalidRecord
 from schemas.rows.run import ModelUsageRow, Outcome
 from schemas.rows.tables import arrow_schema
@@ -32,7 +31,7 @@ def borrow(writer: Writer) -> None:
     [(last,)] = connection.execute("select coalesce(max(number), 0) from borrowed").fetchall()
     for first in range(1, last + 1, BATCH):
         records = f"select * from borrowed where number between {first} and {first + BATCH - 1} order by number, is_kept desc"
-        tables, _ = checked_tables(list(_completed(connection.sql(records).to_arrow_table().to_pylist())))
+        tables, _ = checked_tables(list(_merged(connection.sql(records).to_arrow_table().to_pylist())), completed_tables)
         _write(writer, {table.name: table.rows for table in tables})
 
 
@@ -52,7 +51,7 @@ def _write(writer: Writer, tables: Mapping[str, pa.Table]) -> None:
     connection.unregister("usage")
 
 
-def _completed(records: Sequence[Mapping[str, Any]]) -> Iterator[Rows]:
+def _merged(records: Sequence[Mapping[str, Any]]) -> Iterator[Rows]:
     """The rows of each run, of its kept record and that with its text."""
     for _, of_run in groupby(records, key=lambda row: row["run_id"]):
         with suppress(InvalidRecord):
@@ -60,7 +59,7 @@ def _completed(records: Sequence[Mapping[str, Any]]) -> Iterator[Rows]:
             row, rows = kept
             text = {name: getattr(others[0][1].run, name) for name in ("result", "result_repaired")} if others else {}
             merged = row["merged"] | {"outcome": Outcome(row["merged"]["outcome"])}
-            yield complete(rows._replace(run=rows.run.completed(merged | text)))
+            yield rows._replace(run=rows.run.completed(merged | text))
 
 
 def _read(row: Mapping[str, Any]) -> Rows:

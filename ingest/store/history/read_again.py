@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ingest.agents.base import Context, Rows
 from ingest.documents.document import Document
-from ingest.store.record_rows import RowTable, checked_tables, read_record
+from ingest.store.record_rows import RowTable, checked_tables, completed_tables, read_record
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.source import RejectRow
 
@@ -20,13 +20,13 @@ def read_batch(batch: Iterable[tuple[Document, Context]]) -> tuple[list[RowTable
             read.append((document, context, read_one(document, context)))
         except InvalidRecord as error:
             refused.append((document, context, error))
-    tables, wrong = checked_tables([rows for _, _, rows in read])
+    tables, wrong = checked_tables([rows for _, _, rows in read], completed_tables)
     refused += [(*read[place][:2], error) for place, error in wrong.items()]
     return tables, [document.refused(error.reason, error.detail).row(context.source_id) for document, context, error in refused]
 
 
 def read_one(document: Document, context: Context) -> Rows:
-    """The rows of one record, with its claims and findings; values are not checked yet. Raises InvalidRecord."""
+    """The rows of one record, before `complete`; values are not checked yet. Raises InvalidRecord."""
     rows = read_record(document, lambda *_: context)
     if rows is None:
         raise InvalidRecord(RejectReason.NO_RECORD, "this record's format is no longer supported")

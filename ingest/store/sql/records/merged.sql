@@ -86,6 +86,7 @@ create or replace temp table repriced as
 select run_id from runs join merged using (run_id) where runs.cost_reported_usd is distinct from merged.cost_reported_usd;
 update runs
 set
+    text_no = if(runs.prompt is distinct from merged.prompt, null, runs.text_no),
     agent = merged.agent,
     session_id = merged.session_id,
     title = merged.title,

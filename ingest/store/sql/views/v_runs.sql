@@ -1,8 +1,14 @@
 -- One row per run: the record's figures and those that follow from them, and what people say of it. Never aggregates over runs.
 -- Written by `make schema` from schemas/catalogue/figures.py; do not edit.
 create or replace view v_runs as
+with shared as (
+    -- the folders that all files of runs have in common: those of the first and the last name
+    select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
+        as depth
+    from (select min(name) as first, max(name) as last from sources where accepted > 0)
+)
 select
-    runs.* exclude (raw, result, title, labels, repo, task, experiment),
+    runs.* exclude (raw, result, text_no, title, labels, repo, task, experiment),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -21,7 +27,7 @@ select
     annotations.excluded_reason,
     -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
-    coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, shared.depth + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), runs.run_id) as title,
+    coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), runs.run_id) as title,
     input_tokens + output_tokens + coalesce(cache_read_tokens, if(tokens_basis <> 'exact', 0, null)) + coalesce(cache_write_tokens, if(tokens_basis <> 'exact', 0, null)) as total_tokens,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
@@ -31,19 +37,18 @@ select
     case when is_carried_over then null when num_turns = 1 then cost_list_usd else cast(cost_list_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_list_per_turn_usd,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     outcome = 'completed' as is_completed,
-    not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed') as is_started,
+    case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed') else true end as is_started,
     case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
     case when claimed_speedup is not null then nullif(concat_ws(', ', case claimed_scope when 'micro' then 'micro-benchmark only' when 'component' then 'one component only' when 'unspecified' then 'scope not stated' end, case claimed_evidence when 'estimated' then 'projected' end, case when claimed_hedged then 'approximate' end), '') end as claimed_caveat,
     sources.name as source_name,
     sources.received_at
 from runs
-left join sources using (source_id)
-cross join (
-    -- the folders that all files of runs have in common: those of the first and the last name
-    select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
-        as depth
-    from (select min(name) as first, max(name) as last from sources where accepted > 0)
-) as shared
+left join (
+    -- one row per source as it is: grouped, so that DuckDB knows, and leaves the join out of queries that need nothing of it
+    select source_id, any_value(name) as name, any_value(accepted) as accepted, any_value(received_at) as received_at
+    from sources
+    group by source_id
+) as sources using (source_id)
 left join annotations on annotations.run_id = runs.run_id;
 comment on column v_runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
 comment on column v_runs."total_tokens" is 'All tokens: input, output, cache reads and cache writes.';
