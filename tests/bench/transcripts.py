@@ -1,9 +1,9 @@
 """How fast transcripts of Claude Code are read into a store, beside the real `ccusage`: `python -m tests.bench.transcripts [RESPONSES …]`.
 
 Both read the same generated files, in turns, with the same number of processors. Lines have the sizes of real ones: a response is written
-on two lines of 1.7 kB on average, and as many lines of tool output, of 6 kB on average, stand between. Three cases: cold (no store), nothing
-changed, one session longer, and the memory of the largest process. `CCUSAGE` names the program; without it only our times
-are printed. Each time is a whole process from its start; the median of a few.
+on two lines of 1.7 kB on average, and as many lines of tool output, of 6 kB on average, stand between. Three cases: cold (no store),
+nothing changed, one session longer; and the memory of the largest process. `CCUSAGE` names the program; without it only our times are
+printed. Each time is a whole process from its start; the median of a few.
 """
 
 from __future__ import annotations
