@@ -9,6 +9,7 @@ from ingest.agents.base import RESPONSE_COLUMNS, Found
 from ingest.context.gather import SourceContext
 from ingest.documents.contents import Source, read
 from ingest.documents.document import Document
+from ingest.findings.summary_facts import complete
 from ingest.store.record_rows import checked_tables, runs_at_end, runs_with
 from schemas.rows.run import RunRow
 from tests.documents import lines
@@ -42,7 +43,7 @@ def read_transcript(content: str | bytes, name: str = PATH) -> Transcript:
         else:
             rejects.append(f"{part.position}: {part.reason}")
     found += runs_at_end(readers)
-    rows = [one.rows for one in found if isinstance(one, Found)]
+    rows = complete([one.rows for one in found if isinstance(one, Found)])
     assert not checked_tables(rows)[1]
     own = rows[0] if rows else None
     assert len(rows) <= 1

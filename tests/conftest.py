@@ -30,6 +30,11 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 settings.load_profile(PROFILE)
+SESSIONS = "sessions-of-claude"
+os.environ |= {
+    "CLAUDE_CONFIG_DIR": SESSIONS,
+    "CODEX_HOME": "sessions-of-codex",
+}  # in the working folder: no test reads those of its machine
 
 ROOT = Path(__file__).parent.parent
 ENTRY = ROOT / "app" / "dashboard.py"

@@ -28,7 +28,7 @@ def test_every_command_explains_itself_by_example(name: str) -> None:
 
 
 def test_commands_stand_in_the_order_of_use() -> None:
-    in_order = "ingest report runs show models claims findings verdicts measurements check compare label note star exclude ingests"
+    in_order = "ingest report runs show models usage claims findings verdicts measurements check compare label note star exclude ingests"
     in_order += " undo rejects sources dashboard rebuild reprice doctor"
     assert " ".join(cli.commands) == in_order
 
@@ -184,7 +184,6 @@ def test_a_folder_without_permission(tachograph: Run, tmp_path: Path) -> None:
         ("nope",),
         ("report", "--by", "nope"),
         ("runs", "--format", "nope"),
-        ("ingest",),
         ("report", "--repo", "\udcff"),
         ("report", "--db", "\udcff"),
     ],

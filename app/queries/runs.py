@@ -222,7 +222,7 @@ def rejects(store: Store) -> pa.Table:
 
 def sources(store: Store) -> pa.Table:
     """Every source and what became of its documents, newest first."""
-    return fetch(store, "select * from sources order by received_at desc, name")
+    return fetch(store, "select * exclude (modified_ns, resume_at, goes_on) from sources order by received_at desc, name")
 
 
 def aggregate(

@@ -29,16 +29,16 @@ class Home:
         named = [part.strip() for part in environment.get(self.variable, "").split(",") if part.strip()]
         for home in map(Path, named or self.usual):
             place = home.expanduser()
-            yield from [place] if place.name in self.sessions and place.is_dir() else self.inside(place)
+            yield from [place] if place.name in self.sessions and _is_folder(place) else self.inside(place)
 
     def inside(self, home: Path) -> list[Path]:
         """The folders with transcripts in a home."""
-        return [folder for folder in (home / name for name in self.sessions) if folder.is_dir()]
+        return [folder for folder in (home / name for name in self.sessions) if _is_folder(folder)]
 
     def is_at(self, path: Path) -> bool:
         """Whether a folder is such a home: by its usual name or by what else is in it."""
         is_usual = path.name in {Path(usual).name for usual in self.usual if Path(usual).name.startswith(".")}
-        return is_usual or any((path / name).exists() for name in self.others)
+        return is_usual or any(os.path.exists(path / name) for name in self.others)  # noqa: PTH110  Path.exists() may raise
 
 
 HOMES = (
@@ -65,5 +65,9 @@ def only_sessions(paths: Iterable[Path]) -> list[Path]:
 
 
 def _inside(path: Path) -> list[Path]:
-    found = [folder for home in HOMES if path.is_dir() and home.is_at(path) for folder in home.inside(path)]
+    found = [folder for home in HOMES if _is_folder(path) and home.is_at(path) for folder in home.inside(path)]
     return found or [path]
+
+
+def _is_folder(path: Path) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112  Path.is_dir() may raise, as in a folder without permission
