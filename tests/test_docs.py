@@ -27,6 +27,7 @@ from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode
 from tests import agents_table, claude_lines, conftest
 from tests.conftest import ROOT, SAMPLES, Run, StoreOnce, ingest_paths
+from tests.documents import lines
 
 README = (ROOT / "README.md").read_text()
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
@@ -77,7 +78,7 @@ def test_the_readme_opens_with_the_two_commands() -> None:
 
 
 def test_the_readme_is_one_page_and_leads_to_the_others() -> None:
-    assert len(README.splitlines()) - len(AGENTS) <= 101, "each agent has a line"
+    assert len(README.splitlines()) - len(AGENTS) <= 103, "each agent has a line"
     assert not [page for page in PAGES if page != "README.md" and f"](docs/{page})" not in README]
 
 
@@ -103,7 +104,7 @@ def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, o
         (tmp_path / name).write_text(text)
     sessions = tmp_path / conftest.SESSIONS / "projects"
     sessions.mkdir(parents=True)
-    (sessions / f"{claude_lines.SESSION}.jsonl").write_text(claude_lines.lines(*claude_lines.SESSION_LOG))
+    (sessions / f"{claude_lines.SESSION}.jsonl").write_text(lines(*claude_lines.SESSION_LOG))
     done = tachograph(*shlex.split(line)[1:], fresh=line in FIRST_LINES)
     assert (done.returncode, "Error" in done.stderr) == (0, False), f"{page}: {done.stderr}"
 
