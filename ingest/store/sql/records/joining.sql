@@ -1,7 +1,8 @@
 -- Runs that are the transcript of a session which has result records: their records become those of the run of the last result. One whose
 -- session got a later result since then moves on to it.
 create or replace temp table last_results as
-select session_id, max_by(run_id, {'at': coalesce(ended_at, started_at, '-infinity'), 'usd': coalesce(cost_reported_usd, 0), 'id': run_id}) as run_id
+select
+    session_id, max_by(run_id, place_in_session(record_kind, started_at, ended_at, origins, cost_reported_usd, run_id)) as run_id
 from runs
 where has_transcripts(agent) and record_kind <> 'transcript' and session_id in (select session_id from joined_sessions)
 group by session_id;

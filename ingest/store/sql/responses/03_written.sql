@@ -7,9 +7,8 @@ union
 select session_id from changed_sessions;
 -- The run of a session: that of its last result record, else of its transcript.
 create or replace temp table run_of_session as
-select session_id, max_by(run_id, {
-    'has_result': record_kind <> 'transcript', 'at': coalesce(ended_at, started_at, '-infinity'), 'usd': coalesce(cost_reported_usd, 0), 'id': run_id
-}) as run_id
+select
+    session_id, max_by(run_id, place_in_session(record_kind, started_at, ended_at, origins, cost_reported_usd, run_id)) as run_id
 from runs
 semi join changed_owners using (session_id)
 group by session_id;

@@ -9,6 +9,11 @@ update runs
 set responses = beside.responses, subagents = beside.subagents
 from beside
 where runs.run_id = beside.run_id;
+update runs
+set responses = null, subagents = null
+where
+    responses is not null and record_kind <> 'transcript' and session_id in (select session_id from changed_owners)
+    and run_id not in (select run_id from beside);
 insert into tool_calls by name
 with calls as (
     select run_id, unnest(tools) as tool, 1 as calls, 0 as errors from responses semi join beside using (run_id)
