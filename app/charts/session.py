@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of, count_axis
-from app.charts.base import LEGEND_ROW, figure, figures_of, hover, inked, nothing, tick_name
+from app.charts.base import LEGEND_ROW, figure, figures_of, hover, inked, nothing, safe, tick_name
 from app.charts.palette import OUTCOMES, PALETTE, PLAIN, Looks, in_legend, name
 from app.text.formatting import human
 from app.text.words.sessions import MAIN, MOST_LANES, along_words, drawn_rows
@@ -158,7 +158,7 @@ def _lane(label: str, colour: str, rows: Sequence[Row], places: Mapping[str, int
         x=[row[axis] for row in rows],
         y=[places[row["subagent"]] for row in rows],
         mode="markers",
-        name=label,
+        name=safe(label),
         marker={"color": colour, "size": 9, "symbol": "line-ns", "line": {"color": colour, "width": 1.5}},
         text=[_hover(row) for row in rows],
         hoverinfo="text",
@@ -171,7 +171,7 @@ def _hover(row: Row) -> str:
     time = f"{row['at']:%Y-%m-%d %H:%M:%S} · " if row["at"] else ""
     what = name(row["model"]) if row["responses"] == 1 else f"{row['responses']:,} responses"
     text = hover(f"{time}{what}", figures_of(row, RESPONSES, "context_tokens", "output_tokens", "cost_list_usd", "cost_so_far_usd"))
-    lane = "" if row["subagent"] == MAIN else f"<br>{tick_name(row['subagent'])}"
+    lane = "" if row["subagent"] == MAIN else f"<br>{safe(row['subagent'])}"
     tools = row["tools"] or ([human(row["tool_calls"], Unit.COUNT)] if row["tool_calls"] else [])
     failed = f" ({row['failed_calls']:,} failed)" if row["failed_calls"] else ""
-    return f"{text}{lane}" + (f"<br>Tool calls: {', '.join(map(tick_name, tools))}{failed}" if tools else "")
+    return f"{text}{lane}" + (f"<br>Tool calls: {', '.join(map(safe, tools))}{failed}" if tools else "")
