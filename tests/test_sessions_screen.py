@@ -147,7 +147,7 @@ def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None
     listed = next(table.value for table in app.dataframe if "output_count" in table.value)
     assert listed["output_count"].tolist() == ["final", "final", "final", "lower bound", "final", "final"]
     assert listed["price_note"].tolist()[1] == "long context"
-    assert list(listed["tools"][0]) == ["Bash", "Read"]
+    assert listed[["tools", "failed_tools"]].iloc[0].tolist() == ["Bash, Read", "Read"]
 
 
 def test_a_session_can_be_drawn_response_by_response(read: Store, screens: Open) -> None:

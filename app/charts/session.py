@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from math import ceil
 from typing import Any
 
 import plotly.graph_objects as go
@@ -114,7 +115,7 @@ def _so_far(rows: Sequence[Row], axis: str, column: str) -> go.Scatter:
 def _calls(rows: Sequence[Row], axis: str) -> list[go.Bar]:
     """Tool calls in BINS even parts of the axis, those that failed below the others."""
     numbers = [_number(row[axis]) for row in rows]
-    first, width = min(numbers), (max(numbers) - min(numbers)) / BINS or 1.0
+    first, width = _parts(min(numbers), max(numbers), axis)
     bins: dict[int, tuple[int, int]] = {}
     for number, row in zip(numbers, rows, strict=True):
         place = min(int((number - first) / width), BINS - 1)
@@ -129,6 +130,13 @@ def _calls(rows: Sequence[Row], axis: str) -> list[go.Bar]:
         go.Bar(y=failed, name="failed calls", marker=_flat(_FAILED), **look),
         go.Bar(y=done, name="tool calls", marker=_flat(_GREY), **look),
     ]
+
+
+def _parts(first: float, last: float, axis: str) -> tuple[float, float]:
+    """Where the first part starts, and how wide each is: of responses, a whole number of them."""
+    if axis == "at":
+        return first, (last - first) / BINS or 1.0
+    return first - 0.5, float(ceil((last - first + 1) / BINS))
 
 
 def _flat(colour: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -51,8 +52,8 @@ LANES = Listing(
 RESPONSES = Listing(
     catalogue.RESPONSES,
     (
-        "at", "subagent", "model", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens", "output_count",
-        "cost_list_usd", "cost_so_far_usd", "price_note", "context_tokens", "tools", "failed_tools", "stop_reason",
+        "at", "subagent", "model", "cost_list_usd", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens",
+        "output_count", "tools", "failed_tools", "price_note", "context_tokens", "cost_so_far_usd", "stop_reason",
     ),
 )  # fmt: skip
 
@@ -92,15 +93,13 @@ def block_grid(blocks: pa.Table) -> Grid:
         "tokens_per_minute": pc.round(dated["tokens_per_minute"]),
         "models": pa.array([", ".join(models or ()) for models in dated["models"].to_pylist()], pa.string()),
     }
-    for name, values in cells.items():
-        dated = dated.set_column(dated.column_names.index(name), name, values)
-    return _grid(dated, BLOCKS)
+    return _grid(_with(dated, cells), BLOCKS)
 
 
 def session_grid(sessions: pa.Table, listing: Listing = SESSIONS) -> Grid:
     """Sessions as of `app.queries.usage.sessions`."""
     named = [agent_name(key) for key in sessions["agent"].to_pylist()]
-    return _grid(sessions.set_column(sessions.column_names.index("agent"), "agent", pa.array(named, pa.string())), listing)
+    return _grid(_with(sessions, {"agent": pa.array(named, pa.string())}), listing)
 
 
 def lane_grid(lanes: pa.Table) -> Grid:
@@ -110,9 +109,23 @@ def lane_grid(lanes: pa.Table) -> Grid:
 
 def response_grid(responses: pa.Table) -> Grid:
     """The responses of a session, in order; without the name of the lane where there is one only."""
-    counts = pc.if_else(responses["output_is_final"], "final", "lower bound")
+    cells = {"output_count": pc.if_else(responses["output_is_final"], "final", "lower bound")}
+    cells |= {name: pa.array(map(_counted, responses[name].to_pylist()), pa.string()) for name in ("tools", "failed_tools")}
     keys = RESPONSES.keys if len(set(responses["subagent"].to_pylist())) > 1 else tuple(key for key in RESPONSES.keys if key != "subagent")
-    return grid(responses.append_column("output_count", counts), Listing(RESPONSES.of, keys))
+    return grid(_with(responses, cells), Listing(RESPONSES.of, keys))
+
+
+def _counted(tools: Sequence[str]) -> str | None:
+    """`Bash, Read ×2`; None for none."""
+    return ", ".join(f"{tool} ×{count}" if count > 1 else tool for tool, count in Counter(tools).items()) or None
+
+
+def _with(table: pa.Table, cells: Mapping[str, Any]) -> pa.Table:
+    """The table with these columns, in place of those of their names."""
+    for name, values in cells.items():
+        table = table.drop_columns([name]) if name in table.column_names else table
+        table = table.append_column(name, values)
+    return table
 
 
 def _grid(table: pa.Table, listing: Listing) -> Grid:
