@@ -18,6 +18,7 @@ filter_bar.follow_address()
 OF_RUNS = (
     st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="Cost, time and outcome of all runs"),
     st.Page("screens/runs.py", title="Runs", icon=":material/list:", help="List of all runs"),
+    st.Page("screens/sessions.py", title="Sessions", icon=":material/forum:", help="Responses, tokens and cost of sessions along time"),
     st.Page("screens/cost.py", title="Cost", icon=":material/payments:", help="Spending, list prices and cache savings"),
     st.Page("screens/duration.py", title="Duration", icon=":material/timer:", help="How long runs take"),
     st.Page("screens/claims.py", title="Claims", icon=":material/campaign:", help="Performance claims of agents and their evidence"),

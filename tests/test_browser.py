@@ -352,7 +352,19 @@ def require_fits_a_phone(page: Page) -> None:
     page.get_by_test_id("stSidebar").get_by_role("link", name="Runs").click()
     expect(page.get_by_role("heading", name="Runs", level=1)).to_be_visible()
     wait_until_drawn(page)
-    for screen in (f"run?run={RUN}", "runs", "cost", "duration", "claims", "verdicts", "compare", "quality", "reports", "upload"):
+    for screen in (
+        f"run?run={RUN}",
+        "runs",
+        "sessions",
+        "cost",
+        "duration",
+        "claims",
+        "verdicts",
+        "compare",
+        "quality",
+        "reports",
+        "upload",
+    ):
         move(page, screen)
         wait_until_drawn(page)
         assert page.get_by_test_id("stMain").evaluate(FITS), screen

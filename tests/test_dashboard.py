@@ -125,6 +125,9 @@ def test_a_hostile_link_does_nothing(screen: str, read_samples: Store, open_scre
         "first-model",
         "chart",
         "logs",
+        "usage-per",
+        "usage-show",
+        "session-along",
     ]
     query = dict(zip(keys, itertools.cycle(HOSTILE.values()), strict=False))
     app = open_screen(screen, read_samples.location, **query | {"run": HOSTILE["html"]})

@@ -1,10 +1,10 @@
-"""Places of groups along a calendar: days, weeks or months without a run keep their place, and the last one has its label."""
+"""Places of groups along a calendar: hours, days, weeks or months without a run keep their place, and the last one has its label."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 MOST_PLACES = 120
@@ -12,24 +12,44 @@ MOST_PLACES = 120
 
 MOST_LABELS = 16
 
+_HOUR = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:00")
 _DAY, _WEEK, _MONTH = re.compile(r"\d{4}-\d{2}-\d{2}"), re.compile(r"\d{4}-W\d{2}"), re.compile(r"\d{4}-\d{2}")
 
 
 def filled(groups: Sequence[str | None]) -> list[str | None]:
     """The groups with the periods that are missing between the first and the last; a group without a period stays last."""
-    named = [group for group in groups if group is not None]
     rest: list[str | None] = [None] if None in groups else []
-    walk = next((walk for pattern, walk in _WALKS if named and all(map(pattern.fullmatch, named))), None)
-    if walk is None:
-        return list(groups)
-    found: list[str | None] = []
-    for period in walk(named[0]):
-        found.append(period)
-        if period >= named[-1]:
-            break
-        if len(found) > MOST_PLACES:
-            return list(groups)
-    return [*found, *rest]
+    found = _walked([group for group in groups if group is not None])
+    return [*found, *rest] if found else list(groups)
+
+
+def is_sparse(groups: Sequence[str]) -> bool:
+    """Whether periods between these have no place: there are too many of them."""
+    return _walk_of(groups) is not None and not _walked(groups)
+
+
+def _walked(named: Sequence[str]) -> list[str]:
+    """All periods from the first to the last; empty where the groups are no periods, or far more than have room."""
+    found: list[str] = []
+    if walk := _walk_of(named):
+        for period in walk(named[0]):
+            found.append(period)
+            if period >= named[-1]:
+                return found
+            if len(found) > MOST_PLACES:
+                break
+    return []
+
+
+def _walk_of(named: Sequence[str]) -> Callable[[str], Iterator[str]] | None:
+    return next((walk for pattern, walk in _WALKS if named and all(map(pattern.fullmatch, named))), None)
+
+
+def _hours(first: str) -> Iterator[str]:
+    at = datetime.fromisoformat(first)
+    while True:
+        yield at.strftime("%Y-%m-%d %H:00")
+        at += timedelta(hours=1)
 
 
 def _days(first: str, step: int = 1, pattern: str = "%Y-%m-%d") -> Iterator[str]:
@@ -50,7 +70,12 @@ def _months(first: str) -> Iterator[str]:
         year, month = year + month // 12, month % 12 + 1
 
 
-_WALKS: tuple[tuple[re.Pattern[str], Callable[[str], Iterator[str]]], ...] = ((_DAY, _days), (_WEEK, _weeks), (_MONTH, _months))
+_WALKS: tuple[tuple[re.Pattern[str], Callable[[str], Iterator[str]]], ...] = (
+    (_HOUR, _hours),
+    (_DAY, _days),
+    (_WEEK, _weeks),
+    (_MONTH, _months),
+)
 
 
 def labels(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -177,6 +178,11 @@ def options() -> dict[str, dict[str, int]]:
 def models() -> list[str]:
     """The models of the store, the most expensive first, which decides on their colours. Raises StoreError."""
     return ask(screen_queries.ranked_models)
+
+
+def this_minute() -> datetime:
+    """The time for questions whose answers depend on it, such as what is active: the same throughout a minute."""
+    return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
 def samples() -> list[Path]:

@@ -2,16 +2,20 @@
 
 import streamlit as st
 
-from app.charts import along_time, looks
+from app.charts import along_time, looks, usage
 from app.charts.legend import legend_html, without_legend
 from app.charts.models import PER_RUN
+from app.charts.periods import is_sparse
 from app.charts.runs import CELLS, scatters
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.queries.cost import COST_FACTS
+from app.queries.usage import along as usage_along
+from app.queries.usage import sessions as session_queries
 from app.screens import cache, filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, plain
+from app.text.words import usage as usage_words
 from schemas.catalogue.columns import MEASURES
 from schemas.catalogue.cost_measures import LIST, REPORTED
 
@@ -37,6 +41,13 @@ if named := legend_html([*drawn["model"].to_pylist(), *(runs["model"].to_pylist(
 with st.container(border=True):
     note = "" if is_few else f"Top {widgets.BARS} of {row['runs']:,} runs."
     widgets.chart(PER_RUN[measure.key], drawn, colours, whole=is_few, note=note, legend=False)
+if cache.ask(session_queries.has_responses):
+    found = cache.ask(usage_along.along, filters)
+    of_usage = usage_words.usual(found)
+    with st.container(border=True):
+        chart_note = usage_words.along_note(found, is_sparse=is_sparse(usage_words.periods(found)))
+        days = without_legend(usage.bars(found, of_usage, colours, page))
+        widgets.drawing(usage_words.along_finding(found, of_usage), usage_words.PER_DAY, days, "usage", chart_note)
 columns = st.columns(2)
 for number, (key, scatter) in enumerate(shown.items()):
     with columns[number % len(columns)].container(border=True, height="stretch"):

@@ -7,7 +7,7 @@ from app.queries import claims as claim_queries
 from app.queries import measured as measured_queries
 from app.queries import run_ids
 from app.queries import runs as run_queries
-from app.screens import annotate, cache, evidence, filter_bar, widgets
+from app.screens import annotate, cache, evidence, filter_bar, session, widgets
 from app.text import claim_marks, grid_columns, verdict_grids
 from app.text.formatting import short_id
 from app.text.presentation import (
@@ -86,6 +86,7 @@ with ending.container(border=True, height="stretch"):
 with origin.container(border=True, height="stretch"):
     st.header("Details", anchor=False)
     st.html(facts_html(run, origin_facts(run), run["labels"]))
+session.show(run_id)
 if usage.num_rows:
     with st.container(border=True):
         widgets.chart("run-tokens", usage, looks(cache.models()))

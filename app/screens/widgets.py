@@ -60,6 +60,10 @@ FORMATS: dict[Unit, Any] = {
 }
 """How a grid writes the units; its cells sort by value."""
 
+MINUTE = "YYYY-MM-DD HH:mm"
+TIMES = {"at": f"{MINUTE}:ss"}
+"""How a grid writes times, and those that follow one another within a minute."""
+
 WIDTHS = TEXT_WIDTHS | {
     "title": 280, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 320, "reason": 460,
 }  # fmt: skip
@@ -438,7 +442,7 @@ def _config(column: Column, decimals: int, title: int) -> Any:
     if column.unit in FORMATS:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
     if column.unit is Unit.TIME:
-        return st.column_config.DatetimeColumn(column.header, help=about, format="YYYY-MM-DD HH:mm", timezone="UTC")
+        return st.column_config.DatetimeColumn(column.header, help=about, format=TIMES.get(column.name, MINUTE), timezone="UTC")
     width = title if column.name == "title" else WIDTHS.get(column.name)
     return st.column_config.TextColumn(column.header, help=about, width=width)
 

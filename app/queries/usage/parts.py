@@ -24,6 +24,9 @@ def _sums(prefix: str, table: str) -> str:
     return f"{classes}, case when coalesce({', '.join(columns.values())}) is not null then {total} end as total_tokens"
 
 
+LANE = "coalesce(agent_id, if(is_sidechain, 'side chain', 'main'))"
+"""Who asked for a response: a sub-agent, a question beside the main conversation, or that itself."""
+
 PROJECT = "coalesce(repo, nullif(regexp_extract(cwd, '([^/\\\\]+)[/\\\\]*$', 1), ''))"
 """What a run worked on: its repository, else the last folder of its working directory."""
 
@@ -44,7 +47,7 @@ of_responses as (
     select
         'response' as part, wanted.run_id, wanted.session, wanted.agent, wanted.project, responses.at as used_at,
         response_id, responses.model,
-        coalesce(agent_id, if(is_sidechain, 'side chain', 'main')) as subagent,
+        {LANE} as subagent,
         {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, not output_is_final as is_bound, tools, failed_tools
     from responses
     join wanted using (run_id)
@@ -114,7 +117,7 @@ def every_part(filters: Filters) -> Where:
 
 def parts(filters: Filters) -> Where:
     """The same and, behind it, `parts`: those whose own time is in the period of the filters."""
-    chosen, period = every_part(filters), _period(filters)
+    chosen, period = every_part(filters), of_period(filters)
     return Where(f"{chosen.sql},\nparts as (select * from every_part where {period.sql})", chosen.parameters | period.parameters)
 
 
@@ -130,7 +133,7 @@ def undated(filters: Filters) -> Where:
 
 def unexplained(filters: Filters) -> Where:
     """SQL that counts the `sessions` with a reported cost and a response of unknown cost: what they cost outside is unknown, too."""
-    chosen, period = every_part(filters), _period(filters)
+    chosen, period = every_part(filters), of_period(filters)
     sql = f"""
         with {chosen.sql}
         select count(*) as sessions from explained join reported on reported.session_id = explained.session
@@ -150,11 +153,12 @@ def without_period(filters: Filters) -> Filters:
     return filters
 
 
-def _period(filters: Filters) -> Where:
+def of_period(filters: Filters, time: str = "used_at") -> Where:
+    """SQL that keeps the rows whose `time`, a column, is in the period of the filters; all rows without one."""
     bound: dict[str, Any] = {}
     conditions = ["true"]
     for key, sign in zip(TIMES, (">=", "<"), strict=True):
         for number, text in enumerate(filters.values(key)):
             bound[f"{key}{number}"] = moment(text)
-            conditions.append(f"used_at {sign} ${key}{number}")
+            conditions.append(f"{time} {sign} ${key}{number}")
     return Where(" and ".join(conditions), bound)

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from app.queries.filters.chosen import NO_FILTERS, Filters, where
 from app.queries.runs import fetch
-from app.queries.usage.parts import PROJECT
+from app.queries.usage.parts import LANE, PROJECT, of_period, without_period
 from ingest.store.database import Store
 
 _CONTEXT = "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
@@ -24,12 +24,18 @@ _OF_SESSION = "run_id = $run_id or session_id = (select session_id from runs whe
 """A session of several runs has its responses at one of them."""
 
 
+def has_responses(store: Store) -> bool:
+    """Whether any session has responses."""
+    return bool(fetch(store, "select exists (from responses) as found")["found"][0].as_py())
+
+
 def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = None) -> pa.Table:
     """Sessions with responses, the latest first: run, title, project, times, responses, sub-agents, tokens, cost, the peak of its context.
 
-    `context_peak_tokens` is of the main conversation: each sub-agent has a context of its own. The filters choose runs.
+    `context_peak_tokens` is of the main conversation: each sub-agent has a context of its own. `sessions_found` counts also those beyond
+    the limit. The filters choose runs, and their period the responses by their own time, as in `totals.usage`.
     """
-    condition = where(filters)
+    condition, period = where(without_period(filters)), of_period(filters, 'responses."at"')
     sql = f"""
         with wanted as (
             select run_id, session_id, title, agent, model, {PROJECT} as project, cost_own_usd as cost_usd
@@ -37,33 +43,68 @@ def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = No
         ),
         sums as (
             select run_id, {_SUMS}, count(distinct agent_id) as subagents, max({_CONTEXT}) filter (not is_sidechain) as context_peak_tokens
-            from responses semi join wanted using (run_id) group by run_id
+            from responses semi join wanted using (run_id) where {period.sql} group by run_id
         )
-        select wanted.*, sums.* exclude (run_id) from wanted join sums using (run_id)
+        select wanted.*, sums.* exclude (run_id), count(*) over () as sessions_found from wanted join sums using (run_id)
         order by last_at desc nulls last, run_id"""
-    return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
+    return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters | period.parameters)
 
 
-def timeline(store: Store, run_id: str) -> pa.Table:
+_IN_ORDER = "order by responses.at nulls last, response_id"
+
+
+def timeline(store: Store, run_id: str, limit: int | None = None) -> pa.Table:
     """The responses of a run's session in order, with the size of the context and what the session had cost by then.
 
     `cost_so_far_usd` adds up what is known. Those without a time come last.
     """
     sql = f"""
         select
-            response_id, responses.at as at, agent_id, is_sidechain, model, input_tokens, cache_write_tokens, cache_read_tokens,
-            output_tokens, {_CONTEXT} as context_tokens, cost_list_usd,
-            sum(cost_list_usd) over (order by responses.at nulls last, response_id) as cost_so_far_usd,
-            tools, failed_tools, stop_reason, output_is_final
-        from responses where {_OF_SESSION}
-        order by responses.at nulls last, response_id"""
-    return fetch(store, sql, {"run_id": run_id})
+            response_id, responses.at as at, agent_id, {LANE} as subagent, is_sidechain, model, input_tokens, cache_write_tokens,
+            cache_read_tokens, output_tokens, {_CONTEXT} as context_tokens, cost_list_usd,
+            sum(cost_list_usd) over ({_IN_ORDER}) as cost_so_far_usd,
+            price_note, tools, failed_tools, stop_reason, output_is_final
+        from responses where {_OF_SESSION} {_IN_ORDER}"""
+    return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), {"run_id": run_id})
+
+
+def points(store: Store, run_id: str, most: int) -> pa.Table:
+    """The same for a chart: about `most` rows, each one response or several of one lane that follow one another.
+
+    `subagent` is the lane, `place` the number of the row's first response in the session, from 1; `at` and the sums so far are those of its
+    last, `context_tokens` and `model` those of its fullest. `falls` counts responses with less than half the context of the one before.
+    """
+    sql = f"""
+        with numbered as (
+            select
+                *, {LANE} as subagent, {_CONTEXT} as context_tokens, {_TOTAL} as total_tokens,
+                row_number() over ({_IN_ORDER}) as place, count(*) over () as found
+            from responses where {_OF_SESSION}
+        ),
+        cut as (
+            select
+                *, sum(cost_list_usd) over (order by place) as cost_so_far_usd, sum(total_tokens) over (order by place) as tokens_so_far,
+                (row_number() over lane - 1) // ceil(found / $most)::bigint as part,
+                context_tokens * 2 < lag(context_tokens) over lane as is_fall
+            from numbered window lane as (partition by subagent order by place)
+        )
+        select
+            subagent, min(place) as place, max(cut.at) as at, count(*) as responses, max(context_tokens) as context_tokens,
+            arg_max(model, context_tokens) as model, sum(output_tokens)::bigint as output_tokens, sum(cost_list_usd) as cost_list_usd,
+            max(cost_so_far_usd) as cost_so_far_usd, max(tokens_so_far)::bigint as tokens_so_far,
+            count(*) filter (is_fall) as falls, sum(len(tools))::bigint as tool_calls, sum(len(failed_tools))::bigint as failed_calls,
+            if(count(*) = 1, any_value(tools), null) as tools
+        from cut group by subagent, part order by place"""
+    return fetch(store, sql, {"run_id": run_id, "most": most})
 
 
 def lanes(store: Store, run_id: str) -> pa.Table:
-    """The main conversation (no `agent_id`) and each sub-agent of a run's session, in the order in which they began."""
+    """The main conversation (no `agent_id`), questions beside it and each sub-agent of a run's session, in the order in which they began.
+
+    `subagent` names them.
+    """
     sql = f"""
-        select agent_id, {_SUMS}, max({_CONTEXT}) as context_peak_tokens
+        select agent_id, {LANE} as subagent, {_SUMS}, max({_CONTEXT}) as context_peak_tokens
         from responses where {_OF_SESSION}
-        group by agent_id order by agent_id is not null, first_at nulls last, agent_id"""
+        group by agent_id, subagent order by subagent <> 'main', first_at nulls last, subagent"""
     return fetch(store, sql, {"run_id": run_id})

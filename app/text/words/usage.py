@@ -1,20 +1,114 @@
-"""What a table of usage leaves out or rests on, and the block that goes on, in sentences. Pure."""
+"""What a table or chart of usage shows, leaves out or rests on, and the block that goes on, in sentences. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+
 from app.queries.runs import KNOWN_SUFFIX
+from app.queries.usage.along import Along
 from app.queries.usage.totals import Usage
 from app.text.formatting import human
-from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, WHOLE_RUNS
+from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, USAGE_METRICS, WHOLE_RUNS
 from schemas.text import plural
 from schemas.unit_names import Unit
 
 SEVERAL_TOOLS = "A response that calls several tools counts for each of them: tokens and cost of the rows do not add up."
 
+NO_RESPONSES = "There are no session transcripts in this store."
+NOTHING_MATCHES = "None of the matching runs has responses."
+READ_SESSIONS = "Ingest the sessions that Claude Code and Codex keep on this machine, or any folder of theirs with `ingest PATH`:"
+"""What to do where no session was read."""
+
+BLOCKS = (
+    "A block starts with its first response, on the hour, as the usage windows of subscriptions do. The burn rate is that between its "
+    "first and its last response. Filter by one agent to see the windows of one subscription."
+)
+
+PER_DAY = (
+    "List prices; each response counts on its own day (UTC), a run without responses on the day it started, by model. Other charts of this "
+    "screen count each run whole."
+)
+"""The same for a screen whose other charts are about runs."""
+
+OWN_PERIOD = "Each response counts in its own period (UTC), a run without responses when it started."
+
 Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a chart of usage along time shows: a column of usage, by model or by type of tokens."""
+
+    label: str
+    column: str
+    by_model: bool = True
+
+    @property
+    def unit(self) -> Unit:
+        """That of the column."""
+        return USAGE_METRICS[self.column].unit
+
+
+SHOWN = {
+    "cost": Shown("Cost by model", "cost_list_usd"),
+    "tokens": Shown("Tokens by model", "total_tokens"),
+    "types": Shown("Tokens by type", "total_tokens", by_model=False),
+}
+"""What a chart of usage can show, by the words of links."""
+
+
+def choices(total: Row) -> dict[str, Shown]:
+    """Those of SHOWN that have anything to show; cost comes first where a price is known."""
+    return {key: shown for key, shown in SHOWN.items() if total[shown.column] is not None} or {"tokens": SHOWN["tokens"]}
+
+
+def usual(found: Along) -> Shown:
+    """What a chart shows unless somebody chooses: cost where a price is known."""
+    return SHOWN["cost" if found.table["cost_list_usd"].null_count < found.table.num_rows else "tokens"]
+
+
+def along_finding(found: Along, shown: Shown) -> str:
+    """`List-price cost per day: $101.05 on 5 days, most on 2026-06-18 ($63.46)`."""
+    sums: dict[str, Decimal] = {}
+    rows = [row for row in found.table.to_pylist() if row[shown.column] is not None]
+    for row in rows:
+        sums[row["period"]] = sums.get(row["period"], Decimal(0)) + row[shown.column]
+    title = f"{USAGE_METRICS[shown.column].label} per {found.by}"
+    if not sums:
+        return title
+    most = max(sums, key=lambda period: sums[period])
+    least = "≥ " if any(row[LOWER_BOUNDS] for row in rows) else ""
+    on = "on" if found.by == "day" else "in"
+    first = f"{title}: {least}{human(sum(sums.values(), Decimal(0)), shown.unit)} {on} {plural(len(sums), found.by)}"
+    return f"{first}, most {on} {most} ({human(sums[most], shown.unit)})" if len(sums) > 1 else first
+
+
+def outside_note(total: Row, unexplained: int) -> str:
+    """Why it is not, or only partly, known what sessions cost outside their transcripts."""
+    if unexplained:
+        return f"unknown for {plural(unexplained, 'session')}"
+    return "no session reports more" if total[OUTSIDE] is None else ""
+
+
+def periods(found: Along) -> list[str]:
+    """The names of its periods, in order."""
+    return list(dict.fromkeys(found.table["period"].to_pylist()))
+
+
+def along_note(found: Along, *, is_sparse: bool) -> str:
+    """What a chart along time leaves out; empty where nothing."""
+    said = []
+    if found.earlier:
+        shown = len(periods(found))
+        said.append(f"Showing the last {plural(shown, found.by)} with usage; {found.earlier:,} earlier are not shown.")
+    if is_sparse:
+        said.append(f"{found.by.capitalize()}s without usage are left out.")
+    return " ".join(said)
 
 
 def covered(total: Row) -> str:
@@ -25,13 +119,29 @@ def covered(total: Row) -> str:
 
 def notes(used: Usage) -> list[str]:
     """What a reader of the table must know; empty where all is known."""
+    return [*filter(None, [_active(used)]), *limits(used)]
+
+
+def limits(used: Usage) -> list[str]:
+    """What its figures leave out or rest on; empty where all is known."""
     [total] = used.total.to_pylist()
-    said = [_active(used), _undated(used)]
+    said = [_undated(used)]
     if "responses" in total:
         said += [_unpriced(total), _bounds(total), _outside(total, used.unexplained)]
     else:
         said.append(SEVERAL_TOOLS if used.table.num_rows else "")
     return [words for words in said if words]
+
+
+def active_row(used: Usage) -> Row | None:
+    """The row of the active block in a table of blocks; None where none is active."""
+    return next((row for row in used.table.to_pylist() if row["block_state"] == "active"), None)
+
+
+def listed(sessions: pa.Table) -> str:
+    """How many sessions a list leaves out; empty where none."""
+    found = sessions["sessions_found"][0].as_py() if sessions.num_rows else 0
+    return f"Showing the latest {sessions.num_rows:,} of {found:,} sessions." if found > sessions.num_rows else ""
 
 
 def _undated(used: Usage) -> str:

@@ -1,0 +1,133 @@
+"""Usage and sessions as screens show them: cards, and the columns of grids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.queries.usage.totals import Usage
+from app.text.columns import agent_name, columns
+from app.text.formatting import human, known_of
+from app.text.grid_columns import Grid, Listing, grid
+from app.text.presentation import Card
+from app.text.words.usage import outside_note
+from schemas.catalogue import sessions as catalogue
+from schemas.catalogue.usage import BLOCK_ENTRIES, LOWER_BOUNDS, OUTSIDE, USAGE, USAGE_METRICS, WHOLE_RUNS
+from schemas.text import plural
+from schemas.unit_names import Unit
+
+Row = Mapping[str, Any]
+
+CARDS = ("responses", "sessions", "total_tokens", "cost_list_usd", OUTSIDE, LOWER_BOUNDS)
+ACTIVE_CARDS = ("minutes_left", "total_tokens", "cost_list_usd", "tokens_per_minute", "usd_per_hour", "projected_tokens", "projected_usd")
+
+BLOCKS = Listing(
+    USAGE,
+    (
+        "block_start", "block_end", "block_state", "responses", "total_tokens", "cost_list_usd", LOWER_BOUNDS, "usd_per_hour",
+        "tokens_per_minute", "output_tokens", "sessions", WHOLE_RUNS, "models",
+    ),
+)  # fmt: skip
+SESSIONS = Listing(
+    catalogue.SESSIONS,
+    (
+        "title", "last_at", "cost_list_usd", "total_tokens", "responses", "context_peak_tokens", "tool_calls", "failed_calls", "subagents",
+        LOWER_BOUNDS, "model", "agent", "project", "output_tokens", "cost_usd", "first_at", "run_id",
+    ),
+)  # fmt: skip
+COMPACT_SESSIONS = Listing(catalogue.SESSIONS, ("title", "cost_list_usd", "last_at", "total_tokens", "responses", "run_id"))
+"""What a phone shows of a session."""
+
+LANES = Listing(
+    catalogue.LANES,
+    (
+        "subagent", "first_at", "last_at", "responses", "total_tokens", "output_tokens", "cost_list_usd", LOWER_BOUNDS,
+        "context_peak_tokens", "tool_calls", "failed_calls",
+    ),
+)  # fmt: skip
+RESPONSES = Listing(
+    catalogue.RESPONSES,
+    (
+        "at", "subagent", "model", "cost_list_usd", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens",
+        "output_count", "tools", "failed_tools", "price_note", "context_tokens", "cost_so_far_usd", "stop_reason",
+    ),
+)  # fmt: skip
+
+_ONLY_IF_ANY = (LOWER_BOUNDS, WHOLE_RUNS, "subagents", "failed_calls")
+"""Counts that are left out where they are 0 everywhere."""
+
+
+def usage_cards(used: Usage) -> list[Card]:
+    """What was used in all; how many figures are lower bounds only where some are."""
+    [total] = used.total.to_pylist()
+    found = {one.name: one for one in columns(pa.Table.from_pylist([dict(total)]), USAGE)}
+    notes = {"responses": f"and {plural(total[WHOLE_RUNS], 'run')} without responses" if total[WHOLE_RUNS] else ""}
+    of = total["responses"] + total[WHOLE_RUNS]
+    notes["cost_list_usd"] = known_of(total["cost_list_usd_known"], of)
+    notes[OUTSIDE] = outside_note(total, used.unexplained)
+    notes[LOWER_BOUNDS] = f"of {of:,}"
+    shown = [found[key] for key in CARDS if key != LOWER_BOUNDS or total[key]]
+    return [Card(one.header, one.cell(total), one.meaning, notes.get(one.name, "")) for one in shown]
+
+
+def active_cards(row: Row) -> list[Card]:
+    """The block that goes on, from its row in a table of blocks; its rates are unknown where it has one response."""
+    entries = BLOCK_ENTRIES | USAGE_METRICS
+    minutes = row["minutes_left"]
+    left = human(None if minutes is None else minutes * 60_000, Unit.MILLISECONDS)
+    said = {"minutes_left": left} | {key: human(row[key], entries[key].unit) for key in ACTIVE_CARDS if key != "minutes_left"}
+    ends = f"ends {human(row['block_end'], Unit.TIME)}"
+    first = Card("Time left", said.pop("minutes_left"), BLOCK_ENTRIES["minutes_left"].meaning, ends)
+    return [first, *(Card(entries[key].header, text, entries[key].meaning) for key, text in said.items())]
+
+
+def block_grid(blocks: pa.Table) -> Grid:
+    """Blocks, the latest first, without the gaps between them and what has no time."""
+    dated = blocks.filter(pc.fill_null(pc.not_equal(blocks["block_state"], "gap"), False))
+    dated = dated.sort_by([("block_start", "descending")])
+    cells = {
+        "tokens_per_minute": pc.round(dated["tokens_per_minute"]),
+        "models": pa.array([", ".join(models or ()) for models in dated["models"].to_pylist()], pa.string()),
+    }
+    return _grid(_with(dated, cells), BLOCKS)
+
+
+def session_grid(sessions: pa.Table, listing: Listing = SESSIONS) -> Grid:
+    """Sessions as of `app.queries.usage.sessions`."""
+    named = [agent_name(key) for key in sessions["agent"].to_pylist()]
+    return _grid(_with(sessions, {"agent": pa.array(named, pa.string())}), listing)
+
+
+def lane_grid(lanes: pa.Table) -> Grid:
+    """The main conversation and the sub-agents of a session."""
+    return _grid(lanes, LANES)
+
+
+def response_grid(responses: pa.Table) -> Grid:
+    """The responses of a session, in order; without the name of the lane where there is one only."""
+    cells = {"output_count": pc.if_else(responses["output_is_final"], "final", "lower bound")}
+    cells |= {name: pa.array(map(_counted, responses[name].to_pylist()), pa.string()) for name in ("tools", "failed_tools")}
+    keys = RESPONSES.keys if len(set(responses["subagent"].to_pylist())) > 1 else tuple(key for key in RESPONSES.keys if key != "subagent")
+    return grid(_with(responses, cells), Listing(RESPONSES.of, keys))
+
+
+def _counted(tools: Sequence[str]) -> str | None:
+    """`Bash, Read ×2`; None for none."""
+    return ", ".join(f"{tool} ×{count}" if count > 1 else tool for tool, count in Counter(tools).items()) or None
+
+
+def _with(table: pa.Table, cells: Mapping[str, Any]) -> pa.Table:
+    """The table with these columns, in place of those of their names."""
+    for name, values in cells.items():
+        table = table.drop_columns([name]) if name in table.column_names else table
+        table = table.append_column(name, values)
+    return table
+
+
+def _grid(table: pa.Table, listing: Listing) -> Grid:
+    empty = {key for key in _ONLY_IF_ANY if key in table.column_names and not pc.sum(table[key]).as_py()}
+    return grid(table, Listing(listing.of, tuple(key for key in listing.keys if key not in empty)))

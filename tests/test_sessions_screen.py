@@ -1,0 +1,275 @@
+"""Sessions on screens and in charts: the figures of `usage`, one session along time, and what is drawn of thousands of responses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.charts import looks, periods
+from app.charts import session as session_charts
+from app.charts.usage import bars
+from app.queries.filters.chosen import choose
+from app.queries.usage.along import PERIODS, along
+from app.queries.usage.sessions import has_responses, points, sessions
+from app.queries.usage.totals import Request, usage
+from app.text.formatting import human
+from app.text.words import sessions as session_words
+from app.text.words.usage import SHOWN, along_finding, along_note
+from ingest.store.database import Store
+from schemas.rows.response import ResponseRow
+from schemas.unit_names import Unit
+from tests.using import add, response, run_of
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., "AppTest"]
+
+A1 = {"agent_id": "a1", "is_sidechain": True, "model": "haiku"}
+
+
+def of_s1() -> list[ResponseRow]:
+    """A session of 1 February with a compaction, a failed call, a lower bound and a sub-agent, and a response without a time."""
+    return [
+        response("s1", 0, "2026-02-01 10:00", tools=("Bash", "Read"), failed_tools=("Read",)),
+        response("s1", 1, "2026-02-01 10:01", cache_read_tokens=90_000, price_note="long context"),
+        response("s1", 2, "2026-02-01 10:02", **A1, cache_read_tokens=5_000),
+        response("s1", 3, "2026-02-01 23:59", cache_read_tokens=20_000, output_is_final=False),
+        response("s1", 4, "2026-02-02 00:01", cost_list_usd=None),
+        response("s1", 5, None),
+    ]
+
+
+@pytest.fixture
+def read(tmp_path: Path, store: Store) -> Store:
+    """Two sessions, and a run of which only a result record tells."""
+    for session in ("s1", "s2", "s3"):
+        run_of(session, tmp_path, store)
+    add(store, [*of_s1(), response("s2", 0, "2026-02-03 10:00", model="gpt-5")])
+    return store
+
+
+def headings(app: AppTest) -> list[str]:
+    return [heading.value.replace("\\", "") for heading in app.header]
+
+
+def cards(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def test_the_screen_has_the_figures_of_the_command(read: Store, screens: Open) -> None:
+    app = screens(read.location, "screens/sessions.py")
+    [total] = usage(read, Request()).total.to_pylist()
+    shown = cards(app)
+    assert (shown["Responses"], shown["Sessions"]) == ("7", "3") == (str(total["responses"]), str(total["sessions"]))
+    assert shown["Tokens"] == f"≥ {human(total['total_tokens'], Unit.TOKENS)}"
+    assert shown["List-price cost"] == f"≥ {human(total['cost_list_usd'], Unit.USD)}"
+    assert shown["Lower bounds"] == "1"
+    assert [metric.delta for metric in app.metric][:1] == ["and 1 run without responses"]
+    assert headings(app) == [
+        "List-price cost per day: ≥ $0.0508 on 3 days, most on 2026-02-01 ($0.0400)",
+        "All sessions",
+        "Blocks of five hours",
+    ]
+    assert any("1 response without a recorded time" in caption.value for caption in app.caption)
+
+
+def test_the_lists_of_the_screen(read: Store, screens: Open) -> None:
+    listed, blocks = (table.value for table in screens(read.location, "screens/sessions.py").dataframe)
+    assert listed["run_id"].tolist() == ["s2", "s1"]
+    assert listed[["responses", "tool_calls", "failed_calls", "subagents", "lower_bounds"]].iloc[1].tolist() == [6, 2, 1, 1, 1]
+    assert blocks["block_start"].dt.strftime("%d %H").tolist() == ["03 10", "01 23", "01 10", "01 00"], "the latest first, without gaps"
+    assert blocks["models"].tolist()[0] == "gpt-5"
+
+
+@pytest.mark.parametrize("per", PERIODS)
+@pytest.mark.parametrize("show", SHOWN)
+def test_the_chart_of_the_screen_is_what_the_address_says(per: str, show: str, read: Store, screens: Open) -> None:
+    app = screens(read.location, "screens/sessions.py", **{"usage-per": per, "usage-show": show})
+    assert headings(app)[0].startswith(f"{'List-price cost' if show == 'cost' else 'Tokens'} per {per}: ≥ ")
+
+
+def test_a_block_that_goes_on_has_its_rate_and_its_end(tmp_path: Path, store: Store, screens: Open) -> None:
+    run_of("s1", tmp_path, store)
+    now = datetime.now(UTC)
+    times = [(now - timedelta(minutes=minutes)).strftime("%Y-%m-%d %H:%M:%S") for minutes in (20, 10)]
+    add(store, [response("s1", number, time) for number, time in enumerate(times)])
+    app = screens(store.location, "screens/sessions.py")
+    assert "Active block" in headings(app)
+    shown = cards(app)
+    assert (shown["Tokens per minute"], shown["Cost per hour"]) == ("32", "$0.1200"), "320 tokens and $0.02 in ten minutes"
+    assert {"Time left", "Projected tokens", "Projected cost"} <= shown.keys()
+
+
+def test_without_responses_the_screen_says_what_to_ingest(read_samples: Store, screens: Open) -> None:
+    app = screens(read_samples.location, "screens/sessions.py")
+    assert app.info[0].value == "There are no session transcripts in this store."
+    assert app.code[0].value == f"tachograph ingest --db {read_samples.location}"
+    assert not app.metric
+
+
+def test_filters_that_leave_no_session_are_no_empty_store(read: Store, screens: Open) -> None:
+    app = screens(read.location, "screens/sessions.py", session="s3")
+    assert app.info[0].value == "None of the matching runs has responses."
+    assert not app.code
+
+
+def test_a_period_chooses_responses_by_their_own_time_in_the_list_as_in_the_total(read: Store) -> None:
+    filters = choose({"since": ["2026-02-02"]})
+    [total] = usage(read, Request(filters)).total.to_pylist()
+    listed = sessions(read, filters).to_pylist()
+    assert [(row["run_id"], row["responses"]) for row in listed] == [("s2", 1), ("s1", 1)]
+    assert sum(row["responses"] for row in listed) == total["responses"]
+    assert sum(row["total_tokens"] for row in listed) == total["total_tokens"]
+    assert sessions(read, filters.with_values("until", ["2026-02-03"]))["run_id"].to_pylist() == ["s1"]
+
+
+def test_a_list_that_is_cut_says_so(read: Store) -> None:
+    assert sessions(read, limit=1)["sessions_found"].to_pylist() == [2]
+
+
+def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None:
+    app = screens(read.location, "screens/run.py", run="s1")
+    at = headings(app).index("Session")
+    assert headings(app)[at + 1 : at + 3] == [
+        "Context peaked at 90k tokens and fell by more than half 2 times",
+        "1 sub-agent: 1 of 6 responses, $0.0100 of $0.0500",
+    ]
+    lanes = next(table.value for table in app.dataframe if "context_peak_tokens" in table.value)
+    assert lanes[["subagent", "responses"]].to_numpy().tolist() == [["main", 5], ["a1", 1]]
+    listed = next(table.value for table in app.dataframe if "output_count" in table.value)
+    assert listed["output_count"].tolist() == ["final", "final", "final", "lower bound", "final", "final"]
+    assert listed["price_note"].tolist()[1] == "long context"
+    assert listed[["tools", "failed_tools"]].iloc[0].tolist() == ["Bash, Read", "Read"]
+
+
+def test_a_session_can_be_drawn_response_by_response(read: Store, screens: Open) -> None:
+    said = [caption.value for caption in screens(read.location, "screens/run.py", run="s1").caption]
+    assert "1 response without a time is not shown." in [text.replace("\\", "") for text in said]
+    app = screens(read.location, "screens/run.py", run="s1", **{"session-along": "place"})
+    assert not any("without a time is not shown" in caption.value for caption in app.caption)
+
+
+def test_a_run_without_responses_has_no_session(read: Store, screens: Open) -> None:
+    assert "Session" not in headings(screens(read.location, "screens/run.py", run="s3"))
+
+
+def test_the_overview_has_cost_per_day_where_there_are_responses(read: Store, read_samples: Store, screens: Open) -> None:
+    assert [text for text in headings(screens(read.location)) if "per day" in text] == [
+        "List-price cost per day: ≥ $0.0508 on 3 days, most on 2026-02-01 ($0.0400)"
+    ]
+    assert not has_responses(read_samples)
+    assert not [text for text in headings(screens(read_samples.location)) if "per day" in text]
+
+
+@pytest.mark.parametrize("by", PERIODS)
+@pytest.mark.parametrize("show", SHOWN)
+def test_the_bars_add_up_to_the_total(by: str, show: str, read: Store) -> None:
+    """What has no time is in no bar: one response of 160 tokens for $0.01."""
+    found = along(read, by=by)
+    figure = bars(found, SHOWN[show], looks(["claude-opus-4-6"]), None)
+    [total] = usage(read, Request()).total.to_pylist()
+    expected = {"cost": total["cost_list_usd"] - Decimal("0.01")}.get(show, total["total_tokens"] - 160)
+    assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(float(expected))
+    assert (along_note(found, is_sparse=False), found.earlier) == ("", 0)
+
+
+def test_old_periods_are_left_out_and_counted(read: Store) -> None:
+    found = along(read, by="day", most=2)
+    assert (sorted(set(found.table["period"].to_pylist())), found.earlier) == (["2026-02-02", "2026-02-03"], 2)
+    assert along_note(found, is_sparse=True) == (
+        "Showing the last 2 days with usage; 2 earlier are not shown. Days without usage are left out."
+    )
+
+
+def test_nothing_with_a_time_is_drawn_as_such(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", 0, None)])
+    found = along(store)
+    assert along_finding(found, SHOWN["cost"]) == "List-price cost per day"
+    assert bars(found, SHOWN["cost"], {}, None).layout.annotations[0].text == "No usage with a known price and time."
+
+
+def test_hours_keep_their_places_until_there_are_too_many() -> None:
+    near = ["2026-02-01 23:00", "2026-02-02 01:00"]
+    assert periods.filled(near) == [near[0], "2026-02-02 00:00", near[1]]
+    assert not periods.is_sparse(near)
+    assert periods.is_sparse(["2026-02-01 23:00", "2026-03-01 23:00"])
+    assert not periods.is_sparse(["a", "b"])
+
+
+def test_the_timeline_has_context_cost_and_calls(read: Store) -> None:
+    main, subagents, cost, failed, done = session_charts.timeline(points(read, "s1", 2_000), "at", "dark").data
+    assert list(main.y) == [60, 90_030, 20_030, 60], "what is compacted falls; a response without a time is not drawn"
+    assert list(subagents.y) == [5_030, None]
+    assert list(cost.y) == pytest.approx([0.01, 0.02, 0.03, 0.04, 0.04])
+    assert (sum(failed.y), sum(done.y)) == (1, 1)
+    assert "Tool calls: Bash, Read (1 failed)" in main.text[0]
+
+
+def test_a_session_without_a_price_has_its_tokens_instead(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", number, f"2026-02-01 10:0{number}", cost_list_usd=None) for number in range(3)])
+    found = points(store, "s1", 100)
+    assert list(session_charts.timeline(found, "at", None).data[1].y) == [160, 320, 480]
+    assert "as no price is known" in session_words.timeline_caption(found)
+
+
+def test_a_session_without_times_is_drawn_in_order(tmp_path: Path, store: Store) -> None:
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", number, None) for number in range(2)])
+    found = points(store, "s1", 100)
+    assert list(session_words.axes(found)) == ["place"]
+    assert list(session_charts.timeline(found, "place", None).data[0].x) == [1, 2]
+    assert session_charts.timeline(found, "at", None).layout.annotations[0].text == "No response of this session has a time."
+
+
+def test_each_sub_agent_has_a_lane_in_the_colours_of_its_models(read: Store) -> None:
+    models = looks(["claude-opus-4-6", "haiku"])
+    spans, opus, haiku = session_charts.lanes(points(read, "s1", 2_000), "at", models, None).data
+    assert [trace.marker.color for trace in (opus, haiku)] == [models["claude-opus-4-6"].colour, models["haiku"].colour]
+    assert (set(opus.y), set(haiku.y)) == ({0}, {1})
+    assert [place for place in spans.y if place is not None] == [0, 0, 1, 1]
+
+
+def test_names_from_transcripts_are_no_markup(tmp_path: Path, store: Store) -> None:
+    link = '<a href="https://e.example">x</a>'
+    run_of("s1", tmp_path, store)
+    add(store, [response("s1", number, "2026-02-01 10:00", model=link, agent_id=link, tools=(link,)) for number in range(2)])
+    found = points(store, "s1", 100)
+    for figure in (
+        session_charts.timeline(found, "at", None),
+        session_charts.lanes(found, "at", {}, None),
+        bars(along(store), SHOWN["tokens"], looks([link]), None),
+    ):
+        assert "<a" not in figure.to_json().replace("\\u003c", "<")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sizes=st.lists(st.tuples(st.integers(0, 200_000), st.sampled_from([None, "a1", "a2"]), st.booleans()), min_size=1, max_size=60),
+    most=st.integers(1, 40),
+)
+def test_what_is_drawn_together_loses_nothing(sizes: list[tuple[int, str | None, bool]], most: int, store: Store) -> None:
+    """Responses, calls, cost and the fullest context are those of all responses, in at most `most` points and one for each lane."""
+    rows: list[Any] = [
+        response("s", number, f"2026-02-01 10:{number:02d}", cache_read_tokens=size, agent_id=agent, tools=("Bash",) * has_tools)
+        for number, (size, agent, has_tools) in enumerate(sizes)
+    ]
+    with store.writing() as writer:
+        writer.connection.execute("delete from responses")
+        writer.insert("responses", rows)
+    drawn = points(store, "s", most).to_pylist()
+    lanes = {agent for _, agent, _ in sizes}
+    assert len(drawn) <= most + len(lanes)
+    assert sum(row["responses"] for row in drawn) == len(sizes)
+    assert sum(row["tool_calls"] for row in drawn) == sum(has_tools for *_, has_tools in sizes)
+    assert max(row["context_tokens"] for row in drawn) == max(size for size, *_ in sizes) + 30
+    assert max(row["cost_so_far_usd"] for row in drawn) == sum(row["cost_list_usd"] for row in drawn) == Decimal("0.01") * len(sizes)
