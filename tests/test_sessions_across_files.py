@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -60,7 +60,7 @@ def read(store: Store, names: Sequence[str]) -> IngestReport:
     return ingest([Source(name, FILES[name].encode()) for name in names], store, Options(jobs=1))
 
 
-def at_once(folder: str, names: Sequence[str]) -> Store:
+def at_once(folder: str, names: Iterable[str]) -> Store:
     store = Store(Path(folder) / "at-once.duckdb")
     read(store, sorted(names))
     return store

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from ingest.agents.base import CHILD_TABLES, RESPONSES
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
-from ingest.store.doubts import note_doubts
+from ingest.store.doubts import note_carried_over, note_doubts
 from ingest.store.history.folding import fold
 from ingest.store.history.ingests import supersede
 from ingest.store.history.merging import merge
@@ -225,6 +225,7 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
 
 def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
     """Write runs last and with their prices: an update of rows of the same transaction took six times as long as everything else."""
+    note_carried_over(connection, f"spool_runs semi join winners using ({', '.join(KEYS)})")
     price_touched(
         connection,
         "select spooled.run_id, cost_own_usd, false as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"

@@ -1,4 +1,4 @@
--- Runs with more API time than fits into their wall time (`v_runs.is_carried_over`).
+-- Runs with more API time than fits into their wall time: `carried_over` (`v_runs.is_carried_over`).
 insert into findings by name
 select
     run_id, 'api_time_beyond_wall' as rule, $severity as severity,
@@ -6,6 +6,4 @@ select
     || 'Figures per turn and per hour leave it out.' as message,
     'API time of at most 10 times the wall time' as expected,
     format('{:.1f} times: {:d} ms of API time in {:d} ms', duration_api_own_ms / duration_ms, duration_api_own_ms, duration_ms) as actual
-from v_runs
-join examined using (run_id)
-where is_carried_over;
+from carried_over;
