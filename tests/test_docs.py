@@ -39,8 +39,8 @@ LINES = [
     for line in block.splitlines()
     if line.startswith("tachograph ")
 ]
-FIRST_LINES = {line.split()[1]: line for _, line in reversed(LINES)}.values()
-"""One of each command, which starts with nothing imported, as it does for its users."""
+FIRST_LINES = {line.split()[1]: (page, line) for page, line in reversed(LINES)}.values()
+"""One of each command, which starts with nothing imported, as it does for its users: all others would prove no more, at a second each."""
 SERVES = ("dashboard",)
 
 
@@ -101,7 +101,7 @@ def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, o
     shutil.copy(one_measured.location, tmp_path)
     for name, text in RESULTS.items():
         (tmp_path / name).write_text(text)
-    done = tachograph(*shlex.split(line)[1:], fresh=line in FIRST_LINES)
+    done = tachograph(*shlex.split(line)[1:], fresh=(page, line) in FIRST_LINES)
     assert (done.returncode, "Error" in done.stderr) == (0, False), f"{page}: {done.stderr}"
 
 
