@@ -22,6 +22,7 @@ from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store import database, engines
 from ingest.store.database import Store
 from ingest.store.new_store import NewStore
+from tests.empty_store import copies_of
 from tests.examples import PROFILE
 from tests.forks import Forks, command, run_fresh
 
@@ -222,24 +223,20 @@ def engines_of_one_thread() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def empty(made_once: MadeOnce) -> Callable[[], Path]:
+    """The file of a store without rows, as the program makes it."""
+    return lambda: made_once("empty", _make_empty) / FILE
+
+
 @pytest.fixture(scope="session", autouse=True)
-def schema_made_once(made_once: MadeOnce) -> Iterator[None]:
-    """In this process a new store begins as a copy of an empty one: to make its tables and write their comments is a quarter of an ingest.
+def schema_made_once(empty: Callable[[], Path]) -> Iterator[None]:
+    """In this process a new store begins as a copy of an empty one, as do those of the commands that `tachograph` runs.
 
-    Commands and killed processes make theirs, and so does `rebuild`.
+    Commands of attacks, those in an interpreter of their own and killed processes make theirs, and so does `rebuild`.
     """
-
-    @cache
-    def empty() -> Path:
-        return made_once("empty", _make_empty) / FILE
-
-    class Copied(NewStore):
-        def __init__(self, place: str) -> None:
-            super().__init__(place)
-            shutil.copy(empty(), self.path)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "NewStore", Copied)
+        patch.setattr(database, "NewStore", copies_of(empty))
         yield
 
 
@@ -319,7 +316,7 @@ def forks() -> Iterator[Forks]:
 
 
 @pytest.fixture
-def tachograph(tmp_path: Path, forks: Forks) -> Run:
+def tachograph(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> Run:
     """The command, in an empty folder and a process of its own: `tachograph("report", "--by", "model")`.
 
     The process is a fork of one that has imported everything, unless `fresh` or an option of `subprocess.run` asks for an interpreter
@@ -329,7 +326,7 @@ def tachograph(tmp_path: Path, forks: Forks) -> Run:
     def run(*arguments: str | Path, cwd: Path = tmp_path, fresh: bool = False, **options: Any) -> subprocess.CompletedProcess[str]:
         if fresh or not options.keys() <= {"input"}:
             return run_fresh(*arguments, cwd=cwd, environment=environment(), **options)
-        ended = forks.run(cwd, *arguments, environment=environment(), given=options.get("input"))
+        ended = forks.run(cwd, *arguments, environment=environment(), given=options.get("input"), empty=empty())
         return subprocess.CompletedProcess(command(*arguments), ended.code, _text(ended.stdout), _text(ended.stderr))
 
     return run

@@ -26,8 +26,12 @@ import tomllib
 import traceback
 from collections.abc import Iterable
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypedDict
+
+from ingest.store import database
+from tests.empty_store import copies_of
 
 ROOT = Path(__file__).parent.parent
 MODULE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]["tachograph"].partition(":")[0]
@@ -45,12 +49,16 @@ _MOST_BYTES = 1_000_000
 
 
 class Request(TypedDict):
-    """A command: the words behind `tachograph`, its working folder, all of its environment, the most a file may hold (0 for any)."""
+    """A command: the words behind `tachograph`, its working folder, all of its environment, the most a file may hold (0 for any).
+
+    `empty`: the file of a store of which new ones are copies; without it the command makes their tables.
+    """
 
     arguments: list[str]
     folder: str
     environment: dict[str, str]
     file_bytes: int
+    empty: str
 
 
 class End(TypedDict):
@@ -156,6 +164,8 @@ def _settle(request: Request) -> None:
     os.chdir(request["folder"])
     sys.path[0] = request["folder"]  # as `python -m` has it
     sys.argv = ["", *request["arguments"]]
+    if request["empty"]:
+        setattr(database, "NewStore", copies_of(partial(Path, request["empty"])))  # noqa: B010  no name that the module offers
     if request["file_bytes"]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_bytes"], request["file_bytes"]))
 

@@ -144,17 +144,18 @@ class Forks:
         environment: Mapping[str, str] | None = None,
         given: str | None = None,
         file_bytes: int = 0,
+        empty: Path | None = None,
     ) -> Running:
         """Start a command in `folder`.
 
         Its temporary folder is `tmp` there, unless there are other variables. `given` comes through a pipe, `file_bytes` the most a file
-        may hold, 0 for any.
+        may hold, 0 for any. `empty`: a store of which a new one is a copy; without it the command makes its tables.
         """
         if environment is None:
             (folder / "tmp").mkdir(exist_ok=True)
             environment = {**self._environment, "TMPDIR": str(folder / "tmp")}
         words = [*map(str, arguments)]
-        request = Request(arguments=words, folder=str(folder), environment=dict(environment), file_bytes=file_bytes)
+        request = Request(arguments=words, folder=str(folder), environment=dict(environment), file_bytes=file_bytes, empty=str(empty or ""))
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         said = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115  closed once it was waited for
         with theirs, _input(given) as reading:

@@ -6,8 +6,9 @@ import ast
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import openpyxl
@@ -174,21 +175,46 @@ print(json.dumps({
 """.replace("LABEL", LABEL)
 
 
+COMPARE = "compare outcome=completed agent=claude-code"
+SPOKEN = (
+    "runs --format md",
+    "runs --format csv",
+    "runs -o runs.xlsx",
+    "report --metrics output_per_turn_median --format jsonl",
+    "report --all",
+    "report --help",
+    f"{COMPARE} {' '.join(JSON)}",
+    COMPARE,
+)
+"""Commands of the house, which all run in one process."""
+
+in_the_house = pytest.mark.xdist_group("house")
+"""It is made for one process: to import all of a copy takes longer than what it is asked."""
+
+
+class House(NamedTuple):
+    """A copy of the project, and what each of SPOKEN prints there."""
+
+    copy: Copy
+    printed: Mapping[str, str]
+
+
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+def house(tmp_path_factory: pytest.TempPathFactory) -> House:
     """A copy of the project with the entry of the recipe, its views written anew, and a store with the sample runs and a failed one."""
     home = Copy(tmp_path_factory.mktemp("house"))
     home.apply("A figure of a run")
     home.python("-m", "ingest.store.ddl")
     failed = next(SAMPLES.glob("002*")).read_text().replace('"is_error":false', '"is_error":true').replace('"uuid":"', '"uuid":"0')
     (home.folder / "failed.json").write_text(failed)
-    home.tachograph("ingest", SAMPLES, "failed.json")
-    return home
+    _, *printed = home.tachograph_each(("ingest", SAMPLES, "failed.json"), *(line.split() for line in SPOKEN))
+    return House(home, dict(zip(SPOKEN, printed, strict=True)))
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: Copy) -> None:
-    with duckdb.connect(str(house.store), read_only=True) as connection:
+@in_the_house
+def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: House) -> None:
+    with duckdb.connect(str(house.copy.store), read_only=True) as connection:
         found = connection.execute("select sum(output_per_turn), sum(output_tokens / num_turns) from v_runs").fetchall()
         comments = connection.execute("select comment from duckdb_columns() where column_name = 'output_per_turn'").fetchall()
     assert found[0][0] == found[0][1] > 0
@@ -196,43 +222,39 @@ def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: Copy)
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_commands_and_exports(house: Copy) -> None:
-    table, listed, _ = house.tachograph_each(("runs", "--format", "md"), ("runs", "--format", "csv"), ("runs", "-o", "runs.xlsx"))
-    assert LABEL in " ".join(table.splitlines()[0].split())
-    [row, *_] = csv.DictReader(io.StringIO(listed))
+@in_the_house
+def test_a_figure_per_run_is_one_entry_for_commands_and_exports(house: House) -> None:
+    assert LABEL in " ".join(house.printed["runs --format md"].splitlines()[0].split())
+    [row, *_] = csv.DictReader(io.StringIO(house.printed["runs --format csv"]))
     assert float(row["output_per_turn"]) == int(row["output_tokens"]) / int(row["num_turns"])
-    sheet = openpyxl.load_workbook(house.folder / "runs.xlsx").worksheets[0]
+    sheet = openpyxl.load_workbook(house.copy.folder / "runs.xlsx").worksheets[0]
     header = {cell.value: cell.column for cell in sheet[1]}
     assert sheet.cell(2, header[LABEL]).number_format == "#,##0"
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: Copy) -> None:
-    median, runs, report, described = house.tachograph_each(
-        ("report", "--metrics", "output_per_turn_median", "--format", "jsonl"),
-        ("runs", "--format", "csv"),
-        ("report", "--all"),
-        ("report", "--help"),
-    )
-    [row] = json.loads(median.join("[]"))
-    values = sorted(float(run["output_per_turn"]) for run in csv.DictReader(io.StringIO(runs)))
+@in_the_house
+def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: House) -> None:
+    [row] = json.loads(house.printed["report --metrics output_per_turn_median --format jsonl"].join("[]"))
+    values = sorted(float(run["output_per_turn"]) for run in csv.DictReader(io.StringIO(house.printed["runs --format csv"])))
     assert row["output_per_turn_median"] == pytest.approx((values[1] + values[2]) / 2)
-    assert f"{LABEL} per run (p50)" in report
-    assert "output_per_turn_median" in described
+    assert f"{LABEL} per run (p50)" in house.printed["report --all"]
+    assert "output_per_turn_median" in house.printed["report --help"]
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_compare(house: Copy) -> None:
-    words = ("compare", "outcome=completed", "agent=claude-code")
-    rows, table = house.tachograph_each((*words, *JSON), words)
-    assert [(row["unit"], row["better"]) for row in json.loads(rows) if row["measure"] == "output_per_turn"] == [("tokens", "lower")]
-    assert LABEL in table
+@in_the_house
+def test_a_figure_per_run_is_one_entry_for_compare(house: House) -> None:
+    rows = json.loads(house.printed[f"{COMPARE} {' '.join(JSON)}"])
+    assert [(row["unit"], row["better"]) for row in rows if row["measure"] == "output_per_turn"] == [("tokens", "lower")]
+    assert LABEL in house.printed[COMPARE]
 
 
 @pytest.mark.slow
-def test_a_figure_per_run_is_one_entry_for_the_screens(house: Copy) -> None:
+@in_the_house
+def test_a_figure_per_run_is_one_entry_for_the_screens(house: House) -> None:
     """The grid of runs and its order, the run's own page, the distribution on Overview, and Compare."""
-    told = json.loads(house.python("-c", SCREENS).splitlines()[-1])
+    told = json.loads(house.copy.python("-c", SCREENS).splitlines()[-1])
     assert (told["grid"]["label"], told["grid"]["help"]) == (HEADER, MEANING)
     assert told["sorted"] == sorted(told["sorted"], reverse=True)
     assert told["card"][1] == MEANING

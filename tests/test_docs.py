@@ -40,8 +40,8 @@ LINES = [
     for line in block.splitlines()
     if line.startswith("tachograph ")
 ]
-FIRST_LINES = {line.split()[1]: line for _, line in reversed(LINES)}.values()
-"""One of each command, which starts with nothing imported, as it does for its users."""
+FIRST_LINES = {line.split()[1]: (page, line) for page, line in reversed(LINES)}.values()
+"""One of each command, which starts with nothing imported, as it does for its users: all others would prove no more, at a second each."""
 SERVES = ("dashboard",)
 
 
@@ -105,7 +105,7 @@ def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, o
     sessions = tmp_path / conftest.SESSIONS / "projects"
     sessions.mkdir(parents=True)
     (sessions / f"{claude_lines.SESSION}.jsonl").write_text(lines(*claude_lines.SESSION_LOG))
-    done = tachograph(*shlex.split(line)[1:], fresh=line in FIRST_LINES)
+    done = tachograph(*shlex.split(line)[1:], fresh=(page, line) in FIRST_LINES)
     assert (done.returncode, "Error" in done.stderr) == (0, False), f"{page}: {done.stderr}"
 
 

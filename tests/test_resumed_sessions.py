@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Iterable
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,32 @@ def files(place: Path) -> dict[str, Path]:
     for name, text in TEXTS.items():
         (place / f"{name}.jsonl").write_text(text)
     return {name: place / f"{name}.jsonl" for name in TEXTS}
+
+
+Batches = tuple[tuple[str, ...], ...]
+Grown = Callable[[Path, Iterable[Iterable[str]]], Store]
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Grown:
+    """A store after some batches, at a new place: `grown(place, batches)`. What several of them begin with is ingested once, and copied."""
+    folder = tmp_path_factory.mktemp("grown")
+    place = files(folder / "pi")
+    made: dict[Batches, Path] = {}
+
+    def after(batches: Batches) -> Path:
+        if batches not in made:
+            file = folder / f"{' then '.join(map(' '.join, batches))}.duckdb"
+            if batches[:-1]:
+                shutil.copy(after(batches[:-1]), file)
+            ingest_paths(Store(file), *(place[name] for name in batches[-1]))
+            made[batches] = file
+        return made[batches]
+
+    def copied(to: Path, batches: Iterable[Iterable[str]]) -> Store:
+        return Store(shutil.copy(after(tuple(map(tuple, batches))), to))
+
+    return copied
 
 
 def outputs(store: Store) -> list[tuple[str, int]]:
@@ -80,14 +108,12 @@ def test_a_file_that_was_copied_before_the_last_stream_does_not_hold_it(store: S
 
 
 @pytest.mark.slow
-def test_order_batches_and_a_rebuild_change_nothing(tmp_path: Path) -> None:
-    place = files(tmp_path / "pi")
+@pytest.mark.xdist_group("grown")
+def test_order_batches_and_a_rebuild_change_nothing(grown: Grown, tmp_path: Path) -> None:
     seen = []
     for number, order in enumerate(a_share(permutations(("second", "third", "older", "file")), 3)):
-        store = Store(str(tmp_path / f"{number}.duckdb"))
-        ingest_paths(store, *(place[name] for name in order[: number % 4]))
-        for name in order[number % 4 :]:
-            ingest_paths(store, place[name])
+        first = [order[: number % 4]] if number % 4 else []
+        store = grown(tmp_path / f"{number}.duckdb", [*first, *zip(order[number % 4 :], strict=True)])
         seen.append((everything(store), counts(store), records(store)))
         if number % 4 == 0:
             assert rebuild(store).rejects == 0
@@ -96,15 +122,12 @@ def test_order_batches_and_a_rebuild_change_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("grown")
 @pytest.mark.parametrize("undone", [1, 2, 3, 4])
-def test_what_is_undone_is_as_if_it_had_never_come(undone: int, tmp_path: Path) -> None:
-    place = files(tmp_path / "pi")
-    order = ("second", "file", "third", "older")
-    store, other = Store(str(tmp_path / "one.duckdb")), Store(str(tmp_path / "other.duckdb"))
-    for number, name in enumerate(order, 1):
-        ingest_paths(store, place[name])
-        if number != undone:
-            ingest_paths(other, place[name])
+def test_what_is_undone_is_as_if_it_had_never_come(undone: int, grown: Grown, tmp_path: Path) -> None:
+    order = [("second",), ("file",), ("third",), ("older",)]
+    store = grown(tmp_path / "one.duckdb", order)
+    other = grown(tmp_path / "other.duckdb", [*order[: undone - 1], *order[undone:]])
     undo(store, undone)
     assert (everything(store), counts(store)) == (everything(other), counts(other))
     assert rebuild(store).rejects == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,15 +96,18 @@ def differences(one: dict[str, list[Any]], other: dict[str, list[Any]]) -> dict[
 def undo_is_as_if_never_ingested(batches: Sequence[Batch], place: int) -> None:
     with TemporaryDirectory() as folder:
         all_of_them, others = Store(Path(folder) / "all.duckdb"), Store(Path(folder) / "others.duckdb")
-        reports = [batch.read(all_of_them) for batch in batches]
+        reports = []
+        for number, batch in enumerate(batches):
+            if number == place and all_of_them.exists():  # so far the stores are the same
+                shutil.copy(all_of_them.location, others.location)
+            reports.append(batch.read(all_of_them))
         assume(reports[place].ingest_id)
         mine = {source.source_id for source in reports[place].sources if not source.known}
         for batch, report in list(zip(batches, reports, strict=True))[place + 1 :]:
             known = [source.source_id for source in report.sources if source.known]
             assume(not mine.intersection(known) and not (known and batch.labels))  # that ingest did not read them
-        for number, batch in enumerate(batches):
-            if number != place:
-                batch.read(others)
+        for batch in batches[place + 1 :]:
+            batch.read(others)
         assume(others.exists())
         try:
             undo(all_of_them, reports[place].ingest_id or 0)

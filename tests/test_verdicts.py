@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import pytest
@@ -24,7 +26,7 @@ from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
-from tests.conftest import record_text
+from tests.conftest import StoreOnce, record_text
 from tests.examples import examples
 
 HEADER = "task,commit,agent,variant,metric,statistic,unit,value,n,std,bench_model,machine,command\n"
@@ -63,33 +65,71 @@ def rows(store: Store, sql: str = "select * from v_verdicts order by run_id") ->
     return found
 
 
+def told(verdict: Row, *columns: str) -> tuple[Any, ...]:
+    """These columns of a verdict."""
+    return tuple(round(verdict[name], 4) if isinstance(verdict[name], float) else verdict[name] for name in columns)
+
+
 def only(store: Store, *columns: str) -> tuple[Any, ...]:
     """These columns of the only verdict."""
     [verdict] = rows(store)
-    return tuple(round(verdict[name], 4) if isinstance(verdict[name], float) else verdict[name] for name in columns)
+    return told(verdict, *columns)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run of a task of its own with what it claims, and lines of values of the task "sort", which become values of its task."""
+
+    lines: tuple[str, ...]
+    claim: str = "The sort is 2x faster."
+
+
+def verdicts_at_once(store_once: StoreOnce, name: str, cases: Mapping[str, Case]) -> Mapping[str, Row]:
+    """The verdict of each case. All are read and judged at once, which takes as long as one; none may change that of another."""
+
+    def fill(store: Store) -> None:
+        files: list[bytes | Source] = []
+        for letter, case in zip(ascii_lowercase, cases.values(), strict=False):
+            task = f"task {letter}"
+            files.append(run(case.claim, task=task, uuid=letter))
+            files.append(table(*(line.replace("sort,", f"{task},", 1) for line in case.lines)))
+        stored(store, *files)
+
+    judged = rows(store_once(name, fill))
+    assert len(judged) == len(cases)
+    return dict(zip(cases, judged, strict=True))
 
 
 UNKNOWN_DIRECTION = "which way is better is unknown: say it with --measure better=lower"
 VERDICT = ("verdict", "measured_speedup", "claim_verdict")
 
 
-@pytest.mark.parametrize(
-    ("baseline", "candidate", "claim", "expected"),
-    [
-        (100, 50, "2x faster", ("faster", 2.0, "kept")),
-        (100, 100, "2x faster", ("same", 1.0, "over_claimed")),
-        (100, 95.3, "2x faster", ("same", 1.0493, "over_claimed")),
-        (100, 95.2, "2x faster", ("faster", 1.0504, "over_claimed")),
-        (100, 200, "2x faster", ("slower", 0.5, "wrong_sign")),
-        (100, 25, "2x faster", ("faster", 4.0, "under_claimed")),
-        (100, 50, "cleaner", ("faster", 2.0, "no_claim")),
-    ],
+TIMES: tuple[tuple[float, float, str, tuple[Any, ...]], ...] = (
+    (100, 50, "2x faster", ("faster", 2.0, "kept")),
+    (100, 100, "2x faster", ("same", 1.0, "over_claimed")),
+    (100, 95.3, "2x faster", ("same", 1.0493, "over_claimed")),
+    (100, 95.2, "2x faster", ("faster", 1.0504, "over_claimed")),
+    (100, 200, "2x faster", ("slower", 0.5, "wrong_sign")),
+    (100, 25, "2x faster", ("faster", 4.0, "under_claimed")),
+    (100, 50, "cleaner", ("faster", 2.0, "no_claim")),
 )
+
+
+@pytest.fixture(scope="module")
+def of_times(store_once: StoreOnce) -> Mapping[str, Row]:
+    """The verdicts on TIMES, by baseline, candidate and claim."""
+    cases = {
+        f"{baseline} {candidate} {claim}": Case((line("baseline", baseline), line("candidate", candidate)), f"The sort is {claim}.")
+        for baseline, candidate, claim, _ in TIMES
+    }
+    return verdicts_at_once(store_once, "verdicts-of-times", cases)
+
+
+@pytest.mark.parametrize(("baseline", "candidate", "claim", "expected"), TIMES)
 def test_a_time_is_divided_into_that_of_the_baseline(
-    store: Store, baseline: float, candidate: float, claim: str, expected: tuple[Any, ...]
+    of_times: Mapping[str, Row], baseline: float, candidate: float, claim: str, expected: tuple[Any, ...]
 ) -> None:
-    stored(store, run(f"The sort is {claim}."), table(line("baseline", baseline), line("candidate", candidate)))
-    assert only(store, *VERDICT) == expected
+    assert told(of_times[f"{baseline} {candidate} {claim}"], *VERDICT) == expected
 
 
 def test_a_rate_is_divided_by_that_of_the_baseline(store: Store) -> None:
@@ -100,50 +140,66 @@ def test_a_rate_is_divided_by_that_of_the_baseline(store: Store) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("metric", "unit", "human", "agent", "label"),
-    [
-        ("ttft", "ms", 100.0, 105.0, "similar"),
-        ("ttft", "ms", 100.0, 105.1, "worse"),
-        ("ttft", "ms", 100.0, 95.0, "similar"),
-        ("ttft", "ms", 100.0, 94.9, "beats"),
-        ("throughput", "tok/s", 100.0, 105.0, "similar"),
-        ("throughput", "tok/s", 100.0, 105.1, "beats"),
-        ("throughput", "tok/s", 100.0, 94.9, "worse"),
-    ],
+OF_REFERENCE = (
+    ("ttft", "ms", 100.0, 105.0, "similar"),
+    ("ttft", "ms", 100.0, 105.1, "worse"),
+    ("ttft", "ms", 100.0, 95.0, "similar"),
+    ("ttft", "ms", 100.0, 94.9, "beats"),
+    ("throughput", "tok/s", 100.0, 105.0, "similar"),
+    ("throughput", "tok/s", 100.0, 105.1, "beats"),
+    ("throughput", "tok/s", 100.0, 94.9, "worse"),
 )
+
+
+@pytest.fixture(scope="module")
+def of_reference(store_once: StoreOnce) -> Mapping[str, Row]:
+    """The verdicts on OF_REFERENCE, by metric and value."""
+    cases = {
+        f"{metric} {agent}": Case((line("reference", human, metric=metric, unit=unit), line("candidate", agent, metric=metric, unit=unit)))
+        for metric, unit, human, agent, _ in OF_REFERENCE
+    }
+    return verdicts_at_once(store_once, "verdicts-of-reference", cases)
+
+
+@pytest.mark.parametrize(("metric", "agent", "label"), [(metric, agent, label) for metric, _, _, agent, label in OF_REFERENCE])
 def test_the_label_against_the_reference_is_in_percent_of_it(
-    store: Store, metric: str, unit: str, human: float, agent: float, label: str
+    of_reference: Mapping[str, Row], metric: str, agent: float, label: str
 ) -> None:
-    told = {"metric": metric, "unit": unit}
-    stored(store, run(), table(line("reference", human, **told), line("candidate", agent, **told)))
-    assert only(store, "hard", "verdict") == (label, "not_measured")
+    assert told(of_reference[f"{metric} {agent}"], "hard", "verdict") == (label, "not_measured")
 
 
-@pytest.mark.parametrize(
-    ("of_baseline", "of_candidate", "reason"),
-    [
-        ({"bench_model": "Llama"}, {"bench_model": "Qwen"}, "another model was served (Llama, not Qwen)"),
-        ({"machine": "A100"}, {"machine": "H100"}, "another machine"),
-        ({"command": "bench -n 1"}, {"command": "bench -n 2"}, "another workload"),
-        ({"command": "bench -n 1"}, {}, "workload known for one side only"),
-        ({}, {"bench_model": "Qwen"}, "served model known for one side only"),
-        ({"machine": "A100"}, {}, "machine known for one side only"),
-        ({"value": 0}, {}, "a value is 0"),
-        (
-            {"unit": "", "metric": "score"},
-            {"unit": "", "metric": "score"},
-            "which way is better is unknown: say it with --measure better=lower",
-        ),
-        ({"value": "timeout"}, {}, "the baseline failed"),
-        ({"metric": "ttft"}, {}, "no baseline was measured"),
-        ({"statistic": "median"}, {}, "no baseline was measured"),
-    ],
+DIFFERENT: tuple[tuple[Row, Row, str], ...] = (
+    ({"bench_model": "Llama"}, {"bench_model": "Qwen"}, "another model was served (Llama, not Qwen)"),
+    ({"machine": "A100"}, {"machine": "H100"}, "another machine"),
+    ({"command": "bench -n 1"}, {"command": "bench -n 2"}, "another workload"),
+    ({"command": "bench -n 1"}, {}, "workload known for one side only"),
+    ({}, {"bench_model": "Qwen"}, "served model known for one side only"),
+    ({"machine": "A100"}, {}, "machine known for one side only"),
+    ({"value": 0}, {}, "a value is 0"),
+    (
+        {"unit": "", "metric": "score"},
+        {"unit": "", "metric": "score"},
+        "which way is better is unknown: say it with --measure better=lower",
+    ),
+    ({"value": "timeout"}, {}, "the baseline failed"),
+    ({"metric": "ttft"}, {}, "no baseline was measured"),
+    ({"statistic": "median"}, {}, "no baseline was measured"),
 )
-def test_what_differs_is_never_divided(store: Store, of_baseline: Row, of_candidate: Row, reason: str) -> None:
-    baseline = line("baseline", of_baseline.pop("value", 100), **of_baseline)
-    stored(store, run(), table(baseline, line("candidate", 50, **of_candidate)))
-    verdict, ratio, why = only(store, "verdict", "measured_speedup", "not_comparable")
+
+
+@pytest.fixture(scope="module")
+def of_different(store_once: StoreOnce) -> Mapping[str, Row]:
+    """The verdicts on DIFFERENT, by what differs."""
+    cases = {
+        f"{of_baseline} {of_candidate}": Case((line("baseline", **{"value": 100} | of_baseline), line("candidate", 50, **of_candidate)))
+        for of_baseline, of_candidate, _ in DIFFERENT
+    }
+    return verdicts_at_once(store_once, "verdicts-of-different", cases)
+
+
+@pytest.mark.parametrize(("of_baseline", "of_candidate", "reason"), DIFFERENT)
+def test_what_differs_is_never_divided(of_different: Mapping[str, Row], of_baseline: Row, of_candidate: Row, reason: str) -> None:
+    verdict, ratio, why = told(of_different[f"{of_baseline} {of_candidate}"], "verdict", "measured_speedup", "not_comparable")
     assert (verdict in ("not_comparable", "not_measured"), ratio, why) == (True, None, reason)
 
 
