@@ -9,7 +9,7 @@ from (
     from run_records
     where
         run_id in (select run_id from unkept) and record_kind = 'stream'
-        and has_whole_files(told ->> '$.agent') and context ->> '$.trial_id' is null
+        and has_whole_files(told ->> '$.agent') and (context ->> '$.trial_id') is null
 )
 where run_id <> whole_id;
 update run_records
