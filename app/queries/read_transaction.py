@@ -103,7 +103,6 @@ class ReadTransaction(Store):
 
     def _search(self, text: str) -> None:
         with self.reading() as connection:
-            connection.execute("create temp table if not exists found (text varchar, place bigint)")
             note_found(connection, text)
         self._searched.add(text)
 

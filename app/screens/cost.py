@@ -9,7 +9,6 @@ from app.charts.palette import group_looks
 from app.charts.spending import with_budget
 from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
-from app.queries import runs as run_queries
 from app.queries.filters.registry import FILTERS
 from app.queries.grouping import group
 from app.reports.budget_cards import budget_cards
@@ -41,8 +40,7 @@ DRAWN, LISTED, MOST_EXPENSIVE = 24, 500, 20
 filters, options, page = filter_bar.chosen(), cache.options(), st.context.theme.type
 colours = looks(cache.models())
 measure = widgets.cost_title("Cost", filters)
-figures = tuple(dict.fromkeys((*FIGURES, *CARDS, *map(measure.of, CARDS), *cost_queries.COST_FACTS)))
-[totals] = cache.ask(run_queries.summary, filters, (), figures).to_pylist()
+totals = widgets.totals(filters, (*FIGURES, *CARDS, *map(measure.of, CARDS)))
 # what is counted first comes first: the reported cost stays beside the list-price cost
 cards = CARDS if measure is REPORTED else tuple(dict.fromkeys((measure.total, *RECONCILED, *map(measure.of, CARDS))))
 cards = tuple(key for key in cards if key not in RECONCILED or totals["cost_usd"] is not None)

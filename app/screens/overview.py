@@ -9,7 +9,6 @@ from app.charts.periods import is_sparse
 from app.charts.runs import CELLS, scatters
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
-from app.queries.cost import COST_FACTS
 from app.queries.usage import along as usage_along
 from app.queries.usage import sessions as session_queries
 from app.screens import cache, filter_bar, widgets
@@ -27,8 +26,8 @@ FIRST = {REPORTED.key: "cost", LIST.key: "list-cost"}
 filters, page = filter_bar.chosen(), st.context.theme.type
 measure = widgets.cost_title("Overview", filters)
 figures, shown = measure.among(FIGURES), scatters(measure)
-asked = (*figures, *widgets.CLAIM_FIGURES, *(scatter.metric for scatter in shown.values() if scatter.metric), *COST_FACTS)
-row, options = cache.ask(run_queries.summary, filters, (), tuple(dict.fromkeys(asked))).to_pylist()[0], cache.options()
+asked = (*figures, *widgets.CLAIM_FIGURES, *(scatter.metric for scatter in shown.values() if scatter.metric))
+row, options = widgets.totals(filters, asked), cache.options()
 widgets.card_grid(cards(row, figures))
 widgets.claims_line(filters, row)
 widgets.measured_line(filters)

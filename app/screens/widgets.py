@@ -171,6 +171,14 @@ def cost_title(title: str, filters: Filters) -> CostMeasure:
     return measure
 
 
+def totals(filters: Filters, metrics: Sequence[str]) -> dict[str, Any]:
+    """The metrics of all runs that the filters choose, with COST_FACTS, which a screen that offers measures of cost knows already."""
+    facts, _ = _costs(filters)
+    others = tuple(key for key in dict.fromkeys(metrics) if key not in facts)
+    [row] = cache.ask(run_queries.summary, filters, (), others).to_pylist()
+    return {**facts, **row}
+
+
 def cost_choice(filters: Filters) -> str:
     """The key of the measure of cost; empty for the usual one, and where there is nothing to choose."""
     facts, offered = _costs(filters)

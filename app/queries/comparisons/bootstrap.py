@@ -81,7 +81,7 @@ class Comparison:
 
 def compare(first: Values, second: Values, tasks: tuple[Mapping[str, float], Mapping[str, float]] = ({}, {})) -> Comparison | None:
     """Compare the known values of two cohorts, and their medians per task. None where a cohort has no value."""
-    one, two = np.sort(first[~np.isnan(first)]), np.sort(second[~np.isnan(second)])
+    one, two = first[~np.isnan(first)], second[~np.isnan(second)]
     if not one.size or not two.size:
         return None
     medians = float(np.median(one)), float(np.median(two))
@@ -109,9 +109,8 @@ def _pairs(first: Mapping[str, float], second: Mapping[str, float]) -> Paired | 
 
 
 def _median_of(values: Values) -> Estimate:
-    ordered = np.sort(values)
-    resampled = _bootstrap(ordered, np.random.default_rng(SEED)) if ordered.size >= FEWEST else None
-    return _estimate(float(np.median(ordered)), resampled)
+    resampled = _bootstrap(values, np.random.default_rng(SEED)) if values.size >= FEWEST else None
+    return _estimate(float(np.median(values)), resampled)
 
 
 def _estimate(value: float, resampled: Values | None) -> Estimate:
@@ -121,16 +120,25 @@ def _estimate(value: float, resampled: Values | None) -> Estimate:
     return Estimate(value, float(low), float(high))
 
 
-def _bootstrap(ordered: Values, chance: np.random.Generator) -> Values:
-    """Medians of RESAMPLES resamples of the ordered values, by the ranks that the middle of n uniform numbers points at."""
-    size = ordered.size
+def _bootstrap(values: Values, chance: np.random.Generator) -> Values:
+    """Medians of RESAMPLES resamples of the values, by the ranks that the middle of n uniform numbers points at."""
+    size = values.size
     if size % 2:
         middle = (size + 1) / 2
-        return ordered[_places(chance.beta(middle, middle, RESAMPLES), size)]
+        return _ordered_at(values, _places(chance.beta(middle, middle, RESAMPLES), size))
     half = size / 2
     below = chance.beta(half, half + 1, RESAMPLES)
     above = below + (1 - below) * chance.beta(1, half, RESAMPLES)
-    return (ordered[_places(below, size)] + ordered[_places(above, size)]) / 2
+    found = _ordered_at(values, np.concatenate([_places(below, size), _places(above, size)]))
+    return (found[:RESAMPLES] + found[RESAMPLES:]) / 2
+
+
+def _ordered_at(values: Values, places: NDArray[np.int64]) -> Values:
+    """What the values in ascending order have at these places. They lie around the middle: only what is between them is sorted."""
+    first, last = int(places.min()), int(places.max())
+    ordered = np.partition(values, (first, last))
+    ordered[first : last + 1].sort()
+    return ordered[places]
 
 
 def _places(uniform: Values, size: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from (
         case when starts_with(raw, '{"tachograph_run":') then raw ->> '$.run_id' end as run_id
     from run_records
     where
-        run_id in (select run_id from unkept) and context ->> '$.trial_id' is null
+        run_id in (select run_id from unkept) and (context ->> '$.trial_id') is null
         and (
             (record_kind = 'stream' and has_whole_files(told ->> '$.agent'))
             or (record_kind = 'transcript' and has_transcripts(told ->> '$.agent'))
