@@ -37,7 +37,7 @@ def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) 
     at = BEGAN + timedelta(minutes=17 * number, seconds=20 * first)
     lines = 0
 
-    def line(kind: str, message: Line, /, **others: Any) -> str:
+    def line(kind: str, message: Line | None, /, **others: Any) -> str:
         nonlocal lines, at
         lines += 1
         at += timedelta(seconds=chance.randrange(1, 9))
@@ -47,7 +47,8 @@ def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) 
             "userType": "external",
             "cwd": f"/work/p{number % 40}",
         }
-        around |= {"sessionId": _uuid(number, 0, 0), "version": "2.1.212", "gitBranch": "main", "type": kind, "message": message}
+        around |= {"sessionId": _uuid(number, 0, 0), "version": "2.1.212", "gitBranch": "main", "type": kind}
+        around |= {"message": message} if message else {}
         around |= others | {"uuid": _uuid(number, first, lines), "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
         return json.dumps(around, separators=(",", ":"))
 
@@ -66,7 +67,7 @@ def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) 
         output = said(chance.lognormvariate(7.6, 1.2))
         result = {"tool_use_id": f"toolu_{response}", "type": "tool_result", "content": output, "is_error": chance.random() < 0.05}
         yield line("user", {"role": "user", "content": [result]}, toolUseResult={"stdout": output, "stderr": "", "interrupted": False})
-        yield line("progress", {}, data={"type": "hook_progress", "hookEvent": "PostToolUse", "output": said(600)})
+        yield line("progress", None, data={"type": "hook_progress", "hookEvent": "PostToolUse", "output": said(600)})
 
 
 def _usage(chance: random.Random, response: int) -> Line:
