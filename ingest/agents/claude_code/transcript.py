@@ -86,7 +86,9 @@ class ClaudeTranscript:
         facts.place(line)
         message, kind = message_of(line), line.get("type")
         if message is not None:
-            if kind == "user" or (kind is None and message.get("role") == "user"):
+            if kind == "assistant":
+                self._assistant(line, message)
+            elif kind == "user" or (kind is None and message.get("role") == "user"):
                 self._user(line, message)
             else:
                 self._assistant(line, message)
