@@ -16,7 +16,8 @@ from ingest.documents.byte_window import WINDOW_BYTES, Window
 from ingest.documents.document import Document, Events, TakesLines, excerpt, is_whole_record
 from ingest.documents.log_wrappers import WrappedLog, wrapper_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
-from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, EventLines, Scanner, Span
+from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner
+from ingest.documents.spans import EventLines, Span
 from ingest.documents.text_document import TextDocument, text_lines
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
@@ -189,11 +190,12 @@ class Contents:
 
     def _events(self, events: EventLines) -> Events:
         """The documents of events that are lines, as most documents are."""
-        line, count, *parsed, taken, _ = events
-        self._ordinal += count
-        self._documents += count
-        self._last_line = line + count - 1
-        return Events(self._ordinal - count, line, count, *parsed, taken, self._place)
+        ordinal = self._ordinal
+        self._ordinal += events.count
+        self._documents += events.count
+        self._last_line = events.line + events.count - 1
+        found = events.numbers, events.starts, events.texts, events.values
+        return Events(ordinal, events.line, events.count, *found, events.taken, self._place)
 
     def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
         """The parts of the source that could not be examined."""

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -29,7 +29,7 @@ from ingest.documents.broken_json import (
 )
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
 from ingest.documents.document import EXCERPT_CHARACTERS, TakesLines, is_whole_record
-from schemas.errors import RejectReason
+from ingest.documents.spans import EventLines, Span
 from schemas.marks import EVENT_START, RECORD_MARK, RESULT_START, foreign_names, has_marks
 
 LONGEST_OBJECT = 256 << 20
@@ -71,48 +71,6 @@ MOST_BROKEN = 100_000
 
 _RESULT_BEGINNING = RESULT_START.encode()
 _BEGINNING_BYTES = len(_RESULT_BEGINNING)
-
-
-class Span(NamedTuple):
-    """An object from byte `start` to `end` of the stream.
-
-    `value` is None where it is broken (`reason` and `error` say how, `text` is its beginning), and where it is a result record that is
-    a whole line (`line_bytes`), which is neither decoded nor parsed here: its reader validates it.
-    """
-
-    start: int
-    end: int
-    line: int
-    text: str
-    value: Any = None
-    reason: RejectReason | None = None
-    error: str = ""
-    line_bytes: bytes = b""
-    line_before: bytes = b""
-    """The last bytes of the text in front of it on its line: a log prefix, mostly."""
-    has_marks: bool = False
-    """Of a broken object: whether it has marks of a record or of an agent's event."""
-
-
-class EventLines(NamedTuple):
-    """Events that are whole lines, one behind the other, from the line of that number on. Fields as in `Events`.
-
-    `starts`: the byte of the stream of each; `end`: where the last line ends.
-    """
-
-    line: int
-    count: int
-    numbers: list[int]
-    starts: list[int]
-    texts: list[bytes]
-    values: list[dict[str, Any]]
-    taken: tuple[int, bytes] | None
-    end: int
-
-    def spans(self) -> Iterator[Span]:
-        """Each event by itself."""
-        for number, start, text, value in zip(self.numbers, self.starts, self.texts, self.values, strict=True):
-            yield Span(start, start + len(text), self.line + number, "", value, line_bytes=text)
 
 
 def scan(text: str) -> Iterator[Span]:

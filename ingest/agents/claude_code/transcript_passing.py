@@ -22,10 +22,9 @@ from ingest.agents.claude_code.transcript_facts import SessionFacts
 from ingest.agents.claude_code.transcript_times import PLAIN_LENGTH, is_plain
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_BEGINNING = re.compile(
-    rb'\{"parentUuid":(?:null|' + _STRING + rb'),("isSidechain":(true|false),(?:"\w+":(?:true|false|null|' + _STRING + rb"),)*?)"
-    rb'"type":"(?:progress","data":|user","message":\{"role":"user","content":\[\{(?:"tool_use_id":' + _STRING + rb',)?"type":"tool_result",)'
-)
+_FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
+_OUTPUT = rb'user","message":\{"role":"user","content":\[\{(?:"tool_use_id":%b,)?"type":"tool_result",' % _STRING
+_BEGINNING = re.compile(rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT))
 """The beginning of a line that may be passed over. Groups: whose line it is, and whether it is one of a side chain."""
 
 _MARKS = (b'"usage"', b'"[Request interrupted by user', b'"searchCount"', b'"permissionMode"', b'"forkedFrom"', b'"session_id"')

@@ -30,10 +30,8 @@ class Stamps:
     def note(self, stamp: Any) -> None:
         """Note the time of a line, however it is written."""
         if is_plain(stamp):
-            if stamp > self.last:
-                self.last = stamp
-            if stamp < self.first:
-                self.first = stamp
+            self.last = max(self.last, stamp)
+            self.first = min(self.first, stamp)
         elif stamp is not None and (time := event_time(stamp)):
             self.odd = [min((*self.odd, time)), max((*self.odd, time))]
 
