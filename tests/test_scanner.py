@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ingest.documents.broken_json import parse
 from ingest.documents.byte_window import Window
 from ingest.documents.contents import Document, Source, Unreadable, read
-from ingest.documents.scanner import LONGEST_LINE, Scanner, Span, scan
+from ingest.documents.scanner import LONGEST_LINE, Scanner, scan
+from ingest.documents.spans import Span
 from schemas.errors import RejectReason
 from schemas.rows.source import NO_LOGS
 from tests.conftest import record, record_text

@@ -40,7 +40,7 @@ from ingest.agents.swe_agent.mini import MiniSweAgent
 from ingest.agents.swe_agent.trajectory import SweAgent
 from ingest.agents.trae import Trae
 from ingest.agents.unread import UnreadLogs
-from ingest.documents.document import Document, Events
+from ingest.documents.document import Document, Events, TakesLines
 from ingest.sources.files import Unreadable
 
 READERS: tuple[type[AgentReader], ...] = (
@@ -119,6 +119,17 @@ class SourceReaders:
         if type(reader) is not kind:
             reader = self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
         return reader.feed(document)
+
+    @property
+    def taker(self) -> TakesLines | None:
+        """Takes lines of the agent of the last document, where its reader does."""
+        return getattr(self._last, "lines", None)
+
+    def took(self, last: Document) -> None:
+        """The document of the last line that was taken."""
+        for reader in self._readers.values():
+            if hasattr(reader, "lines"):
+                cast("Notes", reader).noted(last)
 
     def note(self, events: Events, first: int, places: int) -> int:
         """How many events, from `first` on, the reader of the document before notes: no run ends with them, and none is refused.

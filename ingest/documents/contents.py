@@ -13,10 +13,11 @@ from typing import Any, BinaryIO, cast
 from pydantic_core import from_json
 
 from ingest.documents.byte_window import WINDOW_BYTES, Window
-from ingest.documents.document import Document, Events, excerpt, is_whole_record
+from ingest.documents.document import Document, Events, TakesLines, excerpt, is_whole_record
 from ingest.documents.log_wrappers import WrappedLog, wrapper_of
 from ingest.documents.nested_records import event_in, is_event, is_record, nested
-from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, EventLines, Scanner, Span
+from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner
+from ingest.documents.spans import EventLines, Span
 from ingest.documents.text_document import TextDocument, text_lines
 from ingest.documents.times import time_of_line
 from ingest.sources.archives import archive_kind, members, names
@@ -83,12 +84,14 @@ class Contents:
     `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between),
     text (a log that is no JSON), none.
     `file_kind`: the kind of the source, for one in which nothing looked like a run.
+    `taker`: from when it is set on, it is offered lines before they are parsed.
     Raises OSError where the file itself cannot be read, InputUnreadable where it does not stay as long as it was.
     """
 
     def __init__(self, source: Source, portion: Portion | None, window_bytes: int, show: Show, allowance: Allowance) -> None:
         self.kind = "none"
         self.file_kind = FileKind.BINARY
+        self.taker: TakesLines | None = None
         self._source = source
         self._portion = portion
         self._window_bytes = window_bytes
@@ -175,6 +178,7 @@ class Contents:
                 yield self._unreadable(span)
             else:
                 yield from self._found(span, noise=scanner.noise)
+            scanner.taker = self.taker
         self.kind = self._judged(scanner)
         if scanner.objects and not scanner.noise:
             self.file_kind = kind_of(head, self._source.name, is_json=True)
@@ -186,11 +190,12 @@ class Contents:
 
     def _events(self, events: EventLines) -> Events:
         """The documents of events that are lines, as most documents are."""
-        count = len(events.values)
-        self._ordinal += count
-        self._documents += count
-        self._last_line = events.line + count - 1
-        return Events(self._ordinal - count, events.line, events.starts, events.texts, events.values, self._place)
+        ordinal = self._ordinal
+        self._ordinal += events.count
+        self._documents += events.count
+        self._last_line = events.line + events.count - 1
+        found = events.numbers, events.starts, events.texts, events.values
+        return Events(ordinal, events.line, events.count, *found, events.taken, self._place)
 
     def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
         """The parts of the source that could not be examined."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from ingest.documents.broken_json import parse
 from ingest.sources.files import Unreadable
@@ -96,24 +96,45 @@ class Document:
         return Unreadable(self.ordinal, self.position, reason, detail, excerpt(self.text))
 
 
+class TakesLines(Protocol):
+    """Takes lines of a source as bytes, of which it needs so little that they are not parsed."""
+
+    def look_at(self, data: bytes) -> None:
+        """The bytes whose lines come next."""
+
+    def takes(self, start: int, end: int) -> bool:
+        """Take the line from `start` to `end` of these bytes, without its line feed. False, and nothing changed: it must be parsed."""
+
+
 @dataclass(frozen=True)
 class Events:
     """Documents that are events on lines of their own, one behind the other; `ordinal` and `line` are those of the first.
 
+    `count`: all of them; `numbers`: those that were parsed, counted from 0, with their places, texts and values. The others were taken by
+    a `TakesLines`; `taken`: place and text of the last one, where it was taken.
     `place_of`: (line, byte) → position. A document of its own is made of one where it is needed.
     """
 
     ordinal: int
     line: int
+    count: int
+    numbers: Sequence[int]
     starts: list[int]
     texts: list[bytes]
     values: list[dict[str, Any]]
+    taken: tuple[int, bytes] | None
     place_of: Callable[[int, int], str]
 
-    def document(self, number: int) -> Document:
-        """One of the events."""
-        position = self.place_of(self.line + number, self.starts[number])
-        return Document(self.ordinal + number, position, self.texts[number]).parsed_as(self.values[number])
+    def document(self, place: int) -> Document:
+        """One of the events that were parsed."""
+        return self._document(self.numbers[place], self.starts[place], self.texts[place]).parsed_as(self.values[place])
+
+    def last_taken(self) -> Document | None:
+        """The last document, where it was taken."""
+        return self._document(self.count - 1, *self.taken) if self.taken else None
+
+    def _document(self, number: int, start: int, text: bytes) -> Document:
+        return Document(self.ordinal + number, self.place_of(self.line + number, start), text)
 
 
 def excerpt(text: str) -> str:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import from_json
 
@@ -28,8 +28,8 @@ from ingest.documents.broken_json import (
     reject_reason,
 )
 from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
-from ingest.documents.document import EXCERPT_CHARACTERS, is_whole_record
-from schemas.errors import RejectReason
+from ingest.documents.document import EXCERPT_CHARACTERS, TakesLines, is_whole_record
+from ingest.documents.spans import EventLines, Span
 from schemas.marks import EVENT_START, RECORD_MARK, RESULT_START, foreign_names, has_marks
 
 LONGEST_OBJECT = 256 << 20
@@ -73,41 +73,6 @@ _RESULT_BEGINNING = RESULT_START.encode()
 _BEGINNING_BYTES = len(_RESULT_BEGINNING)
 
 
-class Span(NamedTuple):
-    """An object from byte `start` to `end` of the stream.
-
-    `value` is None where it is broken (`reason` and `error` say how, `text` is its beginning), and where it is a result record that is
-    a whole line (`line_bytes`), which is neither decoded nor parsed here: its reader validates it.
-    """
-
-    start: int
-    end: int
-    line: int
-    text: str
-    value: Any = None
-    reason: RejectReason | None = None
-    error: str = ""
-    line_bytes: bytes = b""
-    line_before: bytes = b""
-    """The last bytes of the text in front of it on its line: a log prefix, mostly."""
-    has_marks: bool = False
-    """Of a broken object: whether it has marks of a record or of an agent's event."""
-
-
-class EventLines(NamedTuple):
-    """Events that are whole lines, one behind the other, from the line of that number on. `starts`: the byte of the stream of each."""
-
-    line: int
-    starts: list[int]
-    texts: list[bytes]
-    values: list[dict[str, Any]]
-
-    def spans(self) -> Iterator[Span]:
-        """Each event by itself."""
-        for number, (start, text, value) in enumerate(zip(self.starts, self.texts, self.values, strict=True), self.line):
-            yield Span(start, start + len(text), number, "", value, line_bytes=text)
-
-
 def scan(text: str) -> Iterator[Span]:
     """Every object at event level of a text, and every broken object that is reported, in order. Raises nothing."""
     data = text.encode("utf-8", "replace")
@@ -121,7 +86,7 @@ class Scanner:
 
     `blank`: nothing yet; `array`: the stream begins with `[`; `noise`: there is text outside objects; `objects`: number of whole objects;
     `first_broken`: the object at the beginning of the stream, where it is broken and was not reported; `passed_over`: lines that begin as
-    an object does and were not examined, because too many objects before were broken.
+    an object does and were not examined, because too many objects before were broken. `taker`: is offered lines before they are parsed.
     """
 
     def __init__(self, window: Window) -> None:
@@ -131,6 +96,9 @@ class Scanner:
         self.objects = 0
         self.first_broken: Span | None = None
         self.passed_over = 0
+        self.taker: TakesLines | None = None
+        self._looking: TakesLines | None = None
+        self._looked_at = b""
         self._broken_count = 0
         self._window = window
         self._examined_again = 0
@@ -180,32 +148,53 @@ class Scanner:
         if window.data.startswith(_RESULT_BEGINNING, first):  # the next line of most logs that are no streams
             return first
         at, line = first, window.line_at(first)
-        while (events := self._events_at(at, line)).texts:
+        while (events := self._events_at(at, line)).count:
             self.blank, self._torn = False, None
-            self.objects += len(events.texts)
-            at = events.starts[-1] - window.base + len(events.texts[-1]) + 1
-            line += len(events.texts)
+            self.objects += events.count
+            at = events.end - window.base + 1
+            line += events.count
             yield events
         return at
 
     def _events_at(self, at: int, line: int) -> EventLines:
         """The events on the lines from `at` on, as many as are given out together."""
-        base, data = self._window.base, self._window.data
-        _, starts, texts, values = events = EventLines(line, [], [], [])
-        until = at + _EVENTS_BYTES
+        base, data, takes = self._window.base, self._window.data, self._taking()
+        numbers: list[int] = []
+        starts: list[int] = []
+        texts: list[bytes] = []
+        values: list[dict[str, Any]] = []
+        count, last, until = 0, at, at + _EVENTS_BYTES
         with suppress(ValueError):
             while at < until and (end := data.find(b"\n", at)) >= 0:
+                if takes and takes(at, end):
+                    count, last = count + 1, at
+                    until += end + 1 - at
+                    at = end + 1
+                    continue
                 text = data[at:end]
                 if not _may_be_event(text):
                     break
                 value = from_json(text, cache_strings="keys")
                 if type(value) is not dict or type(value.get("type")) is not str:
                     break
+                numbers.append(count)
                 starts.append(base + at)
                 texts.append(text)
                 values.append(value)
+                count, last = count + 1, at
                 at = end + 1
-        return events
+        taken = (base + last, data[last : at - 1]) if count > len(numbers) and numbers[-1:] != [count - 1] else None
+        return EventLines(line, count, numbers, starts, texts, values, taken, base + at - 1)
+
+    def _taking(self) -> Callable[[int, int], bool] | None:
+        """How lines of the window are offered, where they are."""
+        taker, data = self.taker, self._window.data
+        if taker is None:
+            return None
+        if taker is not self._looking or data is not self._looked_at:
+            self._looking, self._looked_at = taker, data
+            taker.look_at(data)
+        return taker.takes
 
     def _whole_lines(self, at: int) -> Iterator[Span]:
         """The objects that are whole lines, from `at` on."""

@@ -155,6 +155,7 @@ class _SourceReader:
                 self._unreadable(replace(part, ordinal=part.ordinal + self._more))
             else:
                 self._document(part)
+            found.taker = self._readers.taker
         self._result.container = found.kind
         without_run = self._end()
         self._add_all(of_trial)
@@ -184,16 +185,19 @@ class _SourceReader:
             self._doubtful.append(part)
 
     def _events(self, events: Events) -> None:
-        """Events that their reader only notes are ignored together; any other is a document by itself."""
-        number, count = 0, len(events.values)
-        while number < count:
-            if noted := self._readers.note(events, number, self._more):
+        """Events that their reader took, or only notes, are ignored together; any other is a document by itself."""
+        place, parsed = 0, len(events.values)
+        while place < parsed:
+            if noted := self._readers.note(events, place, self._more):
                 self._result.ignored += noted
-                number += noted
-                self._next = events.ordinal + number + self._more
-            if number < count:
-                self._document(events.document(number))
-                number += 1
+                place += noted
+            if place < parsed:
+                self._document(events.document(place))
+                place += 1
+        self._result.ignored += events.count - parsed
+        if taken := events.last_taken():
+            self._readers.took(taken.moved(self._more))
+        self._next = events.ordinal + events.count + self._more
 
     def _document(self, document: Document) -> None:
         """A document that ends a run becomes its rows, or a reject; any other is ignored.

@@ -1,9 +1,10 @@
 """How fast transcripts of Claude Code are read into a store, beside the real `ccusage`: `python -m tests.bench.transcripts [RESPONSES …]`.
 
 Both read the same generated files, in turns, with the same number of processors. Lines have the sizes of real ones: a response is written
-on two lines of 1.7 kB on average, and as many lines of tool output, of 6 kB on average, stand between. Three cases: cold (no store),
-nothing changed, one session longer; and the memory of the largest process. `CCUSAGE` names the program; without it only our times are
-printed. Each time is a whole process from its start; the median of a few.
+on two lines of 1.7 kB on average, and lines of tool output, of 6 kB on average, stand between. Three cases: cold (no store), nothing
+changed, one session longer, and the memory of the largest process. `CCUSAGE` names the program; without it only our times are printed.
+Each time is a whole process from its start, by the clock and of the processors (with all processes that it started); the median of a
+few.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 RESPONSES_OF_SESSION = 80
 BEGAN = datetime(2026, 6, 1, tzinfo=UTC)
@@ -37,7 +38,7 @@ def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) 
     at = BEGAN + timedelta(minutes=17 * number, seconds=20 * first)
     lines = 0
 
-    def line(kind: str, message: Line, /, **others: Any) -> str:
+    def line(kind: str, message: Line | None, /, **others: Any) -> str:
         nonlocal lines, at
         lines += 1
         at += timedelta(seconds=chance.randrange(1, 9))
@@ -47,7 +48,8 @@ def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) 
             "userType": "external",
             "cwd": f"/work/p{number % 40}",
         }
-        around |= {"sessionId": _uuid(number, 0, 0), "version": "2.1.212", "gitBranch": "main", "type": kind, "message": message}
+        around |= {"sessionId": _uuid(number, 0, 0), "version": "2.1.212", "gitBranch": "main", "type": kind}
+        around |= {"message": message} if message else {}
         around |= others | {"uuid": _uuid(number, first, lines), "timestamp": at.isoformat(timespec="milliseconds").replace("+00:00", "Z")}
         return json.dumps(around, separators=(",", ":"))
 
@@ -66,7 +68,7 @@ def session(number: int, responses: int = RESPONSES_OF_SESSION, first: int = 0) 
         output = said(chance.lognormvariate(7.6, 1.2))
         result = {"tool_use_id": f"toolu_{response}", "type": "tool_result", "content": output, "is_error": chance.random() < 0.05}
         yield line("user", {"role": "user", "content": [result]}, toolUseResult={"stdout": output, "stderr": "", "interrupted": False})
-        yield line("progress", {}, data={"type": "hook_progress", "hookEvent": "PostToolUse", "output": said(600)})
+        yield line("progress", None, data={"type": "hook_progress", "hookEvent": "PostToolUse", "output": said(600)})
 
 
 def _usage(chance: random.Random, response: int) -> Line:
@@ -105,11 +107,23 @@ def append(folder: Path) -> None:
         file.writelines(f"{line}\n" for line in session(0, 3, RESPONSES_OF_SESSION))
 
 
-def seconds(command: Sequence[str | Path], **environment: str) -> float:
-    """Wall time of a whole process. Raises CalledProcessError."""
-    began = time.perf_counter()
+class Seconds(NamedTuple):
+    """Time of a whole process: by the clock, and of the processors with the processes that it started."""
+
+    wall: float
+    cpu: float
+
+
+def seconds(command: Sequence[str | Path], **environment: str) -> Seconds:
+    """Run a process. Raises CalledProcessError."""
+    began, used = time.perf_counter(), _used()
     subprocess.run(command, env=os.environ | environment, check=True, capture_output=True)
-    return time.perf_counter() - began
+    return Seconds(time.perf_counter() - began, _used() - used)
+
+
+def _used() -> float:
+    times = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return times.ru_utime + times.ru_stime
 
 
 def measure(responses: int) -> None:
@@ -121,7 +135,7 @@ def measure(responses: int) -> None:
         print(f"{responses:,} responses, {size / 1e6:,.0f} MB")
         ours: list[str | Path] = [sys.executable, "-m", "app.cli.main", "ingest", folder, "--db", store]
         theirs = [os.environ["CCUSAGE"], *COMMAND.split()] if "CCUSAGE" in os.environ else []
-        times: dict[str, list[float]] = {"ccusage": [], "cold": [], "nothing changed": [], "one session longer": []}
+        times: dict[str, list[Seconds]] = {"ccusage": [], "cold": [], "nothing changed": [], "one session longer": []}
         for _ in range(REPEATS):
             if theirs:
                 times["ccusage"].append(seconds(theirs, CLAUDE_CONFIG_DIR=str(folder), LOG_LEVEL="0"))
@@ -130,12 +144,17 @@ def measure(responses: int) -> None:
             times["nothing changed"].append(seconds(ours))
         append(folder)
         times["one session longer"].append(seconds(ours))
-        base = statistics.median(times["ccusage"]) if theirs else None
+        base = _medians(times["ccusage"]) if theirs else None
         for name, found in times.items():
             if found:
-                median = statistics.median(found)
-                print(f"  {name:<20} {median:8.2f} s" + (f"  {median / base:5.2f} x ccusage" if base else ""))
+                wall, cpu = _medians(found)
+                beside = f"  {wall / base.wall:5.2f} and {cpu / base.cpu:5.2f} x ccusage" if base else ""
+                print(f"  {name:<20} {wall:8.2f} s, {cpu:8.2f} s of the processors{beside}")
     print(f"  largest process      {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:8.0f} MB")
+
+
+def _medians(times: Sequence[Seconds]) -> Seconds:
+    return Seconds(*map(statistics.median, zip(*times, strict=True)))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 from ingest.agents.base import NO_FACTS, NO_TYPE, ContextOf, Found
 from ingest.agents.claude_code.transcript_facts import SessionFacts
 from ingest.agents.claude_code.transcript_lines import is_line
+from ingest.agents.claude_code.transcript_passing import PassedLines
 from ingest.agents.claude_code.transcript_responses import Responses, Speaker, blocks_of, message_of
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.record_id import canonical_hash
@@ -49,6 +50,7 @@ class ClaudeTranscript:
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of
         self._facts = SessionFacts()
+        self.lines = PassedLines(self._facts)
         self._responses = Responses()
         self._calls = ToolCounts()
         self._messages = 0
@@ -84,7 +86,9 @@ class ClaudeTranscript:
         facts.place(line)
         message, kind = message_of(line), line.get("type")
         if message is not None:
-            if kind == "user" or (kind is None and message.get("role") == "user"):
+            if kind == "assistant":
+                self._assistant(line, message)
+            elif kind == "user" or (kind is None and message.get("role") == "user"):
                 self._user(line, message)
             else:
                 self._assistant(line, message)

@@ -14,7 +14,7 @@ of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple, cast
@@ -44,6 +44,10 @@ class Counts(NamedTuple):
         """What decides between two copies."""
         known = [-1 if count is None else count for count in self]
         return (known[1], sum(filter(None, self)), *known)
+
+    def exceeds(self, other: Counts) -> bool:
+        """Whether a copy with these tokens counts, and not one with the other ones."""
+        return other is NO_COUNTS or self.size > other.size
 
 
 NO_COUNTS = Counts(None, None, None, None)
@@ -75,8 +79,10 @@ class _Extras(NamedTuple):
 
     def completed(self, other: _Extras) -> _Extras:
         """With what only the other line says."""
+        if other is _NO_EXTRAS or self is other:
+            return self
         pairs: Any = zip(self, other, strict=True)
-        return self if other is _NO_EXTRAS else _Extras(*(theirs if own is None else own for own, theirs in pairs))
+        return _Extras(*(theirs if own is None else own for own, theirs in pairs))
 
 
 _NO_EXTRAS = _Extras()
@@ -107,7 +113,7 @@ class Response:
         if counts == self.counts:
             if self.extras.split and (self.extras.speed or "speed" not in usage) and "costUSD" not in line:
                 return  # it repeats the line before, as most lines do
-        elif counts.size > self.counts.size:
+        elif counts.exceeds(self.counts):
             self.counts = counts
             self.model = _text(message.get("model")) or self.model
             self.extras = _extras_of(line, usage).completed(self.extras)
@@ -149,7 +155,8 @@ class Responses:
             self._last = response, usage
         if stop_reason := message.get("stop_reason"):
             response.stop_reason = _text(stop_reason) or response.stop_reason
-        _note_time(response, line.get("timestamp"))
+        if (stamp := line.get("timestamp")) != response.stamp:
+            _note_time(response, stamp)
         for block in blocks_of(message):
             if block.get("type") == "tool_use":
                 self._call(response, block)
@@ -230,13 +237,10 @@ def message_of(line: Any) -> Message | None:
     return cast("Message", message) if type(message) is dict else None
 
 
-def blocks_of(message: Message) -> Iterator[dict[str, Any]]:
+def blocks_of(message: Message) -> Sequence[dict[str, Any]]:
     """The blocks of a message's content; none where it is plain text."""
     content = message.get("content")
-    if type(content) is list:
-        for block in content:
-            if type(block) is dict:
-                yield block
+    return [block for block in content if type(block) is dict] if type(content) is list else ()
 
 
 def _is_same(one: Response, line: Line, uuid: str | None, request: str | None, speaker: Speaker, counts: Counts) -> bool:
@@ -340,7 +344,7 @@ def _row(one: Response, session_id: str, number: int) -> tuple[Any, ...]:
 def _note_time(response: Response, stamp: object) -> None:
     """The earliest time. Lines of one response are dated alike, mostly as text in UTC."""
     earlier = response.stamp
-    if stamp is None or stamp == earlier:
+    if stamp is None:
         return
     if is_plain(stamp) and is_plain(earlier):
         response.stamp = min(stamp, earlier)

@@ -11,12 +11,12 @@ from typing import Any, TypeGuard
 
 from ingest.documents.times import event_time
 
-_LENGTH = len("2026-02-01T10:00:00.000Z")
+PLAIN_LENGTH = len("2026-02-01T10:00:00.000Z")
 
 
 def is_plain(stamp: object) -> TypeGuard[str]:
     """Whether a time is written as Claude Code does."""
-    return type(stamp) is str and len(stamp) == _LENGTH and stamp[-1] == "Z" and stamp[0] == "2"
+    return type(stamp) is str and len(stamp) == PLAIN_LENGTH and stamp[-1] == "Z" and stamp[0] == "2"
 
 
 @dataclass
