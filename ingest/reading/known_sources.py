@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from ingest.sources.files import Source
 from ingest.sources.identity import Earlier
-from ingest.store.database import Store
+from ingest.store.database import Store, arrow
+from ingest.store.read_result import ReadResult
 from schemas.errors import StoreMissing
 from schemas.rows.source import MAY_HOLD_RUNS, FileKind
 
@@ -14,18 +19,47 @@ _ZONES = """
     select name, arg_max(path_tz, ingest_id)
     from (select name, ingest_id from sources union all select name, ingest_id from superseded_sources) join ingests using (ingest_id)
     where path_tz is not null group by name"""
+_STAMPS = "select name, bytes, modified_ns, source_id from sources"
+
+
+class Stamp(NamedTuple):
+    """What the system says of a file as it was read: as long as it says the same, the file has the same bytes."""
+
+    bytes: int
+    modified_ns: int | None
+    source_id: str
 
 
 @dataclass(frozen=True)
 class KnownSources:
     """`source_ids`: sources that were read. `rejected`: by name, sources with rejects, whose files may have grown since.
 
-    `zones`: by name, the zone of times in the paths of sources whose ingest named one.
+    `zones`: by name, the zone of times in the paths of sources whose ingest named one. `stamps`: by name, the source read last.
     """
 
     source_ids: frozenset[str] = frozenset()
     rejected: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, Stamp] = field(default_factory=dict)
+
+    def unchanged(self, source: Source) -> str | None:
+        """The source_id of a file that has not been modified since it was read, without opening it; None for any other.
+
+        A relative name may mean another file than it did then.
+        """
+        if source.modified_ns is None or source.temporary or not os.path.isabs(source.name):  # noqa: PTH117  for every file
+            return None
+        stamp = self.stamps.get(source.name)
+        return stamp.source_id if stamp and stamp[:2] == (source.size, source.modified_ns) else None
+
+    def restamped(self, results: Iterable[ReadResult]) -> dict[str, int]:
+        """source_id → time of known files that were opened only for another time, or for none that could be trusted."""
+        opened = ((result, self.stamps.get(result.name)) for result in results if result.known and result.modified_ns is not None)
+        return {
+            stamp.source_id: result.modified_ns
+            for result, stamp in opened
+            if stamp and result.modified_ns and stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns
+        }
 
 
 def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSources:
@@ -38,7 +72,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     retried = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]} if without_rejects else {}
     try:
         with store.reading() as connection:
-            sources = connection.execute(f"select source_id from sources {condition}", retried).fetchall()
+            sources = arrow(connection, f"{_STAMPS} {condition} order by ingest_id", retried)
             rejected = connection.execute("select name, bytes, source_id from sources where rejected > 0").fetchall()
             zones = connection.execute(_ZONES).fetchall()
     except StoreMissing:
@@ -46,4 +80,6 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     by_name: dict[str, list[Earlier]] = defaultdict(list)
     for name, size, source_id in rejected:
         by_name[str(name)].append(Earlier(int(size), str(source_id)))
-    return KnownSources(frozenset(str(found) for (found,) in sources), {name: tuple(found) for name, found in by_name.items()}, dict(zones))
+    names, *columns = (column.to_pylist() for column in sources.columns)
+    stamps = dict(zip(names, map(Stamp, *columns), strict=True))
+    return KnownSources(frozenset(columns[2]), {name: tuple(found) for name, found in by_name.items()}, dict(zones), stamps)

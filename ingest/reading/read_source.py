@@ -66,7 +66,7 @@ def known_source(source: Source, name: str, settings: Settings) -> ReadResult | 
     identity = identify(source, settings.earlier(source))
     if identity.source_id not in settings.known:
         return None
-    result = ReadResult(PortionKey(name), "", source.name, source.size, source.size, known=True)
+    result = ReadResult(PortionKey(name), "", source.name, source.size, source.size, known=True, modified_ns=source.modified_ns)
     result.identify(identity)
     return result
 
@@ -109,7 +109,8 @@ def read_source(
 
     `item_error`: given for the journal of an item without any other record, which is the run of the item then.
     """
-    result = ReadResult(key, "", source.name, source.size, portion.length if portion else source.size)
+    bytes_read = portion.length if portion else source.size
+    result = ReadResult(key, "", source.name, source.size, bytes_read, modified_ns=source.modified_ns)
     path = None if source.temporary else source.path  # the path of a temporary file says nothing
     is_sidecar = settings.sidecars.has(path, source.name)
     if is_sidecar and path and is_lone_journal(path):

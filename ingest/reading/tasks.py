@@ -10,13 +10,14 @@ from types import TracebackType
 from typing import Self
 
 from ingest.documents.contents import Source, archive_kind, portions
+from ingest.reading.known_sources import KnownSources
 from ingest.reading.read_source import SMALL_BYTES, known_source
 from ingest.reading.settings import Settings
 from ingest.reading.workers import Task
 from ingest.sources.files import CHANGED, changed
 from ingest.sources.identity import Identity, identify_in_portions
 from ingest.sources.portions import BIG_BYTES
-from ingest.store.read_result import ReadResult
+from ingest.store.read_result import PortionKey, ReadResult
 from schemas.errors import InputUnreadable
 
 TASK_BYTES = 1 << 22
@@ -30,8 +31,9 @@ class TaskPlanner:
     The length of a source is fixed when its task is made. Later bytes of its file are for the next ingest.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, known: KnownSources | None = None) -> None:
         self._settings = settings
+        self._known_sources = known or KnownSources()
         self._hasher = ThreadPoolExecutor(1)
         self._numbers = count()
         self._identities: dict[str, Future[Identity]] = {}
@@ -43,7 +45,7 @@ class TaskPlanner:
         self._hasher.shutdown(wait=False, cancel_futures=True)
 
     def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[ReadResult]]:
-        """The sources as tasks, in their order, and results of small files that the store has already.
+        """The sources as tasks, in their order, and results of unchanged files and of small files that the store has already.
 
         Hashing a small file costs less than sending it to a worker; if all files are known, no worker is started.
         """
@@ -103,6 +105,8 @@ class TaskPlanner:
 
         With a new store nothing is known, and the workers load the files.
         """
+        if source_id := self._known_sources.unchanged(source):
+            return ReadResult(PortionKey(f"known{next(self._numbers)}"), source_id, source.name, source.size, source.size, known=True)
         try:
             source = source.as_it_is_now()
             if not self._settings.known or source.size > SMALL_BYTES:

@@ -33,7 +33,7 @@ from schemas.rows.price import PriceFileRow
 from schemas.rows.tables import TABLES, arrow_schema
 
 _RESULT_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
-    ("bytes", "documents", "rejected", "ignored"), pa.int64()
+    ("bytes", "documents", "rejected", "ignored", "modified_ns"), pa.int64()
 )
 
 _READ_ALWAYS = ("runs", "model_usage", "tool_calls", "patch_files")
@@ -192,7 +192,7 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
         connection,
         "insert into sources by name select source_id, name, bytes, kind, container, $now as received_at, documents,"
         " coalesce(runs, 0) as accepted, documents - rejected - ignored - accepted as duplicates, rejected, ignored,"
-        " $ingest_id as ingest_id from chosen"
+        " $ingest_id as ingest_id, modified_ns from chosen"
         " left join (select source_id, count(*) as runs from winners group by source_id) using (source_id)",
         {"now": datetime.now(UTC), "ingest_id": ingest_id},
     )

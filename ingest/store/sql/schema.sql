@@ -45,7 +45,7 @@ comment on column sources."duplicates" is 'Duplicates: runs that were in the sto
 comment on column sources."rejected" is 'Records that could not be read; see rejects.';
 comment on column sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
 comment on column sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
-comment on column sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC).';
+comment on column sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is not read again. Empty: no file, or modified less than two seconds before.';
 comment on column sources."resume_at" is 'Of a session transcript: the byte from which a later ingest reads on where the file has grown.';
 comment on column sources."goes_on" is 'Of a part of a transcript that has grown: the source with what came before.';
 
@@ -810,7 +810,7 @@ comment on column superseded_sources."duplicates" is 'Duplicates: runs that were
 comment on column superseded_sources."rejected" is 'Records that could not be read; see rejects.';
 comment on column superseded_sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
 comment on column superseded_sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
-comment on column superseded_sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC).';
+comment on column superseded_sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is not read again. Empty: no file, or modified less than two seconds before.';
 comment on column superseded_sources."resume_at" is 'Of a session transcript: the byte from which a later ingest reads on where the file has grown.';
 comment on column superseded_sources."goes_on" is 'Of a part of a transcript that has grown: the source with what came before.';
 comment on column superseded_sources."superseded_by" is 'The later ingest.';
