@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
 from ingest.measurements.given import SaidBeside, says_variant
-from ingest.reading.known_sources import known_sources
+from ingest.reading.known_sources import beginnings, known_sources
 from ingest.reading.retries import Superseded, drop_superseded
 from ingest.reading.settings import Settings
 from ingest.reading.tasks import TaskPlanner
@@ -180,7 +180,7 @@ def ingest(
         dict(options.labels),
         options.template,
         known.source_ids,
-        known.rejected,
+        known.growing,
         Sidecars(options.unpacked),
         options.trust_file_times,
         options.path_zone,
@@ -190,7 +190,7 @@ def ingest(
         temporary_folder()
     results: list[ReadResult] = []
     beside = _Beside(options.measure)
-    with spool_folder(store) as spool, TaskPlanner(settings, known) as plan:
+    with spool_folder(store) as spool, TaskPlanner(settings, known, partial(beginnings, store)) as plan:
         for done in _read(beside.noted(_readable(sources, store, unreadable)), plan, settings, spool, options.processes):
             results += done
             if on_progress and done:
