@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,13 @@ from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
 from ingest.measurements.given import SaidBeside, says_variant
-from ingest.reading.known_sources import known_sources
+from ingest.reading.known_sources import beginnings, known_sources
 from ingest.reading.retries import Superseded, drop_superseded
 from ingest.reading.settings import Settings
 from ingest.reading.tasks import TaskPlanner
 from ingest.reading.workers import Task, work_here, work_in_processes
 from ingest.store.commit import commit
-from ingest.store.database import Store
+from ingest.store.database import Store, restamp, source_counts
 from ingest.store.history.ingests import Origin, ingest_row, next_ingest, note_ingest
 from ingest.store.history.measures import note_measures
 from ingest.store.read_result import SHOWN, ReadResult
@@ -180,7 +180,7 @@ def ingest(
         dict(options.labels),
         options.template,
         known.source_ids,
-        known.rejected,
+        known.growing,
         Sidecars(options.unpacked),
         options.trust_file_times,
         options.path_zone,
@@ -190,7 +190,7 @@ def ingest(
         temporary_folder()
     results: list[ReadResult] = []
     beside = _Beside(options.measure)
-    with spool_folder(store) as spool, TaskPlanner(settings) as plan:
+    with spool_folder(store) as spool, TaskPlanner(settings, known, partial(beginnings, store)) as plan:
         for done in _read(beside.noted(_readable(sources, store, unreadable)), plan, settings, spool, options.processes):
             results += done
             if on_progress and done:
@@ -201,7 +201,11 @@ def ingest(
         }  # a file with one unreadable portion is unreadable
         unreadable += broken.values()
         results = [result for result in results if result.key.reading not in broken]
-        written = _written(store, spool, results, options, started_at, beside.said(results)) if results else _Written()
+        said = beside.said(results)
+        if _is_nothing_new(results, options, said) and not known.restamped(results):
+            written = _Written(_reports_of_known(store, results))
+        else:
+            written = _written(store, spool, results, options, started_at, said, known.restamped(results))
     _index(store, written)
     return IngestReport(written.sources, tuple(unreadable), time.monotonic() - started, written.superseded, written.ingest_id)
 
@@ -264,16 +268,26 @@ class _Beside:
 
 
 def _written(
-    store: Store, spool: Path, results: list[ReadResult], options: Options, started_at: datetime, measures: Mapping[str, Mapping[str, str]]
+    store: Store,
+    spool: Path,
+    results: list[ReadResult],
+    options: Options,
+    started_at: datetime,
+    measures: Mapping[str, Mapping[str, str]],
+    restamped: Mapping[str, int],
 ) -> _Written:
-    """Commit the spool and the row of the ingest. An ingest that changed nothing has no row."""
+    """Commit the spool and the row of the ingest. An ingest that changed nothing has no row.
+
+    `restamped`: source_id → time of files that were only touched; the next ingest knows them by it.
+    """
     labels, template = dict(options.labels), options.template.text if options.template else None
     with store.writing() as writer:
         number = next_ingest(writer.connection)
         done = commit(writer, spool, results, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
         is_measured = note_measures(writer.connection, measures, number)
         superseded = drop_superseded(writer, results, number, retried=options.retry_rejects)
-        stored = writer.source_counts([result.source_id for result in results if result.known])
+        stored = source_counts(writer.connection, [result.source_id for result in results if result.known])
+        restamp(writer.connection, restamped)
         reports = _reports(results, done.accepted, stored, measures)
         has_changed = done.changed or is_measured or bool(superseded.changed or superseded.grown)
         if has_changed:
@@ -283,6 +297,20 @@ def _written(
                 ingest_row(number, started_at, options.origin, _counts(reports), labels, (template, options.path_zone or None), prices),
             )
     return _Written(reports, superseded, number if has_changed else None)
+
+
+def _is_nothing_new(results: Sequence[ReadResult], options: Options, said: Mapping[str, object]) -> bool:
+    """Whether the store has all of it: then it is not opened for writing, which takes longer and locks it."""
+    asks = options.labels or options.prices or options.retry_rejects or said
+    return not asks and all(result.known and not result.begins_with for result in results)
+
+
+def _reports_of_known(store: Store, results: list[ReadResult]) -> tuple[SourceReport, ...]:
+    if not results:
+        return ()
+    with store.reading() as connection:
+        stored = source_counts(connection, [result.source_id for result in results])
+    return _reports(results, {}, stored, {})
 
 
 def _index(store: Store, written: _Written) -> None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from ingest.agents.aider.analytics import AiderAnalytics
 from ingest.agents.aider.benchmark import AiderBenchmark
 from ingest.agents.aider.chat_history import AiderChatHistory
-from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes, Resumable
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.claude_code.transcript import ClaudeTranscript
 from ingest.agents.codex.exec_stream import CodexExec
@@ -42,6 +42,7 @@ from ingest.agents.trae import Trae
 from ingest.agents.unread import UnreadLogs
 from ingest.documents.document import Document, Events, TakesLines
 from ingest.sources.files import Unreadable
+from schemas.rows.kept_run import KeptRun
 
 READERS: tuple[type[AgentReader], ...] = (
     ClaudeCode,
@@ -123,13 +124,28 @@ class SourceReaders:
     @property
     def taker(self) -> TakesLines | None:
         """Takes lines of the agent of the last document, where its reader does."""
-        return getattr(self._last, "lines", None)
+        return getattr(self._last, "passing", None)
 
     def took(self, last: Document) -> None:
         """The document of the last line that was taken."""
         for reader in self._readers.values():
-            if hasattr(reader, "lines"):
+            if hasattr(reader, "passing"):
                 cast("Notes", reader).noted(last)
+
+    def resume(self, kept: KeptRun) -> bool:
+        """Go on with the log of this run, before the first document. False where no reader can."""
+        for kind in READERS:
+            if kind.agent == kept.agent and hasattr(kind, "resume"):
+                reader = cast("Resumable", kind(self._context_of))
+                if reader.resume(kept):
+                    self._last = self._readers[kind] = reader
+                    return True
+        return False
+
+    @property
+    def resumable(self) -> Resumable | None:
+        """The reader of the source, where it is the only one and can go on with it later."""
+        return cast("Resumable", self._last) if len(self._readers) == 1 and hasattr(self._last, "resume") else None
 
     def note(self, events: Events, first: int, places: int) -> int:
         """How many events, from `first` on, the reader of the document before notes: no run ends with them, and none is refused.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
+from schemas.rows.kept_run import KeptRun
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 
@@ -180,3 +181,19 @@ class Notes(AgentReader, Protocol):
 
     def noted(self, last: Document) -> None:
         """The document of the last event that was noted."""
+
+
+class Resumable(AgentReader, Protocol):
+    """A reader that can go on with a log which has grown: without the lines that came before, and with the same run in the end."""
+
+    lines: int
+    """Documents that were read so far, without lines that were passed over, and with those of earlier readings."""
+
+    settled_at: int | None
+    """The last line behind which nothing before it is told any more, as `lines` counts; None where there is none yet."""
+
+    def settle(self) -> None:
+        """Keep with the run what is needed to go on from `settled_at`."""
+
+    def resume(self, kept: KeptRun) -> bool:
+        """Go on from where the earlier reading of the log could be left, which made this run. False: it does not tell."""

@@ -27,7 +27,7 @@ UNKNOWN = "unknown"
 """The agent of a record that names none."""
 
 _RANK = 10**12
-"""One step of `KeptRun.rank` in `runs.record_rank`; below it the tokens count: a later log of a run has more."""
+"""One step of `KeptRun.rank` in `runs.record_rank`; below it the lines or the tokens count: a later log of a run has more."""
 
 _FROM_WORST = (TokensBasis.UNKNOWN, TokensBasis.ESTIMATE, TokensBasis.LOWER_BOUND, TokensBasis.UPPER_BOUND, TokensBasis.EXACT)
 
@@ -173,7 +173,7 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
 
 
 def _record_rank(run: KeptRun, tokens: int) -> int:
-    rank = run.rank * _RANK + min(tokens, _RANK - 1)
+    rank = run.rank * _RANK + min(tokens if run.lines is None else run.lines, _RANK - 1)
     return rank_in_trial(run.record_kind, rank, tells_tokens=tokens > 0) if run.record_kind is RecordKind.TRIAL else rank
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from ingest.sources.identity import Earlier
-from ingest.store.database import Store
+from ingest.reading.settings import Beginning
+from ingest.sources.files import Source
+from ingest.sources.identity import Earlier, last_part
+from ingest.store.database import Store, arrow
+from ingest.store.read_result import ReadResult
 from schemas.errors import StoreMissing
 from schemas.rows.source import MAY_HOLD_RUNS, FileKind
 
@@ -14,18 +20,86 @@ _ZONES = """
     select name, arg_max(path_tz, ingest_id)
     from (select name, ingest_id from sources union all select name, ingest_id from superseded_sources) join ingests using (ingest_id)
     where path_tz is not null group by name"""
+MOST_ALIKE = 16
+"""Sources with one last part of their names that a file is compared with."""
+
+_GROWING = """
+    select name, bytes, source_id from sources
+    where rejected > 0 or (resume_at is not null and source_id not in (select goes_on from sources where goes_on is not null))
+    order by ingest_id"""
+"""Of a transcript that has grown before, only the last part: the next one goes on with it."""
+
+_STAMPS = "select name, bytes, modified_ns, source_id, resume_at from sources"
+LEAST_LEFT_OUT = 1 << 17
+"""A transcript of which fewer bytes could be left out is read whole, which takes a few milliseconds."""
+
+_RECORDS = """
+    select records.source_id, coalesce(any_value(records.raw), any_value(runs.raw)) as raw
+    from run_records as records
+    left join runs using (run_id)
+    where records.source_id in (select unnest($source_ids::varchar[]))
+    group by records.source_id
+    having count(*) = 1"""
+
+
+class Stamp(NamedTuple):
+    """What the system says of a file as it was read: as long as it says the same, the file has the same bytes."""
+
+    bytes: int
+    modified_ns: int | None
+    source_id: str
+    resume_at: int | None
 
 
 @dataclass(frozen=True)
 class KnownSources:
-    """`source_ids`: sources that were read. `rejected`: by name, sources with rejects, whose files may have grown since.
+    """`source_ids`: sources that were read.
 
-    `zones`: by name, the zone of times in the paths of sources whose ingest named one.
+    `growing`: sources with rejects and transcripts, whose files may have grown since, by the last part of their names: a folder may have
+    been renamed meanwhile. `zones`: by name, the zone of times in the paths of sources whose ingest named one. `stamps`: by name, the
+    source read last.
     """
 
     source_ids: frozenset[str] = frozenset()
-    rejected: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
+    growing: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
+    stamps: dict[str, Stamp] = field(default_factory=dict)
+
+    def unchanged(self, source: Source) -> str | None:
+        """The source_id of a file that has not been modified since it was read, without opening it; None for any other.
+
+        A relative name may mean another file than it did then.
+        """
+        if source.modified_ns is None or source.temporary or not os.path.isabs(source.name):  # noqa: PTH117  for every file
+            return None
+        stamp = self.stamps.get(source.name)
+        return stamp.source_id if stamp and stamp[:2] == (source.size, source.modified_ns) else None
+
+    def left_off(self, source: Source) -> Stamp | None:
+        """Of a transcript that may have grown: what was read of it, where it pays to go on from there."""
+        stamp = self.stamps.get(source.name)
+        return stamp if stamp and (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size and not source.temporary else None
+
+    def restamped(self, results: Iterable[ReadResult]) -> dict[str, int]:
+        """source_id → time of known files that were opened only for another time, or for none that could be trusted."""
+        opened = ((result, self.stamps.get(result.name)) for result in results if result.known and result.modified_ns is not None)
+        return {
+            stamp.source_id: result.modified_ns
+            for result, stamp in opened
+            if stamp and result.modified_ns and stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns
+        }
+
+
+def beginnings(store: Store, stamps: Mapping[str, Stamp]) -> dict[str, Beginning]:
+    """By name, what was read of some transcripts that may have grown. Raises StoreError."""
+    with store.reading() as connection:
+        rows = connection.execute(_RECORDS, {"source_ids": [stamp.source_id for stamp in stamps.values()]}).fetchall()
+    raw = {str(source_id): str(text).encode() for source_id, text in rows}
+    return {
+        name: Beginning(Earlier(stamp.bytes, stamp.source_id), stamp.resume_at or 0, raw[stamp.source_id])
+        for name, stamp in stamps.items()
+        if stamp.source_id in raw
+    }
 
 
 def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSources:
@@ -38,12 +112,14 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     retried = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]} if without_rejects else {}
     try:
         with store.reading() as connection:
-            sources = connection.execute(f"select source_id from sources {condition}", retried).fetchall()
-            rejected = connection.execute("select name, bytes, source_id from sources where rejected > 0").fetchall()
+            sources = arrow(connection, f"{_STAMPS} {condition} order by ingest_id", retried)
+            growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
     except StoreMissing:
         return KnownSources()
     by_name: dict[str, list[Earlier]] = defaultdict(list)
-    for name, size, source_id in rejected:
-        by_name[str(name)].append(Earlier(int(size), str(source_id)))
-    return KnownSources(frozenset(str(found) for (found,) in sources), {name: tuple(found) for name, found in by_name.items()}, dict(zones))
+    for name, size, source_id in growing:
+        by_name[last_part(name)].append(Earlier(int(size), str(source_id)))
+    names, *columns = (column.to_pylist() for column in sources.columns)
+    stamps = {} if without_rejects else dict(zip(names, map(Stamp, *columns), strict=True))
+    return KnownSources(frozenset(columns[2]), {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()}, dict(zones), stamps)

@@ -44,6 +44,7 @@ def read_archive(
 ) -> Iterator[ReadResult]:
     """Read an archive. Its own documents are the members that cannot be opened. Raises OSError, InputUnreadable."""
     archive = ReadResult(PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
+    archive.modified_ns = source.modified_ns
     archive.identify(before := identify(source, settings.earlier(source)))
     folders: dict[str, Path] = {}
     items, held = Items(folders), list[ReadResult]()

@@ -6,9 +6,10 @@ This is the part of the path of data that runs in worker processes: it opens fil
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from ingest.agents import SourceReaders
 from ingest.agents.base import Found, Rows
@@ -21,14 +22,16 @@ from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document, Events
 from ingest.reading.read_archive import read_archive
-from ingest.reading.settings import Settings
+from ingest.reading.settings import Beginning, Settings
 from ingest.sources.archives import DISK_FULL
 from ingest.sources.decoding import Allowance
 from ingest.sources.identity import Checksum, Fingerprint, identify
+from ingest.sources.portions import PortionStream
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.record_rows import runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
 from schemas.errors import InputUnreadable, InvalidRecord
+from schemas.rows.kept_run import KeptRun
 from schemas.rows.source import FileKind
 from schemas.wire.harnesses.roll_ups import is_roll_up
 
@@ -66,7 +69,7 @@ def known_source(source: Source, name: str, settings: Settings) -> ReadResult | 
     identity = identify(source, settings.earlier(source))
     if identity.source_id not in settings.known:
         return None
-    result = ReadResult(PortionKey(name), "", source.name, source.size, source.size, known=True)
+    result = ReadResult(PortionKey(name), "", source.name, source.size, source.size, known=True, modified_ns=source.modified_ns)
     result.identify(identity)
     return result
 
@@ -85,6 +88,45 @@ def read_portion(source: Source, key: PortionKey, portion: Portion, settings: Se
         return read_source(source, key, settings, spool, portion)
     except (OSError, InputUnreadable) as error:
         return _unreadable(source, key, error)
+
+
+def read_on(source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter) -> ReadResult | None:
+    """Read what was appended to a transcript. None: all of it must be read, as it does not begin with what was read before."""
+    try:
+        return _appended(source, key, beginning, settings, spool)
+    except (OSError, InputUnreadable) as error:
+        return _unreadable(source, key, error)
+
+
+def _appended(source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter) -> ReadResult | None:
+    portion = Portion(beginning.resume_at, source.size - beginning.resume_at)
+    result = ReadResult(key, "", source.name, source.size, portion.length, modified_ns=source.modified_ns, resume_at=beginning.resume_at)
+    context = _context_of(source, source.path, settings)
+    reader = _SourceReader(result, context, spool)
+    if context.harness.trial_id or not reader.resume(beginning):
+        return None
+    fingerprint = Fingerprint((beginning.source, *(one for one in settings.earlier(source) if one != beginning.source)))
+    with source.open() as stream:
+        before = PortionStream(stream, Portion(0, beginning.resume_at))
+        while block := before.read(SMALL_BYTES):
+            fingerprint.update(block)
+            last = block[-1:]
+        if last + stream.read(1) != b"\n{":
+            return None
+    reader.read(source, portion, fingerprint.update, None)
+    result.identify(fingerprint.identity())
+    if beginning.source.source_id not in result.begins_with:
+        return None
+    if result.source_id in settings.known:
+        return replace(result, known=True, records=0, rejected=0, ignored=0)
+    result.goes_on = beginning.source.source_id
+    return result
+
+
+def _context_of(source: Source, path: Path | None, settings: Settings) -> SourceContext:
+    paths = PathReading(settings.template, settings.zone_of(source.name))
+    context = gather("", source.name, path, source.modified_at, settings.labels, paths, settings.sidecars)
+    return replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
 
 
 def _unreadable(source: Source, key: PortionKey, error: OSError | InputUnreadable) -> ReadResult:
@@ -109,7 +151,8 @@ def read_source(
 
     `item_error`: given for the journal of an item without any other record, which is the run of the item then.
     """
-    result = ReadResult(key, "", source.name, source.size, portion.length if portion else source.size)
+    bytes_read = portion.length if portion else source.size
+    result = ReadResult(key, "", source.name, source.size, bytes_read, modified_ns=source.modified_ns)
     path = None if source.temporary else source.path  # the path of a temporary file says nothing
     is_sidecar = settings.sidecars.has(path, source.name)
     if is_sidecar and path and is_lone_journal(path):
@@ -118,9 +161,7 @@ def read_source(
         result.kind, result.ignored = FileKind.SIDECAR, 1
         result.identify(identify(source, settings.earlier(source)))
         return result
-    paths = PathReading(settings.template, settings.zone_of(source.name))
-    context = gather(result.source_id, source.name, path, source.modified_at, settings.labels, paths, settings.sidecars)
-    context = replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
+    context = _context_of(source, path, settings)
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
     reader = _JournalReader(item_error, result, context, spool) if item_error else _SourceReader(result, context, spool)
     reader.read(source, portion, checksum.update if portion else fingerprint.update, allowance)
@@ -144,6 +185,22 @@ class _SourceReader:
         self._of_trial: list[Found] = []
         self._is_of_trial = True
         self._next = 0
+        self._offset = 0
+
+    def resume(self, beginning: Beginning) -> bool:
+        """Go on with the run of an earlier reading. False where its reader cannot."""
+        self._offset = beginning.resume_at
+        return self._readers.resume(KeptRun.model_validate_json(beginning.raw))
+
+    def _settle(self, first: int, starts: Sequence[int]) -> None:
+        """Note from where a later reading may go on. `first`: the number of the first line that was just read; `starts`: their bytes.
+
+        What is rejected will be read again: it may be whole then.
+        """
+        reader = self._readers.resumable
+        if reader and reader.settled_at is not None and reader.settled_at >= first and not self._result.rejected:
+            self._result.resume_at = self._offset + starts[reader.settled_at - first]
+            reader.settle()
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
         self._is_of_trial = portion is None
@@ -188,9 +245,12 @@ class _SourceReader:
         """Events that their reader took, or only notes, are ignored together; any other is a document by itself."""
         place, parsed = 0, len(events.values)
         while place < parsed:
+            reader = self._readers.resumable
+            lines, first = reader.lines if reader else 0, place
             if noted := self._readers.note(events, place, self._more):
                 self._result.ignored += noted
                 place += noted
+                self._settle(lines, events.starts[first:place])
             if place < parsed:
                 self._document(events.document(place))
                 place += 1
@@ -242,6 +302,8 @@ class _SourceReader:
     def _add(self, run: Found) -> None:
         """Spool the run. The first one of a log in a trial's folder waits: a log with several runs is not the log of the trial's run."""
         self._has_records = True
+        if run.rows.response_copies and self._result.resume_at is None:
+            self._result.resume_at = 0
         if run.rows.run.trial_id is None:
             self._spool.add(self._result, run.document, run.rows)
         elif self._is_of_trial:

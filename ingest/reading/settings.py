@@ -10,21 +10,30 @@ from ingest.context.path_template import PathTemplate
 from ingest.context.sidecars import Sidecars
 from ingest.reading.zones import zone_of
 from ingest.sources.files import Source
-from ingest.sources.identity import Earlier
+from ingest.sources.identity import Earlier, last_part
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What was read of a transcript that has grown since: its source, from which byte on a reader goes on, and the record of its run."""
+
+    source: Earlier
+    resume_at: int
+    raw: bytes
 
 
 @dataclass(frozen=True)
 class Settings:
     """The settings of an ingest. `known`: source_ids that are in the store already and are not read.
 
-    `rejected`: by name, the sources in the store with rejects. `zone` is the time zone of times in paths; where none is named, it is that
-    of the earlier ingest of the source (`zones`, by name), else UTC.
+    `growing`: by the last part of the name, sources in the store with rejects, and transcripts. `zone` is the time zone of times in
+    paths; where none is named, it is that of the earlier ingest of the source (`zones`, by name), else UTC.
     """
 
     labels: dict[str, str] = field(default_factory=dict)
     template: PathTemplate | None = None
     known: frozenset[str] = frozenset()
-    rejected: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
+    growing: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
     sidecars: Sidecars = field(default_factory=Sidecars)
     trust_file_times: bool = False
     zone: str = ""
@@ -35,5 +44,5 @@ class Settings:
         return zone_of(self.zone or self.zones.get(name, ""))
 
     def earlier(self, source: Source) -> Sequence[Earlier]:
-        """Earlier sources with rejects that may be the beginning of this one."""
-        return self.rejected.get(source.name, ())
+        """Earlier sources that may be the beginning of this one, where it matters: with rejects, or a transcript."""
+        return self.growing.get(last_part(source.name), ())

@@ -10,18 +10,18 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from ingest.documents.contents import Portion, Source
 from ingest.reading.arrow_without_pandas import spare_pandas
-from ingest.reading.read_source import read_members, read_portion
-from ingest.reading.settings import Settings
+from ingest.reading.read_source import read_members, read_on, read_portion
+from ingest.reading.settings import Beginning, Settings
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.spool import SpoolWriter
 from ingest.system.signals import inherited_block, put_off
@@ -40,6 +40,8 @@ class Task:
     sources: tuple[Source, ...]
     portion: Portion | None = None
     portion_number: int = 0
+    beginnings: Mapping[str, Beginning] = field(default_factory=dict)
+    """Of transcripts that have grown, by name: what was read before."""
 
 
 Tasks = Iterable[Task | list[ReadResult]]
@@ -52,7 +54,11 @@ def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
     if task.portion:
         results = [read_portion(task.sources[0], PortionKey(task.name, task.portion_number), task.portion, settings, writer)]
     else:
-        results = [result for n, source in enumerate(task.sources) for result in read_members(source, f"{task.name}.{n}", settings, writer)]
+        results = []
+        for number, source in enumerate(task.sources):
+            beginning = task.beginnings.get(source.name)
+            grown = beginning and read_on(source, PortionKey(f"{task.name}.part-{number}"), beginning, settings, writer)
+            results += [grown] if grown else read_members(source, f"{task.name}.{number}", settings, writer)
     writer.flush()
     return results
 

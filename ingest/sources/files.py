@@ -10,12 +10,13 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason
@@ -26,6 +27,10 @@ IN_MEMORY_BYTES = 64 << 20
 
 LEFT_FREE_BYTES, LEFT_FREE_SHARE = 1 << 30, 1 / 20
 """Temporary files leave this many bytes of their disk free, or on a small disk this share of it."""
+
+SETTLED_NS = 2_000_000_000
+"""A file that was modified less than this before it was looked at may be modified again without another time: file systems count in steps,
+some of two seconds."""
 
 _COPIED_BYTES = 1 << 20
 _GROWN_BYTES = 1 << 20
@@ -39,7 +44,8 @@ class Source:
     """Named bytes, in memory (`data`) or in a file (`path`). Of a file, the bytes that it had when its size was first read.
 
     `modified_at`: time of change (UTC) of the file or archive member, where known. `temporary`: the file is a copy made by us. Its path
-    says nothing about the bytes, and the file of an archive member is gone once the next member is requested.
+    says nothing about the bytes, and the file of an archive member is gone once the next member is requested. `modified_ns`: when a file
+    was modified, in ns since 1970, where a later change of its bytes gives it another time.
     """
 
     name: str
@@ -47,11 +53,13 @@ class Source:
     path: Path | None = None
     modified_at: datetime | None = None
     temporary: bool = False
+    modified_ns: int | None = None
 
     @classmethod
     def of_file(cls, name: str, path: Path, status: os.stat_result) -> Source:
         """A file whose status is known, so that its size is known even if it is deleted meanwhile. Raises ValueError, OSError."""
-        return cls(name, path=path, modified_at=datetime.fromtimestamp(status.st_mtime, UTC))._of_size(status.st_size)
+        modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
+        return cls(name, path=path, modified_at=modified_at, modified_ns=_settled_time(status))._of_size(status.st_size)
 
     @cached_property
     def source_id(self) -> str:
@@ -80,13 +88,13 @@ class Source:
         if not stat.S_ISREG(status.st_mode) or status.st_size == self.size:
             return self
         changed = datetime.fromtimestamp(status.st_mtime, UTC) if self.modified_at else None
-        return Source(self.name, path=self.path, modified_at=changed)._of_size(status.st_size)
+        return Source(self.name, path=self.path, modified_at=changed, modified_ns=_settled_time(status))._of_size(status.st_size)
 
     def loaded(self) -> Source:
         """The same source with its bytes in memory, so that a small file is opened only once. Raises OSError."""
         if self.path is None or self.data is not None:
             return self
-        return Source(self.name, _file_bytes(self.path, self.size), self.path, self.modified_at, self.temporary)
+        return Source(self.name, _file_bytes(self.path, self.size), self.path, self.modified_at, self.temporary, self.modified_ns)
 
     def _of_size(self, size: int) -> Source:
         self.__dict__["size"] = size
@@ -95,8 +103,8 @@ class Source:
     def __reduce__(self) -> tuple[Callable[..., Source], tuple[object, ...]]:
         """Pickled by the hundred thousand for the worker processes: as few and simple values as possible."""
         path = None if self.path is None else str(self.path)
-        plain = (self.name, self.data, None if path == self.name else path, path == self.name, self.modified_at, self.temporary, self.size)
-        return _restored, plain
+        place = (None, True) if path == self.name else (path, False)
+        return _restored, (self.size, place, self.name, self.data, self.modified_at, self.temporary, self.modified_ns)
 
 
 @dataclass(frozen=True)
@@ -170,11 +178,14 @@ def changed(name: str, how: str) -> InputUnreadable:
     return InputUnreadable(f"cannot read {name}: {how}", "Nothing from it was ingested. Try again when it is no longer being written.")
 
 
-def _restored(
-    name: str, data: bytes | None, path: str | None, named_by_path: bool, modified_at: datetime | None, temporary: bool, size: int
-) -> Source:
-    path = name if named_by_path else path
-    return Source(name, data, None if path is None else Path(path), modified_at, temporary)._of_size(size)
+def _restored(size: int, place: tuple[str | None, bool], name: str, data: bytes | None, *others: Any) -> Source:
+    path = name if place[1] else place[0]
+    return Source(name, data, None if path is None else Path(path), *others)._of_size(size)
+
+
+def _settled_time(status: os.stat_result) -> int | None:
+    """`Source.modified_ns` of a file that has this status now; none for a file of the future."""
+    return status.st_mtime_ns if 0 <= status.st_mtime_ns < time.time_ns() - SETTLED_NS else None
 
 
 def _file_bytes(path: Path, expected: int) -> bytes:

@@ -35,6 +35,11 @@ class Identity:
     checksums: tuple[int, ...] = ()
 
 
+def last_part(name: str) -> str:
+    """The name of a file without its folders."""
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
 class Fingerprint:
     """sha256 of the bytes that are given to `update`, and of each beginning that has the length of an earlier source."""
 

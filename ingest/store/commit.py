@@ -20,6 +20,7 @@ from ingest.agents.base import CHILD_TABLES, RESPONSES
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_carried_over, note_doubts
+from ingest.store.growth import note_growth, require_beginnings, settle
 from ingest.store.history.folding import fold
 from ingest.store.history.ingests import supersede
 from ingest.store.history.merging import merge
@@ -33,7 +34,7 @@ from schemas.rows.price import PriceFileRow
 from schemas.rows.tables import TABLES, arrow_schema
 
 _RESULT_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.string()) | dict.fromkeys(
-    ("bytes", "documents", "rejected", "ignored"), pa.int64()
+    ("bytes", "documents", "rejected", "ignored", "modified_ns", "resume_at"), pa.int64()
 )
 
 _READ_ALWAYS = ("runs", "model_usage", "tool_calls", "patch_files")
@@ -99,6 +100,7 @@ def commit(
     for the whole store from now on.
     """
     connection = writer.connection
+    require_beginnings(connection, [result.goes_on for result in results if result.goes_on])
     connection.register("read_results", _results_table([result for result in results if not result.known]))
     if replace:
         supersede(connection, "select source_id from read_results", ingest_id)
@@ -117,8 +119,7 @@ def commit(
         recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(writer, "select run_id from affected")
-    if is_billed := (RESPONSES in spooled or is_folded) and note_sessions(connection, _BILLED_ANEW):
-        bill(connection)
+    is_billed = (RESPONSES in spooled or is_folded) and _bill(connection, ingest_id)
     is_rechained = rechain(connection, _PROCESSES)
     changed = {_RECHAINED: is_rechained, _REPRICED: is_merged, _BILLED: is_billed, _PRICED_BEFORE: has_new_prices}
     if stale := _stale(connection, changed):
@@ -131,6 +132,15 @@ def commit(
     return Committed(dict(found), bool(read) or is_labelled or has_new_prices, has_new_prices)
 
 
+def _bill(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> bool:
+    """Decide the responses of all sessions that the new readings are of. Returns whether there are any."""
+    if not note_sessions(connection, _BILLED_ANEW):
+        return False
+    settle(connection, ingest_id)
+    bill(connection)
+    return True
+
+
 def _stale(connection: duckdb.DuckDBPyConnection, changed: dict[str, bool]) -> str:
     """SQL for the runs to be priced again, empty where there are none. `changed`: SQL for runs, and whether there may be such."""
     is_made_again = run(connection, f"{_MADE_AGAIN} limit 1").fetchone() is not None
@@ -141,7 +151,8 @@ def _results_table(results: Sequence[ReadResult]) -> pa.Table:
     columns = {name: pa.array([getattr(result, name) for result in results], type_) for name, type_ in _RESULT_COLUMNS.items()}
     keys = [result.key for result in results]
     reading, portion = pa.array([key.reading for key in keys], pa.string()), pa.array([key.portion for key in keys], pa.int64())
-    return pa.table({"reading": reading, "portion": portion} | columns)
+    begins_with = pa.array([result.begins_with for result in results], pa.list_(pa.string()))
+    return pa.table({"reading": reading, "portion": portion, "begins_with": begins_with} | columns)
 
 
 def _limit_memory(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
@@ -185,14 +196,16 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
     `spooled`: the tables of which the spool has rows. Each statement that is left out saves an ingest of one log a hundredth of its time.
     """
     note_records(connection, ingest_id)
+    note_growth(connection)
     if run(connection, _IS_REPLACED).fetchone():
         for table in ("runs", *CHILD_TABLES):
             run(connection, f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
     run(
         connection,
-        "insert into sources by name select source_id, name, bytes, kind, container, $now as received_at, documents,"
+        "insert into sources by name select chosen.source_id, name, bytes, kind, container, $now as received_at, documents,"
         " coalesce(runs, 0) as accepted, documents - rejected - ignored - accepted as duplicates, rejected, ignored,"
-        " $ingest_id as ingest_id from chosen"
+        " $ingest_id as ingest_id, modified_ns, goes_on,"
+        f" {'resume_at' if RESPONSES in spooled else 'null'} as resume_at from chosen left join going_on using (source_id)"
         " left join (select source_id, count(*) as runs from winners group by source_id) using (source_id)",
         {"now": datetime.now(UTC), "ingest_id": ingest_id},
     )

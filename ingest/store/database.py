@@ -250,16 +250,6 @@ class Writer:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
 
-    def source_counts(self, source_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """The counts of sources that were read before, by source_id: accepted records count as duplicates now."""
-        if not source_ids:
-            return {}
-        sql = """select source_id, kind, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
-                 from sources semi join given using (source_id)"""
-        with _registered(self.connection, pa.table({"source_id": pa.array(source_ids, pa.string())})):
-            rows = self.connection.sql(sql).to_arrow_table().to_pylist()
-        return {row.pop("source_id"): row for row in rows}
-
     def insert(self, table: str, rows: Sequence[Row]) -> None:
         """Add rows to a table."""
         self.insert_table(table, arrow_table(TABLES[table], rows))
@@ -306,6 +296,25 @@ def arrow(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
     `connection.sql` would bind the query twice, which takes a third of the time of a small answer.
     """
     return run(connection, sql, parameters).to_arrow_table()
+
+
+def source_counts(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The counts of sources that were read before, by source_id: accepted records count as duplicates now."""
+    if not source_ids:
+        return {}
+    sql = """select source_id, kind, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
+             from sources semi join given using (source_id)"""
+    with _registered(connection, pa.table({"source_id": pa.array(source_ids, pa.string())})):
+        rows = arrow(connection, sql).to_pylist()
+    return {row.pop("source_id"): row for row in rows}
+
+
+def restamp(connection: duckdb.DuckDBPyConnection, times: Mapping[str, int]) -> None:
+    """Note when files of known sources were modified (source_id → ns)."""
+    if times:
+        table = pa.table({"source_id": pa.array(times.keys(), pa.string()), "now": pa.array(times.values(), pa.int64())})
+        with _registered(connection, table):
+            run(connection, "update sources set modified_ns = given.now from given where sources.source_id = given.source_id")
 
 
 @contextmanager

@@ -27,7 +27,9 @@ class ReadResult:
 
     `measurements`: measured rows; `without_variant`: those of them that do not say which code was measured.
     `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids of
-    earlier sources that are a beginning of it. `checksum`: of a portion.
+    earlier sources that are a beginning of it. `checksum`: of a portion. `modified_ns`: `Source.modified_ns` of a file that was opened.
+    `resume_at`: of a transcript, the byte from which a later reading may go on, 0 where it must read all of it.
+    `goes_on`: the source that it was read on from.
     """
 
     key: PortionKey
@@ -45,6 +47,9 @@ class ReadResult:
     known: bool = False
     begins_with: tuple[str, ...] = ()
     checksum: int = 0
+    modified_ns: int | None = None
+    resume_at: int | None = None
+    goes_on: str | None = None
     unreadable: InputUnreadable | None = None
     run_ids: list[str] = field(default_factory=list)
     rejects: list[RejectRow] = field(default_factory=list)

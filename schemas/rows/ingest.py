@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from schemas.rows.response import ResponseCopyRow
 from schemas.rows.row import Row, optional
 from schemas.rows.run import RecordKindName
 from schemas.rows.source import RejectRow, SourceRow
@@ -67,5 +68,11 @@ class SupersededSourceRow(SourceRow):
 
 class SupersededRejectRow(RejectRow):
     """A reject that a later ingest removed."""
+
+    superseded_by: Count = Field(description="The later ingest.")
+
+
+class SupersededResponseCopyRow(ResponseCopyRow):
+    """A copy of a response that a later ingest found otherwise in the same transcript, which has grown."""
 
     superseded_by: Count = Field(description="The later ingest.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -49,7 +49,8 @@ class KeptModel(_Kept):
 class KeptRun(_Kept):
     """One run. Durations in milliseconds. Naive times were local times of an unknown zone and are taken as UTC.
 
-    `rank`: how complete the log is; of two logs of one run the higher one is kept, then the one with more tokens.
+    `rank`: how complete the log is; of two logs of one run the higher one is kept, then the one with more `lines`, where they are counted,
+    else the one with more tokens.
     """
 
     tachograph_run: int = 1
@@ -57,6 +58,7 @@ class KeptRun(_Kept):
     agent: str
     record_kind: RecordKind
     rank: Annotated[int, Field(ge=0, le=1000)] = 1
+    lines: Whole | None = None
     agent_version: str | None = None
     session_id: str | None = None
     parent_session_id: str | None = None
@@ -88,6 +90,8 @@ class KeptRun(_Kept):
     final_text: str | None = None
     tool_calls: tuple[tuple[str, Whole, Whole | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
+    resume: dict[str, Any] | None = None
+    """What its reader needs, besides all this, to go on where the log has grown."""
 
     def as_json(self) -> str:
         """The kept record, without fields that the log does not tell."""

@@ -11,6 +11,7 @@ from pydantic import Field
 from schemas.errors import RejectReason
 from schemas.rows.row import Row, optional
 from schemas.rows.units import ArrowType, Bytes, Count, LongText, Offset, Text, UtcTime
+from schemas.unit_names import Unit
 
 
 class FileKind(StrEnum):
@@ -65,7 +66,11 @@ class SourceRow(Row):
     rejected: Count = Field(title="Rejected", description="Records that could not be read; see rejects.")
     ignored: Count = Field(title="Ignored", description="Events other than result records; 1 for a file that is no log.")
     ingest_id: Count | None = optional("Ingest", "The ingest that read it. Empty: an ingest before version 6 of the tables.")
-    modified_ns: Count | None = Field(default=None, description="When the file was last modified as it was read, in ns since 1970 (UTC).")
+    modified_ns: Annotated[int, Field(ge=0), ArrowType(pa.int64(), Unit.COUNT)] | None = Field(
+        default=None,
+        description="When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is"
+        " not read again. Empty: no file, or modified less than two seconds before.",
+    )
     resume_at: Bytes | None = Field(
         default=None, description="Of a session transcript: the byte from which a later ingest reads on where the file has grown."
     )

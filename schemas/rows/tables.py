@@ -17,7 +17,14 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
-from schemas.rows.ingest import IngestRow, RunRecordRow, SourceLabelsRow, SupersededRejectRow, SupersededSourceRow
+from schemas.rows.ingest import (
+    IngestRow,
+    RunRecordRow,
+    SourceLabelsRow,
+    SupersededRejectRow,
+    SupersededResponseCopyRow,
+    SupersededSourceRow,
+)
 from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow, ResponseRow
@@ -56,6 +63,7 @@ TABLES: dict[str, type[Row]] = {
     "source_measures": SourceMeasuresRow,
     "superseded_sources": SupersededSourceRow,
     "superseded_rejects": SupersededRejectRow,
+    "superseded_response_copies": SupersededResponseCopyRow,
     "annotations": AnnotationRow,
     "common_words": CommonWordRow,
     "rare_words": RareWordsRow,

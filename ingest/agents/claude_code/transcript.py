@@ -19,10 +19,11 @@ from ingest.agents.claude_code.transcript_responses import Responses, Speaker, b
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.tool_counts import ToolCalls, ToolCounts, merged
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
+from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RecordKind
 from schemas.wire.agents.claude_transcript import JOURNAL_TYPES, LINE_TYPES, SYNTHETIC, Line, Message
 
@@ -41,6 +42,16 @@ class _FileName(NamedTuple):
     agent_id: str | None
 
 
+class _Settled(NamedTuple):
+    """A place in a file behind which nothing is told of what comes before it: a new response begins there, and no tool call is open."""
+
+    lines: int
+    passed: int
+    responses: int
+    messages: int
+    calls: ToolCalls
+
+
 class ClaudeTranscript:
     """Session transcripts, `~/.claude/projects/**/*.jsonl`, every version."""
 
@@ -50,10 +61,13 @@ class ClaudeTranscript:
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of
         self._facts = SessionFacts()
-        self.lines = PassedLines(self._facts)
+        self.passing = PassedLines(self._facts)
         self._responses = Responses()
         self._calls = ToolCounts()
-        self._messages = 0
+        self._messages = self.lines = 0
+        self.settled_at: int | None = None
+        self._settled: _Settled | None = None
+        self._left_at: _Settled | None = None
         self._last: Document | None = None
 
     @staticmethod
@@ -74,6 +88,32 @@ class ClaudeTranscript:
     def noted(self, last: Document) -> None:
         self._last = last
 
+    def settle(self) -> None:
+        self._left_at = self._settled
+
+    def resume(self, kept: KeptRun) -> bool:
+        if kept.resume is None:
+            return False
+        try:
+            self.lines, self.passing.count, self._messages, *earlier = map(int, kept.resume["counts"])
+            self._responses.earlier, self._responses.earlier_of_main = earlier
+            self._calls.counts = {tool: [calls, errors] for tool, calls, errors in kept.resume["calls"]}
+            self._facts.restore(kept, kept.resume["facts"])
+        except (KeyError, TypeError, ValueError):  # of another version
+            return False
+        self._left_at = _Settled(self.lines, self.passing.count, 0, self._messages, merged(self._calls))
+        return True
+
+    def _state(self) -> dict[str, Any] | None:
+        """What `resume` needs: counts as they were before the line to go on from, and facts as they are.
+
+        That line and those behind it will be read again, which changes no fact.
+        """
+        if (at := self._left_at) is None:
+            return None
+        counts = (at.lines, at.passed, at.messages, *self._responses.counted(at.responses))
+        return {"counts": counts, "calls": at.calls, "facts": self._facts.state()}
+
     def end(self) -> Iterator[Found | Unreadable]:
         """The run of the file. A file without prompts and responses makes none: titles, snapshots and commands alone."""
         if self._last and (len(self._responses) or self._messages or self._facts.prompt):
@@ -82,6 +122,7 @@ class ClaudeTranscript:
 
     def _read(self, line: Line) -> None:
         facts = self._facts
+        self.lines += 1
         facts.stamps.note(line.get("timestamp"))
         facts.place(line)
         message, kind = message_of(line), line.get("type")
@@ -101,7 +142,14 @@ class ClaudeTranscript:
         is_own = line.get("isSidechain") is not True
         agent_id = line.get("agentId")
         speaker = _MAIN if is_own and agent_id is None else Speaker(not is_own, agent_id if isinstance(agent_id, str) else None)
+        self._responses.close_calls(self.passing.answered)
+        known, is_open = len(self._responses), bool(self._responses.open_calls)
         response = self._responses.add(line, message, speaker) if "usage" in message else None
+        if len(self._responses) > known and not is_open:
+            self.settled_at = self.lines - 1
+            self._settled = _Settled(
+                self.settled_at, self.passing.count, known, self._messages, merged(self._calls) if self._calls.counts else ()
+            )
         if response:
             self._facts.responded(line)
         elif message.get("model") != SYNTHETIC:
@@ -120,14 +168,19 @@ class ClaudeTranscript:
     def _user(self, line: Line, message: Message) -> None:
         searches = line.get("toolUseResult")
         times = searches.get("searchCount") if type(searches) is dict else None
+        is_answer = False
         for block in blocks_of(message):
             if block.get("type") == "tool_result":
                 self._answer(block, times)
-                times = None
+                times, is_answer = None, True
+        if not is_answer and line.get("isSidechain") is not True:
+            self._responses.open_calls.clear()  # results of calls before a prompt do not come any more
         self._facts.user(line)
 
     def _answer(self, block: dict[str, Any], searches: object) -> None:
         call = block.get("tool_use_id")
+        if type(call) is str:
+            self._responses.open_calls.discard(call)
         if block.get("is_error") is True and isinstance(call, str):
             self._responses.failed(call)
             self._calls.failed(call)
@@ -180,6 +233,8 @@ class ClaudeTranscript:
             "agent": CLAUDE_CODE.key,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": _SUBAGENTS_RANK if is_subagents else _OWN_RANK,
+            "lines": self.lines + self.passing.count,
+            "resume": self._state(),
             "agent_version": facts.version,
             "session_id": run_id,
             "started_at": started_at,

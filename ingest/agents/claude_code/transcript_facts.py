@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, cast
 
 from ingest.agents.claude_code.outcome import is_limit
-from ingest.agents.claude_code.transcript_responses import Response, blocks_of
+from ingest.agents.claude_code.transcript_responses import Response, Speaker, blocks_of
 from ingest.agents.claude_code.transcript_times import Stamps
 from ingest.agents.shared.prompts import prompt_of
+from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import Outcome
 from schemas.rows.units import LARGEST_INT
 from schemas.wire.agents.claude_transcript import Line, Message, dollars, whole
@@ -121,6 +123,33 @@ class SessionFacts:
         """The cost in US dollars and the API time in ms of all processes of a session, by the agent."""
         own = [value for (owner, _), value in self.costs.items() if owner in (session, None)]
         return (sum((cost for cost, _ in own), Decimal()), sum(time for _, time in own) or None) if own else (None, None)
+
+    def state(self) -> dict[str, Any]:
+        """The facts that a kept run does not have, for `restore`."""
+        return {
+            "sessions": list(self.sessions),
+            "last_session": self.last_session,
+            "is_main": self.is_main,
+            "agent_id": self.agent_id,
+            "forked_from": self.forked_from,
+            "titles": self.titles,
+            "stop_reason": self.last_response.stop_reason if self.last_response else None,
+            "is_interrupted": self.is_interrupted,
+            "costs": [[session, start, str(cost), api_ms] for (session, start), (cost, api_ms) in self.costs.items()],
+        }
+
+    def restore(self, kept: KeptRun, state: Mapping[str, Any]) -> None:
+        """Take over what an earlier reading of the file told. Raises KeyError, TypeError, ValueError where it is of another version."""
+        self.stamps.odd = [time for time in (kept.started_at, kept.ended_at) if time]
+        self.sessions = dict.fromkeys(state["sessions"])
+        self.last_session, self.is_main, self.agent_id = state["last_session"], state["is_main"], state["agent_id"]
+        self.cwd, self.version, self.branch = kept.cwd, kept.agent_version, kept.branch
+        self.permission_mode, self.forked_from = kept.permission_mode, state["forked_from"]
+        self.titles, self.prompt, self.final_text = dict(state["titles"]), kept.prompt, kept.final_text
+        self.error = kept.errors[0] if kept.errors else None
+        self.is_interrupted = state["is_interrupted"]
+        self.last_response = Response("", None, None, Speaker(False, None), stop_reason=state["stop_reason"])
+        self.costs = {(session, start): (Decimal(cost), api_ms) for session, start, cost, api_ms in state["costs"]}
 
     @property
     def title(self) -> str | None:

@@ -23,9 +23,10 @@ from ingest.agents.claude_code.transcript_times import PLAIN_LENGTH, is_plain
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
-_OUTPUT = rb'user","message":\{"role":"user","content":\[\{(?:"tool_use_id":%b,)?"type":"tool_result",' % _STRING
+_OUTPUT = rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"([^"\\]*+)","type":"tool_result",'
 _BEGINNING = re.compile(rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT))
-"""The beginning of a line that may be passed over. Groups: whose line it is, and whether it is one of a side chain."""
+"""The beginning of a line that may be passed over. Groups: whose line it is, whether it is one of a side chain, and the tool call that it
+answers."""
 
 _MARKS = (b'"usage"', b'"[Request interrupted by user', b'"searchCount"', b'"permissionMode"', b'"forkedFrom"', b'"session_id"')
 """What the reader looks for on such lines, and a name that only lines of other agents have. Quotes in the output of a tool are escaped."""
@@ -39,9 +40,15 @@ FRAMES_KEPT = 1000
 
 
 class PassedLines:
-    """Passes over lines of one transcript, and notes their times in its facts."""
+    """Passes over lines of one transcript, and notes their times in its facts.
+
+    `count`: lines that were passed over; `answered`: the tool calls whose results are on them. Lines are looked at ahead of those that are
+    read: a result may be here before its call was read.
+    """
 
     def __init__(self, facts: SessionFacts) -> None:
+        self.count = 0
+        self.answered: set[str] = set()
         self._facts = facts
         self._frames: set[bytes] = set()
         self._data = b""
@@ -59,14 +66,19 @@ class PassedLines:
         """Whether the line from `start` to `end` is passed over; its time is noted then. Lines must come in their order."""
         if self._marks[bisect_left(self._marks, start)] < end or not (begins := _BEGINNING.match(self._data, start, end)):
             return False
-        frame, is_sidechain = begins.groups()
+        frame, is_sidechain, call = begins.groups()
         if frame not in self._frames:
             if b'"sessionId":"' in frame and len(self._frames) < FRAMES_KEPT:
                 self._frames.add(frame)
             return False
         if self._facts.prompt is None and is_sidechain == b"false":
             return False
-        return self._data[end - 1] == _BRACE and self._has_time(start, end)
+        if self._data[end - 1] != _BRACE or not self._has_time(start, end):
+            return False
+        self.count += 1
+        if call:
+            self.answered.add(call.decode("utf-8", "replace"))
+        return True
 
     def _has_time(self, start: int, end: int) -> bool:
         """Whether the line has one time, which is noted."""

@@ -126,7 +126,11 @@ class Response:
 
 
 class Responses:
-    """The responses of one transcript, in the order of their first lines."""
+    """The responses of one transcript, in the order of their first lines.
+
+    `open_calls`: tool calls without a result so far. `earlier`: rows that earlier readings of the file told; `earlier_of_main`: of how many
+    responses of the main thread.
+    """
 
     def __init__(self) -> None:
         self._all: list[Response] = []
@@ -135,6 +139,9 @@ class Responses:
         self._calls: dict[str, tuple[Response, str]] = {}
         self._answered: set[str] = set()
         self._last: tuple[Response | None, TokenUsage] = None, {}
+        self.open_calls: set[str] = set()
+        self.earlier = 0
+        self.earlier_of_main = 0
 
     def __len__(self) -> int:
         return len(self._all)
@@ -200,6 +207,13 @@ class Responses:
         response.tools.append(name)
         if type(call) is str:
             self._calls[call] = response, name
+            self.open_calls.add(call)
+
+    def close_calls(self, answered: set[str]) -> None:
+        """Close open calls whose results have come; these are removed from `answered`."""
+        if closed := self.open_calls & answered:
+            self.open_calls -= closed
+            answered -= closed
 
     def failed(self, call: object) -> None:
         """Note that a tool call failed, once."""
@@ -216,11 +230,17 @@ class Responses:
     @property
     def of_main_thread(self) -> int:
         """How many are not of a side chain."""
-        return sum(not response.speaker.is_sidechain for response in self._all)
+        return self.earlier_of_main + sum(not response.speaker.is_sidechain for response in self._all)
+
+    def counted(self, first: int) -> tuple[int, int]:
+        """The rows of the first responses, and how many of these are of the main thread; those of earlier readings included."""
+        settled = self._all[:first]
+        rows = sum(1 + len(response.extras.advice or ()) for response in settled)
+        return self.earlier + rows, self.earlier_of_main + sum(not response.speaker.is_sidechain for response in settled)
 
     def rows(self, session_id: str, agent_id: str | None = None) -> Iterator[tuple[Any, ...]]:
         """The values of RESPONSE_COLUMNS of each. `agent_id`: the sub-agent of those whose lines do not name it."""
-        number = 0
+        number = self.earlier
         for response in self._all:
             if agent_id and response.speaker.agent_id is None:
                 response.speaker = Speaker(response.speaker.is_sidechain, agent_id)

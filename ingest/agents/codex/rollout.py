@@ -58,6 +58,7 @@ class _Session:
     own_from: int | None = None
     copying: bool = False
     dated: bool = False
+    lines: int = 0
     last_stamp: str = ""
     last_number: float = 0
     turn: str | None = None
@@ -172,6 +173,7 @@ def _note(session: _Session, event: dict[str, Any]) -> None:
 
 def _note_time(session: _Session, event: dict[str, Any]) -> None:
     stamp = event.get("timestamp")
+    session.lines += 1
     if type(stamp) is str:
         session.last_stamp = max(session.last_stamp, stamp)
     elif isinstance(stamp, int | float):
@@ -347,7 +349,8 @@ def _kept(session: _Session) -> dict[str, Any]:
         "run_id": _run_id(meta, started_at),
         "agent": CODEX.key,
         "record_kind": RecordKind.TRANSCRIPT,
-        "rank": 3 if _has_counts(session) else 1,
+        "rank": 4 if _has_counts(session) else 1,
+        "lines": session.lines,
         "agent_version": meta.cli_version,
         "session_id": meta.id,
         "parent_session_id": _parent(meta),

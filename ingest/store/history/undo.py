@@ -16,6 +16,7 @@ from ingest.documents.document import Document
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Store, Writer, made, run_step
 from ingest.store.doubts import note_doubts
+from ingest.store.growth import unsettle
 from ingest.store.history.folding import fold, unfold
 from ingest.store.history.ingests import price_id
 from ingest.store.history.merging import merge
@@ -43,6 +44,8 @@ _OWN_SESSIONS = """
 select session_id from response_copies where source_id in (select source_id from sources where ingest_id = getvariable('undone'))
 union
 select session_id from response_copies semi join touched_sessions using (session_id)
+union
+select session_id from restored_copies
 """
 """Sessions that lose copies of responses, or whose responses may belong to another run afterwards."""
 
@@ -92,12 +95,17 @@ def _row(connection: duckdb.DuckDBPyConnection, ingest_id: int | None, location:
 
 
 def _require_last_reading(connection: duckdb.DuckDBPyConnection, ingest_id: int, location: str) -> None:
-    """Files are read again by --retry-rejects, or because they have grown. Such readings are taken back in the opposite order."""
+    """Files are read again by --retry-rejects, or because they have grown. Such readings are taken back in the opposite order.
+
+    So are the parts of a transcript: a later one has only what the earlier ones do not.
+    """
     sql = """select max(later.superseded_by) from superseded_sources as mine
              join superseded_sources as later using (source_id)
-             where mine.superseded_by = $ingest_id and later.superseded_by > mine.superseded_by"""
-    [(later,)] = connection.execute(sql, {"ingest_id": ingest_id}).fetchall()
-    if later is not None:
+             where mine.superseded_by = $ingest_id and later.superseded_by > mine.superseded_by
+             union all
+             select max(part.ingest_id) from sources as part join sources as mine on mine.source_id = part.goes_on
+             where mine.ingest_id = $ingest_id and part.ingest_id > $ingest_id"""
+    if later := max(found or 0 for (found,) in connection.execute(sql, {"ingest_id": ingest_id}).fetchall()):
         raise UsageError(
             f"ingest {later} read files of ingest {ingest_id} again.",
             f"Undo ingest {later} first: `{command_line(f'undo {later}', location)}`",
@@ -124,6 +132,7 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     connection.execute(f"set variable undone = {int(ingest_id)}")  # files of several statements take no parameters
     define_processes(connection)
     run_step(connection, "undo/01_touched")
+    unsettle(connection)
     has_responses = note_sessions(connection, _OWN_SESSIONS)
     connection.execute(f"create or replace temp table touched_processes as {_PROCESSES_OF.format('unkept')}")
     unfold(connection)

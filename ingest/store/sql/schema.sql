@@ -45,7 +45,7 @@ comment on column sources."duplicates" is 'Duplicates: runs that were in the sto
 comment on column sources."rejected" is 'Records that could not be read; see rejects.';
 comment on column sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
 comment on column sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
-comment on column sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC).';
+comment on column sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is not read again. Empty: no file, or modified less than two seconds before.';
 comment on column sources."resume_at" is 'Of a session transcript: the byte from which a later ingest reads on where the file has grown.';
 comment on column sources."goes_on" is 'Of a part of a transcript that has grown: the source with what came before.';
 
@@ -810,7 +810,7 @@ comment on column superseded_sources."duplicates" is 'Duplicates: runs that were
 comment on column superseded_sources."rejected" is 'Records that could not be read; see rejects.';
 comment on column superseded_sources."ignored" is 'Events other than result records; 1 for a file that is no log.';
 comment on column superseded_sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
-comment on column superseded_sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC).';
+comment on column superseded_sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is not read again. Empty: no file, or modified less than two seconds before.';
 comment on column superseded_sources."resume_at" is 'Of a session transcript: the byte from which a later ingest reads on where the file has grown.';
 comment on column superseded_sources."goes_on" is 'Of a part of a transcript that has grown: the source with what came before.';
 comment on column superseded_sources."superseded_by" is 'The later ingest.';
@@ -832,6 +832,74 @@ comment on column superseded_rejects."reason" is 'Reason code.';
 comment on column superseded_rejects."detail" is 'What was wrong, and in which field.';
 comment on column superseded_rejects."excerpt" is 'Beginning of the rejected record.';
 comment on column superseded_rejects."superseded_by" is 'The later ingest.';
+
+create table superseded_response_copies (
+    "request_id" varchar,
+    "at" timestamptz,
+    "agent_id" varchar,
+    "is_sidechain" boolean not null,
+    "model_id" varchar,
+    "model" varchar,
+    "provider" varchar,
+    "region" varchar,
+    "input_tokens" bigint,
+    "output_tokens" bigint,
+    "reasoning_tokens" bigint,
+    "cache_read_tokens" bigint,
+    "cache_write_tokens" bigint,
+    "cache_write_5m_tokens" bigint,
+    "cache_write_1h_tokens" bigint,
+    "web_search_requests" bigint,
+    "service_tier" varchar,
+    "speed" varchar,
+    "inference_geo" varchar,
+    "stop_reason" varchar,
+    "output_is_final" boolean not null,
+    "tokens_basis" varchar not null,
+    "tools" varchar[] not null,
+    "failed_tools" varchar[] not null,
+    "cost_reported_usd" decimal(18, 9),
+    "source_id" varchar not null,
+    "session_id" varchar not null,
+    "response_no" bigint not null,
+    "message_id" varchar not null,
+    "line_id" varchar,
+    "is_copied" boolean not null,
+    "superseded_by" bigint not null
+);
+comment on table superseded_response_copies is 'A copy of a response that a later ingest found otherwise in the same transcript, which has grown.';
+comment on column superseded_response_copies."request_id" is 'Id of the request to the model.';
+comment on column superseded_response_copies."at" is 'When the response was written (UTC). Empty: the transcript does not say.';
+comment on column superseded_response_copies."agent_id" is 'Id of the sub-agent that asked for it. Empty: the main agent.';
+comment on column superseded_response_copies."is_sidechain" is 'Whether it belongs to a sub-agent or a side question.';
+comment on column superseded_response_copies."model_id" is 'Model id as logged.';
+comment on column superseded_response_copies."model" is 'Canonical model, without date, region and context suffix of the id.';
+comment on column superseded_response_copies."provider" is 'Provider of the model: anthropic, aws, google, openai, …';
+comment on column superseded_response_copies."region" is 'Region of the endpoint.';
+comment on column superseded_response_copies."input_tokens" is 'Input tokens neither read from nor written to the cache.';
+comment on column superseded_response_copies."output_tokens" is 'Output tokens, including thinking.';
+comment on column superseded_response_copies."reasoning_tokens" is 'Reasoning (thinking) tokens: a part of the output tokens.';
+comment on column superseded_response_copies."cache_read_tokens" is 'Input tokens read from the cache.';
+comment on column superseded_response_copies."cache_write_tokens" is 'Input tokens written to the cache.';
+comment on column superseded_response_copies."cache_write_5m_tokens" is 'Cache writes kept for 5 minutes. Empty: not split.';
+comment on column superseded_response_copies."cache_write_1h_tokens" is 'Cache writes kept for 1 hour. Empty: not split.';
+comment on column superseded_response_copies."web_search_requests" is 'Web searches by the provider''s server-side tool.';
+comment on column superseded_response_copies."service_tier" is '`service_tier` of the response as logged: standard, priority, batch. What a request asked for is not it.';
+comment on column superseded_response_copies."speed" is '`speed` as logged: standard or fast.';
+comment on column superseded_response_copies."inference_geo" is '`inference_geo` as logged.';
+comment on column superseded_response_copies."stop_reason" is '`stop_reason` as logged.';
+comment on column superseded_response_copies."output_is_final" is 'Whether the output count is that of the whole response. Otherwise it is that of its start: a lower bound.';
+comment on column superseded_response_copies."tokens_basis" is 'exact, upper_bound, lower_bound, estimate or unknown.';
+comment on column superseded_response_copies."tools" is 'Tools that the response called, one name per call, in order.';
+comment on column superseded_response_copies."failed_tools" is 'Of those calls, the tools of the calls that failed.';
+comment on column superseded_response_copies."cost_reported_usd" is '`costUSD` of the line, which early versions wrote. In USD.';
+comment on column superseded_response_copies."source_id" is 'Id of the file it was read from.';
+comment on column superseded_response_copies."session_id" is 'Session of the file: the run of its transcript.';
+comment on column superseded_response_copies."response_no" is 'Number of the response within its reading of the file, from 0.';
+comment on column superseded_response_copies."message_id" is 'Id of the response as logged; for Codex its turn and number, as no id is logged.';
+comment on column superseded_response_copies."line_id" is 'uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.';
+comment on column superseded_response_copies."is_copied" is 'Whether its line says that it was copied from another session (`forkedFrom`).';
+comment on column superseded_response_copies."superseded_by" is 'The later ingest.';
 
 create table annotations (
     "run_id" varchar not null,

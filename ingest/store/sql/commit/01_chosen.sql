@@ -5,7 +5,8 @@ with readings as (
     select
         reading, source_id, min(name) as name, max(bytes) as bytes, arg_min(kind, portion) as kind,
         arg_min(container, portion) as container,
-        sum(documents) as documents, sum(rejected) as rejected, sum(ignored) as ignored
+        sum(documents) as documents, sum(rejected) as rejected, sum(ignored) as ignored, min(modified_ns) as modified_ns,
+        max(resume_at) as resume_at
     from read_results
     group by reading, source_id
 ),

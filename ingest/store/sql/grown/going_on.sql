@@ -1,0 +1,8 @@
+-- Of the readings in `chosen`, those of a transcript that has grown: the longest earlier source of it that they begin with (`goes_on`).
+create or replace temp table going_on as
+select chosen.source_id, max_by(sources.source_id, sources.bytes) as goes_on
+from chosen
+join (select distinct source_id, unnest(begins_with) as earlier from read_results) as beginnings using (source_id)
+join sources on sources.source_id = beginnings.earlier
+where sources.resume_at is not null
+group by chosen.source_id;

@@ -1,0 +1,95 @@
+"""Files that have not been modified since they were read are known by path, size and time, without being opened."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from ingest.documents.contents import read_paths
+from ingest.pipeline import Options, ingest
+from ingest.store.database import Store
+from tests.conftest import ingest_paths, record_text
+
+RECORD = record_text(num_turns=1).encode()
+OTHER = record_text(num_turns=2).encode()
+OLD_NS = time.time_ns() - 60_000_000_000
+
+
+def write(path: Path, content: bytes, modified_ns: int | None = OLD_NS) -> None:
+    path.write_bytes(content)
+    if modified_ns:
+        os.utime(path, ns=(modified_ns, modified_ns))
+
+
+def is_known(store: Store, path: Path) -> bool:
+    [report] = ingest_paths(store, path).sources
+    return report.known
+
+
+def stamps(store: Store) -> list[int | None]:
+    with store.reading() as connection:
+        return [modified_ns for (modified_ns,) in connection.execute("select modified_ns from sources").fetchall()]
+
+
+def test_an_unmodified_file_is_not_opened(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    write(path, RECORD)
+    assert not is_known(store, path)
+    write(path, b"x" * len(RECORD))  # which nobody can know without opening it
+    assert is_known(store, path)
+
+
+@pytest.mark.parametrize("change", [{"modified_ns": OLD_NS + 1}, {"content": OTHER + b"\n"}])
+def test_another_time_or_size_is_read(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
+    path = tmp_path / "log.json"
+    write(path, RECORD)
+    assert not is_known(store, path)
+    write(path, **{"content": OTHER} | change)  # type: ignore[arg-type]
+    assert not is_known(store, path)
+
+
+def test_a_file_that_was_just_modified_may_change_within_the_same_step_of_the_clock(store: Store, tmp_path: Path) -> None:
+    path, now = tmp_path / "log.json", time.time_ns()
+    write(path, RECORD, now)
+    assert not is_known(store, path)
+    assert stamps(store) == [None]
+    write(path, OTHER, now)
+    assert not is_known(store, path)
+
+
+def test_a_file_of_the_future_is_always_opened(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    write(path, RECORD, time.time_ns() + 10**15)
+    assert not is_known(store, path)
+    assert stamps(store) == [None]
+
+
+def test_a_touched_file_is_opened_once(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    write(path, RECORD)
+    ingest_paths(store, path)
+    os.utime(path, ns=(OLD_NS + 5, OLD_NS + 5))
+    assert is_known(store, path)
+    assert stamps(store) == [OLD_NS + 5]
+    write(path, b"x" * len(RECORD), OLD_NS + 5)
+    assert is_known(store, path)
+
+
+def test_a_relative_name_may_be_another_file(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder, content in (("a", RECORD), ("b", OTHER)):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / "log.json", content)
+        monkeypatch.chdir(tmp_path / folder)
+        assert not is_known(store, Path("log.json"))
+
+
+def test_a_file_with_rejects_is_read_again_on_request(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    write(path, RECORD + b'\n{"type":"result","total_cost_usd":"x"}\n')
+    ingest_paths(store, path)
+    assert is_known(store, path)
+    [report] = ingest(read_paths([path]), store, Options(retry_rejects=True)).sources
+    assert (report.known, report.rejected) == (False, 1)
