@@ -192,6 +192,10 @@ class _SourceReader:
         self._offset = beginning.resume_at
         return self._readers.resume(KeptRun.model_validate_json(beginning.raw))
 
+    def _lines(self) -> int:
+        """How many lines the reader of a transcript has read."""
+        return reader.lines if (reader := self._readers.resumable) else 0
+
     def _settle(self, first: int, starts: Sequence[int]) -> None:
         """Note from where a later reading may go on. `first`: the number of the first line that was just read; `starts`: their bytes.
 
@@ -244,15 +248,16 @@ class _SourceReader:
         """Events that their reader only notes are ignored together; any other is a document by itself."""
         number, count = 0, len(events.values)
         while number < count:
-            reader = self._readers.resumable
-            lines, first = reader.lines if reader else 0, number
+            lines, first = self._lines(), number
             if noted := self._readers.note(events, number, self._more):
                 self._result.ignored += noted
                 number += noted
                 self._next = events.ordinal + number + self._more
                 self._settle(lines, events.starts[first:number])
             if number < count:
+                lines = self._lines()
                 self._document(events.document(number))
+                self._settle(lines, events.starts[number : number + 1])
                 number += 1
 
     def _document(self, document: Document) -> None:
