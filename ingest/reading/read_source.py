@@ -192,6 +192,10 @@ class _SourceReader:
         self._offset = beginning.resume_at
         return self._readers.resume(KeptRun.model_validate_json(beginning.raw))
 
+    def _lines(self) -> int:
+        """How many lines the reader of a transcript has read."""
+        return reader.lines if (reader := self._readers.resumable) else 0
+
     def _settle(self, first: int, starts: Sequence[int]) -> None:
         """Note from where a later reading may go on. `first`: the number of the first line that was just read; `starts`: their bytes.
 
@@ -245,14 +249,15 @@ class _SourceReader:
         """Events that their reader took, or only notes, are ignored together; any other is a document by itself."""
         place, parsed = 0, len(events.values)
         while place < parsed:
-            reader = self._readers.resumable
-            lines, first = reader.lines if reader else 0, place
+            lines, first = self._lines(), place
             if noted := self._readers.note(events, place, self._more):
                 self._result.ignored += noted
                 place += noted
                 self._settle(lines, events.starts[first:place])
             if place < parsed:
+                lines = self._lines()
                 self._document(events.document(place))
+                self._settle(lines, events.starts[place : place + 1])
                 place += 1
         self._result.ignored += events.count - parsed
         if taken := events.last_taken():

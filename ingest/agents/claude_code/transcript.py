@@ -76,6 +76,7 @@ class ClaudeTranscript:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         self._read(cast("Line", document.value))
+        self.lines += 1
         self._last = document
         return ()
 
@@ -83,6 +84,7 @@ class ClaudeTranscript:
         if not is_line(event):
             return False
         self._read(cast("Line", event))
+        self.lines += 1
         return True
 
     def noted(self, last: Document) -> None:
@@ -122,7 +124,6 @@ class ClaudeTranscript:
 
     def _read(self, line: Line) -> None:
         facts = self._facts
-        self.lines += 1
         facts.stamps.note(line.get("timestamp"))
         facts.place(line)
         message, kind = message_of(line), line.get("type")
@@ -146,7 +147,7 @@ class ClaudeTranscript:
         known, is_open = len(self._responses), bool(self._responses.open_calls)
         response = self._responses.add(line, message, speaker) if "usage" in message else None
         if len(self._responses) > known and not is_open:
-            self.settled_at = self.lines - 1
+            self.settled_at = self.lines
             self._settled = _Settled(
                 self.settled_at, self.passing.count, known, self._messages, merged(self._calls) if self._calls.counts else ()
             )

@@ -108,6 +108,7 @@ class CodexRollout:
                 return self._meta(document, SessionMeta.model_validate(value["payload"]))
             self._session = self._session or _Session(SessionMeta(), None, document)
             _note(self._session, value)
+            self._session.lines += 1
             self._session.last = document
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, f"{value['type']}: {complaints(error)}") from error
@@ -120,6 +121,7 @@ class CodexRollout:
             _note(self._session, event)
         except ValidationError:
             return False
+        self._session.lines += 1
         return True
 
     def noted(self, last: Document) -> None:
@@ -173,7 +175,6 @@ def _note(session: _Session, event: dict[str, Any]) -> None:
 
 def _note_time(session: _Session, event: dict[str, Any]) -> None:
     stamp = event.get("timestamp")
-    session.lines += 1
     if type(stamp) is str:
         session.last_stamp = max(session.last_stamp, stamp)
     elif isinstance(stamp, int | float):
