@@ -110,7 +110,7 @@ def test_a_transcript_and_the_results_of_its_session_are_one_run() -> None:
 )
 @example(["two.json", *(name for name in sorted(FILES) if name != "two.json")], [1, 3], [])
 @example([*(name for name in sorted(FILES) if name != "two.json"), "two.json"], [6], [])
-@examples(12)
+@examples(4)
 def test_order_and_division_change_nothing(order: list[str], cuts: list[int], again: list[str]) -> None:
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "parts.duckdb")
@@ -125,7 +125,7 @@ def test_order_and_division_change_nothing(order: list[str], cuts: list[int], ag
 @given(st.sets(st.sampled_from(sorted(FILES)), min_size=1, max_size=len(FILES) - 1))
 @example({"one.json", "two.json", "of-fork.json"})
 @example({f"projects/p/{SESSION}.jsonl"})
-@examples(10)
+@examples(3)
 def test_an_undone_file_leaves_the_others(mine: set[str]) -> None:
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "undone.duckdb")

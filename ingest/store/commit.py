@@ -124,7 +124,7 @@ def commit(
     changed = {_RECHAINED: is_rechained, _REPRICED: is_merged, _BILLED: is_billed, _PRICED_BEFORE: has_new_prices}
     if stale := _stale(connection, changed):
         price(writer, stale)
-    doubtful = [_WINNERS, *([_RECHAINED] if is_rechained else []), *(["select run_id from affected"] if is_billed else [])]
+    doubtful = [_WINNERS, *([_RECHAINED] if is_rechained else []), *([_BILLED, "select run_id from affected"] if is_billed else [])]
     note_doubts(connection, " union ".join(doubtful))
     found = run(connection, _ACCEPTED).fetchall()
     [(read,)] = run(connection, "select count(*) from chosen").fetchall()

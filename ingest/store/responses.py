@@ -26,5 +26,5 @@ def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
 
 def bill(connection: duckdb.DuckDBPyConnection) -> None:
     """Decide the responses of the noted sessions anew. `summed`: the runs with other sums now, which must be priced again."""
-    for step in _BILLED:
+    for step in ("place_in_session", *_BILLED):
         run_step(connection, f"responses/{step}")

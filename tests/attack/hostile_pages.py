@@ -21,10 +21,10 @@ from tests.attack.lab import Lab
 from tests.attack.payloads import hostile_stream, payloads
 from tests.serving import served
 
-SCREENS = ("", "runs", "cost", "duration", "claims", "verdicts", "compare", "quality", "reports", "upload")
+SCREENS = ("", "runs", "cost", "duration", "claims", "verdicts", "sessions", "compare", "quality", "reports", "upload")
 """Every screen that the menu leads to; a test of the menu says if one is missing. A run has its own."""
 
-COMMANDS = ("report", "runs", "models", "claims", "findings", "verdicts", "measurements", "rejects", "sources")
+COMMANDS = ("report", "runs", "models", "usage", "claims", "findings", "verdicts", "measurements", "rejects", "sources")
 FORMATS = ("html", "md", "csv", "xlsx", "table")
 HALVES = "half of a pair"
 PAGE_CHECKED = "no script ran, no request but to the dashboard, no dialog or window, no link that runs, no traceback on page or in log"

@@ -40,7 +40,7 @@ from tests.examples import examples
 from tests.serving import served, wait_until_drawn
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
-SCREENS = ("overview", "runs", "cost", "duration", "claims", "verdicts", "compare", "quality", "reports")
+SCREENS = ("overview", "runs", "cost", "duration", "claims", "verdicts", "sessions", "compare", "quality", "reports")
 STORABLE = [one for one in HOSTILE if not "\ud800" <= one <= "\udfff"]
 OURS = re.compile(r"\x1b\[[012;]*m")
 """Bold, faint and neither, as tables are drawn."""

@@ -22,15 +22,7 @@ _WITH_TRANSCRIPTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if a
 _MACROS = f"""
 create or replace temp macro has_whole_files(agent) as agent in ({_AGENTS});
 create or replace temp macro has_transcripts(agent) as agent in ({_WITH_TRANSCRIPTS});
-create or replace temp macro place_in_session(record_kind, started_at, ended_at, origins, cost_reported_usd, run_id) as {{
-    'has_result': record_kind <> 'transcript',
-    'at': case when origins['times'] is null then coalesce(ended_at, started_at, '-infinity') else '-infinity' end,
-    'usd': coalesce(cost_reported_usd, 0),
-    'id': run_id
-}};
 """
-"""`place_in_session`: the order of the runs of a session, whose last one has its transcript. A time counts that the record has itself: what
-it has from a transcript must not decide whose that is."""
 
 _RESUMED = f"select distinct session_id from runs where agent in ({_AGENTS}) and run_id in ({{runs}})"
 
@@ -58,6 +50,7 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
     is_resumed = bool(made(connection, "resumed", _RESUMED.format(runs=runs)))
     run_step(connection, "records/folding" if is_resumed else "records/no_folding")
     if made(connection, "joined_sessions", _JOINED.format(runs=runs)):
+        run_step(connection, "responses/place_in_session")
         run_step(connection, "records/joining")
     if not made(connection, "refolded", _REFOLDED):
         return False

@@ -14,13 +14,18 @@ set responses = null, subagents = null
 where
     responses is not null and record_kind <> 'transcript' and session_id in (select session_id from changed_owners)
     and run_id not in (select run_id from beside);
+-- A record that came with its stream has the tool calls of that; of any other those of the responses.
+create or replace temp table without_stream as
+select run_id
+from runs
+where record_kind <> 'transcript' and not in_stream and session_id in (select session_id from changed_owners);
+delete from tool_calls where run_id in (select run_id from without_stream);
 insert into tool_calls by name
 with calls as (
-    select run_id, unnest(tools) as tool, 1 as calls, 0 as errors from responses semi join beside using (run_id)
+    select run_id, unnest(tools) as tool, 1 as calls, 0 as errors from responses semi join without_stream using (run_id)
     union all
-    select run_id, unnest(failed_tools), 0, 1 from responses semi join beside using (run_id)
+    select run_id, unnest(failed_tools), 0, 1 from responses semi join without_stream using (run_id)
 )
 select run_id, tool, sum(calls)::bigint as calls, sum(errors)::bigint as errors
 from calls
-anti join tool_calls using (run_id)
 group by run_id, tool;
