@@ -202,7 +202,7 @@ def ingest(
         unreadable += broken.values()
         results = [result for result in results if result.key.reading not in broken]
         said = beside.said(results)
-        if _is_nothing_new(results, options, said) and not known.restamped(results):
+        if _is_nothing_new(results, options, said) and not known.restamped(results) and not store.has_leftovers:
             written = _Written(_reports_of_known(store, results))
         else:
             written = _written(store, spool, results, options, started_at, said, known.restamped(results))

@@ -23,7 +23,7 @@ import pyarrow as pa
 from ingest.store.engines import connected
 from ingest.store.errors import FAILURES, INTERRUPTED, failed, is_held, missing, other_version, unreachable, unusable
 from ingest.store.new_store import NewStore, discard, is_blank
-from ingest.store.own_files import REBUILDING, SPOOL, OwnFiles, is_path, remove_database, remove_leftovers
+from ingest.store.own_files import REBUILDING, SPOOL, OwnFiles, has_leftovers, is_path, remove_database, remove_leftovers
 from ingest.store.queue import Queue
 from ingest.store.statements import run, sql_of
 from ingest.store.waiting import StoreHeld, Wait, holder_in
@@ -104,6 +104,11 @@ class Store:
     def owns(self, path: Path) -> bool:
         """Whether a file is the store, or one that belongs to it: such files are not ingested, and no export replaces them."""
         return self.is_file and path in self._own_files
+
+    @property
+    def has_leftovers(self) -> bool:
+        """Whether files of a writer are beside the store, which the next writer takes up or removes."""
+        return self.is_file and has_leftovers(self._place)
 
     def exists(self) -> bool:
         """Whether there is a store. A location that is not a path is assumed to have one; an empty file is not a store.

@@ -56,6 +56,16 @@ def remove_database(place: Path) -> None:
         Path(f"{place}{end}").unlink(missing_ok=True)
 
 
+def has_leftovers(place: str) -> bool:
+    """Whether a write-ahead log or an incomplete store is beside the store at `place`: of a writer, or left by a killed one."""
+    folder, name = os.path.split(place)
+    try:
+        ends = [entry.name.removeprefix(name) for entry in os.scandir(folder) if entry.name.startswith(name)]
+    except OSError:
+        return True
+    return any(end in WRITE_AHEAD_LOGS or _LEFT_DATABASES.fullmatch(end) for end in ends)
+
+
 def remove_leftovers(place: str, keep: Path | None, *, is_our_turn: bool) -> None:
     """Remove the files that killed writers left beside the store at `place`, without the new store `keep`, which is ours.
 

@@ -13,6 +13,9 @@ import duckdb
 CLOCKED = ("sources", "store_meta", "ingests", "price_files")
 """Tables whose times are of the clock of the ingest, and not of the logs: two ingests of the same logs differ in them."""
 
+FILE_TIME = "modified_ns"
+"""A column of sources that is empty where the file was read just after it was written."""
+
 HISTORY, NUMBERS = "ingests", ("ingest_id", "last_ingest")
 """The table of what came when, and the columns with its numbers: the same logs in more or fewer ingests differ in them."""
 
@@ -92,7 +95,7 @@ class Hasher:
     def _hash(self, table: str, columns: list[tuple[str, str]]) -> TableHash:
         """Of each row as it is and as text: to `hash`, an empty list is as good as none."""
         names = [f'"{name}"' for name, _ in columns]
-        clocked = [name for name, type_ in columns if table in CLOCKED and type_.startswith("TIMESTAMP")]
+        clocked = [name for name, type_ in columns if table in CLOCKED and (type_.startswith("TIMESTAMP") or name == FILE_TIME)]
         lasting = [f'"{name}"' for name, _ in columns if name not in (*clocked, *NUMBERS)]
         sums = ", ".join(f"coalesce(sum(hash(row({row}), row({row})::varchar)::hugeint), 0)" for row in map(", ".join, (names, lasting)))
         [(rows, exact, timeless)] = self._engine.execute(f'select count(*), {sums} from attacked."{table}"').fetchall()
