@@ -1,7 +1,7 @@
-"""What transcripts tell of responses → the responses that were billed, and the sums of the runs that are made of transcripts.
+"""Copies of responses in transcripts → the billed responses, and the sums of the runs that are made of transcripts.
 
-Resumed, forked and sub-agents' files repeat responses of other files, with other figures: which copy counts, and for which session, follows
-from all copies in the store. So it is decided anew whenever copies come or go, for the sessions that have any of them.
+Files of resumed sessions, forks and sub-agents repeat responses of other files, some with other figures. Which copy is billed, and to which
+session, depends on all copies in the store. So the responses of a session are decided again whenever copies of them are added or removed.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _BILLED = ("02_billed", "03_written", "04_summed", "05_runs", "06_beside")
 
 
 def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
-    """Note some sessions (SQL that selects session_id) and all responses that they have copies of. Returns whether there are any sessions.
+    """Note the sessions to decide again, and their responses. Returns whether there are any sessions.
 
-    To be called while these copies are in the store.
+    `sessions`: SQL that selects session_id. Call it while their copies are in the store.
     """
     if not made(connection, "changed_sessions", sessions):
         return False
@@ -25,6 +25,6 @@ def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
 
 
 def bill(connection: duckdb.DuckDBPyConnection) -> None:
-    """Decide the responses of the noted sessions anew. `summed`: the runs with other sums now, which must be priced again."""
+    """Decide the responses of the noted sessions again. The runs whose sums changed are in the table `summed`: price them again."""
     for step in ("place_in_session", *_BILLED):
         run_step(connection, f"responses/{step}")

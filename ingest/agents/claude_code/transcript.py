@@ -43,7 +43,7 @@ class _FileName(NamedTuple):
 
 
 class _Settled(NamedTuple):
-    """A place in a file behind which nothing is told of what comes before it: a new response begins there, and no tool call is open."""
+    """A line from which a later reading can go on: a new response begins there, and every earlier tool call has its result."""
 
     lines: int
     passed: int
