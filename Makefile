@@ -8,7 +8,7 @@ WORKERS ?= 2
 # the tests start the program hundreds of times: it is compiled once, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test quick check unit attack schema wheel clean chromium
+.PHONY: run test quick check unit attack lake-test schema wheel clean chromium postgresql
 
 ## run: set up, ingest the sample logs, open the dashboard
 run: $(VENV)/.ready-run
@@ -37,6 +37,24 @@ unit: $(VENV)/.ready-dev
 attack: $(VENV)/.ready-dev chromium
 	$(BIN)/python -m tests.attack
 
+## lake-test: lakes on a real PostgreSQL and an object storage, and the store's own tests with the DuckDB that lakes need, in an environment of its own
+LAKE := .venv-lake
+lake-test: $(LAKE)/.ready postgresql
+	$(LAKE)/bin/python -m pytest -n $(WORKERS) --dist loadfile -q tests/lake tests/test_store.py tests/test_pipeline.py tests/test_undo.py tests/test_engines.py
+
+$(LAKE)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(LAKE)
+	$(LAKE)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,lake,lake-dev]'
+	@touch $@
+
+postgresql:
+	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing PostgreSQL for the tests of lakes"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
+	  else \
+	    echo "The tests of lakes need PostgreSQL: sudo apt-get install postgresql, then make lake-test again."; exit 1; \
+	  fi; }
+
 ## schema: write the store's tables and views from the row models and the catalogue
 schema: $(VENV)/.ready-run
 	$(BIN)/python -m ingest.store.ddl
@@ -46,7 +64,7 @@ wheel: $(VENV)/.ready-dev
 	$(BIN)/python -m build --wheel --outdir dist
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LAKE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Tachograph needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }

@@ -1,5 +1,8 @@
 """The path of data: sources → documents → reader → wire record → strict rows → spool → one transaction.
 
+What only new sources need (readers, workers, the commit) is imported when the first one comes: otherwise an ingest that finds nothing new
+would take twice as long.
+
 Always true: documents = accepted + duplicates + rejected + ignored, for each source and in total. The same bytes or the same record
 again change nothing, and the content of the store does not depend on the order, the batches or the repetition of logs.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,33 +19,33 @@ from datetime import UTC, datetime
 from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ingest.context.path_template import PathTemplate
-from ingest.context.sidecars import Sidecars, Unpacked
 from ingest.documents.contents import Source
 from ingest.measurements.given import SaidBeside, says_variant
 from ingest.reading.known_sources import beginnings, known_sources
 from ingest.reading.retries import Superseded, drop_superseded
 from ingest.reading.settings import Settings
+from ingest.reading.task import Task
 from ingest.reading.tasks import TaskPlanner
-from ingest.reading.workers import Task, work_here, work_in_processes
-from ingest.store.commit import commit
-from ingest.store.database import Store, restamp, source_counts
+from ingest.store.database import Store, Writer, restamp, source_counts
 from ingest.store.history.ingests import Origin, ingest_row, next_ingest, note_ingest
-from ingest.store.history.measures import note_measures
 from ingest.store.read_result import SHOWN, ReadResult
-from ingest.store.spool import spool_folder
+from ingest.store.spool_folder import spool_folder
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable, StoreError
-from schemas.rows.price import PriceFileRow
 from schemas.rows.source import NO_LOGS, FileKind, RejectRow
+
+if TYPE_CHECKING:
+    from schemas.rows.price import PriceFileRow
 
 MANY_RUNS, MANY_INGESTS = 1_000, 100
 """After so many new runs, or ingests, it is looked whether texts wait for their index: to look takes a few milliseconds."""
 
-ALONE_TASKS = 4
-"""With fewer tasks no worker is started: starting processes would take longer than the tasks."""
+MANY_TASKS, ASKED_TASKS = 12, 4
+"""From how many tasks on workers are started, and where somebody asked for a number of workers. This process does six tasks in the second
+that a worker takes to start."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Options:
     `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`). `origin`: who ingests, and by what.
     `trust_file_times`: the modification time of a file is the date of a run without another one. `path_zone`: the IANA name of the zone of
     times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: what is said about all measurements of the ingest
-    (`ingest.measurements.given`).
+    (`ingest.measurements.given`). `keeps_text`: otherwise nothing that was said in a record is kept (`ingest.agents.left_out`).
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -60,16 +63,22 @@ class Options:
     jobs: int = 0
     retry_rejects: bool = False
     prices: PriceFileRow | None = None
-    unpacked: Unpacked = field(default_factory=dict)
+    unpacked: Mapping[str, Path] = field(default_factory=dict)
     trust_file_times: bool = False
     path_zone: str = ""
     measure: Mapping[str, str] = field(default_factory=dict)
     origin: Origin = field(default_factory=Origin)
+    keeps_text: bool = True
 
     @property
     def processes(self) -> int:
         """Worker processes to use."""
         return self.jobs or os.cpu_count() or 1
+
+    @property
+    def tasks_for_workers(self) -> int:
+        """From how many tasks on workers are started."""
+        return ASKED_TASKS if self.jobs else MANY_TASKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,17 +190,18 @@ def ingest(
         options.template,
         known.source_ids,
         known.growing,
-        Sidecars(options.unpacked),
+        options.unpacked,
         options.trust_file_times,
         options.path_zone,
         known.zones,
+        options.keeps_text,
     )
     with suppress(OSError):  # removes temporary folders of killed processes; without one, only a source that needs it fails
         temporary_folder()
     results: list[ReadResult] = []
     beside = _Beside(options.measure)
     with spool_folder(store) as spool, TaskPlanner(settings, known, partial(beginnings, store)) as plan:
-        for done in _read(beside.noted(_readable(sources, store, unreadable)), plan, settings, spool, options.processes):
+        for done in _read(beside.noted(_readable(sources, store, unreadable)), plan, settings, spool, options):
             results += done
             if on_progress and done:
                 on_progress(reduce(Progress.plus, done, Progress()))
@@ -228,21 +238,31 @@ def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreada
             yield source
 
 
-def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spool: Path, processes: int) -> Iterator[list[ReadResult]]:
+def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spool: Path, options: Options) -> Iterator[list[ReadResult]]:
     """The results of all sources; from worker processes where there are enough tasks."""
     tasks = plan.tasks(sources)
-    first: list[Task] = []
+    first: deque[Task] = deque()
     for task in tasks:
         if not isinstance(task, Task):
             yield task
             continue
         first.append(task)
-        if len(first) == ALONE_TASKS:
+        if len(first) == options.tasks_for_workers:
             break
-    if processes == 1 or len(first) < ALONE_TASKS:
-        yield from work_here(chain(first, tasks), settings, spool)
+    if not first:
+        return
+    from ingest.reading.workers import work_here, work_in_processes
+
+    if options.processes > 1 and len(first) == options.tasks_for_workers:
+        yield from work_in_processes(chain(_taken_from(first), tasks), settings, spool, options.processes)
     else:
-        yield from work_in_processes(chain(first, tasks), settings, spool, processes)
+        yield from work_here(chain(_taken_from(first), tasks), settings, spool)
+
+
+def _taken_from(tasks: deque[Task]) -> Iterator[Task]:
+    """The tasks one by one. Each may have megabytes of files in memory, which are not kept."""
+    while tasks:
+        yield tasks.popleft()
 
 
 class _Beside:
@@ -261,9 +281,9 @@ class _Beside:
             yield source
 
     def said(self, results: Sequence[ReadResult]) -> dict[str, dict[str, str]]:
-        """source_id → what is said about it by key. What is said beside an archive holds for its members."""
-        everywhere = dict(self._everywhere)
-        by_source = {result.source_id: self._by_name.get(result.name.partition("!")[0], {}) | everywhere for result in results}
+        """source_id → what is said about it by key. What is said beside an archive holds for its members, unless the archive says it."""
+        outside = ((result, self._by_name.get(result.name.partition("!")[0], {})) for result in results)
+        by_source = {result.source_id: {**said, **result.measures, **self._everywhere} for result, said in outside}
         return {source_id: said for source_id, said in by_source.items() if said}
 
 
@@ -280,9 +300,14 @@ def _written(
 
     `restamped`: source_id → time of files that were only touched; the next ingest knows them by it.
     """
+    from ingest.store.commit import commit
+    from ingest.store.history.measures import note_measures
+
     labels, template = dict(options.labels), options.template.text if options.template else None
-    with store.writing() as writer:
+
+    def written(writer: Writer) -> _Written:
         number = next_ingest(writer.connection)
+        writer.who = options.origin.who
         done = commit(writer, spool, results, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
         is_measured = note_measures(writer.connection, measures, number)
         superseded = drop_superseded(writer, results, number, retried=options.retry_rejects)
@@ -296,7 +321,10 @@ def _written(
                 writer,
                 ingest_row(number, started_at, options.origin, _counts(reports), labels, (template, options.path_zone or None), prices),
             )
-    return _Written(reports, superseded, number if has_changed else None)
+        writer.is_needless = not (has_changed or restamped)
+        return _Written(reports, superseded, number if has_changed else None)
+
+    return store.write(written)
 
 
 def _is_nothing_new(results: Sequence[ReadResult], options: Options, said: Mapping[str, object]) -> bool:

@@ -1,30 +1,29 @@
 """The agents whose records are read: how each is called, how it is drawn, and how its records are told from other text.
 
-A new agent is one entry here, its wire models in `schemas/wire/`, and one reader in `ingest/agents/`.
+A new agent is one entry here, its marks and its wire models in `schemas/wire/`, and one reader in `ingest/agents/`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 
-from schemas.wire.agents import (
-    aider,
-    claude_code,
-    codex,
-    copilot,
-    cursor,
-    gemini,
-    kimi,
-    mini_swe_agent,
-    opencode,
-    openhands,
-    pi,
-    qwen,
-    swe_agent,
-    trae,
-)  # fmt: skip
-from schemas.wire.harnesses import harbor, inspect_ai, iso_bench, terminal_bench  # fmt: skip
+from schemas.wire import agent_marks
 from schemas.wire.marks import Marks
+
+
+@dataclass(frozen=True)
+class Program:
+    """How an agent is started on a command line: what `tachograph run` must know of it.
+
+    `names`: of its programs. `max_usd` and `max_minutes`: its own option that ends a run, with `{usd}` or `{seconds}` for the limit.
+    `record_option`: the words with which it writes a record to its standard output.
+    """
+
+    names: tuple[str, ...]
+    max_usd: tuple[str, ...] = ()
+    max_minutes: tuple[str, ...] = ()
+    record_option: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Agent:
     of earlier ones, so that they form chains. `has_whole_files`: whether the file of a session, whose run has the id of the session, holds
     what is in the streams of its processes, each of which is a run by itself. `logs_share_no_id`: whether it writes two logs of a
     session, a stream and a transcript, that have no id in common. `has_transcripts`: whether it writes a transcript of each session beside
-    the result records of its processes. `colour` and `marker` are those of charts.
+    the result records of its processes. `colour` and `marker` are those of charts. `program`: how it is started, where that is known.
     """
 
     key: str
@@ -50,6 +49,7 @@ class Agent:
     has_whole_files: bool = False
     logs_share_no_id: bool = False
     has_transcripts: bool = False
+    program: Program | None = None
 
 
 CLAUDE_CODE = Agent(
@@ -58,10 +58,11 @@ CLAUDE_CODE = Agent(
     "https://code.claude.com",
     "#d97757",
     "circle",
-    claude_code.MARKS,
+    agent_marks.CLAUDE_MARKS,
     (("result record, stream-json", "0.2–2.1"), ("session transcript", "1.0–2.1")),
     is_cumulative=True,
     has_transcripts=True,
+    program=Program(("claude",), max_usd=("--max-budget-usd", "{usd}"), record_option="--output-format json"),
 )
 CODEX = Agent(
     "codex",
@@ -69,9 +70,10 @@ CODEX = Agent(
     "https://github.com/openai/codex",
     "#0f9d78",
     "square",
-    codex.MARKS,
+    agent_marks.CODEX_MARKS,
     (("exec --json", "2026"), ("rollout", "0.39–0.104"), ("text log", "0.58–0.87")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms")),
+    program=Program(("codex",), record_option="exec --json"),
 )
 TRAE = Agent(
     "trae-agent",
@@ -79,9 +81,10 @@ TRAE = Agent(
     "https://github.com/bytedance/trae-agent",
     "#4c6fff",
     "diamond",
-    trae.MARKS,
+    agent_marks.TRAE_MARKS,
     (("trajectory", "2025-09 to 2025-12"),),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
+    program=Program(("trae-cli",)),
 )
 GEMINI = Agent(
     "gemini-cli",
@@ -89,9 +92,10 @@ GEMINI = Agent(
     "https://github.com/google-gemini/gemini-cli",
     "#7b61d6",
     "star",
-    gemini.MARKS,
+    agent_marks.GEMINI_MARKS,
     (("-o json", "0.6–0.61"), ("-o stream-json", "2026"), ("chat file", "2025-10 to 2026-04")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "agent_version", "cwd", "repo", "branch")),
+    program=Program(("gemini",), record_option="-o json"),
 )
 QWEN = Agent(
     "qwen-code",
@@ -99,9 +103,10 @@ QWEN = Agent(
     "https://github.com/QwenLM/qwen-code",
     "#b4468a",
     "triangle-down",
-    qwen.MARKS,
+    agent_marks.QWEN_MARKS,
     (("-o json, stream-json", "0.15–0.20"), ("chat file", "0.18")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd")),
+    program=Program(("qwen",), max_minutes=("--max-wall-time", "{seconds}s"), record_option="-o json"),
 )
 CURSOR = Agent(
     "cursor",
@@ -109,11 +114,12 @@ CURSOR = Agent(
     "https://cursor.com/cli",
     "#7a5195",
     "triangle-up",
-    cursor.MARKS,
+    agent_marks.CURSOR_MARKS,
     (("-p --output-format json, stream-json", "2026-02 to 2026-08"),),
     untold=frozenset(
         ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "num_turns", "agent_version", "repo", "branch")
     ),
+    program=Program(("cursor-agent",), record_option="-p --output-format json"),
 )
 OPENCODE = Agent(
     "opencode",
@@ -121,9 +127,10 @@ OPENCODE = Agent(
     "https://opencode.ai",
     "#5f6b7a",
     "pentagon",
-    opencode.MARKS,
+    agent_marks.OPENCODE_MARKS,
     (("run --format json", "2025-12 to 2026-07"), ("export", "2026")),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms", "repo", "branch")),
+    program=Program(("opencode",), record_option="run --format json"),
 )
 COPILOT = Agent(
     "copilot",
@@ -131,9 +138,10 @@ COPILOT = Agent(
     "https://github.com/features/copilot/cli",
     "#c2571a",
     "hexagram",
-    copilot.MARKS,
+    agent_marks.COPILOT_MARKS,
     (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd")),
+    program=Program(("copilot",), record_option="-p --output-format json"),
 )
 MINI_SWE_AGENT = Agent(
     "mini-swe-agent",
@@ -141,9 +149,10 @@ MINI_SWE_AGENT = Agent(
     "https://mini-swe-agent.com",
     "#b8860b",
     "triangle-left",
-    mini_swe_agent.MARKS,
+    agent_marks.MINI_SWE_AGENT_MARKS,
     (("trajectory", "1.15–2.4"),),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "score")),
+    program=Program(("mini", "mini-swe-agent"), max_usd=("--cost-limit", "{usd}")),
 )
 SWE_AGENT = Agent(
     "swe-agent",
@@ -151,9 +160,10 @@ SWE_AGENT = Agent(
     "https://swe-agent.com",
     "#8f4a9e",
     "triangle-right",
-    swe_agent.MARKS,
+    agent_marks.SWE_AGENT_MARKS,
     (("trajectory", "0.6–1.1"),),
     untold=frozenset(("duration_ms", "duration_api_ms", "duration_api_own_ms", "session_id", "started_at", "ended_at", "score")),
+    program=Program(("sweagent",)),
 )
 HARBOR = Agent(
     "harbor",
@@ -161,9 +171,10 @@ HARBOR = Agent(
     "https://harborframework.com",
     "#2f6f62",
     "hexagon",
-    harbor.MARKS,
+    agent_marks.HARBOR_MARKS,
     (("trial", "0.21–0.25"), ("trajectory (ATIF)", "1.0–1.8")),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms")),
+    program=Program(("harbor",)),
 )
 """A benchmark: its runs bear the name of the agent that it ran."""
 TERMINAL_BENCH = Agent(
@@ -172,11 +183,12 @@ TERMINAL_BENCH = Agent(
     "https://www.tbench.ai",
     "#5b6470",
     "hexagon2",
-    terminal_bench.MARKS,
+    agent_marks.TERMINAL_BENCH_MARKS,
     (("results", "0.2"),),
     untold=frozenset(
         ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version", "model", "result")
     ),
+    program=Program(("tb",)),
 )
 """A benchmark, whose results do not name the agent that it ran."""
 OPENHANDS = Agent(
@@ -185,9 +197,10 @@ OPENHANDS = Agent(
     "https://github.com/OpenHands/OpenHands",
     "#c2a01e",
     "cross",
-    openhands.MARKS,
+    agent_marks.OPENHANDS_MARKS,
     (("events", "SDK 1.x"), ("output.jsonl of evaluations", "0.59, SDK 1.x")),
     untold=frozenset(("duration_ms",)),
+    program=Program(("openhands",)),
 )
 INSPECT_AI = Agent(
     "inspect-ai",
@@ -195,9 +208,10 @@ INSPECT_AI = Agent(
     "https://inspect.aisi.org.uk",
     "#3a8fb7",
     "x",
-    inspect_ai.MARKS,
+    agent_marks.INSPECT_AI_MARKS,
     ((".json and .eval logs", "0.3.41–0.3.154"),),
     untold=frozenset(("session_id",)),
+    program=Program(("inspect",)),
 )
 """A framework of evaluations, most of them not of coding: its runs are told apart by their task."""
 PI = Agent(
@@ -206,10 +220,11 @@ PI = Agent(
     "https://pi.dev",
     "#a0455f",
     "diamond-tall",
-    pi.MARKS,
+    agent_marks.PI_MARKS,
     (("session file", "1 to 3"), ("--mode json", "2026")),
     untold=frozenset(("agent_version", "repo", "branch")),
     has_whole_files=True,
+    program=Program(("pi",), record_option="--mode json"),
 )
 """OpenClaw and oh-my-pi write the same: their runs bear its name."""
 KIMI = Agent(
@@ -218,11 +233,12 @@ KIMI = Agent(
     "https://www.kimi.com/code",
     "#3d6db5",
     "star-diamond",
-    kimi.MARKS,
+    agent_marks.KIMI_MARKS,
     (("wire.jsonl of Kimi Code", "protocol 1.4"), ("wire.jsonl of Kimi CLI", "protocol 1.2 to 1.10")),
     untold=frozenset(
         ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version", "repo", "branch")
     ),
+    program=Program(("kimi",)),
 )
 """Its predecessor is Kimi CLI."""
 AIDER = Agent(
@@ -231,10 +247,11 @@ AIDER = Agent(
     "https://aider.chat",
     "#4f8a3c",
     "bowtie",
-    aider.MARKS,
+    agent_marks.AIDER_MARKS,
     (("analytics log", "2025-08 to 2026-04"), ("benchmark result", "2026"), ("chat history", "0.47–0.48")),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "cwd", "repo", "branch", "result")),
     logs_share_no_id=True,
+    program=Program(("aider",)),
 )
 
 AGENTS = {
@@ -247,6 +264,14 @@ AGENTS = {
 """Every agent by its key."""
 
 
+def agent_of_program(program: str) -> Agent | None:
+    """The agent that a program is, by the name of its file: `/usr/bin/claude`, `claude.exe`. None for any other."""
+    return _PROGRAMS.get(PurePath(program).name.lower().removesuffix(".exe").removesuffix(".cmd"))
+
+
+_PROGRAMS = {name: agent for agent in AGENTS.values() if agent.program for name in agent.program.names}
+
+
 def agent_key(written: str) -> str:
     """The key of an agent by its key, its label or its name in ISO-Bench: `Claude Code`, `claude_code`. Another name as it is written."""
     return _KEYS.get(_plain(written), written)
@@ -256,6 +281,6 @@ def _plain(name: str) -> str:
     return "-".join(name.lower().replace("_", " ").replace("-", " ").split())
 
 
-_KEYS = {_plain(name): key for name, key in iso_bench.AGENTS.items()} | {
+_KEYS = {_plain(name): key for name, key in agent_marks.ISO_BENCH_AGENTS.items()} | {
     _plain(name): agent.key for agent in AGENTS.values() for name in (agent.label, agent.key)
 }

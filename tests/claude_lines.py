@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ingest.agents import SourceReaders
 from ingest.agents.base import RESPONSE_COLUMNS, Found
+from ingest.agents.readers import SourceReaders
 from ingest.context.gather import SourceContext
 from ingest.documents.contents import Source, read
 from ingest.documents.document import Document

@@ -19,9 +19,10 @@ from hypothesis import settings
 
 from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.store import database, engines
+from ingest.store import database
 from ingest.store.database import Store
-from ingest.store.new_store import NewStore
+from ingest.store.opening import engines
+from ingest.store.opening.new_store import NewStore
 from tests.empty_store import copies_of
 from tests.examples import PROFILE
 from tests.forks import Forks, command, run_fresh
@@ -35,7 +36,9 @@ SESSIONS = "sessions-of-claude"
 os.environ |= {
     "CLAUDE_CONFIG_DIR": SESSIONS,
     "CODEX_HOME": "sessions-of-codex",
-}  # in the working folder: no test reads those of its machine
+    "TACHOGRAPH_RUNS": "runs-of-agents",
+    "TACHOGRAPH_LOOK_SECONDS": "0",  # screens draw themselves again only where that is tested: a test would not know whether it did that
+}  # folders in the working folder: no test reads those of its machine, nor writes there
 
 ROOT = Path(__file__).parent.parent
 ENTRY = ROOT / "app" / "dashboard.py"

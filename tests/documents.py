@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ingest.agents import SourceReaders
 from ingest.agents.base import Context, Found
+from ingest.agents.readers import SourceReaders
 from ingest.context.gather import SourceContext
 from ingest.documents.contents import Document, read
 from ingest.sources.files import Source

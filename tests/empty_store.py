@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from ingest.store.new_store import NewStore
+from ingest.store.opening.new_store import NewStore
 
 
 def copies_of(empty: Callable[[], Path]) -> type[NewStore]:

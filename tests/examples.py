@@ -1,11 +1,14 @@
-"""How many examples each law is tried with: few, so that the suite is quick; ten times as many with `--hypothesis-profile=thorough`."""
+"""How many examples each law is tried with: few, so that the suite is quick; ten times as many with `--hypothesis-profile=thorough`.
+
+`make attack` runs so the attacks, and the laws that fill a store for each example (`tests.attack.other_tests`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 T = TypeVar("T")
 
@@ -21,6 +24,14 @@ def examples(usual: int) -> settings:
     chosen = settings.default
     assert chosen is not None
     return settings(max_examples=usual * chosen.max_examples // USUAL)
+
+
+def written_down() -> settings:
+    """Only the examples of `@example`, for a law that takes seconds for each; others too where the profile asks for more."""
+    chosen = settings.default
+    assert chosen is not None
+    is_usual = chosen.max_examples == USUAL
+    return settings(phases=[Phase.explicit]) if is_usual else settings(max_examples=chosen.max_examples // USUAL)
 
 
 def a_share(cases: Iterable[T], step: int) -> Sequence[T]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ingest.agents import SourceReaders
 from ingest.agents.base import Context, Found, Rows
+from ingest.agents.readers import SourceReaders
 from ingest.documents.document import Document
 
 

@@ -14,6 +14,7 @@ from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths
 from tests.documents import ingested, lines, runs_in_store
+from tests.examples import a_share
 from tests.test_atif import step, sums, trajectory
 from tests.test_codex import STARTED, completed, event, meta, thread, turn, uuid7
 from tests.test_harbor import trial
@@ -78,13 +79,13 @@ def test_the_claims_are_those_of_the_text_that_another_record_has(store: Store, 
 def test_order_batches_and_a_rebuild_change_nothing(tmp_path: Path) -> None:
     place = folder(tmp_path / "trial")
     seen = []
-    for number, order in enumerate(permutations((RESULT, ATIF, OWN))):
+    for number, order in enumerate(a_share(permutations((RESULT, ATIF, OWN)), 2)):
         store = Store(str(tmp_path / f"{number}.duckdb"))
         ingest_paths(store, *(place / name for name in order[: number % 3]))
         for name in order[number % 3 :]:
             ingest_paths(store, place / name)
         seen.append(everything(store))
-        if number % 3 == 0:  # of stores that are alike
+        if number == 0:  # of stores that are alike
             assert rebuild(store).rejects == 0
             seen.append(everything(store))
     assert all(found == seen[0] for found in seen)

@@ -15,9 +15,9 @@ from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
-from ingest.store.chains import Link, Place, Totals, is_assumed, places
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
+from ingest.store.sessions.chains import Link, Place, Totals, is_assumed, places
 from tests.conftest import record
 from tests.examples import examples
 
@@ -132,7 +132,7 @@ def test_a_fork_continues_what_it_forked_from(store: Store) -> None:
 
 
 @pytest.mark.slow
-@settings(examples(3), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(2), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(files(CONTINUED)), cut=st.integers(0, 3))
 def test_the_order_of_files_and_batches_does_not_matter(tmp_path_factory: pytest.TempPathFactory, order: list[Source], cut: int) -> None:
     """Also where a later batch brings an earlier link."""

@@ -6,8 +6,7 @@ import json
 import os
 import re
 import subprocess
-import sys
-import textwrap
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,8 @@ from schemas.catalogue.metrics import DIMENSIONS, RUN_METRICS
 from schemas.catalogue.metrics_measured import VERDICT_METRICS
 from schemas.errors import UsageError
 from tests.conftest import ROOT, SAMPLES, TOTAL_COST, environment, record_text
+from tests.forked_program import forked_program
+from tests.forks import Forks
 
 
 def judged(key: str, allowed: str, found: Any, known: int = 3, runs: int = 3) -> Verdict:
@@ -174,17 +175,14 @@ def test_a_limit_that_is_no_number_says_what_is(key: str, text: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_for_ci_of_the_docs_runs(tmp_path: Path) -> None:
-    """The script of its workflow, as the runner starts it: bash -e."""
-    [script] = re.findall(r"run: \|\n(.*?)^ {6}-", (ROOT / "docs" / "budgets.md").read_text(), re.DOTALL | re.MULTILINE)
+def test_the_recipe_for_ci_of_the_docs_runs(tmp_path: Path, forks: Forks, empty: Callable[[], Path]) -> None:
+    [script] = re.findall(r"^```sh\n(.*?)^```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL | re.MULTILINE)
     (tmp_path / "logs").symlink_to(SAMPLES)
-    variables = environment(PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"))
-    done = subprocess.run(
-        ["bash", "-e", "-c", textwrap.dedent(script)], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert (tmp_path / "summary.md").read_text().startswith("# Cost report\n")
-    assert "### ✅ PASS: 3 budgets met\n" in (tmp_path / "summary.md").read_text()
+    with forked_program(tmp_path / "tachograph", forks, empty()):
+        variables = environment(PATH=f"{tmp_path}:{os.environ['PATH']}")
+        done = subprocess.run(["sh", "-e", "-c", script], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "PASS: 3 budgets met" in done.stderr
     assert (tmp_path / "cost.html").stat().st_size > 10_000
 
 

@@ -9,11 +9,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.claims.changes import idioms
+from ingest.claims.find.multi_search import WordSearch, literal_beginning
 from ingest.claims.find.passages import passage_at
 from ingest.claims.find.triggers import find_triggers, triggers_beside_numbers
+from ingest.claims.judge import features, scope
 from ingest.claims.numbers import quantities as numbers
+from ingest.claims.numbers.effect import TwoFigures, first_result
 from ingest.claims.numbers.spelled import has_number_words
-from ingest.claims.pairs import readings
+from ingest.claims.pairs import readings, running_text
 from ingest.claims.patterns import lowered
 from tests.test_claims import PIECES
 
@@ -69,6 +72,60 @@ PLAIN = re.compile(r"\b(?:baseline|before|orig(?:inal)?|old|prior)(?:_\w|[^\n:={
 def test_words_for_the_baseline_are_found_as_by_the_plain_expression(text: str) -> None:
     skipping, plain = readings.SPEAKS_OF_BASELINE.search(text), PLAIN.search(text)
     assert (skipping and skipping.span()) == (plain and plain.span())
+
+
+LINKS = [
+    "to",
+    "from",
+    "was",
+    "(was",
+    "now",
+    "takes",
+    "vs",
+    "and",
+    "down",
+    "queries",
+    "renders;",
+    "it",
+    ",",
+    ";",
+    "→",
+    "=>",
+    "~~",
+    "the",
+    "a",
+]
+BETWEEN = st.lists(st.sampled_from(LINKS), max_size=5).map(" ".join)
+
+
+@given(BETWEEN, BETWEEN)
+@example("took", "to")
+@example("issued", "renders; it now issues")
+def test_two_bare_numbers_are_a_pair_only_with_a_link_between_them(left: str, between: str) -> None:
+    text = f"{left} 40 {between} 4."
+    first, second = (figure._replace(unit=None) for figure in [*numbers.quantities(text, 0, len(text))][:2])
+    two = TwoFigures(text, first, second, text[first.end : second.start], text[: first.start])
+    if not running_text._LINKS_BARE_NUMBERS.search(two.between):
+        assert first_result(running_text.RULES, two) is None
+        assert running_text._range_between(two) is None
+
+
+SEARCHES = [features.SPEED, scope._WORDS, scope._MICRO_BENCHMARK, *scope._KINDS.values()]
+WORDS_OF_SEARCHES = st.sampled_from([word for search in SEARCHES for word in map(literal_beginning, search._words)])
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search._words[0])
+@given(text=st.lists(WORDS_OF_SEARCHES | PIECES | st.sampled_from([*SIGNS, "s", "ing", "-", "_"]), max_size=20).map("".join).map(str.lower))
+@example(text="speedups of the microbenchmark: 3 allocs/op, per iteration")
+def test_words_are_found_as_by_the_plain_expression(search: WordSearch, text: str) -> None:
+    plain = re.compile(search._expression.pattern)
+    assert [found.span() for found in search.finditer(text)] == [found.span() for found in plain.finditer(text)]
+
+
+@pytest.mark.parametrize("piece", [r"\d+ runs", "(?:micro-?)?benchmark", "s?", "[km]b"])
+def test_a_word_without_a_literal_beginning_is_refused(piece: str) -> None:
+    with pytest.raises(ValueError, match="no literal beginning"):
+        literal_beginning(piece)
 
 
 @given(st.text() | TEXTS)

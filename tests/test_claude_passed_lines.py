@@ -91,6 +91,7 @@ def told(lines: list[Line], *, is_parsed: bool) -> tuple[object, ...]:
     return rows, result.records, result.rejected, result.ignored, result.container
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(LINES), max_size=60), st.booleans())
 def test_a_file_means_the_same_whether_lines_are_passed_over(chosen: list[Callable[[int], Line]], is_asked_first: bool) -> None:
     """A line that its reader needs and that is passed over loses tokens, failures, searches or times without a word."""

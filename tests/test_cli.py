@@ -17,6 +17,7 @@ from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters.registry import FILTERS
 from ingest.store.database import DEFAULT_WAIT_SECONDS
 from tests.conftest import SAMPLES, Run, environment, record_text
+from tests.interrupted import interruptible
 
 
 @pytest.mark.parametrize("name", cli.commands)
@@ -28,8 +29,10 @@ def test_every_command_explains_itself_by_example(name: str) -> None:
 
 
 def test_commands_stand_in_the_order_of_use() -> None:
-    in_order = "ingest report runs show models usage claims findings verdicts measurements check compare label note star exclude ingests"
-    in_order += " undo rejects sources dashboard rebuild reprice doctor"
+    in_order = (
+        "ingest watch run report runs show models usage claims findings verdicts measurements check compare label note star exclude ingests"
+    )
+    in_order += " undo rejects sources dashboard mcp rebuild reprice lake copy doctor completion"
     assert " ".join(cli.commands) == in_order
 
 
@@ -139,8 +142,7 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     """The log is a pipe, so that the command is known to be reading when it is interrupted."""
     os.mkfifo(tmp_path / "log")
     command = [sys.executable, "-m", "app.cli.main", "ingest", "log"]
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with process, (tmp_path / "log").open("w"):
+    with interruptible(command, tmp_path) as process, (tmp_path / "log").open("w"):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert out == ""

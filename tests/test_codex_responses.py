@@ -14,9 +14,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SourceReaders
 from ingest.agents.base import RESPONSE_COLUMNS, Found
 from ingest.agents.codex.tool_items import ended_badly, is_failure
+from ingest.agents.readers import SourceReaders
 from ingest.context.gather import SourceContext
 from ingest.documents.contents import Document, read
 from ingest.sources.files import Source

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.comparisons.bootstrap import FEWEST, RESAMPLES, SEED, Verdict, _bootstrap, compare
+from app.queries.comparisons.bootstrap import FEWEST, RESAMPLES, SEED, Verdict, _medians, compare
+from app.queries.comparisons.totals import Totals, TwoTotals
+from app.text.words.totals import totals_words
+from schemas.catalogue.cost_measures import REPORTED
+from tests.conftest import FILE, SAMPLES, Run, record_text
 
 VALUES = st.lists(st.floats(0.001, 1e6), min_size=1, max_size=40).map(lambda values: np.array(values, np.float64))
 
@@ -30,7 +37,7 @@ def test_the_shortcut_is_the_bootstrap(size: int) -> None:
     values = np.sort(np.random.default_rng(7).lognormal(size=size))
     chance = np.random.default_rng(8)
     resampled = np.median(chance.choice(values, (RESAMPLES, size)), axis=1)
-    by_rank = _bootstrap(values, np.random.default_rng(SEED))
+    by_rank = _medians(values, np.random.default_rng(SEED)).resampled
     steps = np.linspace(values[0], values[-1], 200)
     shares = [np.searchsorted(np.sort(one), steps, side="right") / RESAMPLES for one in (resampled, by_rank)]
     assert np.abs(shares[0] - shares[1]).max() < 0.025  # Kolmogorov and Smirnov's distance; 0.023 at a chance of 1 in 100
@@ -101,3 +108,47 @@ def test_tasks_are_paired_with_themselves() -> None:
     assert found.paired.ratio is not None
     assert found.paired.ratio.value == pytest.approx(1.1)
     assert found.paired.difference.is_beyond(0)
+
+
+def totals(runs: int, usd: str | None, known: int = 4, verified: int | None = None) -> Totals:
+    return Totals(runs, None if usd is None else Decimal(usd), known, verified)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "sentence"),
+    [
+        (
+            totals(4, "2.00", verified=1),
+            totals(4, "2.36", verified=2),
+            "4 runs cost $2.36, +18.0% vs. $2.00 of 4 runs in the baseline; 2 verified speedups, 1 in the baseline.",
+        ),
+        (
+            totals(1, "2.00", 1),
+            totals(4, "1.00", 3, verified=0),
+            (
+                "4 runs cost $1.00 (known for 3 of 4), −50.0% vs. $2.00 of 1 run in the baseline; 0 verified speedups, "
+                "unknown in the baseline."
+            ),
+        ),
+        (totals(0, None, 0), totals(4, "1.00"), "4 runs cost $1.00 vs. – of 0 runs in the baseline."),
+        (totals(2, "0", 2), totals(4, "1.00"), "4 runs cost $1.00 vs. $0.0000 of 2 runs in the baseline."),
+    ],
+)
+def test_totals_are_said_with_what_is_known_of_them(baseline: Totals, candidate: Totals, sentence: str) -> None:
+    assert totals_words(TwoTotals(baseline, candidate, REPORTED)) == sentence
+
+
+@pytest.mark.slow
+def test_a_baseline_may_be_another_store(tachograph: Run, filled: Path, tmp_path: Path) -> None:
+    """With the same figures as if both were in one, and runs of both counted."""
+    (tmp_path / "more.json").write_text(record_text())
+    tachograph("ingest", "more.json", "--db", "next.duckdb", "--label", "branch=next")
+    tachograph("ingest", "more.json", "--db", "both.duckdb", "--label", "branch=next")
+    tachograph("ingest", str(SAMPLES), "--db", "both.duckdb", "--label", "branch=main")
+    apart = tachograph("compare", "--base", FILE, "--db", "next.duckdb", "--format", "json")
+    together = tachograph("compare", "label=branch=main", "label=branch=next", "--db", "both.duckdb", "--format", "json")
+    assert apart.stdout == together.stdout != ""
+    said = tachograph("compare", "--base", "both.duckdb", "label=branch=main", "", "--db", "next.duckdb", "--brief")
+    assert said.stdout == "1 run cost $0.2500, −91.2% vs. $2.83 of 3 runs in the baseline.\n"
+    assert "1 run in both." in tachograph("compare", "--base", "both.duckdb", "--db", "next.duckdb").stderr
+    assert [tachograph("compare", *words).returncode for words in (("label=branch=main",), ("--base", "nowhere.duckdb"))] == [2, 4]

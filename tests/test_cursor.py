@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents import SESSIONS_KEPT
 from ingest.agents.cursor import SESSIONS_OPEN
+from ingest.agents.readers import SESSIONS_KEPT
 from ingest.store.database import Store
 from tests.conftest import record_text
 from tests.documents import ingested, lines, read_log, rejects_of, runs_in, tools_of

@@ -38,7 +38,7 @@ from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import REPORTED
 from schemas.catalogue.metrics import RUN_METRICS
-from tests.conftest import ROOT, SAMPLES, record_text
+from tests.conftest import ROOT, SAMPLES, StoreOnce, record_text
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -93,9 +93,8 @@ def test_without_a_store_a_screen_says_what_to_do(screen: str, store: Store, ope
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-def test_a_store_without_runs_is_no_error(screen: str, store: Store, open_screen: Open) -> None:
-    add(store, "no record")
-    app = open_screen(screen)
+def test_a_store_without_runs_is_no_error(screen: str, store_once: StoreOnce, open_screen: Open) -> None:
+    app = open_screen(screen, store_once("no-record", lambda store: add(store, "no record")).location)
     assert not app.error
     assert not app.metric
 
@@ -204,7 +203,7 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
 ) -> None:
     """A finding over the dearest runs would contradict the cards, which rest on all."""
     monkeypatch.setattr("app.screens.cache.MARKS", 2)
-    monkeypatch.setattr("app.screens.widgets.BARS", 2)
+    monkeypatch.setattr("app.screens.parts.widgets.BARS", 2)
     app = open_screen("screens/overview.py")
     assert app.header[0].value == "Reported cost per run, by model"
     assert [caption.value for caption in app.caption if caption.value.startswith("Top 2 of 3 runs")]

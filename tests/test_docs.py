@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -13,12 +14,14 @@ from statistics import fmean, stdev
 import click
 import duckdb
 import pytest
+import yaml
 
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters.registry import FILTERS
+from ingest.context.neighbours import MEASURE_FILE
 from ingest.documents import contents
-from ingest.measurements.given import FILE_NAME, KEYS, SaidBeside, parse_given
+from ingest.measurements.given import KEYS, SaidBeside, parse_given
 from ingest.measurements.tools import tool_names
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
@@ -28,6 +31,7 @@ from schemas.errors import ExitCode
 from tests import agents_table, claude_lines, conftest
 from tests.conftest import ROOT, SAMPLES, Run, StoreOnce, ingest_paths
 from tests.documents import lines
+from tests.examples import a_share
 
 README = (ROOT / "README.md").read_text()
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
@@ -40,9 +44,11 @@ LINES = [
     for line in block.splitlines()
     if line.startswith("tachograph ")
 ]
-FIRST_LINES = {line.split()[1]: (page, line) for page, line in reversed(LINES)}.values()
-"""One of each command, which starts with nothing imported, as it does for its users: all others would prove no more, at a second each."""
-SERVES = ("dashboard",)
+FIRST_LINES = tuple({line.split()[1]: (page, line) for page, line in reversed(LINES)}.values())
+FRESH = a_share(FIRST_LINES, 4)
+"""Of the first line of each command some, which start with nothing imported, as they do for users: each takes a second longer."""
+SERVES = ("dashboard", "watch")
+AGENTS_STARTED = ("claude", "codex")
 
 
 def timed(*seconds: float) -> str:
@@ -78,7 +84,7 @@ def test_the_readme_opens_with_the_two_commands() -> None:
 
 
 def test_the_readme_is_one_page_and_leads_to_the_others() -> None:
-    assert len(README.splitlines()) - len(AGENTS) <= 103, "each agent has a line"
+    assert len(README.splitlines()) - len(AGENTS) <= 105, "each agent has a line"
     assert not [page for page in PAGES if page != "README.md" and f"](docs/{page})" not in README]
 
 
@@ -97,7 +103,9 @@ def test_every_command_is_on_the_page_of_commands_and_helps_with_an_example(comm
 
 
 @pytest.mark.parametrize(("page", "line"), [(page, line) for page, line in LINES if line.split()[1] not in SERVES])
-def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, one_measured: Store, tmp_path: Path) -> None:
+def test_the_commands_of_every_page_run(
+    page: str, line: str, tachograph: Run, one_measured: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "logs").symlink_to(SAMPLES)
     shutil.copy(one_measured.location, tmp_path)
     for name, text in RESULTS.items():
@@ -105,13 +113,30 @@ def test_the_commands_of_every_page_run(page: str, line: str, tachograph: Run, o
     sessions = tmp_path / conftest.SESSIONS / "projects"
     sessions.mkdir(parents=True)
     (sessions / f"{claude_lines.SESSION}.jsonl").write_text(lines(*claude_lines.SESSION_LOG))
-    done = tachograph(*shlex.split(line)[1:], fresh=(page, line) in FIRST_LINES)
+    if " -- " in line:
+        monkeypatch.setenv("PATH", f"{programs(tmp_path / 'bin')}:{os.environ['PATH']}")
+    done = tachograph(*shlex.split(line)[1:], fresh=(page, line) in FRESH)
     assert (done.returncode, "Error" in done.stderr) == (0, False), f"{page}: {done.stderr}"
+
+
+def programs(folder: Path) -> Path:
+    """The agents that commands start, which print a record and do nothing."""
+    folder.mkdir()
+    for name in AGENTS_STARTED:
+        (folder / name).write_text(f"#!/bin/sh\ncat <<'END'\n{conftest.record_text()}\nEND\n")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def test_the_page_on_ci_names_every_input_of_the_action() -> None:
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
+    [rows] = re.findall(r"<!-- inputs -->\n(.*?)<!-- /inputs -->", PAGES["ci.md"], re.DOTALL)
+    assert re.findall(r"^\| `(.*?)`", rows, re.MULTILINE) == list(inputs)
 
 
 @pytest.mark.parametrize("line", sorted({line for _, line in LINES if line.split()[1] in SERVES}))
 def test_the_commands_that_serve_have_options_that_exist(line: str) -> None:
-    """They would not end; their options are read, and the rest of them is tried by the tests of the server."""
+    """They would not end; their options are read, and the rest of them is tried by the tests of server and watcher."""
     words = shlex.split(line)[1:]
     cli.commands[words[0]].make_context(words[0], words[1:])
 
@@ -174,5 +199,5 @@ def test_the_example_of_measured_results_is_a_verified_speedup(tachograph: Run, 
 
 def test_the_example_of_a_measure_file_makes_sense(tmp_path: Path) -> None:
     [text] = re.findall(r"^```toml\n(.*?)^```", PAGES["measured.md"], re.DOTALL | re.MULTILINE)
-    (tmp_path / FILE_NAME).write_text(text)
+    (tmp_path / MEASURE_FILE).write_text(text)
     assert SaidBeside().of(tmp_path / "after-2.json") == {"task": "startup", "variant": "candidate", "run": "5e0c031e"}

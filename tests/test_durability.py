@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import select
 import signal
 import threading
 import time
@@ -19,7 +17,7 @@ from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
 from ingest.store.database import Store
 from schemas.errors import StoreMissing
-from tests.conftest import SAMPLES, environment, ingest_paths, record_text
+from tests.conftest import environment, ingest_paths, record_text
 from tests.forks import Forks, Running
 
 pytestmark = pytest.mark.slow
@@ -68,25 +66,6 @@ def runs(store: Store) -> int:
 
 def litter(store: Store) -> list[str]:
     return sorted(path.name for path in Path(store.location).parent.iterdir() if path.name != Path(store.location).name)
-
-
-def test_a_kill_of_several_processes_leaves_the_store_as_before_or_after(tmp_path: Path, many: Path, start: Start) -> None:
-    """The workers end with their parent, and what they left is cleared by the next ingest."""
-    store = Store(tmp_path / "runs.duckdb")
-    undisturbed = start(store, many, "--jobs", "2").wait()
-    assert undisturbed.code == 0, undisturbed.story
-    chance = random.Random(0)
-    for _ in range(2):
-        Path(store.location).unlink()
-        running = start(store, many, "--jobs", "2")
-        select.select([running], [], [], chance.uniform(0.1, undisturbed.seconds))
-        running.send(signal.SIGKILL)
-        running.wait()
-        assert runs(store) in (0, MANY)
-        ingest_paths(store, SAMPLES)
-    assert start(store, many).wait().code == 0
-    assert runs(store) == 3 + MANY
-    assert litter(store) == []
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from ingest.store import engines
 from ingest.store.database import Store
-from ingest.store.engines import connected, end_idle
+from ingest.store.opening import engines
+from ingest.store.opening.engines import connected, end_idle
 
 SETTINGS = (
     "select current_setting('memory_limit'), current_setting('preserve_insertion_order'), current_setting('timezone'), current_database()"
@@ -24,7 +24,7 @@ OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).close(); print('open')"
 
 STRUCK_AT_ITS_END = """
 import os, signal
-from ingest.store import engines
+from ingest.store.opening import engines
 
 class Struck:
     def close(self):

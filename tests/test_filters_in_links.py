@@ -16,7 +16,7 @@ from app.queries.filters.registry import FILTERS, Kind
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.text import one_line
-from tests.conftest import record_text
+from tests.conftest import StoreOnce, record_text
 from tests.test_dashboard import add, figures
 
 if TYPE_CHECKING:
@@ -94,17 +94,16 @@ def test_filters_in_one_text_say_what_is_wrong(words: str, complaint: str) -> No
 
 
 def test_every_filter_has_a_place_on_the_bar() -> None:
-    from app.screens.filter_bar import POPOVERS  # noqa: PLC0415  with Streamlit, which takes a second
+    from app.screens.parts.filter_bar import POPOVERS  # noqa: PLC0415  with Streamlit, which takes a second
 
     assert {key for keys in POPOVERS.values() for key in keys} <= FILTERS.keys()
 
 
-@pytest.fixture
-def two_runs(store: Store) -> Store:
-    """A dear run that completed and a cheap one that hit a limit."""
+@pytest.fixture(scope="module")
+def two_runs(store_once: StoreOnce) -> Store:
+    """A dear run that completed and a cheap one that hit a limit: to be read only."""
     limited = record_text(uuid="b", session_id="two", is_error=True, result="You've hit your limit", total_cost_usd=0.5)
-    add(store, record_text(uuid="a", total_cost_usd=4), limited)
-    return store
+    return store_once("dear-and-limited", lambda store: add(store, record_text(uuid="a", total_cost_usd=4), limited))
 
 
 @pytest.fixture
@@ -177,4 +176,4 @@ def test_an_empty_store_offers_the_samples(tmp_path: Path, screens: Any) -> None
     app = screens(tmp_path / "new.duckdb")
     app.button(key="samples").click().run()
     assert not app.exception
-    assert figures(app)["Reported cost"] == "$20.52"
+    assert figures(app)["Reported cost"] == "$21.57"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import streamlit
 
-from ingest.store.own_files import QUEUE
+from ingest.store.opening.own_files import QUEUE
 from tests.serving import PATIENCE_SECONDS, served
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]

@@ -205,17 +205,20 @@ def test_thousands_of_copies_are_found_in_little_memory(store: Store) -> None:
 # dates
 
 
-@pytest.fixture
-def copied(tmp_path: Path, store: Store) -> Store:
-    """A run whose path has a date, and one whose file has a modification time only."""
-    dated = tmp_path / "run_2026-03-19_02-03-27.log"
-    dated.write_text(record_text(uuid="dated", session_id="a", total_cost_usd=1))
-    copied = tmp_path / "copied.json"
-    copied.write_text(record_text(uuid="copied", session_id="b", total_cost_usd=2))
-    for file in (dated, copied):
-        os.utime(file, (COPY_DATE, COPY_DATE))
-    ingest_paths(store, dated, copied)
-    return store
+@pytest.fixture(scope="module")
+def copied(store_once: StoreOnce) -> Store:
+    """A run whose path has a date, and one whose file has a modification time only: to be read only."""
+
+    def fill(store: Store) -> None:
+        folder = Path(store.location).parent
+        dated, copied = folder / "run_2026-03-19_02-03-27.log", folder / "copied.json"
+        dated.write_text(record_text(uuid="dated", session_id="a", total_cost_usd=1))
+        copied.write_text(record_text(uuid="copied", session_id="b", total_cost_usd=2))
+        for file in (dated, copied):
+            os.utime(file, (COPY_DATE, COPY_DATE))
+        ingest_paths(store, dated, copied)
+
+    return store_once("dated-and-copied", fill)
 
 
 @pytest.mark.parametrize(("by", "day"), [("day", "2026-03-19"), ("week", "2026-W12"), ("month", "2026-03")])

@@ -25,9 +25,9 @@ from ingest.prices.list_prices import periods
 from ingest.prices.model_ids import parse_model_id
 from ingest.prices.price_book import PriceBook
 from ingest.store.database import Store, run_step
-from ingest.store.price_tables import RATE_WORDS, rates_array
+from ingest.store.pricing.price_tables import RATE_WORDS, rates_array
+from ingest.store.pricing.repricing import reprice
 from ingest.store.rebuild import rebuild
-from ingest.store.repricing import reprice
 from schemas.rows.cost import CAUSES, COST_RULES, CostCause, rule_of
 from schemas.rows.price import ModelKey, Rates
 from schemas.rows.source import Severity
@@ -230,6 +230,16 @@ def test_a_class_that_is_not_known_is_not_taken_for_0(store: Store) -> None:
     del model["cacheReadInputTokens"]
     put(store, {OPUS: model})
     assert (only(store)["cost_list_usd"], only(store)["price_status"]) == (None, "unpriced")
+
+
+def test_cache_writes_of_unknown_lifetime_are_not_taken_for_a_split(store: Store) -> None:
+    """`greatest` of an unknown difference and 0 is 0 in DuckDB: writes without a split looked like 5-minute writes by the record."""
+    split = {"cacheCreationEphemeral5mInputTokens": 300, "cacheCreationEphemeral1hInputTokens": 100}
+    half = {"cacheCreationEphemeral5mInputTokens": 300}
+    for uuid, more in (("split", split), ("half", half), ("unsplit", {})):
+        put(store, {OPUS: usage("0.01", 1, 1, 1, 400, **more)}, uuid)
+    found = rows(store, "select run_id, own_cache_write_1h_tokens, assumed_5m_tokens from v_model_rows order by run_id")
+    assert [tuple(row.values()) for row in found] == [("half", 100, 0), ("split", 100, 0), ("unsplit", None, 400)]
 
 
 def test_a_run_that_used_nothing_costs_nothing(store: Store) -> None:

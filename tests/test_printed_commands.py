@@ -18,7 +18,7 @@ from app.queries.filters.chosen import Filters, choose, parse
 from ingest.store import errors
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
-from schemas.rows.tables import SCHEMA_VERSION
+from schemas.store_version import SCHEMA_VERSION
 from tests.conftest import FILE, SAMPLES, Run, ingest_paths
 
 if TYPE_CHECKING:

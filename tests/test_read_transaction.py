@@ -11,10 +11,10 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from app.cli.filter_notes import CheckedStore
 from app.cli.main import cli
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
+from app.queries.filters.notes import CheckedStore
 from app.queries.read_transaction import ReadTransaction, read_transaction
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ingest.agents import READERS, SourceReaders
 from ingest.agents.base import Context, Found
+from ingest.agents.readers import READERS, SourceReaders
 from ingest.documents.document import Document
 from schemas.errors import InvalidRecord
 

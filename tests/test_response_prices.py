@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from ingest.prices.price_file import parse_price_file
 from ingest.store.database import Store, Writer, made
-from ingest.store.repricing import price, reprice
-from ingest.store.responses import bill, note_sessions
+from ingest.store.pricing.repricing import price, reprice
+from ingest.store.sessions.responses import bill, note_sessions
 from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis
@@ -249,7 +249,8 @@ from model_usage join of_models using (run_id, model_id) join runs using (run_id
 """
 
 
-@examples(15)
+@pytest.mark.slow
+@examples(3)
 @given(responses=st.lists(some_responses, min_size=1, max_size=12))
 def test_responses_add_up_to_their_models_and_models_to_the_run_exactly(
     tmp_path_factory: pytest.TempPathFactory, responses: list[dict[str, Any]]
@@ -335,6 +336,37 @@ def test_responses_decide_the_tier_of_a_record_with_the_same_tokens(store: Store
     with reading(store) as rows:
         assert rows("select run_id, cost_list_usd from responses where run_id <> 'r'") == [], "they belong to the run of the record"
         assert rows("select rule from findings") == []
+
+
+SHORT = {"cache_write_tokens": 190_000, "cache_write_1h_tokens": 190_000}
+LONG = {"input_tokens": 250_000, "cache_write_tokens": 1_000, "cache_write_1h_tokens": 1_000}
+
+
+@pytest.mark.parametrize(
+    ("responses", "reported", "cause", "words"),
+    [
+        ([LONG], "0.756", "long_context", "without the long-context tier of some requests"),
+        ([LONG], "0.75375", "long_context", "without the long-context tier of some requests"),
+        ([LONG, *[SHORT] * 20], "15.00375", "1h_cache_writes", "with 1-hour cache writes at the 5-minute rate"),
+        ([{"output_tokens": 100, "speed": "fast"}], "0.0025", "fast_mode", "without fast mode of some requests"),
+        ([{"output_tokens": 100, "service_tier": "batch"}], "0.0025", "service_tier", "without the service tier of some requests"),
+        ([{"output_tokens": 100, "inference_geo": "us"}], "0.0025", "regional_endpoint", "the price of the global endpoint"),
+        ([LONG], "0.7", "unexplained", "no known price"),
+    ],
+)
+def test_a_record_at_base_rates_has_the_cause_that_its_responses_tell(
+    store: Store, responses: list[dict[str, Any]], reported: str, cause: str, words: str
+) -> None:
+    """The second and third are also without the price of 1-hour cache writes: the smaller and the larger part of the difference."""
+    model = SONNET_45 if responses[0] is LONG else OPUS_46
+    told = [response(model, **one) for one in responses]
+    sums = {name: sum(one.get(name) or 0 for one in told) for name in ZERO}
+    [row] = model_rows(store, usage(model, reported, **sums), responses=told)
+    assert row["cost_cause"] == cause
+    with reading(store) as rows:
+        [finding] = rows("select rule, message from findings")
+    assert finding["rule"] == f"cost_{cause}"
+    assert words in finding["message"]
 
 
 def test_a_model_row_with_other_tokens_than_its_responses_keeps_its_sum(store: Store) -> None:

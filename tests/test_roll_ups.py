@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ingest.store.database import Store
 from tests.conftest import ingest_paths, record_text
 
@@ -26,13 +24,14 @@ ROLL_UPS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", ROLL_UPS)
-def test_a_roll_up_is_a_sidecar(name: str, store: Store, tmp_path: Path) -> None:
-    (tmp_path / "file.json").write_text(json.dumps(ROLL_UPS[name]))
-    report = ingest_paths(store, tmp_path / "file.json")
-    assert (report.total("accepted"), report.total("rejected"), report.total("ignored")) == (0, 0, 1)
+def test_a_roll_up_is_a_sidecar(store: Store, tmp_path: Path) -> None:
+    for name, value in ROLL_UPS.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    report = ingest_paths(store, tmp_path)
+    told = {Path(source.name).stem: (source.accepted, source.rejected, source.ignored, source.kind) for source in report.sources}
+    assert told == dict.fromkeys(ROLL_UPS, (0, 0, 1, "sidecar"))
     with store.reading() as connection:
-        assert connection.sql("select kind from sources").fetchall() == [("sidecar",)]
+        assert connection.sql("select distinct kind from sources").fetchall() == [("sidecar",)]
 
 
 def test_predictions_in_lines_are_one_too(store: Store, tmp_path: Path) -> None:

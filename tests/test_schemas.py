@@ -91,7 +91,7 @@ def test_the_ddl_makes_the_tables_with_a_comment_on_every_column() -> None:
     found = connection.execute("select table_name, column_name, comment from duckdb_columns() where not internal").fetchall()
     wanted = {(table, field.name, field.metadata[b"comment"].decode()) for table, row in TABLES.items() for field in arrow_schema(row)}
     assert set(found) == wanted
-    assert len(arrow_schema(SourceRow)) == 15
+    assert len(arrow_schema(SourceRow)) == 17
 
 
 @pytest.mark.parametrize("metric", [*RUN_METRICS.values(), *MODEL_METRICS.values()], ids=lambda metric: metric.key)

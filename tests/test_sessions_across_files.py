@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,12 +20,14 @@ from ingest.store.rebuild import rebuild
 from tests.claude_lines import OPUS, PARENT, SESSION, calling, reply, usage, user
 from tests.conftest import record_text
 from tests.documents import lines
-from tests.examples import examples
+from tests.examples import written_down
 from tests.test_undo import differences, tables
 
 pytestmark = pytest.mark.slow
 
 FORK = "9f0c1b52-1111-4222-8333-444455556666"
+COPY = "af0c1b52-1111-4222-8333-444455556666"
+OF_COPY = {"sessionId": COPY}
 OF_FORK = {"sessionId": FORK}
 FIRST = reply("u1", "msg_a", "req_a", usage(70), second=10)
 CALLS = reply("u2", "msg_b", "req_b", usage(9), second=20, inside=calling("Bash", "t1") | {"stop_reason": None})
@@ -43,6 +46,7 @@ def result(uuid: str, cost: float, output: int, session: str = SESSION) -> str:
 FILES = {
     f"projects/p/{SESSION}.jsonl": lines(user("Make it faster."), FIRST, CALLS, LAST),
     f"projects/p/{FORK}.jsonl": lines(user("Go on.", second=1, **OF_FORK), FIRST | OF_FORK, CALLS | OF_FORK, OWN),
+    f"projects/p/{COPY}.jsonl": lines(user("Never mind.", second=30, **OF_COPY), FIRST | OF_COPY, LAST | OF_COPY),
     f"projects/p/{SESSION}/subagents/agent-x.jsonl": lines(
         reply("s1", "msg_s", "req_s", usage(50), second=12, **SIDE), reply("s2", "msg_a", "req_other", usage(500), second=13, **SIDE)
     ),
@@ -66,6 +70,13 @@ def at_once(folder: str, names: Iterable[str]) -> Store:
     return store
 
 
+@cache
+def whole() -> dict[str, Any]:
+    """What the store holds when all files are read at once."""
+    with TemporaryDirectory() as folder:
+        return tables(at_once(folder, FILES), DERIVED)
+
+
 def billed(store: Store) -> list[tuple[Any, ...]]:
     with store.reading() as connection:
         rows = "select response_id, session_id, run_id, output_tokens, output_is_final, tools from responses order by response_id"
@@ -82,8 +93,9 @@ def test_a_response_is_billed_once_and_to_the_session_that_began_first() -> None
             ("msg_s", SESSION, SESSION, 50, True, []),
         ]
         with store.reading() as connection:
-            sums = connection.sql("select run_id, output_tokens, responses, subagents, tokens_basis from runs order by run_id").fetchall()
-        assert sums == [(SESSION, 210, 3, 1, "exact"), (FORK, 30, 1, 0, "exact")]
+            columns = "run_id, num_turns, output_tokens, responses, subagents, tokens_basis"
+            sums = connection.sql(f"select {columns} from runs order by run_id").fetchall()
+        assert sums == [(SESSION, 2, 210, 3, 1, "exact"), (FORK, 1, 30, 1, 0, "exact"), (COPY, None, None, None, None, "unknown")]
 
 
 def test_a_transcript_and_the_results_of_its_session_are_one_run() -> None:
@@ -95,6 +107,7 @@ def test_a_transcript_and_the_results_of_its_session_are_one_run() -> None:
         usd = [(run_id, kind, None if cost is None else float(cost), count) for run_id, kind, cost, count in runs]
         assert usd == [
             (PARENT, "transcript", None, 1),
+            (COPY, "transcript", None, None),
             ("r1", "result", 0.02, None),
             ("r2", "result", 0.03, 3),
             ("r3", "result", 0.01, 1),
@@ -110,7 +123,7 @@ def test_a_transcript_and_the_results_of_its_session_are_one_run() -> None:
 )
 @example(["two.json", *(name for name in sorted(FILES) if name != "two.json")], [1, 3], [])
 @example([*(name for name in sorted(FILES) if name != "two.json"), "two.json"], [6], [])
-@examples(4)
+@written_down()
 def test_order_and_division_change_nothing(order: list[str], cuts: list[int], again: list[str]) -> None:
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "parts.duckdb")
@@ -119,13 +132,13 @@ def test_order_and_division_change_nothing(order: list[str], cuts: list[int], ag
                 read(store, order[first:last])
         if again:
             read(store, again)
-        assert differences(tables(store, DERIVED), tables(at_once(folder, FILES), DERIVED)) == {}
+        assert differences(tables(store, DERIVED), whole()) == {}
 
 
 @given(st.sets(st.sampled_from(sorted(FILES)), min_size=1, max_size=len(FILES) - 1))
 @example({"one.json", "two.json", "of-fork.json"})
 @example({f"projects/p/{SESSION}.jsonl"})
-@examples(3)
+@written_down()
 def test_an_undone_file_leaves_the_others(mine: set[str]) -> None:
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "undone.duckdb")

@@ -25,6 +25,7 @@ from app.text.words.usage import SHOWN, along_finding, along_note
 from ingest.store.database import Store
 from schemas.rows.response import ResponseRow
 from schemas.unit_names import Unit
+from tests.conftest import StoreOnce
 from tests.using import add, response, run_of
 
 if TYPE_CHECKING:
@@ -47,13 +48,16 @@ def of_s1() -> list[ResponseRow]:
     ]
 
 
-@pytest.fixture
-def read(tmp_path: Path, store: Store) -> Store:
-    """Two sessions, and a run of which only a result record tells."""
-    for session in ("s1", "s2", "s3"):
-        run_of(session, tmp_path, store)
-    add(store, [*of_s1(), response("s2", 0, "2026-02-03 10:00", model="gpt-5")])
-    return store
+@pytest.fixture(scope="module")
+def read(store_once: StoreOnce) -> Store:
+    """Two sessions, and a run of which only a result record tells: to be read only."""
+
+    def fill(store: Store) -> None:
+        for session in ("s1", "s2", "s3"):
+            run_of(session, Path(store.location).parent, store)
+        add(store, [*of_s1(), response("s2", 0, "2026-02-03 10:00", model="gpt-5")])
+
+    return store_once("sessions-on-screens", fill)
 
 
 def headings(app: AppTest) -> list[str]:
@@ -119,6 +123,16 @@ def test_filters_that_leave_no_session_are_no_empty_store(read: Store, screens: 
     app = screens(read.location, "screens/sessions.py", session="s3")
     assert app.info[0].value == "None of the matching runs has responses."
     assert not app.code
+
+
+def test_a_period_with_responses_of_runs_that_ended_elsewhere_is_shown(read: Store, screens: Open) -> None:
+    """The runs ended in December, and have responses in February: the filter bar ended the screen."""
+    app = screens(read.location, "screens/sessions.py", since="2026-02-02", until="2026-02-03")
+    assert not app.info
+    assert cards(app)["Responses"] == "1"
+    assert any("**1** of 3 runs" in text.value for text in app.markdown)
+    elsewhere = screens(read.location, "screens/sessions.py", since="2026-03-01")
+    assert headings(elsewhere) == ["No runs match"]
 
 
 def test_a_period_chooses_responses_by_their_own_time_in_the_list_as_in_the_total(read: Store) -> None:

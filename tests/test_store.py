@@ -178,7 +178,7 @@ def test_rebuild_turns_what_can_no_longer_be_read_into_a_reject(sample_store: St
 @pytest.mark.slow
 def test_a_failed_rebuild_leaves_the_store_and_no_litter(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = everything(sample_store)
-    monkeypatch.setattr("ingest.store.rebuild.read_batch", lambda *_: 1 / 0)
+    monkeypatch.setattr("ingest.store.rebuild.read_batch", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         rebuild(sample_store)
     assert everything(sample_store) == before

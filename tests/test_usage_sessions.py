@@ -10,16 +10,22 @@ import pytest
 from app.queries.filters.chosen import choose
 from app.queries.usage.sessions import lanes, sessions, timeline
 from ingest.store.database import Store
+from tests.conftest import StoreOnce
 from tests.using import add, at, response, run_of
 
 
-@pytest.fixture
-def two_sessions(tmp_path: Path, store: Store) -> Store:
-    """A session with a sub-agent that two runs tell of, a short later one, and a run without responses."""
-    run_of("s1", tmp_path, store, run_id="first")
-    run_of("s1", tmp_path, store, run_id="second", time="2025-12-02T00:00:00Z")
-    run_of("s2", tmp_path, store)
-    run_of("s3", tmp_path, store)
+@pytest.fixture(scope="module")
+def two_sessions(store_once: StoreOnce) -> Store:
+    """A session with a sub-agent that two runs tell of, a short later one, and a run without responses: to be read only."""
+    return store_once("two-sessions", fill)
+
+
+def fill(store: Store) -> None:
+    folder = Path(store.location).parent
+    run_of("s1", folder, store, run_id="first")
+    run_of("s1", folder, store, run_id="second", time="2025-12-02T00:00:00Z")
+    run_of("s2", folder, store)
+    run_of("s3", folder, store)
     a1 = {"agent_id": "a1", "is_sidechain": True, "run_id": "second"}
     main = {"run_id": "second", "tools": ("Bash", "Read"), "failed_tools": ("Read",)}
     add(
@@ -33,7 +39,6 @@ def two_sessions(tmp_path: Path, store: Store) -> Store:
             response("s2", 0, "2026-02-02 10:00"),
         ],
     )
-    return store
 
 
 def test_sessions_are_listed_with_their_sums_the_latest_first(two_sessions: Store) -> None:

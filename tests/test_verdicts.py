@@ -340,13 +340,14 @@ LINES = [
 JUDGED = ("verdict", "measured_speedup", "measured_low", "measured_high", "measured_vs_reference", "hard", "claim_verdict", "metric")
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), unit=st.sampled_from([("ms", 1.0), ("s", 1e-3), ("us", 1e3), ("ns", 1e6)]))
-@examples(3)  # two stores each
+@examples(2)
 def test_units_order_of_files_and_repeated_files_change_no_verdict(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, unit: tuple[str, float]
+    tmp_path_factory: pytest.TempPathFactory, store_once: StoreOnce, seed: int, unit: tuple[str, float]
 ) -> None:
-    plain, changed = (Store(tmp_path_factory.mktemp("laws") / "store.duckdb") for _ in range(2))
-    stored(plain, run(), table(*LINES[:3]), table(*LINES[3:]))
+    plain = store_once("verdicts-in-ms", lambda store: stored(store, run(), table(*LINES[:3]), table(*LINES[3:])))
+    changed = Store(tmp_path_factory.mktemp("laws") / "store.duckdb")
     chance = random.Random(seed)
     first, second = ([_in_unit(one, *unit) for one in chance.sample(lines, len(lines))] for lines in (LINES[:3], LINES[3:]))
     files: list[bytes | Source] = [run(), table(*first), table(*second), table(*first) + b"\n"]
@@ -364,7 +365,8 @@ def _in_unit(text: str, unit: str, factor: float) -> str:
 
 
 @given(values=st.lists(st.tuples(st.sampled_from(["latency", "ttft", "memory"]), st.floats(0.1, 1e6)), min_size=1, max_size=6))
-@examples(4)
+@pytest.mark.slow
+@examples(2)
 def test_a_missing_baseline_never_yields_a_ratio(tmp_path_factory: pytest.TempPathFactory, values: Sequence[tuple[str, float]]) -> None:
     store = Store(tmp_path_factory.mktemp("laws") / "store.duckdb")
     stored(store, run(), table(*(line("candidate", value, metric=metric) for metric, value in values)))

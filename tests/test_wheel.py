@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,12 +17,18 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, SAMPLES, MadeOnce
+from tests.test_install import copied
 
 
 @pytest.fixture(scope="module")
 def wheel(made_once: MadeOnce) -> Path:
     def build(folder: Path) -> None:
-        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+        """From what the image is built from, so that nothing else is needed."""
+        (folder / "source").mkdir()
+        for name in copied():
+            source = ROOT / name
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / "source" / name)
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(folder / "source")]
         subprocess.run(command, check=True, capture_output=True)
 
     return next(made_once("wheel", build).glob("*.whl"))
@@ -39,7 +46,10 @@ def test_the_wheel_holds_sql_theme_screens_and_samples(wheel: Path) -> None:
     samples = [path for path in (ROOT / "sample_logs").rglob("*") if path.is_file()]
     assert {f"app/{path.relative_to(ROOT).as_posix()}" for path in samples} <= names
     assert not [name for name in names if "pictures" in name], "they are the README's"
-    assert {name.split("/")[0] for name in names if not name.startswith("tachograph-")} == {"app", "ingest", "schemas"}
+    assert {name.split("/")[0] for name in names if not name.startswith("tachograph-")} == {"app", "ingest", "schemas", "tachograph"}
+    assert not [name for name in names if name.startswith(("app/library/src", "app/docker"))]
+    assert {f"{room}/py.typed" for room in ("app", "ingest", "schemas", "tachograph")} <= names
+    assert len(names) == len(zipfile.ZipFile(wheel).namelist())
 
 
 def test_the_installed_wheel_works_by_itself(wheel: Path, tmp_path: Path) -> None:
@@ -51,9 +61,9 @@ def test_the_installed_wheel_works_by_itself(wheel: Path, tmp_path: Path) -> Non
         command = [sys.executable, "-P", "-c", "import sys; from app.cli.main import main; sys.exit(main())", *arguments]
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
 
-    where = "import app, ingest; print(app.__file__, ingest.__file__)"
+    where = "import app, ingest, tachograph; print(app.__file__, ingest.__file__, tachograph.__file__)"
     found = subprocess.run([sys.executable, "-P", "-c", where], env=environment, capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert found.stdout.count(str(home)) == 2
+    assert found.stdout.count(str(home)) == 3
     assert json.loads(run("ingest", str(SAMPLES), "--json"))["accepted"] == 3
     assert "2.825104150" in run("report", "--format", "csv")
     assert served(tmp_path, environment) == b"ok"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import pyarrow as pa
 import pytest
 
-import ingest.agents
+import ingest.agents.readers
 from app.queries import runs as run_queries
 from ingest.agents.base import CHILD_TABLES, FACTS, Context, ContextOf, Found, Rows
 from ingest.agents.claude_code.reader import ClaudeCode
@@ -138,7 +138,7 @@ class Careless:
 
 def registered(monkeypatch: pytest.MonkeyPatch, build: Callable[[Rows, int], Rows]) -> None:
     monkeypatch.setattr(Careless, "build", staticmethod(build), raising=False)
-    monkeypatch.setitem(ingest.agents.by_type()[0], "careless", (Careless,))
+    monkeypatch.setitem(ingest.agents.readers.by_type()[0], "careless", (Careless,))
 
 
 def careless_log(path: Path, count: int, **good: Any) -> Path:
@@ -248,8 +248,8 @@ def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkey
     log = tmp_path / "log.jsonl"
     log.write_text("\n".join(record_text(uuid=f"right-{number}", session_id=f"right-{number}") for number in range(3)))
     ingest_paths(store, log)
-    monkeypatch.setattr(ingest.agents, "ClaudeCode", Worse)
-    monkeypatch.setitem(ingest.agents.by_type()[0], "result", (Worse,))
+    monkeypatch.setattr(ingest.agents.readers, "ClaudeCode", Worse)
+    monkeypatch.setitem(ingest.agents.readers.by_type()[0], "result", (Worse,))
     assert rebuild(store) == RebuildReport(runs=2, rejects=1)
     [reject] = run_queries.rejects(store).to_pylist()
     assert reject["detail"].startswith("model_usage.input_tokens: ")

@@ -1,15 +1,20 @@
-"""Checks of the installation and the store: what is there, whether its books balance, and what to do where they do not."""
+"""Checks of the installation and the store: what is there, whether its books balance, and what to do where they do not.
+
+A new check is a function of a store that yields findings, and an entry of CHECKS.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from datetime import UTC, date, datetime
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 import duckdb
+from packaging.requirements import Requirement
 
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
@@ -20,11 +25,15 @@ from app.text.formatting import human
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
-from schemas.rows.tables import SCHEMA_VERSION
+from schemas.store_version import SCHEMA_VERSION
 from schemas.text import plural
 from schemas.unit_names import Unit
 
 PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
+"""Packages whose versions are told; of the others only what is wrong."""
+
+OLD_PRICES_DAYS = 120
+"""Providers change prices and add models every few weeks: a library without any for so long is out of date."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +102,55 @@ BALANCES = (
 
 
 def examine(store: Store) -> Iterator[Finding]:
-    """Everything there is to say, in order; ends early where the store cannot be used."""
+    """Everything there is to say, in order."""
+    for check in CHECKS:
+        yield from check(store)
+
+
+def _interpreter(_store: Store) -> Iterator[Finding]:
     yield Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
-    yield from (_package(name) for name in PACKAGES)
+
+
+def _packages(_store: Store) -> Iterator[Finding]:
+    """The main packages with their versions, and every other one that is missing or of another version than we need."""
+    needed = {one.name: one for one in map(Requirement, requires("tachograph") or ()) if one.marker is None or one.marker.evaluate()}
+    for name in dict.fromkeys((*PACKAGES, *needed)):
+        found = _package(name, needed.get(name, Requirement(name)))
+        if name in PACKAGES or found.advice:
+            yield found
+
+
+def _package(name: str, needed: Requirement) -> Finding:
+    install = f"Install it: pip install '{needed.name}{needed.specifier}'"
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        return Finding(name, "not installed", install)
+    if needed.specifier.contains(found, prereleases=True):
+        return Finding(name, found)
+    return Finding(name, f"{found}, but tachograph needs {needed.specifier}", install)
+
+
+def _prices(_store: Store) -> Iterator[Finding]:
+    from ingest.prices.list_prices import newest_price
+
+    yield price_age(newest_price(_today()), _today())
+
+
+def price_age(newest: date, today: date) -> Finding:
+    """What the newest dated price of the price library says of its age."""
+    days = (today - newest).days
+    found = f"genai-prices {version('genai-prices')}; its newest price is of {newest}, {plural(days, 'day')} ago"
+    upgrade = "Newer models have no list price: pip install --upgrade genai-prices, then tachograph reprice."
+    return Finding("prices", found, upgrade if days > OLD_PRICES_DAYS else "")
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _store(store: Store) -> Iterator[Finding]:
+    """Ends early where the store cannot be used."""
     location = os.path.realpath(store.location) if store.is_file else store.location
     try:
         with read_transaction(store) as transaction, transaction.reading() as connection:
@@ -107,13 +162,6 @@ def examine(store: Store) -> Iterator[Finding]:
         yield Finding("store", f"{location} does not exist yet. {error.hint}")
     except (StoreError, duckdb.Error) as error:
         yield _unusable(error)
-
-
-def _package(name: str) -> Finding:
-    try:
-        return Finding(name, version(name))
-    except PackageNotFoundError:
-        return Finding(name, "not installed", f"Install it: pip install {name}")
 
 
 def _size(store: Store) -> str:
@@ -144,3 +192,9 @@ def _unusable(error: Exception) -> Finding:
         return Finding("store", error.message, error.hint or "Choose another with --db.", ExitCode.STORE_UNUSABLE)
     reason = str(error).partition("\n")[0]
     return Finding("store", reason, "The file is damaged: ingest the logs into a new store.", ExitCode.STORE_UNUSABLE)
+
+
+Check = Callable[[Store], Iterator[Finding]]
+
+CHECKS: tuple[Check, ...] = (_interpreter, _packages, _prices, _store)
+"""What is looked at, in this order."""

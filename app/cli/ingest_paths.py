@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from app.cli import terminal
 from app.queries.filters.chosen import parse_label
@@ -17,13 +17,16 @@ from ingest.documents import contents
 from ingest.documents.contents import Source
 from ingest.measurements.given import parse_given
 from ingest.pipeline import IngestReport, Options
-from ingest.prices.price_file import read_price_file
 from ingest.reading.retries import retried
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin
+from ingest.system.locations import without_secrets
 from schemas.errors import InputUnreadable, UsageError
 from schemas.text import one_line
+
+if TYPE_CHECKING:
+    from schemas.rows.price import PriceFileRow
 
 
 class How(NamedTuple):
@@ -37,6 +40,7 @@ class How(NamedTuple):
     trust_file_times: bool = False
     path_zone: str = ""
     measures: Sequence[str] = ()
+    no_text: bool = False
 
     def options(self) -> Options:
         """As the pipeline takes them. Raises UsageError."""
@@ -45,12 +49,19 @@ class How(NamedTuple):
             PathTemplate.parse(self.path_template) if self.path_template else None,
             self.jobs,
             self.retry_rejects,
-            read_price_file(self.prices) if self.prices else None,
+            _price_file(self.prices) if self.prices else None,
             trust_file_times=self.trust_file_times,
             path_zone=self.path_zone,
             measure=parse_given(self.measures),
             origin=Origin(command=_command()),
+            keeps_text=not self.no_text,
         )
+
+
+def _price_file(path: Path) -> PriceFileRow:
+    from ingest.prices.price_file import read_price_file
+
+    return read_price_file(path)
 
 
 def ingest_paths(paths: Sequence[Path], store: Store, how: How) -> IngestReport:
@@ -76,7 +87,7 @@ def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
 
 def _command() -> str:
     """This command, for the list of ingests."""
-    return shlex.join(["tachograph", *sys.argv[1:]]).encode(errors="replace").decode()
+    return shlex.join(["tachograph", *map(without_secrets, sys.argv[1:])]).encode(errors="replace").decode()
 
 
 def _rejected(store: Store) -> tuple[Path, ...]:

@@ -19,22 +19,29 @@ from app.cli.commands.annotate import exclude, label, note, star
 from app.cli.commands.check import check
 from app.cli.commands.claims import claims, findings
 from app.cli.commands.compare import compare
+from app.cli.commands.completion import completion
+from app.cli.commands.copy import copy
+from app.cli.commands.lake import lake
+from app.cli.commands.mcp import mcp
 from app.cli.commands.measured import measurements, verdicts
-from app.cli.commands.reprice import prices_option, reprice
+from app.cli.commands.reprice import reprice
+from app.cli.commands.run import run
 from app.cli.commands.show import show
 from app.cli.commands.undo import ingests, undo
 from app.cli.commands.usage import usage
+from app.cli.commands.watch import watch, watch_command
+from app.cli.ingest_options import NO_TEXT, with_ingest_options
 from app.cli.options import (
     Output,
     Rows,
     Whole,
+    at_option,
     budgets_on_screens,
     by_option,
     cost_option,
     db_option,
     examples,
     keys_option,
-    known_zone_name,
     utf8,
     with_budgets,
     with_filters,
@@ -89,31 +96,7 @@ def cli() -> None:
 )
 @click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
 @with_store
-@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label for all ingested runs. Repeatable.")
-@click.option(
-    "--path-template",
-    metavar="TEMPLATE",
-    callback=utf8,
-    help="Extract fields from the end of each path: {repo}, {task}, {experiment}, {timestamp}; other names become labels.",
-)
-@click.option(
-    "--path-tz",
-    "path_zone",
-    metavar="ZONE",
-    callback=known_zone_name,
-    help="IANA time zone of times in file and folder names.  [default: UTC]",
-)
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="KEY=VALUE,...",
-    callback=utf8,
-    help="What benchmark results do not say themselves: variant, unit, better, task, commit, agent, run ... See docs/measured.md.",
-)
-@click.option("--trust-file-times", is_flag=True, help="Date runs without another date by their file: the agent wrote it there, as in CI.")
-@click.option("--jobs", type=Whole(min=0), default=0, metavar="N", help="Number of worker processes.  [default: CPU count]")
-@prices_option
+@with_ingest_options
 @click.option(
     "--retry-rejects",
     is_flag=True,
@@ -140,6 +123,10 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     return ExitCode.CHECK_FAILED if strict and (report.total("rejected") or not report.has_results) else ExitCode.OK
 
 
+cli.add_command(watch)
+cli.add_command(run)
+
+
 @cli.command(
     epilog=examples(
         "report",
@@ -164,6 +151,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
 @click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
 @with_filters
 @with_output
+@at_option
 @with_store
 def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store: Store, **options: Any) -> None:
     """Report what runs cost: one page for who pays, then groups; with --all and in files all metrics, models, runs and findings.
@@ -197,6 +185,7 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
 @with_filters
 @with_output
 @with_limit("runs")
+@at_option
 @with_store
 def runs(limit: int | None, cost: str, filters: Filters, output: Output, store: Store) -> None:
     """List runs, most expensive first."""
@@ -213,6 +202,7 @@ cli.add_command(show)
 @cost_option
 @with_filters
 @with_output
+@at_option
 @with_store
 def models(cost: str, filters: Filters, output: Output, store: Store) -> None:
     """Show cost and tokens per model, helper models included."""
@@ -260,7 +250,12 @@ def sources(output: Output, store: Store) -> None:
 
 
 @cli.command(
-    epilog=examples("dashboard", "dashboard --db runs.duckdb --port 8600 --headless", "dashboard --max-total-usd 500 --max-day-usd 50")
+    epilog=examples(
+        "dashboard",
+        "dashboard --watch logs/",
+        "dashboard --db runs.duckdb --port 8600 --headless",
+        "dashboard --max-total-usd 500 --max-day-usd 50",
+    )
 )
 @db_option
 @click.option("--port", type=Whole(1, 65535), default=8501, show_default=True, help="Port to serve on.")
@@ -268,10 +263,18 @@ def sources(output: Output, store: Store) -> None:
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", callback=utf8, help="Host name used by a proxy. Repeatable.")
 @click.option("--read-only", is_flag=True, help="Disable uploads and changes.")
 @click.option("--sign-in", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Require OIDC sign-in (TOML config).")
+@click.option(
+    "--watch",
+    "watched",
+    multiple=True,
+    type=click.Path(readable=False, path_type=Path),
+    metavar="PATH",
+    help="Also ingest what is written there, as `tachograph watch` does. Repeatable.",
+)
 @click.option("--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]")
 @budgets_on_screens
-def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], *, browser: bool, read_only: bool, sign_in: Path | None) -> None:
-    """Serve the dashboard on this machine until Ctrl-C.
+def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tuple[Path, ...], **how: Any) -> None:
+    """Serve the dashboard on this machine until Ctrl-C. Screens follow the store: they show new runs by themselves.
 
     It answers only to the names localhost, --host and --allow-host. Budgets show on the screens Cost and Reports.
     """
@@ -279,12 +282,17 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], *, browser:
     from ingest.store.database import Store
 
     location = os.path.realpath(db) if Store(db).is_file else db
-    serve(location, host, port, Access(read_only, sign_in and sign_in.resolve(), hosts), browser=browser)
+    access = Access(how["read_only"], how["sign_in"] and how["sign_in"].resolve(), hosts)
+    serve(location, host, port, access, browser=how["browser"], watcher=watch_command(location, watched))
 
 
-@cli.command(epilog=examples("rebuild", "rebuild --db runs.duckdb"))
+cli.add_command(mcp)
+
+
+@cli.command(epilog=examples("rebuild", "rebuild --db runs.duckdb", "rebuild --no-text"))
+@click.option("--no-text", is_flag=True, help=f"Remove from the store what ingests kept: {NO_TEXT}.")
 @with_store
-def rebuild(store: Store) -> None:
+def rebuild(store: Store, *, no_text: bool) -> None:
     """Rebuild all tables from the raw records.
 
     The store keeps the records, so no file is needed. Do this after an upgrade that changes the tables or reads records better.
@@ -294,7 +302,7 @@ def rebuild(store: Store) -> None:
         from ingest.store.rebuild import rebuild as rebuild_store
 
         with terminal.progress("Rebuilding") as on_progress:
-            done = rebuild_store(store, on_progress)
+            done = rebuild_store(store, on_progress, keeps_text=not no_text)
         terminal.note(f"Rebuilt {plural(done.runs, 'run')} in {one_line(store.location)}")
         if done.rejects:
             listed = one_line(command_line("rejects", store.location))
@@ -302,6 +310,8 @@ def rebuild(store: Store) -> None:
 
 
 cli.add_command(reprice)
+cli.add_command(lake)
+cli.add_command(copy)
 
 
 @cli.command(epilog=examples("doctor", "doctor --db runs.duckdb"))
@@ -321,6 +331,9 @@ def doctor(store: Store) -> ExitCode:
         lines += [f"{'':8} {'':11} → {one_line(finding.advice)}\n"] if finding.advice else []
     terminal.put("".join(lines).encode(sys.stdout.encoding or "utf-8", errors="replace"))
     return max(finding.exit_code for finding in findings)
+
+
+cli.add_command(completion)
 
 
 def main() -> int:

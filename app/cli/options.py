@@ -6,19 +6,21 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from app.cli.closed_lists import shown_words, with_known_words
+from app.cli.completion import completer, list_completer, values_of, zone_names
 from app.cli.terminal import note, short
-from app.queries.filters.chosen import Filters, choose
-from app.queries.filters.registry import FILTERS, RUN, Filter, Kind
+from app.queries.filters.chosen import choose
+from app.queries.filters.registry import FILTERS, Filter, Kind
 from app.queries.grouping import UTC_ZONE, groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
-from ingest.system.command_lines import DEFAULT_STORE
+from app.text.words.closed_lists import shown_words, with_known_words
+from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.limits import LIMITS
@@ -26,8 +28,7 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
-    from app.cli.filter_notes import CheckedStore, Unmatched
-    from ingest.store.database import Store
+    from app.queries.filters.notes import CheckedStore, Unmatched
 
 Command = Callable[..., Any]
 
@@ -41,6 +42,8 @@ ROWS_IN_A_TABLE = 50
 
 MOST_ROWS = 2**63 - 1
 """What a number of rows may be to DuckDB."""
+
+WAITS = "Seconds to wait while another process locks the store."
 
 _METAVARS = {
     Kind.NAMES: "NAME",
@@ -95,10 +98,16 @@ class Rows(Whole):
 
 @dataclass(frozen=True)
 class Output:
-    """Where data goes and as what. `path` None is stdout."""
+    """Where data goes and as what. `path` None is stdout. `with_text`: with prompts, titles, summaries and claims of sessions."""
 
     format: str = TABLE
     path: Path | None = None
+    with_text: bool = False
+
+    @property
+    def keeps_text(self) -> bool:
+        """Whether texts of sessions are in it: where they are asked for, and in a terminal."""
+        return self.with_text or (self.format == TABLE and self.path is None)
 
     @property
     def runs(self) -> int:
@@ -116,7 +125,8 @@ def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 def zone_option(help_: str) -> Callable[[Command], Command]:
     """`--tz ZONE`, passed on as `zone`."""
-    return click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", callback=utf8, help=help_)
+    how: dict[str, Any] = {"callback": utf8, "shell_complete": completer(zone_names)}
+    return click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", help=help_, **how)
 
 
 def examples(*commands: str) -> str:
@@ -131,55 +141,71 @@ def with_store(command: Command) -> Command:
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
-        from app.cli.filter_notes import CheckedStore
+        from app.queries.filters.notes import CheckedStore
         from ingest.reading.arrow_without_pandas import spare_pandas
 
         spare_pandas()
-        store = CheckedStore(_location(db), wait, _told_once())
+        store = CheckedStore(on_disk(db), wait, told_once(), at=_as_of(options.pop("at", "")))
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
         if "filters" in options:
+            from app.queries.run_ids import with_whole_ids
+
             options["filters"] = with_whole_ids(store, options["filters"])
+        if "output" in options and not options["output"].keeps_text:
+            store.leave_out_texts()
+        if "filters" in options:
             store.look_up(options["filters"])
         done = command(*arguments, store=store, **options)
         _tell_uncounted(store)
         _tell_unmatched(store.unmatched)
         return done
 
-    waits = "Seconds to wait while another process locks the store."
-    packed = click.option("--wait", type=Seconds(min=0), default=30, show_default=True, metavar="SECONDS", help=waits)(packed)
-    return db_option(packed)
+    return db_option(wait_option(packed))
 
 
-def with_whole_ids(store: Store, filters: Filters) -> Filters:
-    """The filters with whole ids of runs and sessions. Raises StoreError, and UsageError where a text names several."""
-    if not filters.values(RUN) and not filters.values("session"):
-        return filters
-    from app.queries.run_ids import with_run_ids, with_session_ids
+def at_option(command: Command) -> Command:
+    """`--at`, which chooses the store that `with_store` hands on: as it was at that time."""
+    help_ = "Read a lake as it was at TIME (UTC; a day means its beginning), which gives the same bytes again."
+    return click.option("--at", default="", metavar="TIME", callback=utf8, help=help_)(command)
 
-    return with_session_ids(store, with_run_ids(store, filters))
+
+def _as_of(text: str) -> datetime | None:
+    """The time that `--at` means, which is then what this command takes for now: `--since 7d` are the days before it."""
+    if not text:
+        return None
+    from app.queries.filters.time_words import EXAMPLES, moment, this_moment
+
+    if (at := moment(text)) is None:
+        raise UsageError(f"--at takes a date or time, not {text!r}.", f"For example: {EXAMPLES}.")
+    if at > this_moment():
+        raise UsageError(f"--at {text!r} is not over yet.", "Choose a time before now.")
+    os.environ["SOURCE_DATE_EPOCH"] = str(int(at.timestamp()))
+    return at
+
+
+def wait_option(command: Command) -> Command:
+    """`--wait` alone."""
+    return click.option("--wait", type=Seconds(min=0), default=30, show_default=True, metavar="SECONDS", help=WAITS)(command)
 
 
 def _tell_unmatched(unmatched: Sequence[Unmatched]) -> None:
     """Note each name in the filters that no run has, with those that come near: more often a typing mistake than a question."""
     for found in unmatched:
-        meant = did_you_mean(found.value, found.known)
-        note(short(one_line(f"No run has {found.key} {found.value!r}. {meant}").strip()))
+        note(short(str(found)))
 
 
 def _tell_uncounted(store: CheckedStore) -> None:
     """Note how many runs are not counted because somebody excluded them, or because a period leaves out runs without a date."""
-    from app.text.answers import excluded_words, undated_words
+    from app.text.words.filters import uncounted_notes
 
-    if words := undated_words(*store.undated):
+    for words in uncounted_notes(store, "Count them with --excluded all."):
         note(words)
-    if words := excluded_words(store.excluded):
-        note(f"{words} Count them with --excluded all.")
 
 
-def _told_once() -> Callable[[str], None]:
-    """Notes the first message alone: in a long queue there is one for each process before us."""
+def told_once() -> Callable[[str], None]:
+    """A function that notes the first message alone: in a long queue there is one for each process before us."""
     told: list[str] = []
 
     def tell(message: str) -> None:
@@ -208,7 +234,9 @@ def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: t
             raise click.BadParameter(f"unknown {noun} {unknown!r}. {meant}Choose from: {', '.join(registry)}.", ctx, param)
         return keys
 
-    return click.option(flag, metavar=metavar, callback=checked, help=f"{help_}: {', '.join(registry)}.")
+    return click.option(
+        flag, metavar=metavar, callback=checked, help=f"{help_}: {', '.join(registry)}.", shell_complete=list_completer(registry)
+    )
 
 
 def by_option(command: Command) -> Command:
@@ -223,7 +251,8 @@ def by_option(command: Command) -> Command:
         return words
 
     listed = f"Group by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
-    return click.option("--by", metavar="DIMENSION[,DIMENSION]", callback=checked, help=listed)(command)
+    how: dict[str, Any] = {"callback": checked, "shell_complete": list_completer((*DIMENSIONS, LABEL_PREFIX))}
+    return click.option("--by", metavar="DIMENSION[,DIMENSION]", help=listed, **how)(command)
 
 
 def cost_option(command: Command) -> Command:
@@ -297,12 +326,17 @@ def filter_options(command: Command) -> Command:
     return command
 
 
+WITH_TEXT = "In files and formats for programs: include prompts, titles, summaries and claims of session transcripts."
+
+
 def with_output(command: Command) -> Command:
-    """`--format` and `-o`, handed on as `output`."""
+    """`--format`, `-o` and `--with-text`, handed on as `output`."""
 
     @functools.wraps(command)
-    def packed(*arguments: Any, format_: str | None, path: Path | None, **options: Any) -> Any:
-        return command(*arguments, output=_output(format_, path), **options)
+    def packed(*arguments: Any, format_: str | None, path: Path | None, with_text: bool, **options: Any) -> Any:
+        return command(*arguments, output=replace(_output(format_, path), with_text=with_text), **options)
+
+    packed = click.option("--with-text", is_flag=True, help=WITH_TEXT)(packed)
 
     to = "Output file; format from the extension."
     packed = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(packed)
@@ -317,7 +351,7 @@ def with_limit(noun: str) -> Callable[[Command], Command]:
     def limited(command: Command) -> Command:
         @functools.wraps(command)
         def packed(*arguments: Any, limit: int | None, output: Output, **options: Any) -> Any:
-            usual = ROWS_IN_A_TABLE if limit is None and output == Output(TABLE) else limit
+            usual = ROWS_IN_A_TABLE if limit is None and output.format == TABLE and output.path is None else limit
             return command(*arguments, limit=usual or None, output=output, **options)
 
         return click.option("--limit", type=Rows(min=0), metavar="N", help=words)(packed)
@@ -339,17 +373,12 @@ def _filter_option(filter_: Filter) -> Callable[[Command], Command]:
         metavar=_METAVARS[filter_.kind],
         callback=utf8,
         help=f"{filter_.help}{shown_words(filter_.key)}{more}",
+        shell_complete=values_of(filter_.key),
     )
 
 
 def _parameter(key: str) -> str:
     return f"filter_{key.replace('-', '_')}"
-
-
-def _location(db: str) -> str:
-    if not db.strip() or db.startswith(":memory:"):
-        raise UsageError(f"--db {db!r} is not a store on disk.", "Give a file, e.g. --db runs.duckdb.")
-    return db
 
 
 def _output(format_: str | None, path: Path | None) -> Output:

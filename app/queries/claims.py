@@ -271,8 +271,8 @@ def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
     condition = where(filters)
     sql = f"""
         with chosen as materialized (
-            select rule, severity, message, place, cost_own_usd
-            from findings join (select run_id, place, cost_own_usd from v_runs where {condition.sql}) using (run_id)
+            select rule, severity, message, place, cost_own_usd  -- of runs with findings: the others need not be compared
+            from findings join (select run_id, place, cost_own_usd from v_runs where {condition.sql} and findings > 0) using (run_id)
         ),
         found as (select rule, severity, count(*) as findings, min(message) as example from chosen group by all),
         of_runs as (

@@ -101,12 +101,14 @@ def shares(store: Store, filters: Filters, by: str, limit: int, measure: CostMea
     condition, chosen, cost = where(filters), group(by), measure.column
     order = '"group" desc nulls first' if chosen.in_order else 'cost_usd desc nulls last, sum(list_usd) desc nulls last, "group"'
     sql = f"""
-        with wanted as (
+        with wanted as not materialized (  -- read twice: to keep lists of models of a million runs takes longer
             select {chosen.sql} as "group", run_id, {cost} as usd, cost_list_usd as list_usd, models, model_costs_usd
             from v_runs where {condition.sql}
         ),
         listed as (select "group", sum(usd) as cost_usd from wanted group by "group" order by {order} limit {int(limit)}),
-        parts as (select "group", model, sum(cost_usd) as cost_usd from ({_OWN_PARTS[measure.key]}) group by all having sum(cost_usd) <> 0),
+        parts as materialized (
+            select "group", model, sum(cost_usd) as cost_usd from ({_OWN_PARTS[measure.key]}) group by all having sum(cost_usd) <> 0
+        ),
         named as (select "group", sum(cost_usd) as cost_usd from parts group by "group"),
         rest as (
             select listed."group", null as model, listed.cost_usd - coalesce(named.cost_usd, 0) as cost_usd

@@ -217,12 +217,9 @@ def published(store: Store) -> pa.Table:
         judged as (
             select
                 repo, agent, model, hard, hard in ('beats', 'similar') as is_reached,
-                coalesce(quadrant, case
-                    when hard is null or target is null then null
-                    when is_reached then if(target in ('same_target', 'related_target'), 'Q1', 'Q3')
-                    else if(target in ('same_target', 'related_target'), 'Q2', 'Q4')
-                end) as in_quadrant
+                coalesce(labels.quadrant, v_quadrants.quadrant) as in_quadrant
             from labels
+            left join v_quadrants using (hard, target)
         )
         select
             repo, agent, model, count(*) as tasks,
@@ -262,4 +259,4 @@ def of_run(store: Store, run_id: str) -> pa.Table:
 
 def count(store: Store) -> int:
     """How many values were measured."""
-    return int(fetch(store, "select count(*) as rows from measurements")["rows"][0].as_py())
+    return int(fetch(store, "select count(*) as rows from v_measurements")["rows"][0].as_py())

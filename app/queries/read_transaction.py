@@ -15,6 +15,7 @@ import duckdb
 from app.queries.filters.chosen import Filters, with_found
 from app.queries.filters.registry import SEARCH
 from app.queries.search import note_found
+from app.queries.textless import ExportedStore
 from ingest.store.database import ALIAS, Store
 from ingest.store.statements import run, sql_of
 
@@ -47,10 +48,20 @@ class ReadTransaction(Store):
         self._store = store
         self._open = ExitStack()
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._searched: set[str] = set()
+        self._searched: set[str] = set(self._found_before)
         self._at_hand: set[str] = set()
         self._turn = RLock()
         self._queries = 0
+
+    @property
+    def _found_before(self) -> frozenset[str]:
+        """Searches that the store did itself."""
+        return (self._store.searched or frozenset()) if isinstance(self._store, ExportedStore) else frozenset()
+
+    @property
+    def _has_stand_ins(self) -> bool:
+        """Whether other views than those of the store are read already."""
+        return isinstance(self._store, ExportedStore) and self._store.searched is not None
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -63,6 +74,8 @@ class ReadTransaction(Store):
 
     def _prepare(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Let a cheaper stand-in take the place of `v_runs`: at once in a large store, in a small one where it pays."""
+        if self._has_stand_ins:
+            return
         has_small_file = _has_small_file(self.location)
         if self._queries == 1 and not has_small_file:
             run(connection, sql_of(_WITHOUT_IDS))
@@ -78,7 +91,7 @@ class ReadTransaction(Store):
         """Close the connection. A later query begins another transaction."""
         self._connection = None
         self._queries = 0
-        self._searched.clear()
+        self._searched = set(self._found_before)
         self._at_hand.clear()
         self._open.close()
 
@@ -96,7 +109,7 @@ class ReadTransaction(Store):
 
     def have_at_hand(self, view: str) -> None:
         """Read a view that takes long once, not in every query: a temporary table stands in for it. Raises StoreError."""
-        if view not in self._at_hand:
+        if view not in self._at_hand and not self._has_stand_ins:
             with self.reading() as connection:
                 connection.execute(_AT_HAND.format(view=view))
             self._at_hand.add(view)

@@ -85,6 +85,11 @@ def _near(store: Store, text: str) -> str:
     return did_you_mean(text, sorted({str(run_id)[: len(text)] for run_id in known}))
 
 
+def with_whole_ids(store: Store, filters: Filters) -> Filters:
+    """The filters with whole ids of runs and sessions. Raises StoreError, and UsageError where a text names several."""
+    return with_session_ids(store, with_run_ids(store, filters))
+
+
 def with_run_ids(store: Store, filters: Filters) -> Filters:
     """The filters with whole ids of runs. Raises StoreError, and UsageError where a text names no run or several."""
     texts = filters.values(RUN)

@@ -34,7 +34,7 @@ _IN_CANDIDATES = f"select place from candidates join runs on runs.rowid = place 
 """The condition is on both tables, so that no text is looked at before the join."""
 
 _NOTED = "create or replace temp table found as from found union all select $text, place from ({}) as places(place)"
-"""The table is made anew each time. DuckDB 2.0 does not read rows that follow an empty insert in the same transaction."""
+"""The table is made again each time. DuckDB 2.0 does not read rows that follow an empty insert in the same transaction."""
 
 _FEWEST = 2
 """Characters of a needle that is looked up: nearly all words have any one character, and nearly all names of runs, which tell it sooner."""

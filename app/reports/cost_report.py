@@ -5,10 +5,9 @@ Everything is read from one moment of the store, and every figure is one of `sch
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from importlib.metadata import version
 from typing import Any
@@ -22,6 +21,7 @@ from app.queries import screens as screen_queries
 from app.queries.comparisons.what_if import what_if
 from app.queries.cost import usual_measure
 from app.queries.filters.chosen import NO_FILTERS, Filters
+from app.queries.filters.time_words import this_moment
 from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
@@ -210,13 +210,15 @@ def report(store: Store, request: Request) -> Report:
     """
     known_zone(request.zone)
     request = replace(request, filters=filters_in(request.filters, request.zone))
+    asked_for = request.filters
     with read_transaction(store) as transaction:
+        request = replace(request, filters=transaction.searched(asked_for))
         coverage = report_queries.coverage(transaction, request.filters)
         coverage["excluded_runs"] = run_queries.excluded(transaction, request.filters)
         coverage["left_out_runs"], coverage["left_out_usd"] = run_queries.undated(transaction, request.filters)
         coverage |= report_queries.doubtful(transaction, request.filters)
         title = request.first.title or first_pages.TITLE
-        header = Header(title, store.location, request.filters, request.by, request.zone, made_at(), coverage)
+        header = Header(title, store.location, asked_for, request.by, request.zone, this_moment(), coverage)
         metrics = with_runs(request.metrics or TOTALS)
         totals = run_queries.summary(transaction, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS))))
         [row] = totals.to_pylist()
@@ -242,12 +244,6 @@ def report(store: Store, request: Request) -> Report:
         )
         drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS, measure)
         return Report(header, first, sections, drawn, tuple(screen_queries.ranked_models(transaction)), measure)
-
-
-def made_at() -> datetime:
-    """Now, or the time that SOURCE_DATE_EPOCH says: the same store then gives the same bytes."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC).replace(microsecond=0)
 
 
 def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:

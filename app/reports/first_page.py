@@ -144,13 +144,14 @@ class FirstPage:
     def figures(self) -> list[Figure]:
         """The figures, most important first."""
         runs, cost, failures = self.totals["runs"], self.cost, self.totals["error_rate"]
+        ended = self.totals[f"error_rate{KNOWN_SUFFIX}"]
         change, before = self._change
-        failed = f"{runs - self.totals['completed']:,} of {plural(runs, 'run')}"
+        failed = f"{ended - self.totals['completed']:,} of {plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}"
         return [
             Figure(f"Total {self.measure.name}", human(cost, Unit.USD), cost, Unit.USD, self._known),
             Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
-            Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if runs else ""),
+            Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if ended else ""),
             *(_measured_figures(self.measured) if self.measured else []),
             *self._budget_left,
         ]

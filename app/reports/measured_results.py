@@ -24,7 +24,7 @@ VERDICTS_SHOWN = (
 )  # fmt: skip
 GROUPS_SHOWN = (
     "runs", "runs_measured", "runs_faster", "runs_same", "runs_slower", "cost_per_faster", "runs_compared",
-    "cost_per_faster_compared", "runs_failed",
+    "cost_per_faster_compared", "cost_list_per_faster", "runs_failed",
     "runs_not_comparable", "runs_reached", "cost_per_reached", "pairs", "claimed_over_measured", "wrong_sign_share", "kept_share",
     "cost_usd",
 )  # fmt: skip
@@ -46,7 +46,8 @@ def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool =
         [facts] = queries.summary(transaction, chosen, metrics=("runs", "runs_measured")).to_pylist()
         table = queries.verdicts(transaction, chosen, queries.EVERY if every else queries.MEASURED, limit)
     about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
-    return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=band_words(band) if table.num_rows else NOTHING)
+    note, available = band_words(band) if table.num_rows else NOTHING, facts["runs" if every else "runs_measured"]
+    return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=note, available=available)
 
 
 NOTHING = f"{NOTHING_MEASURED} {INGEST_HINT}"
@@ -80,6 +81,7 @@ def with_costs(table: pa.Table) -> pa.Table:
 _COSTS = {
     "cost_per_faster": ("runs_faster", "cost_usd", "runs_compared"),
     "cost_per_faster_compared": ("runs_faster", "cost_compared_runs_usd", "runs_compared"),
+    "cost_list_per_faster": ("runs_faster", "cost_list_usd", "runs_compared"),
     "cost_per_reached": ("runs_reached", "cost_usd", "runs_measured"),
 }
 """Column in words → (runs that count, cost of all, runs that were judged)."""

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import replace
 
 from app.queries.grouping import UTC_ZONE
+from app.queries.textless import exported
 from app.reports.budget_file import as_options
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS, Export
@@ -19,8 +20,8 @@ WHOLE_NAME = 60
 
 
 def written(store: Store, request: Request, export: Export) -> bytes:
-    """The report as a file of the format, of the store as it is now. Raises StoreError, UsageError."""
-    return export.write_report(report(store, of_format(request, export)))
+    """The report as a file of the format, of the store as it is now, without texts of sessions. Raises StoreError, UsageError."""
+    return export.write_report(report(exported(store, request.filters), of_format(request, export)))
 
 
 def of_format(request: Request, export: Export) -> Request:

@@ -68,7 +68,7 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
         untold_note(table, kept, RUNS),
     )
     about = heading(cut + plural(facts["runs"], "run"), store.location, filters)
-    return Answer(table, about, shown, of=RUNS, kept=kept, note=" ".join(filter(None, notes)))
+    return Answer(table, about, shown, of=RUNS, kept=kept, note=" ".join(filter(None, notes)), available=facts["runs"])
 
 
 def _run_columns(filters: Filters) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -83,11 +83,12 @@ def _run_columns(filters: Filters) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def models(store: Store, filters: Filters, cost: str = "") -> Answer:
     """Every model's own share, helper models included. `cost`: the key of a measure of cost, empty for the usual one."""
     with read_transaction(store) as transaction:
-        [facts] = run_queries.summary(transaction, filters, metrics=COST_FACTS).to_pylist()
+        chosen = transaction.searched(filters)
+        [facts] = run_queries.summary(transaction, chosen, metrics=COST_FACTS).to_pylist()
         measure = COST_MEASURES[cost] if cost else usual_measure(facts)
-        table = run_queries.models(transaction, filters, measure=measure)
-        total = run_queries.models(transaction, filters, by=())
-        left_out = unattributed_words(*run_queries.unattributed(transaction, filters))
+        table = run_queries.models(transaction, chosen, measure=measure)
+        total = run_queries.models(transaction, chosen, by=())
+        left_out = unattributed_words(*run_queries.unattributed(transaction, chosen))
         covered = facts["runs"]
     left_out = model_note(left_out, facts, measure, total)
     named = f", {_runs(total):,} of them with models" if _runs(total) < covered else ""
@@ -139,25 +140,27 @@ def _runs(total: pa.Table) -> int:
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
     """The largest claims, or all of them."""
     with read_transaction(store) as transaction:
-        table = claim_queries.claims(transaction, filters, kinds, limit)
-        found, runs = claim_queries.count_claims(transaction, filters, kinds)
-        silent = 0 if "qualitative" in kinds else claim_queries.count_claims(transaction, filters, ("qualitative",))[0]
-        hidden = hidden_words(claim_queries.count_hidden(transaction, filters, kinds))
+        chosen = transaction.searched(filters)
+        table = claim_queries.claims(transaction, chosen, kinds, limit)
+        found, runs = claim_queries.count_claims(transaction, chosen, kinds)
+        silent = 0 if "qualitative" in kinds else claim_queries.count_claims(transaction, chosen, ("qualitative",))[0]
+        hidden = hidden_words(claim_queries.count_hidden(transaction, chosen, kinds))
     cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
     other = f" ({silent:,} without a number: --all)" if silent else ""
     what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified{other}"
-    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS, hidden=hidden)
+    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS, hidden=hidden, available=found)
 
 
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
     """The severest findings, or all of them. Raises UsageError for a rule that does not exist."""
     with read_transaction(store) as transaction:
         _check_rules(transaction, rules)
-        table = claim_queries.findings(transaction, filters, severities, rules, limit)
-        found, runs = claim_queries.count_findings(transaction, filters, severities, rules)
+        chosen = transaction.searched(filters)
+        table = claim_queries.findings(transaction, chosen, severities, rules, limit)
+        found, runs = claim_queries.count_findings(transaction, chosen, severities, rules)
     cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
     what = f"{cut}{plural(found, 'finding')} in {plural(runs, 'run')}"
-    return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN, of=FINDINGS)
+    return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN, of=FINDINGS, available=found)
 
 
 def _check_rules(store: Store, chosen: Sequence[str]) -> None:

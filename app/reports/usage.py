@@ -14,7 +14,7 @@ from app.reports.exports.values import json_text, rows
 from app.text.answers import Answer, heading
 from app.text.words import usage as words
 from ingest.store.database import Store
-from schemas.catalogue.usage import BLOCK, LOWER_BOUNDS, OUTSIDE, TOOLS, USAGE, WHOLE_RUNS
+from schemas.catalogue.usage import BLOCK, LOWER_BOUNDS, OUTSIDE, RESETS, TOOLS, USAGE, WHOLE_RUNS
 from schemas.text import plural
 
 COMPACT = ("responses", "total_tokens", "cost_list_usd")
@@ -38,7 +38,7 @@ def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
     of = TOOLS if request.of_tools else USAGE
     shown = _shown(request, compact=compact)
     if not request.of_tools:
-        shown = (*shown, *(key for key in _OTHERS_NEED if total[key]))
+        shown = (*shown, *(key for key in _OTHERS_NEED if total[key]), *_resets(used.table))
     kept = (*request.by, *(TOOLS_COMPACT if request.of_tools else COMPACT))
     return Answer(used.table, about, (*request.by, *shown), _like(used.total, used.table, request), of, kept, " ".join(words.notes(used)))
 
@@ -71,6 +71,11 @@ def _shown(request: Request, *, compact: bool) -> tuple[str, ...]:
     if compact:
         return COMPACT
     return _BLOCKS_SHOWN if request.by == (BLOCK,) else _SHOWN
+
+
+def _resets(table: pa.Table) -> tuple[str, ...]:
+    """The column of reset times, where any block has one."""
+    return (RESETS,) if RESETS in table.column_names and table[RESETS].null_count < table.num_rows else ()
 
 
 def _like(total: pa.Table, table: pa.Table, request: Request) -> pa.Table:

@@ -33,7 +33,9 @@ from ingest.store.history.annotations import Change
 from ingest.store.history.annotations import annotate as write_annotations
 from ingest.store.history.ingests import UPLOAD, Origin
 from ingest.store.history.undo import Undone, undo
+from ingest.store.opening.own_files import is_path
 from ingest.system.command_lines import DEFAULT_STORE, command_line
+from ingest.system.locations import without_secrets
 from schemas.errors import StoreBusy, StoreError, UsageError
 
 WAIT_SECONDS = 10.0
@@ -69,7 +71,11 @@ _current: ContextVar[ReadTransaction | None] = ContextVar("current", default=Non
 
 
 def location() -> str:
-    """Where the store lies that this dashboard shows."""
+    """Where the store lies that this dashboard shows, as it may be shown."""
+    return without_secrets(_given())
+
+
+def _given() -> str:
     return os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE
 
 
@@ -81,7 +87,7 @@ def command(words: str) -> str:
 def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
     """The store the dashboard was started on. `on_wait` gets a message that says who locks it."""
     seconds = WAIT_SECONDS if wait_seconds is None else wait_seconds
-    return Store(location(), wait_seconds=seconds, on_wait=on_wait)
+    return Store(_given(), wait_seconds=seconds, on_wait=on_wait)
 
 
 def is_free() -> bool:
@@ -117,6 +123,16 @@ def _state(of: Store) -> State:
         return of.location, (int(time.time()) // REMOTE_SECONDS,)
     files = (Path(of.location), Path(f"{of.location}.wal"))
     return str(files[0].absolute()), (int(time.time()) // DAY_SECONDS, *(mark for file in files for mark in _marks(file)))
+
+
+def marks() -> tuple[int, ...]:
+    """Marks of the store's file that change with every write; none where it is no file, or where there is none yet."""
+    return _marks(Path(location())) or (0,) if is_path(location()) else ()
+
+
+def is_written() -> bool:
+    """Whether a writer is at the store: a page that asks it now would wait."""
+    return os.path.exists(f"{location()}.wal")  # noqa: PTH110
 
 
 def _marks(file: Path) -> tuple[int, ...]:

@@ -8,7 +8,8 @@ from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters.registry import CLAIM_FILTERS, FILTERS, MIN_CONFIDENCE
 from app.queries.grouping import group
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, code_span
 from app.text.words.claims import hidden_words, partial_words

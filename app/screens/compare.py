@@ -7,7 +7,8 @@ from app.queries import screens as screen_queries
 from app.queries.comparisons import cohorts
 from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters.registry import FILTERS
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text import grid_columns
 from app.text.columns import agent_name, untold
 from app.text.presentation import code_span, fact_words, plain

@@ -15,7 +15,8 @@ from app.reports.budget_cards import budget_cards
 from app.reports.budget_file import from_environment
 from app.reports.budgets import verdicts
 from app.reports.first_page import TOTAL_BUDGET
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text import cost_grids
 from app.text.grid_columns import grid
 from app.text.presentation import code_span, plain

@@ -7,7 +7,8 @@ from app.queries import runs as run_queries
 from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters.registry import FILTERS
 from app.queries.grouping import group
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, plain
 from schemas.catalogue.columns import MEASURES, TIMES

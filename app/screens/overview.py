@@ -11,7 +11,8 @@ from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.queries.usage import along as usage_along
 from app.queries.usage import sessions as session_queries
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, plain
 from app.text.words import usage as usage_words

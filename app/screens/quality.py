@@ -5,7 +5,8 @@ import streamlit as st
 from app.charts import findings as chart
 from app.queries import claims as claim_queries
 from app.queries import quality as quality_queries
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text import file_kinds, grid_columns
 from app.text.formatting import human
 from app.text.presentation import code_span, plain, rule_meaning

@@ -15,7 +15,8 @@ from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.first_page import TITLE, TOTAL_BUDGET
 from app.reports.first_page import Request as FirstPage
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text.presentation import plain
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.limits import LIMITS

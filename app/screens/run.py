@@ -7,7 +7,8 @@ from app.queries import claims as claim_queries
 from app.queries import measured as measured_queries
 from app.queries import run_ids
 from app.queries import runs as run_queries
-from app.screens import annotate, cache, evidence, filter_bar, session, widgets
+from app.screens import cache
+from app.screens.parts import annotate, evidence, filter_bar, session, widgets
 from app.text import claim_marks, grid_columns, verdict_grids
 from app.text.formatting import short_id
 from app.text.presentation import (

@@ -5,7 +5,8 @@ import streamlit as st
 from app.queries import screens as screen_queries
 from app.queries.filters.registry import SEARCH
 from app.reports.results import by_measure
-from app.screens import annotate, cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import annotate, filter_bar, widgets
 from app.text import grid_columns
 from app.text.presentation import plain
 from app.text.untold import untold_note

@@ -8,7 +8,8 @@ from app.charts.usage import bars
 from app.queries.usage import sessions as session_queries
 from app.queries.usage.along import PERIODS, along
 from app.queries.usage.totals import Request, usage
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text import usage_grids
 from app.text.presentation import plain
 from app.text.words import usage as words

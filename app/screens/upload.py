@@ -9,7 +9,8 @@ import streamlit as st
 from app.queries import run_ids
 from app.queries import runs as run_queries
 from app.queries.grouping import UTC_ZONE
-from app.screens import annotate, cache, widgets
+from app.screens import cache
+from app.screens.parts import annotate, widgets
 from app.server.uploads import Arrived, not_received, problem_words
 from app.text import file_kinds, grid_columns
 from app.text.formatting import human, short_id

@@ -5,7 +5,8 @@ import streamlit as st
 from app.queries import measured as queries
 from app.queries.grouping import group
 from app.reports.measured_results import with_costs
-from app.screens import cache, filter_bar, widgets
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
 from app.text import verdict_grids
 from app.text.presentation import code_span, verdict_cards
 from app.text.words.measured import EXAMPLE_TABLE, MEASURED_WITH, NOTHING_MATCHES, NOTHING_MEASURED, SHARES, TWO_DENOMINATORS, band_words

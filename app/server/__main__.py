@@ -120,7 +120,7 @@ def _load_screens() -> None:
 
     Pandas is imported while no page runs: else Streamlit does it in the thread of a page, and Plotly finds half of it in another's.
     """
-    for module in ("pandas", "app.screens.filter_bar", "app.screens.sign_in_page"):
+    for module in ("pandas", "app.screens.parts.filter_bar", "app.screens.sign_in_page"):
         importlib.import_module(module)
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import webbrowser
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -20,6 +21,7 @@ import click
 
 from app.server.addresses import EVERYWHERE, LOOPBACK, addresses
 from app.server.sign_in import read_allowed
+from ingest.system.locations import without_secrets
 from schemas.errors import TachographError, UsageError
 from schemas.text import one_line, visible
 
@@ -60,26 +62,31 @@ def note(message: str) -> None:
     click.echo(visible(message), err=True)
 
 
-def serve(location: str, host: str, port: int, access: Access = Access(), *, browser: bool) -> None:
-    """Serve the dashboard until Ctrl-C. Raises UsageError where the address or the settings of the sign-in cannot be used."""
+def serve(location: str, host: str, port: int, access: Access = Access(), *, browser: bool, watcher: Sequence[str] = ()) -> None:
+    """Serve the dashboard until Ctrl-C. `watcher`: the command line of a process that ingests meanwhile.
+
+    Raises UsageError where the address or the settings of the sign-in cannot be used.
+    """
     addresses(host, access.hosts)
     require_free(host, port)
     if access.sign_in:
         read_allowed(access.sign_in)
-    note(f"Dashboard of {one_line(location)} on {_url(host, port)} (Ctrl-C stops it)")
+    note(f"Dashboard of {one_line(without_secrets(location))} on {_url(host, port)} (Ctrl-C stops it)")
     if host not in LOOPBACK and access.warning():
         note(access.warning())
     signal.signal(signal.SIGTERM, _interrupt)
     environment = os.environ | {"TACHOGRAPH_DB": location} | access.environment()
     child = subprocess.Popen(command(host, port, access), env=environment, stdout=sys.stderr.fileno())  # noqa: S603  our own
+    children = [child, *_started(watcher, environment)]
     if browser:
         threading.Thread(target=_open_browser, args=(host, port), daemon=True).start()
     try:
         code = child.wait()
     except KeyboardInterrupt:
-        _end(child)
+        _end(children)
         note("Dashboard stopped.")
         return
+    _end(children)
     if code:
         raise TachographError(f"the dashboard exited unexpectedly (code {code}); see the output above.")
 
@@ -128,12 +135,20 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """End the child; a terminal's Ctrl-C reached it already, a `kill` of this process did not."""
+def _started(watcher: Sequence[str], environment: Mapping[str, str]) -> list[subprocess.Popen[bytes]]:
+    """The watcher's process, without a status line: the server speaks on the same terminal."""
+    plain = {**environment, "TERM": "dumb"}
+    return [subprocess.Popen(watcher, env=plain, stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno())] if watcher else []  # noqa: S603
+
+
+def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    """End the children; a terminal's Ctrl-C reached them already, a `kill` of this process did not."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    child.terminate()
-    try:
-        child.wait(_PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
+    for child in children:
+        child.terminate()
+    for child in children:
+        try:
+            child.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()

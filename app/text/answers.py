@@ -23,7 +23,7 @@ class Answer:
     `total` is the row of all groups together, from a query of its own: medians and shares do not add up. `heading` says how
     many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean. Columns that are
     `kept` get room before all others, also in a narrow terminal. `note` says what the rows leave out, `hidden` what is hidden of the answer
-    until it is asked for: that is told with every format.
+    until it is asked for: that is told with every format. `available` is how many rows there are, where a limit may have cut them.
     """
 
     table: pa.Table
@@ -34,6 +34,7 @@ class Answer:
     kept: tuple[str, ...] = ()
     note: str = ""
     hidden: str = ""
+    available: int | None = None
 
 
 def undated_words(runs: int, usd: Decimal | None) -> str:

@@ -19,8 +19,8 @@ from app.text.formatting import human, known_of, short_id
 from app.text.words.claims import evidence_words
 from app.text.words.measured import cost_per
 from app.text.words.measures import bounds_note, one_bound
-from ingest.store.chains import ASSUMED, ASSUMED_MEANING
 from ingest.store.doubts import DOUBTS
+from ingest.store.sessions.chains import ASSUMED, ASSUMED_MEANING
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.entry import Entry

@@ -16,7 +16,7 @@ from app.text.grid_columns import Grid, Listing, grid
 from app.text.presentation import Card
 from app.text.words.usage import outside_note
 from schemas.catalogue import sessions as catalogue
-from schemas.catalogue.usage import BLOCK_ENTRIES, LOWER_BOUNDS, OUTSIDE, USAGE, USAGE_METRICS, WHOLE_RUNS
+from schemas.catalogue.usage import BLOCK_ENTRIES, LOWER_BOUNDS, OUTSIDE, RESETS, USAGE, USAGE_METRICS, WHOLE_RUNS
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -28,8 +28,8 @@ ACTIVE_CARDS = ("minutes_left", "total_tokens", "cost_list_usd", "tokens_per_min
 BLOCKS = Listing(
     USAGE,
     (
-        "block_start", "block_end", "block_state", "responses", "total_tokens", "cost_list_usd", LOWER_BOUNDS, "usd_per_hour",
-        "tokens_per_minute", "output_tokens", "sessions", WHOLE_RUNS, "models",
+        "block_start", "block_end", RESETS, "block_state", "responses", "total_tokens", "cost_list_usd", LOWER_BOUNDS,
+        "usd_per_hour", "tokens_per_minute", "output_tokens", "sessions", WHOLE_RUNS, "models",
     ),
 )  # fmt: skip
 SESSIONS = Listing(
@@ -57,7 +57,7 @@ RESPONSES = Listing(
     ),
 )  # fmt: skip
 
-_ONLY_IF_ANY = (LOWER_BOUNDS, WHOLE_RUNS, "subagents", "failed_calls")
+_ONLY_IF_ANY = (LOWER_BOUNDS, WHOLE_RUNS, "subagents", "failed_calls", RESETS)
 """Counts that are left out where they are 0 everywhere."""
 
 
@@ -129,5 +129,5 @@ def _with(table: pa.Table, cells: Mapping[str, Any]) -> pa.Table:
 
 
 def _grid(table: pa.Table, listing: Listing) -> Grid:
-    empty = {key for key in _ONLY_IF_ANY if key in table.column_names and not pc.sum(table[key]).as_py()}
+    empty = {key for key in _ONLY_IF_ANY if key in table.column_names and not any(table[key].to_pylist())}
     return grid(table, Listing(listing.of, tuple(key for key in listing.keys if key not in empty)))

@@ -14,10 +14,27 @@ from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
 
 
+class Subagent(NamedTuple):
+    """A sub-agent: its type, and what it was asked for in some words."""
+
+    type: str | None = None
+    description: str | None = None
+
+
+NO_SUBAGENT = Subagent()
+
+
+class Process(NamedTuple):
+    """What whoever started an agent knows of its process. `duration_ms`: wall time. `ended_by`: the limit or the signal that ended it."""
+
+    duration_ms: int | None = None
+    ended_by: str | None = None
+
+
 class Context(NamedTuple):
     """What labels, path, sidecars and the events of its stream say about a record.
 
-    Every field except the last four is the column of `runs` of that name; None or empty where it is not known.
+    Every field before `tool_calls` is the column of `runs` of that name; None or empty where it is not known.
     """
 
     source_id: str
@@ -58,6 +75,9 @@ class Context(NamedTuple):
     """The model that the harness started the agent with: that of a log which does not name its own."""
     name: str = ""
     """The path of the source, for a member with the path inside the archive."""
+    subagent: Subagent | None = None
+    """What the file beside the transcript of a sub-agent says of it."""
+    process: Process = Process()
 
 
 def columns_of(context: Context) -> dict[str, Any]:
@@ -65,9 +85,9 @@ def columns_of(context: Context) -> dict[str, Any]:
     return dict(zip(_SURE_COLUMNS, context, strict=False))
 
 
-_SURE_COLUMNS = Context._fields[:-6]
+_SURE_COLUMNS = Context._fields[: Context._fields.index("agent")]
 
-CONTEXT_COLUMNS = Context._fields[:-4]
+CONTEXT_COLUMNS = Context._fields[: Context._fields.index("tool_calls")]
 """The columns of `runs` that come from the surroundings of the record and not from the record."""
 
 

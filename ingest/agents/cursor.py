@@ -26,7 +26,8 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import CURSOR
 from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind
-from schemas.wire.agents.cursor import OWN_TYPES, CursorEvent, CursorResult
+from schemas.wire.agent_marks import CURSOR_OWN_TYPES
+from schemas.wire.agents.cursor import CursorEvent, CursorResult
 
 SESSIONS_OPEN = 64
 """Sessions of one source that may be open at once; of more, the first one is taken as interrupted."""
@@ -63,7 +64,7 @@ class Cursor:
     """Results and streams of `cursor-agent -p`."""
 
     agent: ClassVar[str] = CURSOR.key
-    event_types: ClassVar[frozenset[str]] = OWN_TYPES | {"system", "result"}
+    event_types: ClassVar[frozenset[str]] = CURSOR_OWN_TYPES | {"system", "result"}
 
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of

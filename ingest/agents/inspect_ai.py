@@ -29,7 +29,8 @@ from schemas.agents import INSPECT_AI
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.rows.units import LARGEST_USD, usd
-from schemas.wire.harnesses.inspect_ai import HEADER, SAMPLE, InspectEval, InspectEvent, InspectHeader, InspectSample, InspectUsage
+from schemas.wire.agent_marks import INSPECT_AI_HEADER, INSPECT_AI_SAMPLE
+from schemas.wire.harnesses.inspect_ai import InspectEval, InspectEvent, InspectHeader, InspectSample, InspectUsage
 
 _ATTACHMENT = "attachment://"
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
@@ -54,9 +55,9 @@ class InspectAI:
     @staticmethod
     def recognises(document: Document) -> bool:
         value = document.value
-        if all(name in value for name in HEADER):
+        if all(name in value for name in INSPECT_AI_HEADER):
             return isinstance(value["eval"], dict) and ("task" in value["eval"] or "model" in value["eval"])
-        return all(name in value for name in SAMPLE)
+        return all(name in value for name in INSPECT_AI_SAMPLE)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         if "eval" not in document.value:

@@ -9,7 +9,8 @@ from ingest.agents.kept_run import UNKNOWN, found, kept
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.documents.document import Document
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.harnesses.iso_bench import AGENTS, AgentProcess, Journal
+from schemas.wire.agent_marks import ISO_BENCH_AGENTS
+from schemas.wire.harnesses.iso_bench import AgentProcess, Journal
 
 
 def item_run(document: Document, error: str | None, context_of: ContextOf) -> Found:
@@ -38,9 +39,9 @@ def _kept(document: Document, journal: Journal, error: str | None) -> dict[str, 
 
 def _agent(journal: Journal) -> str:
     """The block of the process names the agent; without one, the place of the run in the benchmark."""
-    named = next((name for name in AGENTS if getattr(journal, name)), None)
+    named = next((name for name in ISO_BENCH_AGENTS if getattr(journal, name)), None)
     named = named or (journal.run_metadata.agent if journal.run_metadata else None)
-    return AGENTS.get(named or "", named or UNKNOWN)
+    return ISO_BENCH_AGENTS.get(named or "", named or UNKNOWN)
 
 
 def _outcome(journal: Journal, process: AgentProcess) -> Outcome:

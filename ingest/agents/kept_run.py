@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found, Rows, RunFacts, columns_of
+from ingest.agents.base import ContextOf, Found, Process, Rows, RunFacts, columns_of
 from ingest.agents.shared.known_sums import in_range, known_sum
 from ingest.agents.shared.litellm_models import provider_of
 from ingest.agents.shared.prompts import LONGEST_PROMPT
@@ -19,9 +19,10 @@ from ingest.prices.model_ids import parse_model_id
 from ingest.sources.files import Unreadable
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
-from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RecordKind, RunRow, TokensBasis, ToolCallRow
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, PatchFileRow, RecordKind, RunRow, TokensBasis, ToolCallRow
 from schemas.rows.units import LARGEST_INT
 from schemas.text import paired
+from schemas.wire.harnesses.launch import ENDINGS
 
 UNKNOWN = "unknown"
 """The agent of a record that names none."""
@@ -83,7 +84,7 @@ def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) 
 def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
     """The run with its rows. `document` is the one that counts as its record."""
     context = context_of(_facts(run), run.duration_ms)
-    run = _named(run, context.model)
+    run = _completed(_named(run, context.model), context.process)
     usage = tuple(_model_row(run.run_id, model) for model in run.models)
     calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
     patch = tuple(PatchFileRow(run_id=run.run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
@@ -104,6 +105,19 @@ def _named(run: KeptRun, started_with: str | None) -> KeptRun:
         name = {"model_id": started_with, "provider": run.models[0].provider or provider_of(started_with)}
         return run.model_copy(update={"models": (run.models[0].model_copy(update=name),)})
     return run
+
+
+def _completed(run: KeptRun, process: Process) -> KeptRun:
+    """The run with what is known of the agent's process, where the log does not tell it: how long it took, and what ended it.
+
+    As above, it stays in the kept record.
+    """
+    told: dict[str, Any] = {}
+    if run.duration_ms is None and process.duration_ms is not None:
+        told["duration_ms"] = process.duration_ms
+    if process.ended_by and run.outcome in (Outcome.UNKNOWN, Outcome.INTERRUPTED):
+        told |= {"outcome": ENDINGS.get(process.ended_by, Outcome.INTERRUPTED), "ended_as": process.ended_by}
+    return run.model_copy(update=told) if told else run
 
 
 def _facts(run: KeptRun) -> RunFacts:

@@ -13,9 +13,10 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 
-from ingest.agents.base import Context, RunFacts
+from ingest.agents.base import Context, Process, RunFacts, Subagent
 from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading
 from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars
+from ingest.context.subagents import subagent_beside
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
 from ingest.documents.times import lenient_time, shifted
 
@@ -41,6 +42,7 @@ class SourceContext:
     file_origin: str = FILE
     harness: HarnessFacts = NO_HARNESS_FACTS
     name: str = ""
+    subagent: Subagent | None = None
 
     def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
         """The context of one run, with what its reader knows.
@@ -54,14 +56,14 @@ class SourceContext:
             source_id=self.source_id,
             labels=self._labels,
             prompt=facts.prompt or sidecar.prompt,
-            repo=self.labels.get("repo") or self.path.repo or sidecar.repo or facts.repo,
-            task=self.labels.get("task") or self.path.task or sidecar.task or facts.task,
-            experiment=self.labels.get("experiment") or self.path.experiment,
+            repo=self.labels.get("repo") or self.path.repo or sidecar.labels.get("repo") or sidecar.repo or facts.repo,
+            task=self.labels.get("task") or self.path.task or sidecar.labels.get("task") or sidecar.task or facts.task,
+            experiment=self.labels.get("experiment") or self.path.experiment or sidecar.labels.get("experiment"),
             agent_version=facts.agent_version or sidecar.agent_version,
             requested_model=facts.requested_model or sidecar.model or self.harness.model,
-            cwd=facts.cwd,
+            cwd=facts.cwd or sidecar.cwd,
             permission_mode=facts.permission_mode,
-            branch=facts.branch,
+            branch=facts.branch or sidecar.branch,
             tools=facts.tools,
             started_at=started_at,
             ended_at=ended_at,
@@ -83,6 +85,8 @@ class SourceContext:
             patch_changes=sidecar.file_changes,
             model=self.harness.model,
             name=self.name,
+            subagent=self.subagent,
+            process=Process(sidecar.duration_ms, sidecar.ended_by),
         )
 
     def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, Times]:
@@ -106,7 +110,7 @@ class SourceContext:
 
     @cached_property
     def _labels(self) -> dict[str, str]:
-        return self.path.labels | self.labels
+        return {**self.sidecar.labels, **self.path.labels, **self.labels}
 
     @cached_property
     def _rank(self) -> int:
@@ -135,6 +139,7 @@ def gather(
         harness=sidecars.harness(path, name),
         modified_at=_aware(modified_at) if path else None,
         name=name,
+        subagent=subagent_beside(path) if path else None,
     )
 
 

@@ -1,4 +1,7 @@
-"""Facts in the files beside a record, in the layout of ISO-Bench (`schemas.wire.harnesses.iso_bench` has the fields and their source)."""
+"""Facts in the files beside a record, in the layouts of ISO-Bench and of `tachograph run`.
+
+`schemas.wire.harnesses.iso_bench` and `launch` have their fields and source.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +11,24 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ingest.agents.shared.prompts import prompt_in
+from ingest.context.launches import launch_facts, read_launch
 from ingest.context.patches import FileChange, Patch, read_patch
 from ingest.context.small_files import LARGEST_READ, json_object, split
+from ingest.context.subagents import is_beside_subagent
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts
 from ingest.documents.times import lenient_time, shifted, unix_time
 from schemas.wire.harnesses.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
+from schemas.wire.harnesses.launch import LAUNCH_FILE
 
-JOURNAL, SUMMARY, PATCH, PREDICTION, TASK = NAMES = (
-    "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt",
+JOURNAL, SUMMARY, PATCH, PREDICTION, TASK, LAUNCH = NAMES = (
+    "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt", LAUNCH_FILE,
 )  # fmt: skip
 """Files that tell something. TASK, the prompt of the agent, counts only beside one of the others: any file may be called so."""
 
@@ -59,6 +65,13 @@ class SidecarFacts:
     prompt: str | None = None
     file_changes: tuple[FileChange, ...] = ()
     """(path, insertions, deletions) of the first files of the patch."""
+    branch: str | None = None
+    cwd: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    duration_ms: int | None = None
+    """Wall time of the agent's process, by the clock of whoever started it."""
+    ended_by: str | None = None
+    """The limit or the signal that ended the process."""
 
 
 NO_SIDECAR_FACTS = SidecarFacts()
@@ -107,10 +120,20 @@ class Sidecars:
         found = self._unpacked.get(folder)
         return None if found is None else str(found)
 
+    def neighbour(self, path: Path | None, name: str, relative: str) -> Path | None:
+        """Where another file lies, such as `../benchmarks.json` from the folder of this one; None where there is none. Raises nothing."""
+        if path:
+            return path.parent / relative
+        folder, _ = split(name)
+        while relative.startswith("../"):
+            folder, relative = split(folder[:-1])[0], relative.removeprefix("../")
+        found = self._unpacked.get(folder)
+        return found / relative if found else None
+
     def has(self, path: Path | None, name: str) -> bool:
         """Whether the file is a sidecar itself. Raises nothing."""
         if path:
-            return is_sidecar(path)
+            return is_sidecar(path) or is_beside_subagent(path)
         folder = self._folder_of(name)
         return bool(folder) and is_sidecar(Path(folder, split(name)[1]))
 
@@ -141,10 +164,12 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     patch = _patch(folder / PATCH) if PATCH in present else None
     if patch is None and prediction and prediction.model_patch is not None:
         patch = replace(read_patch(prediction.model_patch.splitlines()), sha256=_sha256(prediction.model_patch.encode("utf-8", "replace")))
-    if not (journal or summary or prediction or patch):
+    launch = read_launch(folder / LAUNCH) if LAUNCH in present else None
+    if not (journal or summary or prediction or patch or launch):
         return NO_SIDECAR_FACTS
     prompt = prompt_in(folder / TASK) if TASK in present else None
-    return replace(_facts(folder.name, journal or Journal(), summary or RunSummary(), prediction or Prediction(), patch), prompt=prompt)
+    facts = _facts(folder.name, journal or Journal(), summary or RunSummary(), prediction or Prediction(), patch)
+    return replace(facts, prompt=prompt, **(launch_facts(launch, has_patch=patch is not None) if launch else {}))
 
 
 def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Prediction, patch: Patch | None) -> SidecarFacts:
@@ -255,6 +280,7 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     SUMMARY: lambda path: _summary(path) is not None,
     PREDICTION: lambda path: _prediction(path) is not None,
     PATCH: _is_patch,
+    LAUNCH: lambda path: read_launch(path) is not None,
     "prompt.json": lambda path: {"task", "target_files", "commits"} <= json_object(path).keys(),
     "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= json_object(path).keys(),
 }

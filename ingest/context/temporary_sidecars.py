@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from ingest.context.neighbours import NEIGHBOURS
 from ingest.context.sidecars import SIDECAR_NAMES, Unpacked
 from ingest.context.small_files import LARGEST_READ, split
 from ingest.context.trials import named_by_harness
@@ -15,12 +16,14 @@ from ingest.sources.files import Source
 from ingest.system.temporary import temporary_folder
 
 _LONGEST = 100
+_NAMES = frozenset(SIDECAR_NAMES) | NEIGHBOURS
 _UNSAFE = re.compile(r"[^\w.-]")
 
 
 def named_as_sidecars(names: Sequence[str]) -> frozenset[str]:
     """Those files or members that are named like sidecars; only their content shows whether they are."""
-    return frozenset(name for name in names if split(name)[1] in SIDECAR_NAMES) | frozenset(named_by_harness(names)).intersection(names)
+    named = frozenset(name for name in names if split(name)[1] in _NAMES)
+    return named | frozenset(named_by_harness(names)).intersection(names)
 
 
 def sidecars_among(sources: Sequence[Source]) -> list[Source]:

@@ -20,13 +20,13 @@ _QUOTED = re.compile(r"""^[ \t]*(?:```|~~~|\.\. code)|\"{3}|'{3}""", re.MULTILIN
 class MeasuredFile:
     """A file that may hold measurements.
 
-    `name`: path as the source is called; folders may say variant, agent or commit. `path`: where it lies on disk; None for a file in memory
-    or in an archive.
+    `name`: path as the source is called; folders may say variant, agent or commit. `neighbour`: where another file lies, by its path from
+    the folder of this one; None where there is none.
     """
 
     name: str
     text: str
-    path: Path | None = None
+    neighbour: Callable[[str], Path | None] = lambda _: None
 
     @cached_property
     def documents(self) -> list[Any]:
@@ -75,9 +75,10 @@ class MeasuredFile:
     def beside(self, name: str) -> Mapping[str, Any]:
         """The object in another JSON file, `name` from the folder of this one: `sample.json`, `../benchmarks.json`.
 
-        Empty where there is none, where it has over 64 MB, and always for a file that is not on disk itself. Raises nothing.
+        Empty where there is none, and where it has over 64 MB. Raises nothing.
         """
-        return _object_in(self.path.parent / name) if self.path else {}
+        place = self.neighbour(name)
+        return _object_in(place) if place else {}
 
 
 def _object_in(path: Path) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from ingest.context.neighbours import MEASURE_FILE
 from ingest.system.toml_files import parse, read_text
 from schemas.agents import agent_key
 from schemas.errors import UsageError
@@ -18,8 +19,6 @@ from schemas.measured_units import Better, stored_unit
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
 from schemas.text import did_you_mean
-
-FILE_NAME = "measure.toml"
 
 _TEXT = (
     "repo", "task", "commit", "agent", "model", "run", "metric", "unit", "benchmark", "bench_model", "machine", "batch",
@@ -77,7 +76,7 @@ class SaidBeside:
         """What is said about a file; nothing where there is no `measure.toml`. Raises UsageError for one that makes no sense."""
         folder, name = os.path.split(path)
         if folder not in self._folders:
-            self._folders[folder] = _tables(Path(folder, FILE_NAME))
+            self._folders[folder] = _tables(Path(folder, MEASURE_FILE))
         tables = self._folders[folder]
         return {key: value for pattern, table in tables if fnmatchcase(name, pattern) for key, value in table.items()} if tables else {}
 

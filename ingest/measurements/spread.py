@@ -2,8 +2,8 @@
 
 The ratio of two values has the interval exp(ln r ± t · √(e₁² + e₂²)): e is the standard error of ln(value), t Student's quantile at the
 degrees of freedom of Welch and Satterthwaite. The error comes from the samples (standard deviation of their logarithms ÷ √n), else from
-the standard deviation (s ÷ (m·√n), the first term of the delta method), else from a published interval of 95 % (half its width on the
-logarithmic scale ÷ 1.96).
+the standard deviation (s ÷ (m·√n), the first term of the delta method), else from a published interval (half its width on the logarithmic
+scale ÷ the quantile of the normal distribution that belongs to its level: 1.96 for 95 %).
 """
 
 from __future__ import annotations
@@ -16,17 +16,15 @@ from typing import NamedTuple
 
 from schemas.rows.measurement import SpreadKind
 
-NORMAL_95 = 1.959964
-"""The 97.5 % quantile of the normal distribution."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """How far single runs lie apart. `low`, `high`: in the unit of the value as written."""
+    """How far single runs lie apart. `low`, `high`: in the unit of the value. `level`: of a published interval, 0.99 for 99 %."""
 
     kind: SpreadKind
     low: float | None = None
     high: float | None = None
+    level: float = 0.95
 
     @classmethod
     def around(cls, value: float | None, distance: float | None, kind: SpreadKind = SpreadKind.STD) -> Spread | None:
@@ -59,7 +57,12 @@ def _of_spread(value: float, spread: Spread, n: int) -> LogError | None:
     if low is None or high is None or high < low:
         return None
     if spread.kind is SpreadKind.CI:
-        return LogError(math.log(high / low) / 2 / NORMAL_95, None) if low > 0 else None
+        return LogError(math.log(high / low) / 2 / _quantile(spread.level), None) if low > 0 else None
     divisors = {SpreadKind.STD: math.sqrt(n), SpreadKind.SEM: 1.0} if n > 1 else {}
     divisor = divisors.get(spread.kind)
     return LogError((high - low) / 2 / value / divisor, n - 1) if divisor else None
+
+
+def _quantile(level: float) -> float:
+    """How many standard errors the normal distribution has on each side of an interval of this level."""
+    return statistics.NormalDist().inv_cdf((1 + level) / 2)

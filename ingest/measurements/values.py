@@ -30,7 +30,7 @@ def numbers(values: object) -> tuple[float, ...]:
     return () if None in found else tuple(value for value in found if value is not None)
 
 
-def snake_case(name: str) -> str:
+def metric_name(name: str) -> str:
     """A quantity's name in a tool as the name of a metric: `auxMetricUnits` → `aux_metric_units`, `text-bytes` → `text_bytes`."""
     return _NO_NAME.sub("_", _EDGES.sub("_", name).lower()).strip("_")
 

@@ -57,6 +57,12 @@ def periods(key: ModelKey) -> tuple[Period, ...]:
     return tuple(period for period in made if period)
 
 
+def newest_price(until: date) -> date:
+    """The last day up to `until` from which on the library has a price of its own: how old it is, for it has no date itself."""
+    models = (model for provider in get_snapshot().providers for model in provider.models)
+    return max(day for model in models for day in _boundaries(model) if day <= until)
+
+
 def at(of: tuple[Period, ...], day: date) -> Period | None:
     """The period of the day."""
     return next((period for period in reversed(of) if period.since <= day), None)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from ingest.reading.settings import Beginning
 from ingest.sources.files import Source
@@ -25,11 +27,19 @@ MOST_ALIKE = 16
 
 _GROWING = """
     select name, bytes, source_id from sources
-    where rejected > 0 or (resume_at is not null and source_id not in (select goes_on from sources where goes_on is not null))
+    where
+        rejected > 0
+        or (
+            (resume_at is not null or kind = 'measurement')
+            and source_id not in (select goes_on from sources where goes_on is not null)
+        )
     order by ingest_id"""
-"""Of a transcript that has grown before, only the last part: the next one goes on with it."""
+"""Of a file that has grown before, only the last part: the next one goes on with it."""
 
 _STAMPS = "select name, bytes, modified_ns, source_id, resume_at from sources"
+MANY_STAMPS = 1_000
+"""From so many stamps on it is faster to make lists of all values."""
+
 LEAST_LEFT_OUT = 1 << 17
 """A transcript of which fewer bytes could be left out is read whole, which takes a few milliseconds."""
 
@@ -51,19 +61,43 @@ class Stamp(NamedTuple):
     resume_at: int | None
 
 
+class Stamps:
+    """The stamps of sources by name, of several with one name the last.
+
+    Each is made when it is asked for, since mostly few are: all of 100,000 take longer to make than a small ingest.
+    """
+
+    def __init__(self, names: Sequence[str] = (), columns: Sequence[pa.ChunkedArray] = ()) -> None:
+        """`columns`: the fields of Stamp, row for row."""
+        self._rows = dict(zip(names, range(len(names)), strict=True))
+        self._columns = columns
+        self._lists: list[list[Any]] = []
+        self._asked = 0
+
+    def get(self, name: str) -> Stamp | None:
+        """The stamp of a source; None where there is none of this name."""
+        row = self._rows.get(name)
+        if row is None:
+            return None
+        self._asked += 1
+        if self._asked == MANY_STAMPS:
+            self._lists = [column.to_pylist() for column in self._columns]
+        return Stamp(*(values[row] for values in self._lists)) if self._lists else Stamp(*(column[row].as_py() for column in self._columns))
+
+
 @dataclass(frozen=True)
 class KnownSources:
     """`source_ids`: sources that were read.
 
-    `growing`: sources with rejects and transcripts, whose files may have grown since, by the last part of their names: a folder may have
-    been renamed meanwhile. `zones`: by name, the zone of times in the paths of sources whose ingest named one. `stamps`: by name, the
-    source read last.
+    `growing`: sources with rejects, transcripts and measured results, whose files may have grown since, by the last part of their names: a
+    folder may have been renamed meanwhile. `zones`: by name, the zone of times in the paths of sources whose ingest named one. `stamps`: by
+    name, the source read last.
     """
 
     source_ids: frozenset[str] = frozenset()
     growing: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
-    stamps: dict[str, Stamp] = field(default_factory=dict)
+    stamps: Stamps = field(default_factory=Stamps)
 
     def unchanged(self, source: Source) -> str | None:
         """The source_id of a file that has not been modified since it was read, without opening it; None for any other.
@@ -120,6 +154,10 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     by_name: dict[str, list[Earlier]] = defaultdict(list)
     for name, size, source_id in growing:
         by_name[last_part(name)].append(Earlier(int(size), str(source_id)))
-    names, *columns = (column.to_pylist() for column in sources.columns)
-    stamps = {} if without_rejects else dict(zip(names, map(Stamp, *columns), strict=True))
-    return KnownSources(frozenset(columns[2]), {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()}, dict(zones), stamps)
+    stamps = Stamps() if without_rejects else Stamps(sources["name"].to_pylist(), [sources[name] for name in Stamp._fields])
+    return KnownSources(
+        frozenset(sources["source_id"].to_pylist()),
+        {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()},
+        dict(zones),
+        stamps,
+    )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol
 
 from ingest.context.lone_items import Items
-from ingest.context.sidecars import Sidecars
 from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
 from ingest.documents import contents
 from ingest.documents.contents import Source, Unreadable
@@ -48,7 +47,7 @@ def read_archive(
     archive.identify(before := identify(source, settings.earlier(source)))
     folders: dict[str, Path] = {}
     items, held = Items(folders), list[ReadResult]()
-    inside = replace(settings, sidecars=Sidecars(folders))
+    inside = replace(settings, unpacked=folders)
 
     def read_held(folders: Container[str]) -> None:
         for journal, error in items.held(folders):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from ingest.context.sidecars import Sidecars
+from ingest.context.small_files import split
 from ingest.documents.contents import Source, Unreadable
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.given import SaidBeside
 from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure, read_measurements
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
 from ingest.store.read_result import ReadResult
 from ingest.store.spool import SpoolWriter
-from schemas.errors import RejectReason
+from schemas.errors import RejectReason, UsageError
 from schemas.rows.source import FileKind
 from schemas.rows.tables import WrongValue
 
@@ -18,19 +23,22 @@ _MAY_MEASURE = frozenset((FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.S
 """Kinds of files that may hold measurements; `data.js` of github-action-benchmark is source code."""
 
 
-def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter) -> None:
+def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars) -> None:
     """Note what a file without a run is. A file of a tool that cannot be read becomes a reject. Raises OSError, InputUnreadable."""
     text = _text(source) if kind in _MAY_MEASURE else ""
     path = None if source.temporary else source.path
-    reading = read_measurements(MeasuredFile(result.name, text, path), result.source_id) if text else None
+    neighbour = partial(sidecars.neighbour, path, result.name)
+    reading = read_measurements(MeasuredFile(result.name, text, neighbour), result.source_id) if text else None
     if reading is None:
         result.kind, result.ignored = kind, 1
         return
     result.kind = FileKind.MEASUREMENT
     refused = reading.refused
     try:
+        if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
+            result.measures = SaidBeside().of(place)
         spool.measure(result, reading.rows)
-    except WrongValue as error:
+    except (WrongValue, UsageError) as error:
         refused = str(error)
     if refused:
         detail = f"a result of {reading.tool} that cannot be read: {refused}"

@@ -11,16 +11,18 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ingest.agents import SourceReaders
 from ingest.agents.base import Found, Rows
 from ingest.agents.iso_bench import item_run
+from ingest.agents.readers import SourceReaders
 from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.lone_items import error_beside, is_lone_journal
 from ingest.context.path_template import PathReading
+from ingest.context.sidecars import Sidecars
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document, Events
+from ingest.reading.known_bytes import SMALL_BYTES, known_source
 from ingest.reading.read_archive import read_archive
 from ingest.reading.settings import Beginning, Settings
 from ingest.sources.archives import DISK_FULL
@@ -37,9 +39,6 @@ from schemas.wire.harnesses.roll_ups import is_roll_up
 
 ItemError = Callable[[], str | None]
 """What the process of an item's agent wrote to its standard error."""
-
-SMALL_BYTES = 1 << 20
-"""A file up to this size is loaded into memory at once."""
 
 
 def read_members(
@@ -60,18 +59,6 @@ def read_members(
             yield read_source(source, PortionKey(name), settings, spool, allowance=allowance)
     except (OSError, InputUnreadable) as error:
         yield _unreadable(source, PortionKey(name), error)
-
-
-def known_source(source: Source, name: str, settings: Settings) -> ReadResult | None:
-    """The result of a source that the store has, None for any other. Reads nothing for a new store. Raises OSError, InputUnreadable."""
-    if not settings.known:
-        return None
-    identity = identify(source, settings.earlier(source))
-    if identity.source_id not in settings.known:
-        return None
-    result = ReadResult(PortionKey(name), "", source.name, source.size, source.size, known=True, modified_ns=source.modified_ns)
-    result.identify(identity)
-    return result
 
 
 def read_item(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, *, item_error: ItemError | None) -> ReadResult:
@@ -102,7 +89,7 @@ def _appended(source: Source, key: PortionKey, beginning: Beginning, settings: S
     portion = Portion(beginning.resume_at, source.size - beginning.resume_at)
     result = ReadResult(key, "", source.name, source.size, portion.length, modified_ns=source.modified_ns, resume_at=beginning.resume_at)
     context = _context_of(source, source.path, settings)
-    reader = _SourceReader(result, context, spool)
+    reader = _SourceReader(result, context, spool, settings.sidecars)
     if context.harness.trial_id or not reader.resume(beginning):
         return None
     fingerprint = Fingerprint((beginning.source, *(one for one in settings.earlier(source) if one != beginning.source)))
@@ -163,7 +150,8 @@ def read_source(
         return result
     context = _context_of(source, path, settings)
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    reader = _JournalReader(item_error, result, context, spool) if item_error else _SourceReader(result, context, spool)
+    parts = result, context, spool, settings.sidecars
+    reader = _JournalReader(item_error, *parts) if item_error else _SourceReader(*parts)
     reader.read(source, portion, checksum.update if portion else fingerprint.update, allowance)
     result.checksum = checksum.value
     if not portion:
@@ -174,9 +162,10 @@ def read_source(
 class _SourceReader:
     """Reads the documents of one source in order: runs go into the spool, all else is context of them or ignored."""
 
-    def __init__(self, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
+    def __init__(self, result: ReadResult, context: SourceContext, spool: SpoolWriter, sidecars: Sidecars) -> None:
         self._result = result
         self._spool = spool
+        self._sidecars = sidecars
         self._readers = SourceReaders(context.for_run)
         self._has_records = False
         self._has_roll_ups = False
@@ -188,9 +177,10 @@ class _SourceReader:
         self._offset = 0
 
     def resume(self, beginning: Beginning) -> bool:
-        """Go on with the run of an earlier reading. False where its reader cannot."""
+        """Go on with the run of an earlier reading. False where its reader cannot, or where that kept no text and this one does."""
         self._offset = beginning.resume_at
-        return self._readers.resume(KeptRun.model_validate_json(beginning.raw))
+        kept = KeptRun.model_validate_json(beginning.raw)
+        return not (kept.is_textless and self._spool.keeps_text) and self._readers.resume(kept)
 
     def _lines(self) -> int:
         """How many lines the reader of a transcript has read."""
@@ -227,7 +217,7 @@ class _SourceReader:
         else:
             from ingest.reading.read_measurements import read_as_measurements  # noqa: PLC0415  all measuring tools: few logs need them
 
-            read_as_measurements(source, found.file_kind, self._result, self._spool)
+            read_as_measurements(source, found.file_kind, self._result, self._spool, self._sidecars)
 
     def _as_log(self, without_run: list[Unreadable]) -> None:
         """Reject the doubtful parts, since the source is a log; and events without a run, where nothing else was found."""
@@ -335,8 +325,8 @@ def _at(ordinal: int, run: Found, place: int) -> Found:
 class _JournalReader(_SourceReader):
     """Reads the journal of a harness whose agent left no record: it is the run."""
 
-    def __init__(self, error: ItemError, result: ReadResult, context: SourceContext, spool: SpoolWriter) -> None:
-        super().__init__(result, context, spool)
+    def __init__(self, error: ItemError, result: ReadResult, context: SourceContext, spool: SpoolWriter, sidecars: Sidecars) -> None:
+        super().__init__(result, context, spool, sidecars)
         self._error = error
         self._context = context
 

@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Self
 
 from ingest.documents.contents import Source, archive_kind, portions
+from ingest.reading.known_bytes import SMALL_BYTES, known_source
 from ingest.reading.known_sources import KnownSources, Stamp
-from ingest.reading.read_source import SMALL_BYTES, known_source
 from ingest.reading.settings import Beginning, Settings
-from ingest.reading.workers import Task
+from ingest.reading.task import Task
 from ingest.sources.files import CHANGED, changed
 from ingest.sources.identity import Identity, identify_in_portions
 from ingest.sources.portions import BIG_BYTES

@@ -10,18 +10,17 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from ingest.documents.contents import Portion, Source
 from ingest.reading.arrow_without_pandas import spare_pandas
 from ingest.reading.read_source import read_members, read_on, read_portion
-from ingest.reading.settings import Beginning, Settings
+from ingest.reading.settings import Settings
+from ingest.reading.task import Task
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.spool import SpoolWriter
 from ingest.system.signals import inherited_block, put_off
@@ -32,25 +31,13 @@ UNDER_WAY = 3
 """Tasks per worker that are handed out at a time: enough to keep it busy, few enough to bound the memory."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """Some sources to be read whole, or one portion of a big one. `name` tells the task from all others of the ingest."""
-
-    name: str
-    sources: tuple[Source, ...]
-    portion: Portion | None = None
-    portion_number: int = 0
-    beginnings: Mapping[str, Beginning] = field(default_factory=dict)
-    """Of transcripts that have grown, by name: what was read before."""
-
-
 Tasks = Iterable[Task | list[ReadResult]]
 """Tasks to do, and between them results of sources that need no reading: those pass unchanged."""
 
 
 def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
     """Do one task: write its rows into the spool. Returns the results of its sources."""
-    writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}")
+    writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}", keeps_text=settings.keeps_text)
     if task.portion:
         results = [read_portion(task.sources[0], PortionKey(task.name, task.portion_number), task.portion, settings, writer)]
     else:
@@ -66,7 +53,12 @@ def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
 def work_here(tasks: Tasks, settings: Settings, spool: Path) -> Iterator[list[ReadResult]]:
     """Do the tasks in this process, one after the other."""
     for task in tasks:
-        yield work(task, settings, spool) if isinstance(task, Task) else task
+        if isinstance(task, Task):
+            with _without_collector():
+                done = work(task, settings, spool)
+            yield done
+        else:
+            yield task
 
 
 def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) -> Iterator[list[ReadResult]]:
@@ -147,9 +139,21 @@ def _end_with_parent() -> None:
 
 
 def _work(task: Task) -> list[ReadResult]:
-    """Do a task in a worker without garbage collection: reading makes no reference cycles."""
-    gc.disable()  # for the whole process, so only in a worker
-    try:
+    """Do a task in a worker."""
+    with _without_collector():
         return work(task, _settings, _spool)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Without garbage collection, a twelfth of the time of reading: it makes no reference cycles.
+
+    It is switched off for the whole process. In the dashboard, what other threads leave in cycles waits for the end of the task.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()

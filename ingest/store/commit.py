@@ -6,9 +6,11 @@ Each step that is more than an insert is a file in `sql/commit/`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,17 +19,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES, RESPONSES
-from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Writer, run_step
 from ingest.store.doubts import note_carried_over, note_doubts
-from ingest.store.growth import note_growth, require_beginnings, settle
-from ingest.store.history.folding import fold
-from ingest.store.history.ingests import supersede
+from ingest.store.history.ingests import supersede, whoami
 from ingest.store.history.merging import merge
 from ingest.store.history.records import note_records, recount, relabel
+from ingest.store.pricing.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.read_result import ReadResult
-from ingest.store.repricing import PRICED, keep_price_file, price, price_touched
-from ingest.store.responses import bill, note_sessions
+from ingest.store.sessions.chains import RECHAINED, define_processes, rechain
+from ingest.store.sessions.folding import fold
+from ingest.store.sessions.growth import note_growth, require_beginnings, settle
+from ingest.store.sessions.responses import bill, note_sessions
 from ingest.store.spool import KEYS, SPOOLED
 from ingest.store.statements import run
 from schemas.rows.price import PriceFileRow
@@ -109,10 +111,10 @@ def commit(
     _limit_memory(connection, spool)
     spooled = _view_spool(connection, spool)
     define_processes(connection)
-    for step in ("01_chosen", "02_portions", "03_incoming", "04_winners"):
+    for step in ("01_chosen", "02_records", "03_incoming", "04_winners"):
         run_step(connection, f"commit/{step}")
     has_new_prices = prices is not None and keep_price_file(writer, prices)
-    _write(connection, ingest_id, spooled)
+    _write(connection, ingest_id, spooled, writer.who or whoami())
     if is_folded := fold(connection, "select run_id from winners"):
         run(connection, "insert into affected select run_id from refolded")
     if replace or is_folded or run(connection, _IS_REPLACED).fetchone():  # otherwise all runs of the sources are new, and counted
@@ -152,7 +154,18 @@ def _results_table(results: Sequence[ReadResult]) -> pa.Table:
     keys = [result.key for result in results]
     reading, portion = pa.array([key.reading for key in keys], pa.string()), pa.array([key.portion for key in keys], pa.int64())
     begins_with = pa.array([result.begins_with for result in results], pa.list_(pa.string()))
-    return pa.table({"reading": reading, "portion": portion, "begins_with": begins_with} | columns)
+    first_ordinal = pa.array(_first_ordinals(results), pa.int64())
+    return pa.table({"reading": reading, "portion": portion, "first_ordinal": first_ordinal, "begins_with": begins_with} | columns)
+
+
+def _first_ordinals(results: Sequence[ReadResult]) -> list[int]:
+    """The number of the first document of each result: a portion goes on where the one before it of its reading ends."""
+    read: dict[str, int] = defaultdict(int)
+    first = {}
+    for result in sorted(results, key=lambda result: result.key.portion):
+        first[result.key] = read[result.key.reading]
+        read[result.key.reading] += result.documents
+    return [first[result.key] for result in results]
 
 
 def _limit_memory(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
@@ -190,7 +203,7 @@ def _spool_view(table: str, files: Sequence[str]) -> str:
     return f"create or replace temp view spool_{table} as select *, {keys} from {table} limit 0"
 
 
-def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[str]) -> None:
+def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[str], who: str) -> None:
     """Write sources, rejects, records, runs and their child rows. A better known copy of a run replaces the old one.
 
     `spooled`: the tables of which the spool has rows. Each statement that is left out saves an ingest of one log a hundredth of its time.
@@ -204,17 +217,17 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
         connection,
         "insert into sources by name select chosen.source_id, name, bytes, kind, container, $now as received_at, documents,"
         " coalesce(runs, 0) as accepted, documents - rejected - ignored - accepted as duplicates, rejected, ignored,"
-        " $ingest_id as ingest_id, modified_ns, goes_on,"
+        " $ingest_id as ingest_id, modified_ns, $who as ingested_by, $version as tool_version, goes_on,"
         f" {'resume_at' if RESPONSES in spooled else 'null'} as resume_at from chosen left join going_on using (source_id)"
         " left join (select source_id, count(*) as runs from winners group by source_id) using (source_id)",
-        {"now": datetime.now(UTC), "ingest_id": ingest_id},
+        {"now": datetime.now(UTC), "ingest_id": ingest_id, "who": who, "version": version("tachograph")},
     )
     if "rejects" in spooled:
         placed = _columns("rejects", "source_id", "ordinal")
         run(
             connection,
             f"insert into rejects by name select {placed}, chosen.source_id, first_ordinal + document as ordinal"
-            " from spool_rejects as spooled join chosen using (reading) join portions using (reading, portion)",
+            " from spool_rejects as spooled join chosen using (reading) join read_results using (reading, portion)",
         )
     if "measurements" in spooled:
         columns = _columns("measurements", "source_id")
@@ -243,6 +256,7 @@ def _write_runs(connection: duckdb.DuckDBPyConnection) -> None:
         connection,
         "select spooled.run_id, cost_own_usd, false as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
         f" {_from_winners('runs')} join sources on sources.source_id = winners.source_id",
+        has_responses=False,  # new runs have none yet, and a run that is made again is priced again (`_MADE_AGAIN`)
     )
     placed = _columns("runs", "source_id", "ordinal", *PRICED)
     priced = ", ".join(f"priced_runs.{column}" for column in PRICED)

@@ -10,28 +10,37 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import duckdb
 import pyarrow as pa
 
-from ingest.store.engines import connected
-from ingest.store.errors import FAILURES, INTERRUPTED, failed, is_held, missing, other_version, unreachable, unusable
-from ingest.store.new_store import NewStore, discard, is_blank
-from ingest.store.own_files import REBUILDING, SPOOL, OwnFiles, has_leftovers, is_path, remove_database, remove_leftovers
-from ingest.store.queue import Queue
+from ingest.store.errors import FAILURES, INTERRUPTED, failed, missing, other_version, told_at, unreachable, unusable
+from ingest.store.lake.attaching import Lake
+from ingest.store.lake.errors import Overtaken
+from ingest.store.lake.replacing import copy_aside, drop_all, require_unchanged
+from ingest.store.lake.tables import as_lake_sql
+from ingest.store.lake.turns import Turns, lock_catalog, take_turn
+from ingest.store.opening.engines import connected
+from ingest.store.opening.new_store import NewStore, discard, is_blank
+from ingest.store.opening.own_files import REBUILDING, SPOOL, OwnFiles, has_leftovers, is_path, remove_database, remove_leftovers
+from ingest.store.opening.queue import Queue
+from ingest.store.opening.waiting import StoreHeld, Wait, holder_in, is_held
 from ingest.store.statements import run, sql_of
-from ingest.store.waiting import StoreHeld, Wait, holder_in
+from ingest.system.locations import is_lake, without_secrets
 from ingest.system.signals import put_off
-from schemas.errors import NotAStore, StoreError, StoreMissing
-from schemas.rows.row import Row
-from schemas.rows.source import StoreMetaRow
-from schemas.rows.tables import SCHEMA_VERSION, TABLES, arrow_table
+from ingest.system.temporary import temporary_folder
+from schemas.errors import NotAStore, StoreError, StoreMissing, UsageError
+from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from schemas.rows.row import Row
 
 ALIAS = "tachograph"
 PREVIOUS = "previous"
@@ -52,6 +61,9 @@ machine's."""
 warnings.filterwarnings("ignore", "Arrow output on a DB-API result makes an extra copy", UserWarning)  # see `arrow`: answers are small
 
 
+T = TypeVar("T")
+
+
 class _Attached(NamedTuple):
     """A connection with the store attached; the `new` store, if there was none; callbacks for `after` the connection is closed."""
 
@@ -64,18 +76,31 @@ class Store:
     """One store at one location. Holds no connection: every use opens the store and closes it again.
 
     `wait_seconds`: how long to wait for one process that holds the store; when another one takes over, the time starts again. `on_wait`
-    is called with a message on each of them.
+    is called with a message on each of them. `at`: read the store as it was at that time, which only a lake can.
     """
 
+    versions: tuple[int, ...] = (SCHEMA_VERSION,)
+    """Versions of the tables that it may have."""
+
     def __init__(
-        self, location: str | Path, wait_seconds: float = DEFAULT_WAIT_SECONDS, on_wait: Callable[[str], object] | None = None
+        self,
+        location: str | Path,
+        wait_seconds: float = DEFAULT_WAIT_SECONDS,
+        on_wait: Callable[[str], object] | None = None,
+        at: datetime | None = None,
     ) -> None:
-        self.location = str(location)
+        given = str(location)
+        self.location = without_secrets(given)
+        """As it may be shown."""
+        self.at = at
         self._wait_seconds = wait_seconds
         self._on_wait = on_wait or (lambda _: None)
-        self._place = os.path.realpath(self.location) if self.is_file else self.location
+        self._lake = Lake(given, self.location, at) if is_lake(given) else None
+        if at and not self._lake:
+            raise UsageError(f"{self.location} keeps no history: only a lake can be read as it was.", "Leave out --at.")
+        self._place = os.path.realpath(given) if self.is_file else given
         self._own_files = OwnFiles(self._place)
-        self._queue = Queue(self._place if self.is_file else None)
+        self._queue = Queue(self._place if self.is_file else self._lake.catalog_file if self._lake else None)
         self.has_written = False
         """Whether a transaction of this object was committed, so that an interrupt cannot undo it."""
 
@@ -128,8 +153,23 @@ class Store:
         if not self.exists():
             raise missing(self.location)
         with self._attached(read_only=True) as (connection, _, _):
-            _require_version(connection, self.location)
+            with told_at(self.location, self.at):
+                self._require_version(connection)
             yield connection
+
+    def write(self, change: Callable[[Writer], T], *, make: bool = True) -> T:
+        """Call `change` in one transaction, and return its value.
+
+        Of a lake, it is called again in a new transaction where another writer committed meanwhile. Otherwise as `writing`.
+        """
+        turns = Turns(self.location, self._wait_seconds, self._on_wait)
+        while True:
+            try:
+                with self.writing(make=make) as writer:
+                    done = change(writer)
+                return done  # noqa: RET504  the transaction is committed before
+            except Overtaken as overtaken:
+                turns.wait(overtaken)
 
     @contextmanager
     def writing(self, *, make: bool = True) -> Iterator[Writer]:
@@ -141,15 +181,21 @@ class Store:
             raise missing(self.location)
         _ = self.folder
         with self._attached(read_only=False) as (connection, new, _):
-            is_empty = _is_empty(connection, self.location)
-            if is_empty and not make:
+            is_empty = self._is_empty(connection)
+            if is_empty and (self._lake or not make):
                 raise missing(self.location)
             connection.begin()
             try:
+                if self._lake:
+                    take_turn(connection)
                 if is_empty:
                     create_schema(connection)
-                yield Writer(connection)
+                writer = Writer(connection)
+                yield writer
                 with put_off():
+                    if self._lake and writer.is_needless:
+                        connection.rollback()
+                        return
                     connection.commit()
                     if new:
                         _finish(connection)
@@ -166,13 +212,15 @@ class Store:
 
         The previous store may have any version. It is locked meanwhile, and unchanged after an error.
         """
-        if not self.is_file:
-            raise StoreError(f"{self.location} is not a file: only a store in a file can be rebuilt.", "Ingest the logs into a new store.")
         if not self.exists():
             raise missing(self.location)
+        if not self.is_file:
+            with self._replacing_tables() as both:
+                yield both
+            return
         aside = Path(f"{self._place}{REBUILDING}")
         with self._attached(read_only=False, alias=PREVIOUS) as (connection, _, after):
-            stored_version(connection, self.location)
+            self._require_whole(connection)
             connection.execute(f"checkpoint {PREVIOUS}")  # otherwise its write-ahead log would end up beside the new store
             self._done(partial(remove_database, aside))  # left by a killed process: a living one would hold the lock on the store
             after.callback(discard, aside)
@@ -186,6 +234,44 @@ class Store:
                 _finish(connection)
                 self._done(partial(aside.replace, self._place))
                 self.has_written = True
+
+    @contextmanager
+    def _replacing_tables(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Writer]]:
+        """The same of a lake: its tables are copied aside, then dropped and made again in one transaction."""
+        if not self._lake:
+            raise StoreError(f"{self.location} is no file and no lake: it cannot be rebuilt.", "Ingest the logs into a new store.")
+        with TemporaryDirectory(dir=temporary_folder()) as folder, self._attached(read_only=False) as (connection, _, after):
+            self._require_whole(connection)
+            after.callback(_detach, connection, PREVIOUS)
+            connection.execute(_attach_sql(f"{folder}/previous.duckdb", PREVIOUS, read_only=False))
+            snapshot = copy_aside(connection, ALIAS, PREVIOUS)
+            connection.begin()
+            take_turn(connection)
+            require_unchanged(connection, ALIAS, snapshot, self.location)
+            drop_all(connection, ALIAS)
+            create_schema(connection, as_lake_sql)
+            yield connection.cursor(), Writer(connection)
+            with put_off():
+                connection.commit()
+                self.has_written = True
+
+    def _require_version(self, connection: duckdb.DuckDBPyConnection) -> None:
+        found = stored_version(connection, self.location)
+        if found not in self.versions:
+            raise other_version(self.location, found)
+
+    def _require_whole(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Whatever version it has, it is no incomplete copy. Raises StoreError."""
+        if (found := stored_version(connection, self.location)) == INCOMPLETE:
+            raise other_version(self.location, found)
+
+    def _is_empty(self, connection: duckdb.DuckDBPyConnection) -> bool:
+        """Whether an attached database has no tables yet. Raises StoreError where it has others than a store of this version."""
+        try:
+            self._require_version(connection)
+        except StoreMissing:
+            return True
+        return False
 
     def _done(self, change: Callable[[], object]) -> None:
         """Call `change`, which changes files. Raises StoreError."""
@@ -201,13 +287,25 @@ class Store:
             try:
                 new = self._attach(connection, alias, after, read_only=read_only)
                 run(connection, f"use {alias}" if read_only else f"use {alias}; {_WRITING}")
-                yield _Attached(connection, new, after)
-            except FAILURES as error:
-                raise failed(self.location, error) from error
+                with self._sole_writing(connection, alias, read_only=read_only):
+                    yield _Attached(connection, new, after)
+            except duckdb.Error as error:
+                if self._lake:
+                    with self._lake.told():
+                        raise
+                if isinstance(error, FAILURES):
+                    raise failed(self.location, error) from error
+                raise
             except RuntimeError as error:
                 if INTERRUPTED in str(error):
                     raise KeyboardInterrupt from error
                 raise
+
+    def _sole_writing(self, connection: duckdb.DuckDBPyConnection, alias: str, *, read_only: bool) -> AbstractContextManager[object]:
+        """The block in which no other writer commits to the lake; of a file, the lock of DuckDB says so."""
+        if read_only or not (self._lake and self._lake.is_in_postgresql):
+            return nullcontext()
+        return lock_catalog(connection, alias, Wait(self.location, self._wait_seconds, self._on_wait))
 
     def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, after: ExitStack, *, read_only: bool) -> NewStore | None:
         """Wait in the queue, then attach the store or a new one. Raises StoreError."""
@@ -228,6 +326,9 @@ class Store:
 
     def _attach_now(self, connection: duckdb.DuckDBPyConnection, alias: str, after: ExitStack, *, read_only: bool) -> NewStore | None:
         """Attach the store without waiting. Raises StoreHeld, StoreError."""
+        if self._lake:
+            self._lake.attach(connection, alias, read_only=read_only)
+            return None
         with put_off():  # an interrupt here could leave a file that nobody removes
             new = None if read_only or self.exists() else self._begin_new(after)
             try:
@@ -250,13 +351,20 @@ class Store:
 
 
 class Writer:
-    """Writes inside the transaction of `Store.writing`."""
+    """Writes inside the transaction of `Store.writing`.
+
+    `who` writes, empty for the user of this process. `is_needless`: nothing was written that matters; a lake then gets no snapshot.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
+        self.who = ""
+        self.is_needless = False
 
     def insert(self, table: str, rows: Sequence[Row]) -> None:
         """Add rows to a table."""
+        from schemas.rows.tables import TABLES, arrow_table  # the models of all tables, which only a writer needs
+
         self.insert_table(table, arrow_table(TABLES[table], rows))
 
     def insert_table(self, table: str, rows: pa.Table) -> None:
@@ -266,7 +374,7 @@ class Writer:
                 run(self.connection, f"insert into {table} by name select * from {name}")
 
 
-VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_verdicts")
+VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts")
 """The files of `sql/views/`, each behind those that it reads."""
 
 
@@ -275,11 +383,18 @@ def _finish(connection: duckdb.DuckDBPyConnection) -> None:
     run(connection, f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
 
 
-def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make tables, comments and views, and the row of `store_meta`."""
-    run_step(connection, "schema")
+def _detach(connection: duckdb.DuckDBPyConnection, alias: str) -> None:
+    with suppress(duckdb.Error):
+        connection.execute(f"detach {alias}")
+
+
+def create_schema(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], str] = str) -> None:
+    """Make tables, comments and views, and the row of `store_meta`. `dialect`: what turns the SQL of a file into that of another store."""
+    from schemas.rows.source import StoreMetaRow
+
+    run(connection, dialect(sql_of("schema")))
     for view in VIEWS:
-        run(connection, sql_of(f"views/{view}").replace(f" view {view} as\n", f" view {view}{_VIEW_OPTIONS} as\n"))
+        run(connection, dialect(sql_of(f"views/{view}").replace(f" view {view} as\n", f" view {view}{_VIEW_OPTIONS} as\n")))
     meta = StoreMetaRow(schema_version=SCHEMA_VERSION, created_by=version("tachograph"), created_at=datetime.now(UTC))
     Writer(connection).insert("store_meta", [meta])
 
@@ -348,18 +463,3 @@ def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:
             raise missing(location) from None
         raise NotAStore(f"{location} is a DuckDB database, but not a Tachograph store.", "Choose another file with --db.") from None
     return int(found)
-
-
-def _require_version(connection: duckdb.DuckDBPyConnection, location: str) -> None:
-    found = stored_version(connection, location)
-    if found != SCHEMA_VERSION:
-        raise other_version(location, found)
-
-
-def _is_empty(connection: duckdb.DuckDBPyConnection, location: str) -> bool:
-    """Whether an attached database has no tables yet. Raises StoreError where it has others than a store of this version."""
-    try:
-        _require_version(connection, location)
-    except StoreMissing:
-        return True
-    return False

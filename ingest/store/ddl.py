@@ -15,7 +15,8 @@ from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry, Figure
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.rows.row import Row
-from schemas.rows.tables import SCHEMA_VERSION, TABLES, arrow_schema, comment, is_compressed
+from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
+from schemas.store_version import SCHEMA_VERSION
 
 _HEADER = f"""\
 -- The tables of the store, version {SCHEMA_VERSION}. Written by `make schema` from the row models in schemas/; do not edit.
@@ -47,11 +48,14 @@ select
     runs.rowid as place,
 {figures},
     sources.name as source_name,
-    sources.received_at
+    sources.received_at,
+    sources.ingested_by
 from runs
 left join (
     -- one row per source as it is: grouped, so that DuckDB knows, and leaves the join out of queries that need nothing of it
-    select source_id, any_value(name) as name, any_value(accepted) as accepted, any_value(received_at) as received_at
+    select
+        source_id, any_value(name) as name, any_value(accepted) as accepted, any_value(received_at) as received_at,
+        any_value(ingested_by) as ingested_by
     from sources
     group by source_id
 ) as sources using (source_id)
@@ -98,7 +102,7 @@ _WRITTEN = "-- Written by `make schema` from schemas/catalogue/figures.py; do no
 def files() -> Mapping[str, str]:
     """Every written file by its path in the folder of SQL."""
     annotated = ("note", "starred", "excluded", "excluded_reason")
-    joined = {key: RUNS[key] for key in ("labels", *LABEL_COLUMNS, *annotated, "source_name", "received_at")}
+    joined = {key: RUNS[key] for key in ("labels", *LABEL_COLUMNS, *annotated, "source_name", "received_at", "ingested_by")}
     return {
         "schema.sql": schema_sql(),
         "views/v_runs.sql": _view("v_runs", _RUNS, RUN_FIGURES, joined, **_IN_STORE),

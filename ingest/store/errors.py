@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
 import duckdb
 
+from ingest.store.lake.errors import missing as missing_lake
 from ingest.system.command_lines import command_line
-from schemas.errors import NotAStore, StoreError, StoreMissing, StoreVersionMismatch
-from schemas.rows.tables import SCHEMA_VERSION
+from ingest.system.locations import is_lake, scrubbed
+from schemas.errors import NotAStore, StoreError, StoreMissing, StoreVersionMismatch, UsageError
+from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
 
 FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.TransactionException)
 """Errors of DuckDB for a full or broken disk (the last one: at a commit). Any other error of DuckDB is a mistake of ours."""
@@ -14,19 +20,36 @@ FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalExcepti
 INTERRUPTED = "Query interrupted"
 """The message of the RuntimeError that DuckDB raises for Ctrl-C."""
 
-_HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration")
 _NO_SUCH_FILE = ("database does not exist", "No such file or directory")
 
 
 def missing(location: str) -> StoreMissing:
     """There is no store yet."""
+    if is_lake(location):
+        return missing_lake(location)
     hint = f"Create it with `{command_line('ingest PATH', location)}`, or choose another store with --db."
     return StoreMissing(f"There is no store at {location} yet.", hint)
 
 
-def is_held(error: duckdb.Error) -> bool:
-    """Whether another process holds the store."""
-    return any(words in str(error) for words in _HELD)
+@contextmanager
+def told_at(location: str, at: datetime | None) -> Iterator[None]:
+    """A block in which what a store lacks is told as of the time `at` which it is read, if any."""
+    try:
+        yield
+    except StoreMissing as error:
+        if not at:
+            raise
+        raise UsageError(f"the lake at {location} had no runs yet at {_time(at)}.", "Choose a later --at.") from error
+    except StoreVersionMismatch as error:
+        if not at:
+            raise
+        raise UsageError(
+            f"{error.message.rstrip('.')}: so it was at {_time(at)}.", "Use the Tachograph of that time, or a later --at."
+        ) from error
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
@@ -54,6 +77,8 @@ def unreachable(location: str, error: OSError | ValueError) -> StoreError:
 
 def other_version(location: str, found: int) -> StoreVersionMismatch:
     """The tables of the store are of another version."""
+    if found == INCOMPLETE:
+        return StoreVersionMismatch(f"{location} is an incomplete copy of another store.", "Run the same `tachograph copy FROM TO` again.")
     if found > SCHEMA_VERSION:
         return StoreVersionMismatch(
             f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
@@ -66,4 +91,4 @@ def other_version(location: str, found: int) -> StoreVersionMismatch:
 
 
 def _reason(error: duckdb.Error) -> str:
-    return str(error).partition("Error: ")[2] or str(error)
+    return scrubbed(str(error).partition("Error: ")[2] or str(error))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ingest.sources.files import Unreadable
@@ -25,7 +26,8 @@ class PortionKey:
 class ReadResult:
     """The result for one source, or for one portion of it. documents = records + rejected + ignored.
 
-    `measurements`: measured rows; `without_variant`: those of them that do not say which code was measured.
+    `measurements`: measured rows; `without_variant`: those of them that do not say which code was measured. `measures`: what the archive of
+    the source says of them.
     `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids of
     earlier sources that are a beginning of it. `checksum`: of a portion. `modified_ns`: `Source.modified_ns` of a file that was opened.
     `resume_at`: of a transcript, the byte from which a later reading may go on, 0 where it must read all of it.
@@ -44,6 +46,7 @@ class ReadResult:
     ignored: int = 0
     measurements: int = 0
     without_variant: int = 0
+    measures: Mapping[str, str] = field(default_factory=dict)
     known: bool = False
     begins_with: tuple[str, ...] = ()
     checksum: int = 0

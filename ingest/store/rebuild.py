@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,16 +10,18 @@ from typing import Any
 import duckdb
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
+from ingest.agents.left_out import NOT_KEPT, TEXTS, raw_without_text
 from ingest.documents.document import Document
-from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.database import Store, Writer, made, run_step
 from ingest.store.doubts import note_doubts
-from ingest.store.history.folding import fold
 from ingest.store.history.merging import merge
 from ingest.store.history.read_again import read_batch
 from ingest.store.history.records import BATCH, batches, complete_kept, note_told, recount
-from ingest.store.repricing import price
-from ingest.store.responses import bill, note_sessions
+from ingest.store.pricing.repricing import price
+from ingest.store.sessions.chains import ALL_PROCESSES, rechain
+from ingest.store.sessions.folding import fold
+from ingest.store.sessions.responses import bill, note_sessions
+from ingest.store.statements import run
 from ingest.store.text_index import index_texts
 from schemas.rows.source import RejectRow
 
@@ -36,6 +39,10 @@ _KIND = (
 )
 """The kind of a source, from the columns of version 3."""
 
+_TEXTLESS = """
+update run_records set raw = $raw, context = $context, told = $told
+where run_id = $run_id and source_id = $source_id and ordinal = $ordinal"""
+
 _KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)
 
 
@@ -47,14 +54,19 @@ class RebuildReport:
     rejects: int
 
 
-def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None) -> RebuildReport:
-    """Make a new store beside the old one and replace it. `on_progress` is called with (records done, all records)."""
+def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None, *, keeps_text: bool = True) -> RebuildReport:
+    """Make a new store beside the old one and replace it. `on_progress` is called with (records done, all records).
+
+    `keeps_text`: otherwise what was said in the records goes (`ingest.agents.left_out`); what people noted of runs stays.
+    """
     runs, refused = 0, 0
     with store.replacing() as (previous, writer):
         _copy_kept(writer)
         [(total,)] = previous.execute("select count(*) from previous.runs").fetchall()
+        if not keeps_text:
+            _drop_texts(writer.connection)
         for batch in _batches(previous):
-            tables, rejects = read_batch(batch)
+            tables, rejects = read_batch(batch, keeps_text=keeps_text)
             for table in tables:
                 writer.insert_table(table.name, table.rows)
             _move_to_rejects(writer, rejects)
@@ -82,11 +94,30 @@ def _copy_kept(writer: Writer) -> None:
         writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from previous.{table}")
 
 
+def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
+    """Remove the texts of what was copied: of rejects, and of what was noted of the records of runs with several."""
+    for table in ("response_copies", "superseded_response_copies"):
+        run(connection, f"update {table} set agent_description = null")
+    for table in ("rejects", "superseded_rejects"):
+        run(connection, f"update {table} set detail = $detail, excerpt = ''", {"detail": NOT_KEPT})
+    noted = "select run_id, source_id, ordinal, raw, context, told from run_records where coalesce(raw, context, told) is not null"
+    for *key, raw, context, told in run(connection, noted).fetchall():
+        textless = {"raw": raw and raw_without_text(raw, key[0])[0], "context": _without_texts(context), "told": _without_texts(told)}
+        where = dict(zip(("run_id", "source_id", "ordinal"), key, strict=True))
+        run(connection, _TEXTLESS, where | textless)
+
+
+def _without_texts(noted: str | None) -> str | None:
+    """Columns of a record as JSON, without texts."""
+    return noted and json.dumps({name: TEXTS.get(name, value) for name, value in json.loads(noted).items()}, separators=(",", ":"))
+
+
 def _complete_history(writer: Writer) -> None:
     """Records and annotations keep to their runs, which another version may call otherwise; an older store has only the kept records."""
     has_records = "run_records" in _previous_tables(writer)
     for step in ("renamed", *([] if has_records else ["kept_before"])):
         run_step(writer.connection, f"rebuild/{step}")
+    run_step(writer.connection, "rebuild/ingested_by")
     if has_records:
         writer.connection.execute("update store_meta set last_ingest = (select max(last_ingest) from previous.store_meta)")
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pydantic import ValidationError
 
-from ingest.agents import SourceReaders
 from ingest.agents.base import CHILD_TABLES, FACTS, RESPONSE_COLUMNS, RESPONSES, ContextOf, Found, Rows
+from ingest.agents.readers import SourceReaders
 from ingest.agents.trial_records import of_trial
 from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete

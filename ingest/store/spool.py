@@ -6,27 +6,23 @@ transaction at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES, RESPONSES, Rows
+from ingest.agents.left_out import reject_without_text, without_text
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from ingest.store.read_result import ReadResult
 from ingest.store.record_rows import checked_tables, completed_tables
-from ingest.system.held_folder import held_folder
 from schemas.errors import StoreError
 from schemas.rows.measurement import MeasurementRow
 from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
-
-if TYPE_CHECKING:  # a worker never opens the store, and starts sooner without DuckDB
-    from ingest.store.database import Store
 
 CHUNK_ROWS = 4096
 """Most runs in memory before they are written."""
@@ -53,24 +49,15 @@ class _Record(NamedTuple):
     rows: Rows
 
 
-@contextmanager
-def spool_folder(store: Store) -> Iterator[Path]:
-    """A folder for the spool, on the store's disk where that is a file; folders of killed ingests are removed. Raises StoreError."""
-    with ExitStack() as stack:
-        try:
-            folder = stack.enter_context(held_folder(store.folder, store.spool_prefix))
-        except OSError as error:
-            raise StoreError(f"cannot write beside {store.location}: {error.strerror}", "Choose another place with --db.") from error
-        yield folder
-
-
 class SpoolWriter:
     """Writes the rows of one task into files `<table>-<task>-<n>.parquet`, and counts records and rejects in the results of their sources.
 
-    A record is counted when it is written, since its rows are completed and checked then, those of many records together.
+    A record is counted when it is written, since its rows are completed and checked then, those of many records together. `keeps_text`:
+    otherwise no text of a record or a reject is written (`ingest.agents.left_out`).
     """
 
-    def __init__(self, folder: Path, task: str) -> None:
+    def __init__(self, folder: Path, task: str, *, keeps_text: bool = True) -> None:
+        self.keeps_text = keeps_text
         self._folder = folder
         self._task = task
         self._files = 0
@@ -86,6 +73,7 @@ class SpoolWriter:
 
     def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
         """Add the rows of one record."""
+        rows = rows if self.keeps_text else without_text(rows)
         self._records.append(_Record(result, document.beginning(), rows))
         self._characters += len(document.content)
         if len(self._records) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
@@ -134,7 +122,7 @@ class SpoolWriter:
             self._write(name, table, [keys[record] for record in records])
 
     def _keep_reject(self, result: ReadResult, part: Unreadable) -> None:
-        self._rejects.append(result.reject(part))
+        self._rejects.append(result.reject(part if self.keeps_text else reject_without_text(part)))
         self._reject_keys.append((result.key.reading, result.key.portion, part.ordinal))
 
     def _write(self, name: str, rows: pa.Table, keys: Sequence[DocumentKey]) -> None:

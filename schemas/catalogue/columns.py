@@ -78,6 +78,7 @@ RUNS: Columns = {
     **by_key(
         _SOURCE_NAME,
         _SOURCE["received_at"],
+        _SOURCE["ingested_by"],
         Entry("excerpt", "Match", meaning="Where the searched text was found, and what is around it."),
     ),
 }

@@ -78,7 +78,10 @@ RUN_FIGURES = by_key(
         "duration_per_turn_ms", "Wall time per turn", Unit.MILLISECONDS, "lower", "Wall time divided by turns.", word="turn-time",
         sql="duration_ms / nullif(num_turns, 0)",
     ),
-    Figure("is_completed", "Completed", Unit.TEXT, "higher", "Whether the run completed.", sql="outcome = 'completed'"),
+    Figure(
+        "is_completed", "Completed", Unit.TEXT, "higher", "Whether the run completed. Unknown where the outcome is.",
+        sql="nullif(outcome, 'unknown') = 'completed'",
+    ),
     Figure(  # the first condition is that of nearly all runs: it saves two thirds of the time
         "is_started", "Started", Unit.TEXT, "neither", _STARTED,
         sql="case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then"

@@ -43,11 +43,11 @@ RUN_METRICS = by_key(
     ),
     Metric(
         "completed", "Completed", Unit.COUNT, "higher", "Runs with the outcome completed.",
-        sql="count(*) filter (is_completed)", known="count(*)",
+        sql="count(*) filter (is_completed)", known="count(is_completed)",
     ),
     Metric(
-        "error_rate", "Failure rate", Unit.SHARE, "lower", "Share of runs that did not complete.",
-        sql="count(*) filter (not is_completed) / nullif(count(*), 0)", known="count(*)",
+        "error_rate", "Failure rate", Unit.SHARE, "lower", "Share of the runs with a known outcome that did not complete.",
+        sql="count(*) filter (not is_completed) / nullif(count(is_completed), 0)", known="count(is_completed)",
     ),
     Metric(
         "never_started_runs", "Runs that never started", Unit.COUNT, "lower", _NEVER_STARTED,

@@ -44,10 +44,10 @@ def _quadrants(key: str, label: str, condition: str, meaning: str) -> Metric:
     return Metric(key, label, Unit.SHARE, "higher", meaning, sql=share, known=f"count(*) filter ({_LABELLED})")
 
 
-def _cost_per(key: str, label: str, condition: str, meaning: str, of_runs: str = "true") -> Metric:
-    # both sides of the division are of the runs that report a cost: a speedup of unknown cost makes the others no cheaper
-    cost = f"sum(cost_own_usd) filter ({of_runs}) / nullif(count(cost_own_usd) filter ({condition}), 0)"
-    return Metric(key, label, Unit.USD, "lower", meaning, sql=_MONEY.format(cost), known=f"count(cost_own_usd) filter ({of_runs})")
+def _cost_per(key: str, label: str, condition: str, meaning: str, of_runs: str = "true", cost: str = "cost_own_usd") -> Metric:
+    # both sides of the division are of the runs that have a cost: a speedup of unknown cost makes the others no cheaper
+    per = f"sum({cost}) filter ({of_runs}) / nullif(count({cost}) filter ({condition}), 0)"
+    return Metric(key, label, Unit.USD, "lower", meaning, sql=_MONEY.format(per), known=f"count({cost}) filter ({of_runs})")
 
 
 VERDICT_METRICS = by_key(
@@ -90,6 +90,11 @@ VERDICT_METRICS = by_key(
         "cost_compared_runs_usd", "Cost of compared runs", Unit.USD, "neither", "Reported cost of the runs with a comparable baseline.",
         sql=f"sum(cost_own_usd) filter ({_COMPARED})", known=f"count(cost_own_usd) filter ({_COMPARED})",
     ),
+    RUN_METRICS["cost_list_usd"],
+    _cost_per(
+        "cost_list_per_faster_usd", "List-price cost per verified speedup", "verdict = 'faster'",
+        "List-price cost of all runs divided by the number of them measured faster than the baseline.", cost="cost_list_usd",
+    ),
     _cost_per(
         "cost_per_reached_usd", "Cost per reference reached", _REACHED,
         "Reported cost of all runs divided by the number that reached the reference.",
@@ -126,6 +131,12 @@ VERDICT_TEXTS = by_key(
         "Cost per verified speedup, compared runs",
         meaning=VERDICT_METRICS["cost_per_faster_compared_usd"].meaning,
         short="Cost per speedup, compared runs",
+    ),
+    Entry(
+        "cost_list_per_faster",
+        "List-price cost per verified speedup",
+        meaning=VERDICT_METRICS["cost_list_per_faster_usd"].meaning,
+        short="List price per speedup, all runs",
     ),
     Entry("cost_per_reached", "Cost per reference reached", meaning=VERDICT_METRICS["cost_per_reached_usd"].meaning),
 )

@@ -12,7 +12,11 @@ _PEAK = Entry(
     "context_peak_tokens", "Context peak", Unit.TOKENS,
     meaning="Largest context of the main conversation: uncached input, cache reads and cache writes of one response.",
 )  # fmt: skip
-_LANE = Entry("subagent", "Sub-agent", meaning="Id of the sub-agent; main: the main conversation; side chain: questions beside it.")
+_LANE = Entry(
+    "subagent",
+    "Sub-agent",
+    meaning="Type and task of the sub-agent, else its id; main: the main conversation; side chain: side questions.",
+)
 _SUMS = (
     *(USAGE_METRICS[key] for key in ("first_at", "last_at", "responses", "total_tokens", "output_tokens", "cost_list_usd", LOWER_BOUNDS)),
     Entry("tool_calls", "Tool calls", Unit.COUNT, meaning="Calls of tools by its responses."),

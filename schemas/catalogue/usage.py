@@ -40,7 +40,7 @@ USAGE_DIMENSIONS = by_key(
     _by("model", "Model", "The model that answered."),
     _by(TOOL, "Tool", "The tool that the response called. A response that called several counts for each."),
     _by("agent", "Agent", DIMENSIONS["agent"].meaning),
-    _by("sub-agent", "Sub-agent", "Id of the sub-agent that asked; main: the main conversation.", "subagent"),
+    _by("sub-agent", "Sub-agent", "Type of the sub-agent that asked, else its id; main: the main conversation.", "subagent"),
 )  # fmt: skip
 """Groupings of usage."""
 
@@ -89,7 +89,8 @@ USAGE_METRICS = by_key(
     ),
     _count(WHOLE_RUNS, "Runs without responses", _WHOLE, "count(distinct run_id) filter (part = 'run')"),
     _count(
-        "sessions", "Sessions", "Distinct sessions. One that spans several rows counts in each, and once in the total.",
+        "sessions", "Sessions",
+        "Distinct sessions; a run that names none counts as one. One that spans several rows counts in each, and once in the total.",
         "count(distinct session) filter (part <> 'outside')",
     ),
     _tokens("input_tokens"),
@@ -139,16 +140,22 @@ TOOL_METRICS = by_key(
 TOOL_TOTALS = ("tool_calls", "failed_calls")
 """Of these, the figures that add up."""
 
+RESETS = "limit_resets_at"
+
 BLOCK_ENTRIES = by_key(
     Entry("block_start", "Start", Unit.TIME, meaning="When the block starts (UTC): its first response, floored to the hour."),
     Entry("block_end", "End", Unit.TIME, meaning="When the block ends (UTC)."),
+    Entry(
+        RESETS, "Limit resets", Unit.TIME,
+        meaning="When the limit that was reached in the block resets (UTC), by its message. Empty: none was reached, or it does not say.",
+    ),
     Entry("block_state", "State", meaning="complete, active or gap; a gap is the time without a response between two blocks."),
     Entry("tokens_per_minute", "Tokens per minute", Unit.TOKENS, meaning="Burn rate from the block's first response to its last."),
     Entry("usd_per_hour", "Cost per hour", Unit.USD, meaning="List-price cost per hour, over the same time."),
     Entry("minutes_left", "Minutes left", Unit.COUNT, meaning="Minutes until the active block ends."),
     Entry("projected_tokens", "Projected tokens", Unit.TOKENS, meaning="Tokens at the end of the active block at its burn rate."),
     Entry("projected_usd", "Projected cost", Unit.USD, meaning="List-price cost at the end of the active block at its burn rate."),
-)
+)  # fmt: skip
 """What a table of blocks has beside USAGE_METRICS."""
 
 USAGE: Columns = {**USAGE_DIMENSIONS, **USAGE_METRICS, **BLOCK_ENTRIES}

@@ -17,6 +17,7 @@ class CostCause(StrEnum):
     ONE_HOUR_CACHE_WRITES = "1h_cache_writes"
     REGIONAL_ENDPOINT = "regional_endpoint"
     FALLBACK_PRICE = "fallback_price"
+    LONG_CONTEXT = "long_context"
     FAST_MODE = "fast_mode"
     SERVICE_TIER = "service_tier"
     HELPER_MODEL_MISSING = "helper_model_missing"
@@ -48,11 +49,12 @@ CAUSES = {
     CostCause.FALLBACK_PRICE: CauseMeaning(
         "fallback pricing", "warning", "The agent did not know the model and used the price of another one."
     ),
-    CostCause.FAST_MODE: CauseMeaning(
-        "fast mode", "info", "The reported cost includes the premium of fast mode; the list-price cost uses base rates."
+    CostCause.LONG_CONTEXT: CauseMeaning(
+        "long context", "info", "The list-price cost prices long requests at the long-context tier; the reported cost uses base rates."
     ),
+    CostCause.FAST_MODE: CauseMeaning("fast mode", "info", "One side includes the premium of fast mode, the other uses base rates."),
     CostCause.SERVICE_TIER: CauseMeaning(
-        "service tier", "info", "The reported cost uses another service tier (batch, flex, priority); the list-price cost uses base rates."
+        "service tier", "info", "One side uses another service tier (batch, flex, priority), the other uses base rates."
     ),
     CostCause.HELPER_MODEL_MISSING: CauseMeaning(
         "missing model usage", "warning", "The reported total is higher than the sum of its models: the record leaves a model out."

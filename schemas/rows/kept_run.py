@@ -91,7 +91,16 @@ class KeptRun(_Kept):
     tool_calls: tuple[tuple[str, Whole, Whole | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
     resume: dict[str, Any] | None = None
-    """What its reader needs, besides all this, to go on where the log has grown."""
+    """What its reader needs, besides all this, to go on where the log has grown. Only `texts` in it has any text."""
+    is_textless: bool = False
+    """Whether the ingest kept no text."""
+
+    def textless(self) -> KeptRun:
+        """The same run without anything that was said in it. Its end stays where it is one word."""
+        resume = None if self.resume is None else {name: value for name, value in self.resume.items() if name != "texts"}
+        is_word = self.ended_as is not None and self.ended_as.replace("_", "").replace("-", "").isalnum()
+        said = {"title": None, "prompt": None, "final_text": None, "errors": ()}
+        return self.model_copy(update=said | {"ended_as": self.ended_as if is_word else None, "resume": resume, "is_textless": True})
 
     def as_json(self) -> str:
         """The kept record, without fields that the log does not tell."""

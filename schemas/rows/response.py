@@ -15,6 +15,8 @@ class _Response(Row):
     request_id: Text | None = optional("Request", "Id of the request to the model.")
     at: UtcTime | None = optional("Time", "When the response was written (UTC). Empty: the transcript does not say.")
     agent_id: Text | None = optional("Sub-agent", "Id of the sub-agent that asked for it. Empty: the main agent.")
+    agent_type: Text | None = optional("Type of sub-agent", "Type of the sub-agent, as the file beside its transcript names it.")
+    agent_description: Text | None = optional("Task of sub-agent", "What the sub-agent was asked for, in some words of that file.")
     is_sidechain: Flag = Field(default=False, title="Side chain", description="Whether it belongs to a sub-agent or a side question.")
     model_id: Text | None = optional("Model id", "Model id as logged.")
     model: Text | None = optional("Model", "Canonical model, without date, region and context suffix of the id.")
@@ -45,6 +47,9 @@ class _Response(Row):
     tools: Names = Field(default=(), title="Tools", description="Tools that the response called, one name per call, in order.")
     failed_tools: Names = Field(default=(), title="Failed tools", description="Of those calls, the tools of the calls that failed.")
     cost_reported_usd: Usd | None = optional("Cost as logged", "`costUSD` of the line, which early versions wrote.")
+    limit_resets_at: UtcTime | None = optional(
+        "Limit resets", "When the limit of the account resets that was reached after the response (UTC), as the agent says."
+    )
 
 
 class ResponseCopyRow(_Response):

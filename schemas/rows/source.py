@@ -74,7 +74,9 @@ class SourceRow(Row):
     resume_at: Bytes | None = Field(
         default=None, description="Of a session transcript: the byte from which a later ingest reads on where the file has grown."
     )
-    goes_on: Text | None = Field(default=None, description="Of a part of a transcript that has grown: the source with what came before.")
+    ingested_by: Text | None = optional("Ingested by", "Who ingested it: user@host, or the signed-in visitor of a dashboard.")
+    tool_version: Text | None = optional("Version", "Version of Tachograph that ingested it.")
+    goes_on: Text | None = Field(default=None, description="Of a file that has grown, and was read before: the source with its beginning.")
 
 
 class RejectRow(Row):
@@ -110,7 +112,7 @@ class FindingRow(Row):
 class StoreMetaRow(Row):
     """The store's own card: one row."""
 
-    schema_version: Count = Field(description="Version of the tables (schemas.rows.tables.SCHEMA_VERSION).")
+    schema_version: Count = Field(description="Version of the tables (schemas.store_version.SCHEMA_VERSION).")
     created_by: Text = Field(description="Version of Tachograph that made the store.")
     created_at: UtcTime = Field(description="When the store was made (UTC).")
     last_ingest: Count = Field(default=0, description="Number of the last ingest that was written, undone or not.")

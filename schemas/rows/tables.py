@@ -37,10 +37,6 @@ from schemas.rows.word import CommonWordRow, RareWordsRow
 from schemas.text import paired
 from schemas.unit_names import Unit
 
-SCHEMA_VERSION = 10
-"""Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
-writes a new store from the records of the old one."""
-
 TABLES: dict[str, type[Row]] = {
     "store_meta": StoreMetaRow,
     "sources": SourceRow,

@@ -73,6 +73,7 @@ ATTACKS: Mapping[str, Callable[[Lab, Mapping[str, int]], None]] = {
     "readers": lambda lab, size: broken_logs.attack(lab, size["readers"]),
     "pages": with_browser(attack_pages),
     "others": lambda lab, _: other_tests.attack(lab),
+    "laws": lambda lab, _: other_tests.attack_laws(lab),
 }
 """Name → attack, in the order of the table."""
 

@@ -84,13 +84,13 @@ def ingest(source: Path) -> list[str | Path]:
 
 
 def attack(lab: Lab, kills: int) -> None:
-    """Strike each command: `kills` times by SIGKILL in all, and a twentieth as often, once at least, by each of SIGTERM and SIGINT."""
+    """Strike each command: `kills` times by SIGKILL in all, and a twentieth as often by each of SIGTERM and SIGINT."""
     every = list(commands(lab))
     usual = {command.name: undisturbed(lab, command) for command in every}
     _strike_all(lab, every, usual, signal.SIGKILL, kills)
     for number in (signal.SIGTERM, signal.SIGINT):
         alone = [command for command in every if not command.rival]
-        _strike_all(lab, alone, usual, number, max(len(alone), kills // 20))
+        _strike_all(lab, alone, usual, number, kills // 20)
 
 
 def _strike_all(lab: Lab, every: Sequence[Command], usual: Mapping[str, Undisturbed], number: signal.Signals, times: int) -> None:

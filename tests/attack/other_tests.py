@@ -1,8 +1,12 @@
-"""The other tests of attacks in this folder as lines of the table, such as foreign hosts and origins, framing, uploads without rights."""
+"""Tests as lines of the table, at full size: the other attacks of this folder, such as foreign origins, and laws on whole stores.
+
+All run with `--hypothesis-profile=thorough`: every case of which the suite runs a share (`tests.examples`), and ten times as many examples.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 import time
@@ -19,11 +23,38 @@ OURS = {f"test_{name}.py" for name in _SMALL}
 """Small versions of what the table has at full size, and tests of the harness itself."""
 
 
+_LAWS = (
+    "borrowed_texts",
+    "chains",
+    "docs",
+    "growing_transcripts",
+    "no_text",
+    "orders_of_logs",
+    "pipeline",
+    "response_prices",
+    "resumed_sessions",
+    "sessions_across_files",
+    "undo",
+    "verdicts",
+)
+LAWS = tuple(HERE.parent / f"test_{name}.py" for name in _LAWS)
+"""Tests outside of this folder whose examples take a second each: the suite has time for some of them."""
+
+FULL_SIZE = {"TACHOGRAPH_ATTACK_FILES": "10000"}
+"""Variables without which a test is left out, or small, in the suite."""
+
+
 def attack(lab: Lab) -> None:
-    """Run each file of tests; an attempt is a test."""
+    """Run each file of tests of this folder that the table has not at full size; an attempt is a test."""
     for file in sorted(HERE.glob("test_*.py")):
         if file.name not in OURS:
             _run(lab, file)
+
+
+def attack_laws(lab: Lab) -> None:
+    """Run each file of LAWS; an attempt is a test."""
+    for file in LAWS:
+        _run(lab, file)
 
 
 def _run(lab: Lab, file: Path) -> None:
@@ -38,11 +69,12 @@ def _run(lab: Lab, file: Path) -> None:
         "-q",
         "-p",
         "no:cacheprovider",
+        "--hypothesis-profile=thorough",
         str(file),
         f"--junitxml={told}",
         f"--basetemp={tally.folder / 'tmp'}",
     ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | FULL_SIZE, capture_output=True, text=True, check=False)
     tally.seconds = time.monotonic() - started
     if not told.exists():
         tally.failures.append(Failure(tally.attack, done.stdout[-2000:] + done.stderr[-2000:], " ".join(command), tally.folder))

@@ -28,7 +28,7 @@ from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire.agents.claude_code import ResultRecord
 from schemas.wire.values import DIGITS_LOST
 from tests.attack.commands import tachograph
-from tests.conftest import ROOT, StoreOnce, record_text
+from tests.conftest import StoreOnce, record_text
 from tests.reporting import READERS
 
 MOST = "999999999.999999999"
@@ -241,9 +241,5 @@ def test_d16_a_price_file_is_exact(dear: Store, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("screen", ["overview", "runs", "cost", "duration", "compare", "quality", "reports"])
-def test_d16_every_screen_draws_the_largest_amounts(dear: Store, screen: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TACHOGRAPH_DB", dear.location)
-    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=60).run()
-    app.switch_page(f"screens/{screen}.py").run()
-    assert not app.exception
-    assert not app.error
+def test_d16_every_screen_draws_the_largest_amounts(dear: Store, screen: str, screens: Callable[..., AppTest]) -> None:
+    assert not screens(dear.location, f"screens/{screen}.py").error

@@ -8,7 +8,7 @@ import json
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +35,8 @@ from ingest.store.rebuild import rebuild
 from schemas.text import in_json, one_line, paired, visible
 from tests.attack.commands import tachograph
 from tests.attack.hostile import HOSTILE, KEPT, NASTY, found_in, nasty_record, nasty_store
-from tests.conftest import ROOT, MadeOnce
-from tests.examples import examples
+from tests.conftest import MadeOnce
+from tests.examples import a_share, examples
 from tests.serving import served, wait_until_drawn
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
@@ -162,8 +162,11 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("format_", ["table", *(name for name, export in EXPORTS.items() if not export.is_binary)])
+TEXT_FORMATS = ("table", *(name for name, export in EXPORTS.items() if not export.is_binary))
+"""Not a multiple of the step below, so that each command meets several and each of them several commands."""
+
+
+@pytest.mark.parametrize(("command", "format_"), a_share(((command, name) for command in COMMANDS for name in TEXT_FORMATS), 5))
 def test_d13_no_command_sends_a_terminal_what_it_would_obey(nasty: Store, tmp_path: Path, command: str, format_: str) -> None:
     """On a terminal everything is harmless; in a file json reads back, and csv alone is raw."""
     words = (*COMMANDS[command], "--format", format_, "--db", nasty.location)
@@ -261,36 +264,21 @@ def _strings(value: object) -> Iterator[str]:
         yield from (text for item in value for text in _strings(item))
 
 
-def opened(store: Store, monkeypatch: pytest.MonkeyPatch, screen: str, **query: str) -> AppTest:
-    monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-    app = AppTest.from_file(str(ROOT / "app" / "dashboard.py"), default_timeout=60)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    app.switch_page(f"screens/{screen}.py")
-    for key, value in query.items():
-        app.query_params[key] = value
-    return app.run()
-
-
 def flawless(app: AppTest) -> None:
-    assert not app.exception
     assert not app.error
     assert not [text for text in shown_on(app) if found_in(text)]
 
 
-@pytest.mark.usefixtures("installed_once")
 @pytest.mark.parametrize("screen", SCREENS)
-def test_d13_every_screen_shows_such_text_harmlessly(nasty: Store, monkeypatch: pytest.MonkeyPatch, screen: str) -> None:
-    flawless(opened(nasty, monkeypatch, screen))
+def test_d13_every_screen_shows_such_text_harmlessly(nasty: Store, screens: Callable[..., AppTest], screen: str) -> None:
+    flawless(screens(nasty.location, f"screens/{screen}.py"))
 
 
-@pytest.mark.usefixtures("installed_once")
-def test_d5_every_such_run_has_its_page(nasty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_d5_every_such_run_has_its_page(nasty: Store, screens: Callable[..., AppTest]) -> None:
     with nasty.reading() as connection:
         ids = [run_id for (run_id,) in connection.execute("select run_id from runs").fetchall()]
     for run_id in ids:
-        app = opened(nasty, monkeypatch, "run", run=run_id)
+        app = screens(nasty.location, "screens/run.py", run=run_id)
         flawless(app)
         assert [header.value for header in app.header][:3] == ["Cost", "Result", "Details"]
 

@@ -13,8 +13,8 @@ import duckdb
 import pytest
 
 from ingest.store.database import Store
+from ingest.store.pricing.repricing import reprice
 from ingest.store.rebuild import rebuild
-from ingest.store.repricing import reprice
 from schemas.errors import NotAStore, StoreBusy, StoreMissing
 from tests.conftest import SAMPLES, environment, ingest_paths
 from tests.test_durability import litter, runs

@@ -6,10 +6,11 @@ from tests.attack import kills
 from tests.attack.lab import Lab
 
 KILLS = 12
-"""One at each turn of `kills`: more find nothing that these do not, unless they are sixty times as many."""
+"""One at each turn of `kills`: more find nothing that these do not, unless they are sixty times as many. Signals that ask a command to end
+come at 18 moments in `tests/test_interrupts.py`."""
 
 
-def test_d2_d12_signals_at_random_moments_leave_the_store_as_before_or_after(lab: Lab) -> None:
+def test_d2_kills_at_random_moments_leave_the_store_as_before_or_after(lab: Lab) -> None:
     """A thousand kills: `python -m tests.attack --only kills`."""
     kills.attack(lab, KILLS)
     assert sum(tally.attempts for tally in lab.tallies) >= KILLS

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.queue import Kind, Queue, Ticket
+from ingest.store.opening.queue import Kind, Queue, Ticket
 from schemas.errors import StoreBusy
 from tests.conftest import environment
 from tests.test_durability import litter, runs

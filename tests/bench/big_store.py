@@ -12,7 +12,7 @@ import pyarrow as pa
 from ingest.documents.contents import read_paths
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from ingest.store.repricing import reprice
+from ingest.store.pricing.repricing import reprice
 from ingest.store.text_index import index_texts
 from schemas.rows.tables import TABLES, arrow_schema
 

@@ -16,8 +16,8 @@ from datetime import UTC
 from pathlib import Path
 from typing import TypeVar
 
-from ingest.agents import SourceReaders
 from ingest.agents.base import Found, Rows
+from ingest.agents.readers import SourceReaders
 from ingest.claims import extract
 from ingest.context.gather import gather
 from ingest.context.path_template import PathReading
@@ -31,7 +31,8 @@ from ingest.store.commit import commit
 from ingest.store.database import Store
 from ingest.store.history.ingests import next_ingest
 from ingest.store.read_result import PortionKey, ReadResult
-from ingest.store.spool import SpoolWriter, spool_folder
+from ingest.store.spool import SpoolWriter
+from ingest.store.spool_folder import spool_folder
 from schemas.wire.agents.claude_code import ResultRecord
 from tests.bench.logs import Record, write_lines
 

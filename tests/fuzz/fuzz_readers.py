@@ -18,8 +18,8 @@ from contextlib import suppress
 from typing import Any
 from unittest.mock import patch
 
-from ingest.agents import SourceReaders
 from ingest.agents.base import Rows
+from ingest.agents.readers import SourceReaders
 from ingest.documents.document import Document
 from ingest.reading.read_source import read_source
 from ingest.reading.settings import Settings

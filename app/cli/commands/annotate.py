@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import terminal
-from app.cli.closed_lists import with_known_words
-from app.cli.options import Command, examples, filter_options, utf8, with_store, with_whole_ids
+from app.cli.options import Command, examples, filter_options, utf8, with_store
 from app.queries.filters.chosen import Filters, choose, parse_label
 from app.queries.filters.registry import EXCLUDED, FILTERS
+from app.text.words.closed_lists import with_known_words
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
 
@@ -129,7 +129,7 @@ def _tell_runs(store: Store, run_ids: Sequence[str]) -> None:
 
 
 def _chosen_runs(store: Store, words: Sequence[str], chosen: Filters) -> list[str]:
-    from app.queries.run_ids import run_id_of
+    from app.queries.run_ids import run_id_of, with_whole_ids
     from app.queries.runs import ids
 
     if words and chosen:

@@ -8,6 +8,7 @@ import click
 
 from app.cli.options import Output, by_option, examples, with_filters, with_limit, with_output, with_store, zone_option
 from app.queries.filters.chosen import Filters
+from app.queries.grouping import filters_in
 
 if TYPE_CHECKING:
     from ingest.store.database import Store
@@ -44,6 +45,7 @@ def verdicts(by: tuple[str, ...], zone: str, limit: int | None, filters: Filters
     from app.cli.output import deliver
     from app.reports import measured_results
 
+    filters = filters_in(filters, zone)
     if how["published"]:
         if by or filters:
             raise click.UsageError("--published counts judgements, and --by and filters choose runs. Use one of them.")

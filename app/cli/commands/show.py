@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli import terminal
-from app.cli.options import TABLE, Word, examples, utf8, with_store
+from app.cli.options import TABLE, WITH_TEXT, Output, Word, examples, utf8, with_store
 
 if TYPE_CHECKING:
+    from app.queries.filters.notes import CheckedStore
     from app.queries.run_page import RunPage
-    from ingest.store.database import Store
 
 JSON = "json"
 
@@ -24,8 +24,9 @@ JSON = "json"
     "--format", "format_", type=Word((TABLE, JSON)), default=TABLE, show_default=True, help="json has all columns and exact numbers."
 )
 @click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help="Output file.")
+@click.option("--with-text", is_flag=True, help=WITH_TEXT)
 @with_store
-def show(run: str, format_: str, path: Path | None, store: Store) -> None:
+def show(run: str, format_: str, path: Path | None, store: CheckedStore, *, with_text: bool) -> None:
     """Show one run: title, cost and its cause, models, claims, findings, tools, files, summary, source.
 
     ID is the id of a run or its first 4 or more characters, as lists show it. Without ID: the run that was ingested last.
@@ -37,6 +38,8 @@ def show(run: str, format_: str, path: Path | None, store: Store) -> None:
     from app.text.run_text import run_text
     from ingest.system.command_lines import command_line
 
+    if not Output(format_, path, with_text).keeps_text:
+        store.leave_out_texts()
     with read_transaction(store) as transaction:
         run_id = run_id_of(transaction, run) if run else latest(transaction)
         page = run_page(transaction, run_id) if run_id else None

@@ -12,7 +12,7 @@ from schemas.catalogue.usage import USAGE_DIMENSIONS
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
-    from app.cli.filter_notes import CheckedStore
+    from app.queries.filters.notes import CheckedStore
     from app.queries.usage.totals import Request
 
 WEEK_STARTS = ("monday", "sunday")

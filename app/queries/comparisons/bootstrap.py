@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,9 +85,10 @@ def compare(first: Values, second: Values, tasks: tuple[Mapping[str, float], Map
     one, two = first[~np.isnan(first)], second[~np.isnan(second)]
     if not one.size or not two.size:
         return None
-    medians = float(np.median(one)), float(np.median(two))
-    chance = np.random.default_rng(SEED)
-    resampled = (_bootstrap(one, chance), _bootstrap(two, chance)) if min(one.size, two.size) >= FEWEST else None
+    chance = np.random.default_rng(SEED) if min(one.size, two.size) >= FEWEST else None
+    found = _medians(one, chance), _medians(two, chance)
+    medians = found[0].median, found[1].median
+    resampled = None if chance is None else (found[0].resampled, found[1].resampled)
     difference = _estimate(medians[1] - medians[0], resampled and resampled[1] - resampled[0])
     return Comparison((one.size, two.size), medians, difference, _ratio(medians, resampled), _pairs(*tasks))
 
@@ -109,8 +111,8 @@ def _pairs(first: Mapping[str, float], second: Mapping[str, float]) -> Paired | 
 
 
 def _median_of(values: Values) -> Estimate:
-    resampled = _bootstrap(values, np.random.default_rng(SEED)) if values.size >= FEWEST else None
-    return _estimate(float(np.median(values)), resampled)
+    found = _medians(values, np.random.default_rng(SEED) if values.size >= FEWEST else None)
+    return _estimate(found.median, found.resampled if values.size >= FEWEST else None)
 
 
 def _estimate(value: float, resampled: Values | None) -> Estimate:
@@ -120,25 +122,37 @@ def _estimate(value: float, resampled: Values | None) -> Estimate:
     return Estimate(value, float(low), float(high))
 
 
-def _bootstrap(values: Values, chance: np.random.Generator) -> Values:
-    """Medians of RESAMPLES resamples of the values, by the ranks that the middle of n uniform numbers points at."""
+class _Sampled(NamedTuple):
+    """The median of values, and those of RESAMPLES resamples of them; none without a generator of chance."""
+
+    median: float
+    resampled: Values
+
+
+def _medians(values: Values, chance: np.random.Generator | None) -> _Sampled:
+    """Medians of the values and of resamples, by the ranks that the middle of n uniform numbers points at.
+
+    The ranks lie around the middle: only what is between them is sorted, once for all.
+    """
     size = values.size
+    ranks = np.concatenate([[(size - 1) // 2, size // 2], *(_ranks(size, chance) if chance else ())])
+    first, last = int(ranks.min()), int(ranks.max())
+    ordered = np.partition(values, (first, last))
+    ordered[first : last + 1].sort()
+    found = ordered[ranks]
+    resampled = found[2:].reshape(-1, RESAMPLES)
+    return _Sampled(float((found[0] + found[1]) / 2), resampled.sum(axis=0) / max(1, len(resampled)))
+
+
+def _ranks(size: int, chance: np.random.Generator) -> list[NDArray[np.int64]]:
+    """The ranks of the middle value of RESAMPLES resamples; of the two values around the middle, where the size is even."""
     if size % 2:
         middle = (size + 1) / 2
-        return _ordered_at(values, _places(chance.beta(middle, middle, RESAMPLES), size))
+        return [_places(chance.beta(middle, middle, RESAMPLES), size)]
     half = size / 2
     below = chance.beta(half, half + 1, RESAMPLES)
     above = below + (1 - below) * chance.beta(1, half, RESAMPLES)
-    found = _ordered_at(values, np.concatenate([_places(below, size), _places(above, size)]))
-    return (found[:RESAMPLES] + found[RESAMPLES:]) / 2
-
-
-def _ordered_at(values: Values, places: NDArray[np.int64]) -> Values:
-    """What the values in ascending order have at these places. They lie around the middle: only what is between them is sorted."""
-    first, last = int(places.min()), int(places.max())
-    ordered = np.partition(values, (first, last))
-    ordered[first : last + 1].sort()
-    return ordered[places]
+    return [_places(below, size), _places(above, size)]
 
 
 def _places(uniform: Values, size: int) -> NDArray[np.int64]:

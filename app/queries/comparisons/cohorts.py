@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from app.queries import runs as run_queries
 from app.queries.comparisons import distributions as distribution_queries
 from app.queries.comparisons.bootstrap import Comparison, Estimate, compare
 from app.queries.filters.chosen import Filters
@@ -29,12 +31,22 @@ class Cohorts:
     compared: Mapping[str, Comparison]
 
 
-def compare_cohorts(store: Store, first: Filters, second: Filters, paired: Sequence[str] = tuple(MEASURES)) -> Cohorts:
-    """Compare the runs that the filters choose; the measures in `paired` also task by task. Raises StoreError."""
-    with read_transaction(store) as transaction:
-        tables = [distribution_queries.values(transaction, filters, list(MEASURES.values())) for filters in (first, second)]
-        tasks = [distribution_queries.task_medians(transaction, filters, [MEASURES[key] for key in paired]) for filters in (first, second)]
-        shared = distribution_queries.shared(transaction, first, second)
+def compare_cohorts(
+    store: Store, first: Filters, second: Filters, paired: Sequence[str] = tuple(MEASURES), base: Store | None = None
+) -> Cohorts:
+    """Compare the runs that the filters choose; the measures in `paired` also task by task. Raises StoreError.
+
+    `base`: the store of the first cohort, where that is another one.
+    """
+    with read_transaction(store) as candidate, read_transaction(base) if base else nullcontext(candidate) as baseline:
+        sides = ((baseline, baseline.searched(first)), (candidate, candidate.searched(second)))
+        tables = [distribution_queries.values(side, filters, list(MEASURES.values())) for side, filters in sides]
+        tasks = [distribution_queries.task_medians(side, filters, [MEASURES[key] for key in paired]) for side, filters in sides]
+        if base:
+            ids = [set(run_queries.ids(side, filters)) for side, filters in sides]
+            shared = len(ids[0] & ids[1])
+        else:
+            shared = distribution_queries.shared(candidate, sides[0][1], sides[1][1])
     compared = {}
     for word, measure in MEASURES.items():
         one, two = (np.asarray(table[measure.key].to_numpy(), np.float64) for table in tables)

@@ -14,7 +14,7 @@ from app.queries.filters.chosen import Filters, where
 from app.queries.grouping import UTC_ZONE, groups
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, arrow, run_step
-from ingest.store.price_tables import prices_table, stored_book
+from ingest.store.pricing.price_tables import prices_table, stored_book
 from schemas.errors import UsageError
 from schemas.rows.price import ModelKey
 

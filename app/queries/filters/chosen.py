@@ -63,6 +63,7 @@ class Filters:
 
 
 def _words(key: str, value: str) -> str:
+    key = SEARCH if key == FOUND.key else key  # people know the one
     return f"--{key}" if key in FILTERS and FILTERS[key].kind is Kind.FLAG else f"--{key} {shlex.quote(value)}"
 
 

@@ -92,6 +92,9 @@ FILTERS = {
         Filter("main-model", Kind.NAMES, "list_contains($value, model)", "Filter by main model: the one that cost most.", "model"),
         Filter("outcome", Kind.NAMES, "list_contains($value, outcome)", "Filter by outcome, e.g. completed, limit_reached.", "outcome"),
         Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Filter by experiment.", "experiment"),
+        Filter(
+            "ingested-by", Kind.NAMES, "list_contains($value, ingested_by)", "Filter by who ingested the run, user@host.", "ingested_by"
+        ),
         Filter("label", Kind.LABELS, "labels[$key] = $value", "Filter by label, key=value.", _LABEL_OPTIONS),
         Filter(
             "since",

@@ -6,6 +6,7 @@ is the whole of last month.
 
 from __future__ import annotations
 
+import os
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
@@ -25,10 +26,16 @@ PRESETS = {
 """Periods to choose by one click: what `--since` and `--until` are then."""
 
 
+def this_moment() -> datetime:
+    """Now, or the time that SOURCE_DATE_EPOCH says: the same store then gives the same bytes."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC).replace(microsecond=0)
+
+
 def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> datetime | None:
     """The moment that a text means; None where it means none. `zone` is that of days, and of a time that names none."""
     words = " ".join(text.lower().replace("-", " ").split()) if text[:1].isalpha() else text.strip()
-    today = (now or datetime.now(UTC)).astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = (now or this_moment()).astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     try:
         if found := _AGO.fullmatch(words.lower()):
             return today - timedelta(days=int(found[1]) * DAYS[found[2]])

@@ -24,8 +24,18 @@ def _sums(prefix: str, table: str) -> str:
     return f"{classes}, case when coalesce({', '.join(columns.values())}) is not null then {total} end as total_tokens"
 
 
-LANE = "coalesce(agent_id, if(is_sidechain, 'side chain', 'main'))"
-"""Who asked for a response: a sub-agent, a question beside the main conversation, or that itself."""
+_MAIN = "if(is_sidechain, 'side chain', 'main')"
+SUBAGENT = f"coalesce(if(agent_id is null, null, agent_type), agent_id, {_MAIN})"
+"""Who asked for a response: a type of sub-agents, one of unknown type, a question beside the main conversation, or that itself."""
+
+_ALIKE = "partition by agent_type, agent_description"
+LANE = f"""case
+    when agent_id is null then {_MAIN}
+    when agent_type is null then agent_id
+    else concat_ws(': ', agent_type, agent_description)
+        || if(min(agent_id) over ({_ALIKE}) = max(agent_id) over ({_ALIKE}), '', ' ' || left(agent_id, 8))
+end"""
+"""The same within a session: each sub-agent by its type and task. The beginning of its id tells those apart that are called alike."""
 
 PROJECT = "coalesce(repo, nullif(regexp_extract(cwd, '([^/\\\\]+)[/\\\\]*$', 1), ''))"
 """What a run worked on: its repository, else the last folder of its working directory."""
@@ -47,8 +57,9 @@ of_responses as (
     select
         'response' as part, wanted.run_id, wanted.session, wanted.agent, wanted.project, responses.at as used_at,
         response_id, responses.model,
-        {LANE} as subagent,
-        {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, not output_is_final as is_bound, tools, failed_tools
+        {SUBAGENT} as subagent,
+        {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, not output_is_final as is_bound, tools, failed_tools,
+        limit_resets_at
     from responses
     join wanted using (run_id)
 ),

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from app.queries.filters.chosen import NO_FILTERS, Filters, where
 from app.queries.runs import fetch
-from app.queries.usage.parts import LANE, PROJECT, of_period, without_period
+from app.queries.usage.parts import LANE, PROJECT, of_period, parts, without_period
 from ingest.store.database import Store
 
 _CONTEXT = "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
@@ -27,6 +27,12 @@ _OF_SESSION = "run_id = $run_id or session_id = (select session_id from runs whe
 def has_responses(store: Store) -> bool:
     """Whether any session has responses."""
     return bool(fetch(store, "select exists (from responses) as found")["found"][0].as_py())
+
+
+def runs_with_usage(store: Store, filters: Filters) -> int:
+    """How many runs the filters choose; a period those with a response in it, or without responses that started in it."""
+    chosen = parts(filters)
+    return int(fetch(store, f"with {chosen.sql} select count(distinct run_id) as runs from parts", chosen.parameters)["runs"][0].as_py())
 
 
 def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = None) -> pa.Table:
@@ -104,7 +110,8 @@ def lanes(store: Store, run_id: str) -> pa.Table:
     `subagent` names them.
     """
     sql = f"""
-        select agent_id, {LANE} as subagent, {_SUMS}, max({_CONTEXT}) as context_peak_tokens
-        from responses where {_OF_SESSION}
+        with named as (select *, {LANE} as subagent from responses where {_OF_SESSION})
+        select agent_id, subagent, {_SUMS.replace("responses.", "named.")}, max({_CONTEXT}) as context_peak_tokens
+        from named
         group by agent_id, subagent order by subagent <> 'main', first_at nulls last, subagent"""
     return fetch(store, sql, {"run_id": run_id})

@@ -21,6 +21,7 @@ from schemas.catalogue.entry import Metric
 from schemas.catalogue.usage import (
     BLOCK,
     BLOCK_ENTRIES,
+    RESETS,
     SUNDAY_WEEK,
     TOOL,
     TOOL_METRICS,
@@ -120,6 +121,13 @@ placed as (select {of}.*, block_start from {of} asof left join starts on used_at
 """
 
 
+_OF_BLOCKS = (
+    "min(block_start) as block_start",
+    f"max({RESETS}) filter ({RESETS} <= used_at + to_hours($block_hours)) as {RESETS}",
+)
+"""What groups of blocks have besides figures. A limit of a week resets later than any block."""
+
+
 def _summed(store: Store, chosen: Where, by: Sequence[Group], request: Request, found: Sequence[Block]) -> tuple[pa.Table, pa.Table]:
     """The groups and the row of all: one pass over the parts. Groups are called g0, g1, … within the query."""
     metrics = TOOL_METRICS if request.of_tools else USAGE_METRICS
@@ -131,8 +139,9 @@ def _summed(store: Store, chosen: Where, by: Sequence[Group], request: Request, 
     if BLOCK in request.by:
         tables, of = [*tables, _IN_BLOCKS.format(of=of)], "placed"
         bound_values |= {"block_starts": [block.start for block in found], "block_firsts": [block.first for block in found]}
+        bound_values |= {} if request.of_tools else {"block_hours": request.block_hours}
     keyed = f"keyed as (select *, {', '.join(f'{group.sql} as {name}' for group, name in zip(by, names, strict=True))} from {of})"
-    start = ["min(block_start) as block_start"] if BLOCK in request.by and not request.of_tools else []
+    start = list(_OF_BLOCKS) if BLOCK in request.by and not request.of_tools else []
     sql = f"""
         with {", ".join([*tables, keyed])}
         select grouping(g0) = 1 as is_total, {", ".join([*names, *start, *_figures(metrics)])}
@@ -161,7 +170,7 @@ def _parted(table: pa.Table, words: Sequence[str], request: Request) -> tuple[pa
     """(groups, the row of all). Of calls, the row of all knows only the figures that add up."""
     is_total = table["is_total"].to_pylist()
     rows = table.drop_columns(["is_total"])
-    total = rows.slice(is_total.index(True), 1).drop_columns([*words, *({"block_start"} & set(rows.column_names))])
+    total = rows.slice(is_total.index(True), 1).drop_columns([*words, *({"block_start", RESETS} & set(rows.column_names))])
     if request.of_tools:
         adds_up = {name: name in TOOL_TOTALS for name in total.column_names}
         total = pa.table({name: total[name] if adds else pa.nulls(1, total[name].type) for name, adds in adds_up.items()})
@@ -202,7 +211,7 @@ def _with_blocks(made: Usage, request: Request, found: Sequence[Block], now: dat
 
 
 _TIME, _USD = pa.timestamp("us", tz="UTC"), pa.decimal128(38, 9)
-_BLOCK_TYPES = dict(zip(BLOCK_ENTRIES, (_TIME, _TIME, pa.string(), pa.float64(), _USD, pa.float64(), pa.int64(), _USD), strict=True))
+_BLOCK_TYPES = dict(zip(BLOCK_ENTRIES, (_TIME, _TIME, _TIME, pa.string(), pa.float64(), _USD, pa.float64(), pa.int64(), _USD), strict=True))
 
 
 def _of_block(block: Block | None, rate: Burn | None, now: datetime) -> dict[str, Any]:

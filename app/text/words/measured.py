@@ -63,7 +63,7 @@ SHARES = f"Wrong sign: claimed faster, measured slower. Below {MIN_PAIRS} runs t
 
 TWO_DENOMINATORS = (
     "Cost per verified speedup: cost of all runs, failed ones included, ÷ runs measured faster. Compared runs: the same for runs with a "
-    "comparable baseline only. Runs that report no cost count on neither side."
+    "comparable baseline only. Runs that report no cost count on neither side; at list prices, every run with known tokens counts."
 )
 """Which runs a cost per verified speedup counts, for notes."""
 

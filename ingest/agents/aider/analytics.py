@@ -24,7 +24,8 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import AIDER
 from schemas.rows.run import RecordKind, TokensBasis
-from schemas.wire.agents.aider import EVENT_NAMES, AiderEvent
+from schemas.wire.agent_marks import AIDER_EVENT_NAMES
+from schemas.wire.agents.aider import AiderEvent
 
 SESSIONS_OPEN = 256
 """Sessions that may be continued; of more, the one without a message for the longest time is taken as ended."""
@@ -62,7 +63,7 @@ class AiderAnalytics:
     @staticmethod
     def recognises(document: Document) -> bool:
         value = document.value
-        return value.keys() >= EVENT_NAMES and isinstance(value["event"], str) and isinstance(value["properties"], dict)
+        return value.keys() >= AIDER_EVENT_NAMES and isinstance(value["event"], str) and isinstance(value["properties"], dict)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         name = document.value["event"]

@@ -14,7 +14,8 @@ from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import AIDER
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.aider import RESULT_NAMES, AiderResult
+from schemas.wire.agent_marks import AIDER_RESULT_NAMES
+from schemas.wire.agents.aider import AiderResult
 
 _NO_TOKENS = "Older results of Aider's benchmark have no token counts."
 
@@ -30,7 +31,7 @@ class AiderBenchmark:
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        return bool(document.value.keys() >= RESULT_NAMES)
+        return bool(document.value.keys() >= AIDER_RESULT_NAMES)
 
     def feed(self, document: Document) -> Iterable[Found]:
         values = _kept(wire_record(AiderResult, document)) | {"run_id": canonical_hash(document.value)}

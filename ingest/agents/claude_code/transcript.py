@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, cast
 
-from ingest.agents.base import NO_FACTS, NO_TYPE, ContextOf, Found
+from ingest.agents.base import NO_FACTS, NO_SUBAGENT, NO_TYPE, ContextOf, Found
 from ingest.agents.claude_code.transcript_facts import SessionFacts
 from ingest.agents.claude_code.transcript_lines import is_line
 from ingest.agents.claude_code.transcript_passing import PassedLines
@@ -97,10 +97,9 @@ class ClaudeTranscript:
         if kept.resume is None:
             return False
         try:
-            self.lines, self.passing.count, self._messages, *earlier = map(int, kept.resume["counts"])
-            self._responses.earlier, self._responses.earlier_of_main = earlier
+            self.lines, self.passing.count, self._messages, self._responses.earlier = map(int, kept.resume["counts"])
             self._calls.counts = {tool: [calls, errors] for tool, calls, errors in kept.resume["calls"]}
-            self._facts.restore(kept, kept.resume["facts"])
+            self._facts.restore(kept, kept.resume["facts"], kept.resume.get("texts", {}))
         except (KeyError, TypeError, ValueError):  # of another version
             return False
         self._left_at = _Settled(self.lines, self.passing.count, 0, self._messages, merged(self._calls))
@@ -113,8 +112,8 @@ class ClaudeTranscript:
         """
         if (at := self._left_at) is None:
             return None
-        counts = (at.lines, at.passed, at.messages, *self._responses.counted(at.responses))
-        return {"counts": counts, "calls": at.calls, "facts": self._facts.state()}
+        counts = (at.lines, at.passed, at.messages, self._responses.counted(at.responses))
+        return {"counts": counts, "calls": at.calls, "facts": self._facts.state(), "texts": self._facts.titles}
 
     def end(self) -> Iterator[Found | Unreadable]:
         """The run of the file. A file without prompts and responses makes none: titles, snapshots and commands alone."""
@@ -204,14 +203,15 @@ class ClaudeTranscript:
                 self._answer(block, None)
 
     def _ended(self, last: Document) -> Found | Unreadable:
-        name = _file_name(self._context_of(NO_FACTS, None).name)
+        around = self._context_of(NO_FACTS, None)
+        name = _file_name(around.name)
         is_subagents = name.session is not None or name.agent_id is not None or not self._facts.is_main
         run_id = self._run_id(name, last)
         run = ended(last, self._kept(run_id, is_subagents=is_subagents), self._context_of)
         if not isinstance(run, Found):
             return run
         agent_id = (self._facts.agent_id or name.agent_id) if is_subagents else None
-        rows = tuple(self._responses.rows(run_id, agent_id))
+        rows = tuple(self._responses.rows(run_id, agent_id, around.subagent or NO_SUBAGENT if is_subagents else NO_SUBAGENT))
         return run._replace(rows=run.rows._replace(response_copies=rows))
 
     def _run_id(self, name: _FileName, last: Document) -> str:
@@ -257,8 +257,7 @@ class ClaudeTranscript:
             "final_text": facts.final_text,
             "outcome": facts.outcome,
             "errors": (facts.error,) if facts.error else (),
-            "is_error": True if facts.error else None,
-            "num_turns": self._responses.of_main_thread or None,
+            "is_error": True if facts.failed_as else None,
             "permission_mode": facts.permission_mode,
             "parent_session_id": facts.forked_from if facts.forked_from != run_id else None,
             "cost_usd": cost,

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, cast
 
+from ingest.agents.claude_code.limits import reset_time
 from ingest.agents.claude_code.outcome import is_limit
 from ingest.agents.claude_code.transcript_responses import Response, Speaker, blocks_of
 from ingest.agents.claude_code.transcript_times import Stamps
 from ingest.agents.shared.prompts import prompt_of
+from ingest.documents.times import event_time
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import Outcome
 from schemas.rows.units import LARGEST_INT
@@ -49,6 +51,7 @@ class SessionFacts:
     prompt: str | None = None
     final_text: str | None = None
     error: str | None = None
+    failed_as: Outcome | None = None
     last_response: Response | None = None
     is_interrupted: bool = False
     costs: dict[tuple[Any, Any], tuple[Decimal, int]] = field(default_factory=dict)
@@ -96,8 +99,13 @@ class SessionFacts:
         text = _last_text(message)
         if line.get("isApiErrorMessage") is True:
             self.error = text[:_LONGEST]
+            self.failed_as = Outcome.LIMIT_REACHED if is_limit(text) else Outcome.API_ERROR
+            if self.last_response:
+                self.last_response.limit_resets_at = (
+                    reset_time(text, event_time(line.get("timestamp"))) or self.last_response.limit_resets_at
+                )
             return
-        self.error = None
+        self.error = self.failed_as = None
         self.final_text = text or self.final_text
         self.last_response = response or self.last_response
 
@@ -132,21 +140,25 @@ class SessionFacts:
             "is_main": self.is_main,
             "agent_id": self.agent_id,
             "forked_from": self.forked_from,
-            "titles": self.titles,
             "stop_reason": self.last_response.stop_reason if self.last_response else None,
             "is_interrupted": self.is_interrupted,
+            "failed_as": self.failed_as,
             "costs": [[session, start, str(cost), api_ms] for (session, start), (cost, api_ms) in self.costs.items()],
         }
 
-    def restore(self, kept: KeptRun, state: Mapping[str, Any]) -> None:
-        """Take over what an earlier reading of the file told. Raises KeyError, TypeError, ValueError where it is of another version."""
+    def restore(self, kept: KeptRun, state: Mapping[str, Any], titles: Mapping[str, str]) -> None:
+        """Take over what an earlier reading of the file told; `titles` by type of line.
+
+        Raises KeyError, TypeError, ValueError where it is of another version.
+        """
         self.stamps.odd = [time for time in (kept.started_at, kept.ended_at) if time]
         self.sessions = dict.fromkeys(state["sessions"])
         self.last_session, self.is_main, self.agent_id = state["last_session"], state["is_main"], state["agent_id"]
         self.cwd, self.version, self.branch = kept.cwd, kept.agent_version, kept.branch
         self.permission_mode, self.forked_from = kept.permission_mode, state["forked_from"]
-        self.titles, self.prompt, self.final_text = dict(state["titles"]), kept.prompt, kept.final_text
+        self.titles, self.prompt, self.final_text = dict(titles), kept.prompt, kept.final_text
         self.error = kept.errors[0] if kept.errors else None
+        self.failed_as = state["failed_as"] and Outcome(state["failed_as"])
         self.is_interrupted = state["is_interrupted"]
         self.last_response = Response("", None, None, Speaker(False, None), stop_reason=state["stop_reason"])
         self.costs = {(session, start): (Decimal(cost), api_ms) for session, start, cost, api_ms in state["costs"]}
@@ -161,8 +173,8 @@ class SessionFacts:
         """How the session ended, as far as the last lines of the main thread say."""
         if self.is_interrupted:
             return Outcome.INTERRUPTED
-        if self.error is not None:
-            return Outcome.LIMIT_REACHED if is_limit(self.error) else Outcome.API_ERROR
+        if self.failed_as is not None:
+            return self.failed_as
         stop_reason = self.last_response.stop_reason if self.last_response else None
         return _OUTCOMES.get(stop_reason or "", Outcome.UNKNOWN)
 

@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple, cast
 
+from ingest.agents.base import NO_SUBAGENT, Subagent
 from ingest.agents.claude_code.transcript_times import is_plain
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import LONGEST_NAME
@@ -105,6 +107,7 @@ class Response:
     failed: list[str] = field(default_factory=list)
     searches: int = 0
     is_copied: bool = False
+    limit_resets_at: datetime | None = None
     lines: set[str] = field(default_factory=set)
     """Lines of it, where it has no request id."""
 
@@ -128,8 +131,7 @@ class Response:
 class Responses:
     """The responses of one transcript, in the order of their first lines.
 
-    `open_calls`: tool calls without a result so far. `earlier`: rows that earlier readings of the file told; `earlier_of_main`: of how many
-    responses of the main thread.
+    `open_calls`: tool calls without a result so far. `earlier`: rows that earlier readings of the file told.
     """
 
     def __init__(self) -> None:
@@ -141,7 +143,6 @@ class Responses:
         self._last: tuple[Response | None, TokenUsage] = None, {}
         self.open_calls: set[str] = set()
         self.earlier = 0
-        self.earlier_of_main = 0
 
     def __len__(self) -> int:
         return len(self._all)
@@ -227,27 +228,20 @@ class Responses:
             self._answered.add(call)
             called[0].searches += whole(times) or 0
 
-    @property
-    def of_main_thread(self) -> int:
-        """How many are not of a side chain."""
-        return self.earlier_of_main + sum(not response.speaker.is_sidechain for response in self._all)
+    def counted(self, first: int) -> int:
+        """The rows of the first responses; those of earlier readings included."""
+        return self.earlier + sum(1 + len(response.extras.advice or ()) for response in self._all[:first])
 
-    def counted(self, first: int) -> tuple[int, int]:
-        """The rows of the first responses, and how many of these are of the main thread; those of earlier readings included."""
-        settled = self._all[:first]
-        rows = sum(1 + len(response.extras.advice or ()) for response in settled)
-        return self.earlier + rows, self.earlier_of_main + sum(not response.speaker.is_sidechain for response in settled)
-
-    def rows(self, session_id: str, agent_id: str | None = None) -> Iterator[tuple[Any, ...]]:
-        """The values of RESPONSE_COLUMNS of each. `agent_id`: the sub-agent of those whose lines do not name it."""
+    def rows(self, session_id: str, agent_id: str | None = None, subagent: Subagent = NO_SUBAGENT) -> Iterator[tuple[Any, ...]]:
+        """The values of RESPONSE_COLUMNS of each. `agent_id`: the sub-agent of those whose lines do not name it; `subagent`: what it is."""
         number = self.earlier
         for response in self._all:
             if agent_id and response.speaker.agent_id is None:
                 response.speaker = Speaker(response.speaker.is_sidechain, agent_id)
-            yield _row(response, session_id, number)
+            yield _row(response, session_id, number, subagent)
             number += 1
             for place, advice in enumerate(response.extras.advice or (), 1):
-                yield _row(_advised(response, advice, place), session_id, number)
+                yield _row(_advised(response, advice, place), session_id, number, subagent)
                 number += 1
 
 
@@ -321,7 +315,7 @@ def _advised(response: Response, advice: _Advice, place: int) -> Response:
     return one
 
 
-def _row(one: Response, session_id: str, number: int) -> tuple[Any, ...]:
+def _row(one: Response, session_id: str, number: int, subagent: Subagent) -> tuple[Any, ...]:
     """In the order of RESPONSE_COLUMNS."""
     model = parse_model_id(one.model) if one.model else _NO_MODEL
     extras = one.extras
@@ -331,6 +325,7 @@ def _row(one: Response, session_id: str, number: int) -> tuple[Any, ...]:
         one.request_id,
         event_time(one.stamp),
         one.speaker.agent_id,
+        *(subagent if one.speaker.agent_id else NO_SUBAGENT),
         one.speaker.is_sidechain,
         one.model,
         model.model or None,
@@ -353,6 +348,7 @@ def _row(one: Response, session_id: str, number: int) -> tuple[Any, ...]:
         tuple(one.tools),
         tuple(one.failed),
         extras.cost,
+        one.limit_resets_at,
         session_id,
         number,
         one.message_id,

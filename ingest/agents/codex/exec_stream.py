@@ -25,7 +25,8 @@ from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.codex import EXEC_TYPES, ExecEvent, ExecItem
+from schemas.wire.agent_marks import CODEX_EXEC_TYPES
+from schemas.wire.agents.codex import ExecEvent, ExecItem
 
 _TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
 _FAILED = frozenset(("failed", "declined"))
@@ -56,7 +57,7 @@ class CodexExec:
     """Streams of `codex exec --json`."""
 
     agent: ClassVar[str] = CODEX.key
-    event_types: ClassVar[frozenset[str]] = EXEC_TYPES | {"error"}
+    event_types: ClassVar[frozenset[str]] = CODEX_EXEC_TYPES | {"error"}
 
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of

@@ -32,7 +32,8 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.codex import ROLLOUT_TYPES, Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
+from schemas.wire.agent_marks import CODEX_ROLLOUT_TYPES
+from schemas.wire.agents.codex import Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
 
 _READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
 _CLOCKS_DIFFER = timedelta(seconds=1)
@@ -91,7 +92,7 @@ class CodexRollout:
     """Rollout files, `sessions/YYYY/MM/DD/rollout-*.jsonl`."""
 
     agent: ClassVar[str] = CODEX.key
-    event_types: ClassVar[frozenset[str]] = ROLLOUT_TYPES
+    event_types: ClassVar[frozenset[str]] = CODEX_ROLLOUT_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of
@@ -99,7 +100,7 @@ class CodexRollout:
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        return document.value.get("type") in ROLLOUT_TYPES and _is_line(document.value)
+        return document.value.get("type") in CODEX_ROLLOUT_TYPES and _is_line(document.value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         value = document.value

@@ -28,7 +28,8 @@ from ingest.sources.files import Unreadable
 from schemas.agents import COPILOT
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.copilot import PASSED_TYPES, READ_TYPES, CopilotData, CopilotPlace, CopilotResult
+from schemas.wire.agent_marks import COPILOT_PASSED_TYPES, COPILOT_READ_TYPES
+from schemas.wire.agents.copilot import CopilotData, CopilotPlace, CopilotResult
 
 _NO_TOKENS = "The log has no token counts but the output of its messages, {:,} tokens."
 _WENT_ON = "The session went on after the last count of its tokens."
@@ -64,7 +65,7 @@ class CopilotEvents:
     """Sessions of the Copilot CLI as it keeps or prints them."""
 
     agent: ClassVar[str] = COPILOT.key
-    event_types: ClassVar[frozenset[str]] = READ_TYPES | PASSED_TYPES
+    event_types: ClassVar[frozenset[str]] = COPILOT_READ_TYPES | COPILOT_PASSED_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of
@@ -86,7 +87,7 @@ class CopilotEvents:
         try:
             if kind == "result":
                 return (self._printed(session, document),)
-            if kind in READ_TYPES:
+            if kind in COPILOT_READ_TYPES:
                 _NOTES[kind](session, CopilotData.model_validate(document.value["data"]))
             session.last = document
         except ValidationError as error:

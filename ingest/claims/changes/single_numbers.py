@@ -25,8 +25,8 @@ _DELTA = pattern(r"[\s*_`]*(?:(?:mean|median|avg|average|geomean|p\d\d|total|wal
 
 def _change_in_bracket(number: NumberInText) -> Effect | None:
     """`1374.9M trits/sec (+23.2%)`: a candidate figure with its change in brackets."""
-    found = number.followed_by(_DELTA, 24)
-    if found is None or number.quantity.unit is None:
+    found = number.followed_by(_DELTA, 24) if number.quantity.unit else None
+    if found is None:
         return None
     percent = next(quantities(number.text, found.start("percent"), found.end("percent")), None)
     if percent is None:  # `(+2.3000000000000003%)`: more digits than a quantity has
@@ -81,14 +81,16 @@ RULES_OF_VALUES: tuple[ReadingRule[NumberInText, Effect], ...] = (
 
 
 _CJK_BEFORE = pattern(rf"(?:{by_sense(CJK_CHANGES)})(?:了|至多)?{DECORATION}(?:约|大约|近|超过|約|最大)?{DECORATION}$")
+_CJK_REACH = 16
 _CJK_BEHIND = pattern(rf"[\s*_`]*(?:的|の|以上)?(?:[一-鿿ぁ-ヿA-Z]{{0,6}}?)[のを]?(?:{by_sense(CJK_CHANGES)})")
 
 
 def _cjk_word(number: NumberInText) -> Effect | None:
     """`降低 40%`, `3倍提升`, `40%短縮`: a Chinese, Japanese or Korean word of change before or behind the number."""
-    if found := _CJK_BEFORE.search(number.left):
+    if not number.left.isascii() and (found := _CJK_BEFORE.search(number.left)):
         return number.effect(found.start(), number.quantity.end, (sense := sense_in(found)), found[sense.name])
-    found = number.followed_by(_CJK_BEHIND, 16)
+    end = number.quantity.end
+    found = None if number.text[end : end + _CJK_REACH].isascii() else number.followed_by(_CJK_BEHIND, _CJK_REACH)
     return number.effect(number.start_in_left, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
 
 
@@ -124,8 +126,11 @@ def change_effect(text: str, quantity: Quantity, floor: int, ceiling: int, last:
     base = max(floor, quantity.start - REACH)
     if listed := next_signed_percentage(text, quantity, last):
         return listed
-    number = NumberInText(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
-    rules = RULES_OF_VALUES if number.quantity.kind is Kind.VALUE else RULES_OF_CHANGES
+    factor = _as_factor(text, quantity, floor)
+    if factor.kind is Kind.VALUE and factor.unit is None:  # a bare number: no rule applies, and most numbers are bare
+        return None
+    number = NumberInText(text, factor, base, ceiling, text[base : quantity.start])
+    rules = RULES_OF_VALUES if factor.kind is Kind.VALUE else RULES_OF_CHANGES
     return first_result(rules, number) or coordinated(text, quantity, last) or bare_factor(number)
 
 
@@ -134,15 +139,19 @@ _FACTOR = pattern(
     rf"|divid\w+ (?:[\w-]+ ){{0,4}}by)\s+{HEDGE}$",
     re.IGNORECASE,
 )
+_HINTS_OF_FACTOR = ("factor", "speed", "divid")
+"""Parts of its words: a cheap test, since most numbers are bare."""
+
 _OTHER_END = pattern(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
 
 
 def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
     """The number of `by a factor of 3.5` or `a speedup of 2 to 3` as a multiplier; any other quantity unchanged."""
-    is_factor = (
-        quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text, max(floor, quantity.start - 40), quantity.start)
-    )
-    if not is_factor:
+    if quantity.kind is not Kind.VALUE or quantity.unit is not None:
+        return quantity
+    left = max(floor, quantity.start - 40)
+    lower = lowered(text[left : quantity.start])
+    if not any(hint in lower for hint in _HINTS_OF_FACTOR) or not _FACTOR.search(text, left, quantity.start):
         return quantity
     to = _OTHER_END.match(text, quantity.end)
     return quantity._replace(kind=Kind.TIMES, high=float(to["high"]), end=to.end()) if to else quantity._replace(kind=Kind.TIMES)

@@ -75,6 +75,16 @@ _PHRASE_STARTS = phrase_starts()
 _AUTOMATON = LiteralSearch([*_LITERALS, *_PHRASE_STARTS])
 _FOLLOWS = [*(None for _ in _LITERALS), *_PHRASE_STARTS.values()]
 
+_OPENERS = tuple("~≈<>$(`*")
+_OPENING = {
+    literal for section in ("before_a_number", "arrows_before_a_number") for literal in literals(section) if literal.endswith(_OPENERS)
+}
+_OPENS = [literal in _OPENING for literal in _LITERALS]
+"""Whether a trigger ends with a character that may begin a number, or anything else: `to ~`."""
+
+_NUMBER_REACH = 20
+"""Characters behind such a trigger in which the number begins: `to **only about 3`."""
+
 
 def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern[str]]]]:
     """The triggers of quantified claims, and the starts of phrases that may be qualitative claims; both in order of the text.
@@ -85,14 +95,19 @@ def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern
     phrases: list[tuple[int, int, re.Pattern[str]]] = []
     for literal, start, end in _AUTOMATON.find(text):
         follows = _FOLLOWS[literal]
-        if follows is None:
-            triggers.append(end - 1)
-        else:
+        if follows is not None:
             phrases.append((start, end, follows))
+        elif not _OPENS[literal] or _has_number(text[end : end + _NUMBER_REACH]):
+            triggers.append(end - 1)
     return triggers, phrases
 
 
 _DIGIT = pattern(r"\d")
+
+
+def _has_number(part: str) -> bool:
+    """Whether a part of the text has a number, in digits or words: `to ~3`, not `to ~/bin`."""
+    return _DIGIT.search(part) is not None or has_number_words(part)
 
 
 def triggers_beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]:
@@ -106,6 +121,6 @@ def triggers_beside_numbers(text: str, triggers: Iterable[int]) -> Iterator[int]
             start, end = max(text.rfind("\n\n", 0, trigger), 0), text.find("\n\n", trigger)
             end = end if end >= 0 else len(text)
             block = text[start:end]
-            has_number = _DIGIT.search(block) is not None or has_number_words(block) or bool(hints_in(block))
+            has_number = _has_number(block) or bool(hints_in(block))
         if has_number:
             yield trigger

@@ -15,6 +15,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any, NamedTuple
 
+from ingest.claims.find.multi_search import WordSearch, whole_word
 from ingest.claims.judge.metrics import is_title_of_speed
 from ingest.claims.judge.ratios import Range, geometric_mean
 from ingest.claims.judge.surroundings import Surroundings
@@ -59,10 +60,10 @@ def is_(name: str, meaning: str, test: Callable[[Candidate], object]) -> Feature
 
 # --- the words around a candidate
 
-SPEED = pattern(
-    r"\b(?:faster|slower|quicker|speed(?:s|ing|up|ups)?|throughput|latenc(?:y|ies)|run-?time|took|takes|cycles|perf(?:ormance)?"
-    r"|benchmark\w*|optimi[sz]\w*|tok(?:ens)?/s|ns/op|fps|rss|memory|alloc\w*|overhead|regress\w*|profil\w*|cold start|startup|p50|p9[059]"
-    r"|wall[- ]clock)\b"
+SPEED = whole_word(
+    r"faster|slower|quicker|speed|speeds|speeding|speedups?|throughput|latency|latencies|run-?time|took|takes|cycles|perf(?:ormance)?"
+    r"|benchmark\w*|optimis\w*|optimiz\w*|tok(?:ens)?/s|ns/op|fps|rss|memory|alloc\w*|overhead|regress\w*|profil\w*|cold start|startup"
+    r"|p50|p9[059]|wall[- ]clock"
 )
 _FENCE = pattern("```")
 
@@ -88,7 +89,7 @@ def mentions_of_speed(text: str) -> int:
     return sum(1 for _ in islice(SPEED.finditer(lower(text)), _MOST_WORDS))
 
 
-def has_in_sentence(words: re.Pattern[str], candidate: Candidate) -> bool:
+def has_in_sentence(words: re.Pattern[str] | WordSearch, candidate: Candidate) -> bool:
     """Whether one of the words is in its sentence; in a table, in its caption, row label and header cells."""
     nearby = candidate.nearby
     return any(map(words.search, (nearby.left, nearby.inside, nearby.right)))

@@ -10,36 +10,41 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import islice
 
+from ingest.claims.find.multi_search import WordSearch, whole_word
 from ingest.claims.judge.features import Candidate, Feature, Weights, is_, is_in_code, line, lower, section, tables_of, weights_of
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import SCOPES, WHOLE, whole_words
+from ingest.claims.words.word_tables import words as listed
 from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
 
-_WORDS = pattern(whole_words(*(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items())))
+_WORDS = WordSearch(
+    whole_words(*(f"(?P<{scope.name}>{words})" for scope, words in SCOPES.items())),
+    [word for scope in SCOPES for word in listed("scope", scope.value)],
+)
 _WHOLE = pattern(WHOLE)
 _COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
 _NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
 """A name of code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
 
-_MICRO_BENCHMARK = pattern(
-    r"micro-?\s?bench|bench_scratch|per[- ]?iter|/iter|\biters?\b|iterations|tight loop|synthetic|standalone (?:script|bench)|scratch bench"
+_OF_MICRO_BENCHMARKS = (
+    r"micro-?\s?bench|bench_scratch|per[- ]?iter|/iter|\biters?\b|iterations|tight loop|synthetic|standalone script|standalone bench"
+    "|scratch bench"
 )
-_MICRO_HINTS = ("micro", "iter", "bench_scratch", "scratch bench", "synthetic", "tight loop", "standalone ")
-"""Parts of those words: a cheap test."""
+_MICRO_BENCHMARK = WordSearch(_OF_MICRO_BENCHMARKS, _OF_MICRO_BENCHMARKS.split("|"))
 
 _KINDS = {
-    "piece of code": pattern(
-        r"\b(?:tensors?|alloc\w*|kernels?|op(?:erator)?s?|dict(?:ionary)?|list|loop|function|method|lookup|hash\w*|copy|memcpy|clone|init\w*"
-        r"|parser?|regex|string|array|buffer|cache|queue|lock|vector\w*|softmax|matmul|slice|append|insert|sort)\b"
+    "piece of code": whole_word(
+        r"tensors?|alloc\w*|kernels?|op(?:erator)?s?|dict(?:ionary)?|list|loop|function|method|lookup|hash\w*|copy|memcpy|clone|init\w*"
+        r"|parser?|regex|string|array|buffer|cache|queue|lock|vector\w*|softmax|matmul|slice|append|insert|sort",
     ),
-    "part": pattern(
-        r"\b(?:stage|phase|module|query|queries|layer|subsystem|pipeline|cache|loading|parsing|prefill|decode|denois\w*|encod\w*|render\w*"
-        r"|index\w*|search|upload|resize|step)\b"
+    "part": whole_word(
+        r"stage|phase|module|query|queries|layer|subsystem|pipeline|cache|loading|parsing|prefill|decode|denois\w*|encod\w*|render\w*"
+        r"|index\w*|search|upload|resize|step",
     ),
-    "whole": pattern(
-        r"\b(?:start-?up|cold start|build|test suite|ci\b|page|request|response|end[- ]to[- ]end|total|overall|server|serving|command|cli"
-        r"|app\b|bundle|install|training|inference|throughput|ttft|tpot|latency|compile|load time|whole|full|deploy|bootstrap"
-        r"|first paint|frame|fps)\b"
+    "whole": whole_word(
+        r"start-?up|cold start|build|test suite|ci|page|request|response|end[- ]to[- ]end|total|overall|server|serving|command|cli"
+        r"|app|bundle|install|training|inference|throughput|ttft|tpot|latency|compile|load time|whole|full|deploy|bootstrap"
+        r"|first paint|frame|fps",
     ),
 }
 """Words for what each scope is mostly said of."""
@@ -92,7 +97,13 @@ _PLACES: dict[str, Callable[[Candidate], str]] = {
 @lru_cache(maxsize=16)
 def _speaks_of_micro_benchmark(lower: str) -> bool:
     """Whether a part of the text, in lower case, speaks of a micro-benchmark; cached, since every claim of a text asks."""
-    return any(hint in lower for hint in _MICRO_HINTS) and _MICRO_BENCHMARK.search(lower) is not None
+    return _MICRO_BENCHMARK.search(lower) is not None
+
+
+@lru_cache(maxsize=16)
+def _has_name(part: str) -> bool:
+    """Whether a part of the text has a name of code; cached, since several claims share a line or the title."""
+    return _NAME.search(part) is not None
 
 
 def _of_duration(name: str, low: float, high: float) -> Feature:
@@ -133,10 +144,14 @@ FEATURES: tuple[Feature, ...] = (
     is_("command", "a command in backticks before it", lambda it: _COMMAND.search(it.nearby.raw_left[-60:])),
     is_("name before", "a name of code before it", lambda it: _NAME.search(it.nearby.raw_left[-50:])),
     is_("name behind", "a name of code right behind it", lambda it: _NAME.match(it.nearby.raw_right.lstrip(" *for"))),
-    is_("name in the line", "a name of code in its line", lambda it: _NAME.search(line(it))),
-    is_("name in the title", "a name of code in the title", lambda it: _NAME.search(it.nearby.title.raw)),
+    is_("name in the line", "a name of code in its line", lambda it: _has_name(line(it))),
+    is_("name in the title", "a name of code in the title", lambda it: _has_name(it.nearby.title.raw)),
     is_("micro-benchmark in the text", "the text speaks of one", lambda it: _speaks_of_micro_benchmark(lower(it.nearby.text))),
-    is_("micro-benchmark in the section", "the section does", lambda it: _speaks_of_micro_benchmark(section(it))),
+    is_(
+        "micro-benchmark in the section",
+        "the section does",
+        lambda it: _speaks_of_micro_benchmark(lower(it.nearby.text)) and _speaks_of_micro_benchmark(section(it)),
+    ),
     is_("no time", "the figures are no times", lambda it: _seconds(it) is None),
     *(_of_duration(*duration) for duration in _DURATIONS),
     *map(_nearest_is, SCOPES),

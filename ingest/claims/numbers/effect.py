@@ -115,4 +115,7 @@ class ReadingRule(NamedTuple, Generic[Given, Found]):
 
 def first_result(rules: Iterable[ReadingRule[Given, Found]], given: Given) -> Found | None:
     """The result of the first rule that applies: the order of the rules decides between several."""
-    return next((found for rule in rules if (found := rule.read(given))), None)
+    for rule in rules:
+        if found := rule.read(given):
+            return found
+    return None

@@ -261,11 +261,19 @@ _THOUSANDS_SEPARATORS = pattern("[,' \u00a0\u2009\u202f]")
 
 def _number(digits: str, scale: str | None) -> float:
     """The number as written: `1,234` is 1234, `2,5` is 2.5 (a decimal comma before one or two digits), `5k` is 5000, `1½` is 1.5."""
+    try:
+        return float(digits) * (SCALES[scale] if scale else 1.0)
+    except ValueError:
+        return _with_separators(digits) * (SCALES[scale] if scale else 1.0)
+
+
+def _with_separators(digits: str) -> float:
+    """The number of digits with separators or a fraction behind them."""
     if digits[-1] in _FRACTIONS:
         return float(digits[:-1]) + _FRACTIONS[digits[-1]]
     head, comma, tail = digits.rpartition(",")
     plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else _THOUSANDS_SEPARATORS.sub("", digits)
-    return float(plain) * (SCALES[scale] if scale else 1.0)
+    return float(plain)
 
 
 def _kind_and_unit(match: re.Match[str], number: float) -> tuple[Kind, Unit | None, int]:

@@ -8,6 +8,7 @@ otherwise the same are a pair.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
@@ -109,6 +110,8 @@ def _effect(before: _Reading, after: _Reading, behind: _Reading | None) -> Effec
 
 _LINE = pattern(r"[^\n]+")
 _LABEL = pattern(rf"[ \t{BULLETS}#>*_`]*(?P<label>[A-Za-z][^:={{≈\n|]{{1,60}}?)[*_`]*[ \t]*(?:[:=]|≈|(?=\{{)|$)")
+_FIRST_WORD = pattern(rf"[ \t{BULLETS}#>*_`]*(?P<word>[^\W_]+)")
+_WORDS_OF_SIDES = _BASELINE | _CANDIDATE | _FILLERS
 _BRACKETS = pattern(r"\([^()]*\)")
 _WORDS = pattern(r"[^\W_]+")
 _INDENT = pattern(rf"[ \t]*(?:[{BULLETS}][ \t]+)?")
@@ -126,21 +129,28 @@ _TOTAL = pattern(r"\btotal\s+[~≈]?\d", re.IGNORECASE)
 
 
 def _readings(text: str, start: int) -> Iterator[_Reading]:
-    """The readings of the lines from `start` on, in order, each with its side."""
+    """The readings of the lines from `start` on, in order, each with its side; none without two values, of which a pair is made."""
+    values = [found.start() for found in _VALUE.finditer(text, start)]
     section: bool | None = None
     depth = 0
-    for number, line in enumerate(islice(_LINE.finditer(text, start), _MOST_LINES)):
-        label = _LABEL.match(text, *line.span())
+    for number, line in enumerate(islice(_LINE.finditer(text, start), _MOST_LINES) if len(values) > 1 else ()):
+        label = _label_of_side(text, line)
         side = _side_of_label(label["label"]) if label else None
-        indent = _depth(text, line)
         behind = label.end() if label and side is not None else line.start()
-        own = list(islice(_readings_of_line(text, behind, line.end()), _MOST_READINGS))
+        has_value = bisect_left(values, line.start()) < bisect_left(values, line.end())
+        own = list(islice(_readings_of_line(text, behind, line.end()), _MOST_READINGS)) if has_value else []
         if side is not None and not own:
-            section, depth = side, indent
+            section, depth = side, _depth(text, line)
             continue
-        if section is not None and indent <= depth and (side is not None or not own):
+        if section is not None and (side is not None or not own) and _depth(text, line) <= depth:
             section = None
         yield from _with_sides(own, section if side is None else side, number)
+
+
+def _label_of_side(text: str, line: re.Match[str]) -> re.Match[str] | None:
+    """The label of the line, if its first word is one that may be in the label of a side: cheap to test, and most lines have another."""
+    first = _FIRST_WORD.match(text, *line.span())
+    return _LABEL.match(text, *line.span()) if first and first["word"].lower() in _WORDS_OF_SIDES else None
 
 
 def _depth(text: str, line: re.Match[str]) -> int:

@@ -211,9 +211,19 @@ def with_bytes_of_other(text: str, figure: Quantity, other: Quantity) -> Quantit
     return figure.in_unit(unit("bytes"), MeasureSource.FIGURE) if is_of_bytes else figure
 
 
+_LINKS_BARE_NUMBERS = pattern(
+    rf"[^\x00-\x7f]|{ARROW}|~~|(?<![A-Za-z])(?:to|into|auf|a|para|and|vs|versus|against|compared|was|from|down|up|before|previously|formerly"
+    r"|quer(?:y|ies)|calls|requests|allocations|round[- ]?trips|syscalls|lookups|scans|renders)\b",
+    re.IGNORECASE,
+)
+"""A word or sign between two bare numbers, or beyond ASCII, without which none of the rules applies: most have none."""
+
+
 def pair_by_words(two: TwoFigures) -> Effect | None:
     """The pair of two comparable figures, if one of `RULES` applies; or a change with both as the ends of its range."""
     first, second = two.first, two.second
+    if first.unit is second.unit is None and not _LINKS_BARE_NUMBERS.search(two.between):
+        return None
     if first.unit is second.unit is CLOCK and not _TIMED.search(two.left):
         return None
     if _OF_FACTOR.search(two.left):  # by a factor of 2 to 3

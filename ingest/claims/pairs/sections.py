@@ -15,7 +15,7 @@ from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
-from ingest.claims.patterns import pattern
+from ingest.claims.patterns import lowered, pattern
 from ingest.claims.words.vocabulary import Sense
 from ingest.claims.words.word_tables import alternation, heading_ends
 from schemas.rows.claim import ClaimMetric
@@ -129,12 +129,16 @@ def _pairs_by_metric(first: list[Quantity], second: list[Quantity]) -> list[tupl
 _LABELLED_LINE = r"^[ \t]*(?:[-*•+][ \t]+)?[*_`]{0,3}(?:%s)\b[^\n:]{0,30}:(?P<rest>[^\n]+)$"
 _BASE_LINE = pattern(_LABELLED_LINE % r"(?:\w{1,30}[ \t]){0,2}(?:baseline|before)", _FLAGS)
 _SUMMED_LINE = pattern(_LABELLED_LINE % "median|mean|average|avg", _FLAGS)
+_SUMS = ("median", "mean", "average", "avg")
+"""Words of that line: cheaper to test, and most texts have none."""
+
 _CLOSES = pattern(r"[^()\n]{0,20}\)")
 
 
 def baseline_then_summary(text: str) -> Iterator[Effect]:
     """`Baseline: 500 s`, single runs, `Median: 200 s (60% faster)`: the pair of first and last line, if the change agrees with it."""
-    for base in islice(_BASE_LINE.finditer(text), _MOST_HEADINGS):
+    lower = lowered(text)
+    for base in islice(_BASE_LINE.finditer(text), _MOST_HEADINGS) if any(word in lower for word in _SUMS) else ():
         later = _SUMMED_LINE.search(text, base.end() + 1, base.end() + _REACH)
         before = next(quantities(text, *base.span("rest")), None)
         figures = list(quantities(text, *later.span("rest"))) if later else []

@@ -12,13 +12,14 @@ import re
 
 from ingest.measurements.base import MeasuredFile
 from schemas.rows.measurement import Variant
-from schemas.wire.harnesses.iso_bench import AGENTS, agent_named, model_named
+from schemas.wire.agent_marks import ISO_BENCH_AGENTS
+from schemas.wire.harnesses.iso_bench import agent_named, model_named
 
 VARIANTS = {
     "baseline": Variant.BASELINE,
     "human": Variant.REFERENCE,
     "agent": Variant.CANDIDATE,
-    **dict.fromkeys(AGENTS, Variant.CANDIDATE),
+    **dict.fromkeys(ISO_BENCH_AGENTS, Variant.CANDIDATE),
 }
 """Words of ISO-Bench → which code was measured."""
 
@@ -26,7 +27,7 @@ _REPOSITORIES = ("sglang", "vllm")
 _DATED = re.compile(r"20\d\d-\d\d(?:-\S+)?")
 _PARTS = re.compile(
     r"results|separate_(?:agent|baseline)|(?:baseline|isolated)_benchmark_results|reruns|logs|modal|docker|hf_export|vllm|sglang|human|agent"
-    rf"|baseline|(?:{'|'.join(AGENTS)})(?:_(?:sonnet|gpt)\w*)?|[0-9a-f]{{8}}"
+    rf"|baseline|(?:{'|'.join(ISO_BENCH_AGENTS)})(?:_(?:sonnet|gpt)\w*)?|[0-9a-f]{{8}}"
 )
 """Folders within an experiment."""
 

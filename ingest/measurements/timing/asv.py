@@ -16,7 +16,7 @@ from ingest.documents.times import unix_time
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin, Parameter
 from ingest.measurements.spread import Spread
-from ingest.measurements.values import joined, number, numbers, snake_case
+from ingest.measurements.values import joined, metric_name, number, numbers
 from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, SpreadKind
@@ -25,6 +25,9 @@ Fields = Mapping[str, Any]
 
 _METRICS = {"time": "time", "timeraw": "time", "memory": "memory", "peakmemory": "memory"}
 """Type of a benchmark -> metric. A benchmark of another type, such as `track`, names what it measures itself."""
+
+_LEVEL = 0.99
+"""Of the intervals that asv writes: `ci_99`."""
 
 _NO_UNIT = "unit"
 """What asv writes for a `track` benchmark without one."""
@@ -104,7 +107,7 @@ def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -
     kind, unit = definition.get("type"), definition.get("unit")
     return Measured(
         origin=origin,
-        metric=_METRICS.get(str(kind)) or snake_case(str(origin.benchmark).rpartition(".")[2]),
+        metric=_METRICS.get(str(kind)) or metric_name(str(origin.benchmark).rpartition(".")[2]),
         statistic=_statistic(kind, columns, place),
         value=value,
         unit=None if unit == _NO_UNIT else unit,
@@ -130,7 +133,7 @@ def _spread(columns: Fields, place: int) -> Spread | None:
     ):
         low, high = number(_at(columns, low_column, place)), number(_at(columns, high_column, place))
         if low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
-            return Spread(kind=kind, low=low, high=high)
+            return Spread(kind=kind, low=low, high=high, level=_LEVEL)
     return None
 
 

@@ -14,7 +14,7 @@ from itertools import takewhile
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
-from ingest.measurements.values import snake_case
+from ingest.measurements.values import metric_name
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, SpreadKind
 
@@ -75,7 +75,7 @@ def _value(origin: Origin, found: re.Match[str]) -> Measured:
     is_size = unit is not None and unit.endswith("B")
     return Measured(
         origin=origin,
-        metric="memory" if is_size else "time" if unit else snake_case(name.rpartition(".")[2]),
+        metric="memory" if is_size else "time" if unit else metric_name(name.rpartition(".")[2]),
         statistic="median" if found[2] else None,
         value=value,
         unit=unit,

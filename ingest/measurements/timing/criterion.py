@@ -52,7 +52,8 @@ def _read_estimates(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _interval(interval: Mapping[str, Any]) -> Spread:
-    return Spread(kind=SpreadKind.CI, low=number(interval["lower_bound"]), high=number(interval["upper_bound"]))
+    low, high = number(interval["lower_bound"]), number(interval["upper_bound"])
+    return Spread(kind=SpreadKind.CI, low=low, high=high, level=number(interval.get("confidence_level")) or 0.95)
 
 
 def _has_samples(file: MeasuredFile) -> bool:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
-from ingest.measurements.values import joined, snake_case
+from ingest.measurements.values import joined, metric_name
 from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
@@ -109,7 +109,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 def _measured(series: _Series, values: list[float], better: Better | None) -> Measured:
     return Measured(
         origin=_origin(series.configuration, series.name),
-        metric=_METRICS.get(series.unit) or snake_case(series.unit),
+        metric=_METRICS.get(series.unit) or metric_name(series.unit),
         statistic="median",
         value=median(values),
         unit=series.unit,

@@ -14,7 +14,7 @@ from typing import Any
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
-from ingest.measurements.values import joined, number, snake_case, written_time
+from ingest.measurements.values import joined, metric_name, number, written_time
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus
 
@@ -137,7 +137,7 @@ def _values(origin: Origin, benchmark: _Benchmark) -> Iterator[Measured]:
 def _metric(key: str, entry: Entry) -> tuple[str, str | None]:
     if key in _TIMES:
         return _TIMES[key], entry.get("time_unit")
-    return _QUANTITIES.get(key) or (snake_case(key), None)
+    return _QUANTITIES.get(key) or (metric_name(key), None)
 
 
 def _statistics(key: str, samples: Sequence[float], aggregates: Mapping[str, Entry]) -> dict[str, float]:

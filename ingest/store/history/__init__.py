@@ -2,7 +2,6 @@
 
 - `records`: every record of a run, and its labels over all of them
 - `merging`, `borrowing`: the run that they make together
-- `folding`: streams whose session has a file that holds them
 - `read_again`: kept records as rows once more
 - `ingests`: the list of ingests, and what each took the place of
 - `undo`: taking an ingest back

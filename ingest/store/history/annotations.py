@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.store.database import Store
+from ingest.store.database import Store, Writer
 from ingest.store.history.ingests import whoami
 from schemas.rows.annotation import AnnotationRow
 
@@ -41,14 +41,17 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
 
     `who` changes it, by default the user of this process. Raises StoreError.
     """
-    with store.writing(make=False) as writer:
+
+    def annotated(writer: Writer) -> int:
         writer.connection.register("wanted", pa.table({"run_id": pa.array(run_ids, pa.string())}))
         changed = dict(_changed(writer.connection, change, who or whoami()))
         connection = writer.connection
         connection.execute("delete from annotations where run_id in (select unnest($run_ids))", {"run_ids": list(changed)})
         writer.insert("annotations", [row for row in changed.values() if _says_anything(row)])
         connection.unregister("wanted")
-    return len(changed)
+        return len(changed)
+
+    return store.write(annotated, make=False)
 
 
 def _changed(connection: duckdb.DuckDBPyConnection, change: Change, who: str) -> Iterator[tuple[str, AnnotationRow]]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from ingest.store.statements import run
-from schemas.rows.ingest import IngestRow
 
 if TYPE_CHECKING:
     from ingest.store.database import Writer
+    from schemas.rows.ingest import IngestRow
 
 UPLOAD = "upload"
 """The command of an ingest from a dashboard."""
@@ -68,6 +68,8 @@ def ingest_row(
     `price`: the text of the price file that it gave the store.
     """
     command = origin.command if len(origin.command) <= LONGEST_COMMAND else f"{origin.command[: LONGEST_COMMAND - 1]}…"
+    from schemas.rows.ingest import IngestRow  # a row model, which only a writer needs
+
     return IngestRow(
         ingest_id=ingest_id,
         started_at=started_at,

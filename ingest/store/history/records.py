@@ -38,6 +38,15 @@ _TIMES = ("started_at", "ended_at")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KEYS = "reading, portion, document"
 
+_AFFECTED = """
+select run_id
+from records
+anti join winners using (reading, portion, document)
+union
+select run_id from winners where replaces is not null
+"""
+"""Runs that get another record."""
+
 _NOTED = """
 insert into run_records by name
 select
@@ -100,8 +109,8 @@ where run_records.run_id = alone.run_id and is_kept
 
 def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
     """Write the records of a commit. The runs that `winners` replaces must not be deleted yet."""
-    run_step(connection, "records/noted")
-    if run(connection, "select 1 from affected limit 1").fetchone():
+    if made(connection, "affected", _AFFECTED):
+        run_step(connection, "records/noted")
         run_step(connection, "records/kept_hashes")
         told = _told("spooled", "usage")
         usage = _USAGE.format(among="affected")

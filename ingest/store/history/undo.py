@@ -13,17 +13,17 @@ import duckdb
 
 from ingest.agents.base import CHILD_TABLES, Context
 from ingest.documents.document import Document
-from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.database import Store, Writer, made, run_step
 from ingest.store.doubts import note_doubts
-from ingest.store.growth import unsettle
-from ingest.store.history.folding import fold, unfold
 from ingest.store.history.ingests import price_id
 from ingest.store.history.merging import merge
 from ingest.store.history.read_again import read_batch
 from ingest.store.history.records import batches, recount, relabel
-from ingest.store.repricing import price
-from ingest.store.responses import bill, note_sessions
+from ingest.store.pricing.repricing import price
+from ingest.store.sessions.chains import RECHAINED, define_processes, rechain
+from ingest.store.sessions.folding import fold, unfold
+from ingest.store.sessions.growth import unsettle
+from ingest.store.sessions.responses import bill, note_sessions
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
 
@@ -75,14 +75,17 @@ def preview(store: Store, ingest_id: int | None = None) -> tuple[Undone, Mapping
 
 def undo(store: Store, ingest_id: int) -> Undone:
     """Take the ingest back, in one transaction. Raises StoreError, and UsageError where that is not possible now."""
-    with store.writing(make=False) as writer:
+
+    def undone(writer: Writer) -> Undone:
         connection = writer.connection
         row = _row(connection, ingest_id, store.location)
         _require_last_reading(connection, ingest_id, store.location)
         _require_other_prices(connection, row, store.location)
         done = _taken(connection, ingest_id)
         _take_back(writer, ingest_id)
-    return done
+        return done
+
+    return store.write(undone, make=False)
 
 
 def _row(connection: duckdb.DuckDBPyConnection, ingest_id: int | None, location: str) -> dict[str, Any]:

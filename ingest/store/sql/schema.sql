@@ -1,4 +1,4 @@
--- The tables of the store, version 10. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 11. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -9,7 +9,7 @@ create table store_meta (
     "last_text" bigint not null
 );
 comment on table store_meta is 'The store''s own card: one row.';
-comment on column store_meta."schema_version" is 'Version of the tables (schemas.rows.tables.SCHEMA_VERSION).';
+comment on column store_meta."schema_version" is 'Version of the tables (schemas.store_version.SCHEMA_VERSION).';
 comment on column store_meta."created_by" is 'Version of Tachograph that made the store.';
 comment on column store_meta."created_at" is 'When the store was made (UTC).';
 comment on column store_meta."last_ingest" is 'Number of the last ingest that was written, undone or not.';
@@ -30,6 +30,8 @@ create table sources (
     "ingest_id" bigint,
     "modified_ns" bigint,
     "resume_at" bigint,
+    "ingested_by" varchar,
+    "tool_version" varchar,
     "goes_on" varchar
 );
 comment on table sources is 'One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored.';
@@ -47,7 +49,9 @@ comment on column sources."ignored" is 'Events other than result records; 1 for 
 comment on column sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
 comment on column sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is not read again. Empty: no file, or modified less than two seconds before.';
 comment on column sources."resume_at" is 'Of a session transcript: the byte from which a later ingest reads on where the file has grown.';
-comment on column sources."goes_on" is 'Of a part of a transcript that has grown: the source with what came before.';
+comment on column sources."ingested_by" is 'Who ingested it: user@host, or the signed-in visitor of a dashboard.';
+comment on column sources."tool_version" is 'Version of Tachograph that ingested it.';
+comment on column sources."goes_on" is 'Of a file that has grown, and was read before: the source with its beginning.';
 
 create table runs (
     "run_id" varchar not null,
@@ -433,6 +437,8 @@ create table responses (
     "request_id" varchar,
     "at" timestamptz,
     "agent_id" varchar,
+    "agent_type" varchar,
+    "agent_description" varchar,
     "is_sidechain" boolean not null,
     "model_id" varchar,
     "model" varchar,
@@ -455,6 +461,7 @@ create table responses (
     "tools" varchar[] not null,
     "failed_tools" varchar[] not null,
     "cost_reported_usd" decimal(18, 9),
+    "limit_resets_at" timestamptz,
     "run_id" varchar not null,
     "session_id" varchar not null,
     "response_id" varchar not null,
@@ -467,6 +474,8 @@ comment on table responses is 'One billed response of a session. A response that
 comment on column responses."request_id" is 'Id of the request to the model.';
 comment on column responses."at" is 'When the response was written (UTC). Empty: the transcript does not say.';
 comment on column responses."agent_id" is 'Id of the sub-agent that asked for it. Empty: the main agent.';
+comment on column responses."agent_type" is 'Type of the sub-agent, as the file beside its transcript names it.';
+comment on column responses."agent_description" is 'What the sub-agent was asked for, in some words of that file.';
 comment on column responses."is_sidechain" is 'Whether it belongs to a sub-agent or a side question.';
 comment on column responses."model_id" is 'Model id as logged.';
 comment on column responses."model" is 'Canonical model, without date, region and context suffix of the id.';
@@ -489,6 +498,7 @@ comment on column responses."tokens_basis" is 'exact, upper_bound, lower_bound, 
 comment on column responses."tools" is 'Tools that the response called, one name per call, in order.';
 comment on column responses."failed_tools" is 'Of those calls, the tools of the calls that failed.';
 comment on column responses."cost_reported_usd" is '`costUSD` of the line, which early versions wrote. In USD.';
+comment on column responses."limit_resets_at" is 'When the limit of the account resets that was reached after the response (UTC), as the agent says.';
 comment on column responses."run_id" is 'Id of the run.';
 comment on column responses."session_id" is 'Session that owns it: of those with a copy, the one that began first.';
 comment on column responses."response_id" is 'Id of the response; unique in the store.';
@@ -501,6 +511,8 @@ create table response_copies (
     "request_id" varchar,
     "at" timestamptz,
     "agent_id" varchar,
+    "agent_type" varchar,
+    "agent_description" varchar,
     "is_sidechain" boolean not null,
     "model_id" varchar,
     "model" varchar,
@@ -523,6 +535,7 @@ create table response_copies (
     "tools" varchar[] not null,
     "failed_tools" varchar[] not null,
     "cost_reported_usd" decimal(18, 9),
+    "limit_resets_at" timestamptz,
     "source_id" varchar not null,
     "session_id" varchar not null,
     "response_no" bigint not null,
@@ -534,6 +547,8 @@ comment on table response_copies is 'One response as one transcript file tells i
 comment on column response_copies."request_id" is 'Id of the request to the model.';
 comment on column response_copies."at" is 'When the response was written (UTC). Empty: the transcript does not say.';
 comment on column response_copies."agent_id" is 'Id of the sub-agent that asked for it. Empty: the main agent.';
+comment on column response_copies."agent_type" is 'Type of the sub-agent, as the file beside its transcript names it.';
+comment on column response_copies."agent_description" is 'What the sub-agent was asked for, in some words of that file.';
 comment on column response_copies."is_sidechain" is 'Whether it belongs to a sub-agent or a side question.';
 comment on column response_copies."model_id" is 'Model id as logged.';
 comment on column response_copies."model" is 'Canonical model, without date, region and context suffix of the id.';
@@ -556,6 +571,7 @@ comment on column response_copies."tokens_basis" is 'exact, upper_bound, lower_b
 comment on column response_copies."tools" is 'Tools that the response called, one name per call, in order.';
 comment on column response_copies."failed_tools" is 'Of those calls, the tools of the calls that failed.';
 comment on column response_copies."cost_reported_usd" is '`costUSD` of the line, which early versions wrote. In USD.';
+comment on column response_copies."limit_resets_at" is 'When the limit of the account resets that was reached after the response (UTC), as the agent says.';
 comment on column response_copies."source_id" is 'Id of the file it was read from.';
 comment on column response_copies."session_id" is 'Session of the file: the run of its transcript.';
 comment on column response_copies."response_no" is 'Number of the response within its reading of the file, from 0.';
@@ -794,6 +810,8 @@ create table superseded_sources (
     "ingest_id" bigint,
     "modified_ns" bigint,
     "resume_at" bigint,
+    "ingested_by" varchar,
+    "tool_version" varchar,
     "goes_on" varchar,
     "superseded_by" bigint not null
 );
@@ -812,7 +830,9 @@ comment on column superseded_sources."ignored" is 'Events other than result reco
 comment on column superseded_sources."ingest_id" is 'The ingest that read it. Empty: an ingest before version 6 of the tables.';
 comment on column superseded_sources."modified_ns" is 'When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is not read again. Empty: no file, or modified less than two seconds before.';
 comment on column superseded_sources."resume_at" is 'Of a session transcript: the byte from which a later ingest reads on where the file has grown.';
-comment on column superseded_sources."goes_on" is 'Of a part of a transcript that has grown: the source with what came before.';
+comment on column superseded_sources."ingested_by" is 'Who ingested it: user@host, or the signed-in visitor of a dashboard.';
+comment on column superseded_sources."tool_version" is 'Version of Tachograph that ingested it.';
+comment on column superseded_sources."goes_on" is 'Of a file that has grown, and was read before: the source with its beginning.';
 comment on column superseded_sources."superseded_by" is 'The later ingest.';
 
 create table superseded_rejects (
@@ -837,6 +857,8 @@ create table superseded_response_copies (
     "request_id" varchar,
     "at" timestamptz,
     "agent_id" varchar,
+    "agent_type" varchar,
+    "agent_description" varchar,
     "is_sidechain" boolean not null,
     "model_id" varchar,
     "model" varchar,
@@ -859,6 +881,7 @@ create table superseded_response_copies (
     "tools" varchar[] not null,
     "failed_tools" varchar[] not null,
     "cost_reported_usd" decimal(18, 9),
+    "limit_resets_at" timestamptz,
     "source_id" varchar not null,
     "session_id" varchar not null,
     "response_no" bigint not null,
@@ -871,6 +894,8 @@ comment on table superseded_response_copies is 'A copy of a response that a late
 comment on column superseded_response_copies."request_id" is 'Id of the request to the model.';
 comment on column superseded_response_copies."at" is 'When the response was written (UTC). Empty: the transcript does not say.';
 comment on column superseded_response_copies."agent_id" is 'Id of the sub-agent that asked for it. Empty: the main agent.';
+comment on column superseded_response_copies."agent_type" is 'Type of the sub-agent, as the file beside its transcript names it.';
+comment on column superseded_response_copies."agent_description" is 'What the sub-agent was asked for, in some words of that file.';
 comment on column superseded_response_copies."is_sidechain" is 'Whether it belongs to a sub-agent or a side question.';
 comment on column superseded_response_copies."model_id" is 'Model id as logged.';
 comment on column superseded_response_copies."model" is 'Canonical model, without date, region and context suffix of the id.';
@@ -893,6 +918,7 @@ comment on column superseded_response_copies."tokens_basis" is 'exact, upper_bou
 comment on column superseded_response_copies."tools" is 'Tools that the response called, one name per call, in order.';
 comment on column superseded_response_copies."failed_tools" is 'Of those calls, the tools of the calls that failed.';
 comment on column superseded_response_copies."cost_reported_usd" is '`costUSD` of the line, which early versions wrote. In USD.';
+comment on column superseded_response_copies."limit_resets_at" is 'When the limit of the account resets that was reached after the response (UTC), as the agent says.';
 comment on column superseded_response_copies."source_id" is 'Id of the file it was read from.';
 comment on column superseded_response_copies."session_id" is 'Session of the file: the run of its transcript.';
 comment on column superseded_response_copies."response_no" is 'Number of the response within its reading of the file, from 0.';

@@ -9,19 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, WireSeconds, WireText, WireUsd
-
-EVENT_NAMES = frozenset(("event", "properties", "user_id", "time"))
-"""The names of every line of the analytics log."""
-RESULT_NAMES = frozenset(("testcase", "tests_outcomes", "edit_format"))
-
-MARKS = Marks(
-    record_fields=("tests_outcomes", "main_model"),
-    legible=("main_model", "prompt_tokens", "completion_tokens", "cost", "testcase"),
-    names=(EVENT_NAMES, RESULT_NAMES),
-    text_line="# aider chat started at ",
-)
 
 
 class _Wire(BaseModel):

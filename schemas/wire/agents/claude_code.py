@@ -11,22 +11,7 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from schemas.wire.agents.claude_transcript import FIRST_NAME
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
-
-MARKS = Marks(
-    event_types=frozenset(
-        {
-            *("system", "assistant", "user", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary", "auth_status"),
-            *("keep_alive", "control_request", "control_response", "control_cancel_request"),
-        }
-    ),
-    record_fields=("total_cost_usd", "duration_api_ms", "num_turns"),
-    legible=("subtype", "is_error", "num_turns", "total_cost_usd", "duration_ms", "duration_api_ms"),
-    first_names=(FIRST_NAME,),
-    names=(frozenset(("sessionId", "isSidechain")),),
-)
 
 EARLIER_COST_NAMES = ("total_cost", "cost_usd")
 """Earlier names of `total_cost_usd`, newest first. A record may have several: the first one that is not null counts."""

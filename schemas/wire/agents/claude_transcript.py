@@ -25,9 +25,6 @@ LINE_TYPES = frozenset(
 JOURNAL_TYPES = frozenset(("journal", "started", "result"))
 """Types of lines in the journal of a workflow, which lies among the transcripts of its sub-agents."""
 
-FIRST_NAME = "parentUuid"
-"""The name with which most lines begin."""
-
 SYNTHETIC = "<synthetic>"
 """The model of lines that the agent wrote itself: errors, interruptions."""
 

@@ -10,20 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireText
-
-EXEC_TYPES = frozenset(
-    ("thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed")
-)
-ROLLOUT_TYPES = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"))
-
-MARKS = Marks(
-    event_types=EXEC_TYPES | ROLLOUT_TYPES,
-    record_fields=("cached_input_tokens",),
-    legible=("thread_id", "input_tokens", "output_tokens"),
-    text_start="OpenAI Codex v",
-)
 
 
 class _Wire(BaseModel):

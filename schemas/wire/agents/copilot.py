@@ -10,49 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
-
-READ_TYPES = frozenset(
-    {
-        *("session.start", "session.resume", "session.model_change", "session.error", "session.task_complete", "session.shutdown", "abort"),
-        *("user.message", "assistant.message", "tool.execution_start", "tool.execution_complete", "result"),
-    }
-)
-"""Types of events that say something about a run."""
-
-PASSED_TYPES = frozenset(
-    {
-        *("session.info", "session.warning", "session.idle", "session.mode_changed", "session.plan_changed", "session.context_changed"),
-        *(
-            "session.truncation",
-            "session.compaction_start",
-            "session.compaction_complete",
-            "session.usage_info",
-            "session.usage_checkpoint",
-        ),
-        *(
-            "session.auto_mode_resolved",
-            "session.title_changed",
-            "session.handoff",
-            "session.snapshot_rewind",
-            "session.workspace_file_changed",
-        ),
-        *("assistant.turn_start", "assistant.turn_end", "assistant.message_start", "assistant.message_delta", "assistant.streaming_delta"),
-        *("assistant.intent", "assistant.reasoning", "assistant.reasoning_delta", "assistant.usage", "tool.execution_progress"),
-        *("tool.execution_partial_result", "tool.user_requested", "subagent.started", "subagent.completed", "subagent.failed"),
-        *("subagent.selected", "subagent.deselected", "hook.start", "hook.end", "skill.invoked", "system.message", "system.notification"),
-        *("permission.requested", "permission.completed", "pending_messages.modified"),
-    }
-)
-"""Types of events of which only the time is read."""
-
-MARKS = Marks(
-    event_types=(READ_TYPES | PASSED_TYPES) - {"abort", "result"},
-    record_fields=("copilotVersion", "modelMetrics", "totalPremiumRequests", "chatMessages"),
-    legible=("sessionId", "copilotVersion", "totalPremiumRequests"),
-    names=(frozenset(("sessionId", "chatMessages", "timeline")),),
-)
 
 
 class _Wire(BaseModel):

@@ -10,17 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
-
-OWN_TYPES = frozenset(("thinking", "tool_call"))
-"""Types of events that Claude Code does not have."""
-
-MARKS = Marks(
-    event_types=OWN_TYPES,
-    record_fields=("model_call_id", "request_id"),
-    legible=("session_id", "request_id", "duration_ms", "inputTokens", "outputTokens"),
-)
 
 
 class _Wire(BaseModel):

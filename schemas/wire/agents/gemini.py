@@ -12,18 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from schemas.wire.agents.google_metrics import SessionMetrics
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
 
 STREAM_TYPES = frozenset(("init", "message", "tool_use", "tool_result", "error", "result"))
 MESSAGE_TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
-
-MARKS = Marks(
-    event_types=frozenset(("init", "gemini")),
-    record_fields=("projectHash", "totalLatencyMs"),
-    legible=("session_id", "sessionId", "total_tokens"),
-    names=(frozenset(("response", "stats")), frozenset(("sessionId", "projectHash")), frozenset(("$set",)), frozenset(("$rewindTo",))),
-)
 
 
 class _Wire(BaseModel):

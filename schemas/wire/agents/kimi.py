@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireText
 
 CODE_TYPES = frozenset(
@@ -29,12 +28,6 @@ CLI_TYPES = frozenset(
     }
 )
 """Types of messages of Kimi CLI that tell its log from others."""
-
-MARKS = Marks(
-    event_types=frozenset(("usage.record", "llm.request", "context.append_loop_event", "turn.prompt")),
-    record_fields=("inputCacheRead", "input_cache_read", "usageScope"),
-    legible=("model", "inputOther", "input_other", "output"),
-)
 
 
 class _Wire(BaseModel):

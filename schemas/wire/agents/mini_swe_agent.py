@@ -10,17 +10,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from schemas.wire.litellm import CallUsage
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireText, WireUsd
 
 FORMAT = "mini-swe-agent-"
 """How `trajectory_format` begins."""
-
-MARKS = Marks(
-    record_fields=("mini_version", "trajectory_format", "model_stats"),
-    legible=("mini_version", "exit_status", "instance_cost", "api_calls"),
-    names=(frozenset(("trajectory_format", "messages")),),
-)
 
 
 class _Wire(BaseModel):

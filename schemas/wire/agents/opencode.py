@@ -10,17 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireText, WireUsd
 
 RUN_TYPES = frozenset(("step_start", "text", "reasoning", "tool_use", "step_finish", "error"))
-
-MARKS = Marks(
-    event_types=frozenset(("step_start", "step_finish")),
-    record_fields=("sessionID", "providerID", "modelID"),
-    legible=("sessionID", "cost", "input", "output"),
-    names=(frozenset(("info", "messages")),),
-)
 
 
 class _Wire(BaseModel):

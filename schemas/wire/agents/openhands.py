@@ -9,22 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, WireSeconds, WireText
-
-MARKS = Marks(
-    record_fields=("usage_to_metrics", "accumulated_token_usage", "ConversationStateUpdateEvent"),
-    legible=("instance_id", "accumulated_cost", "execution_status", "model_name"),
-    names=(
-        frozenset(("kind", "source", "timestamp", "key", "value")),
-        frozenset(("kind", "source", "timestamp", "tool_call_id", "tool_name")),
-        frozenset(("kind", "source", "timestamp", "llm_message")),
-        frozenset(("kind", "source", "timestamp", "system_prompt")),
-        frozenset(("execution_status", "stats", "agent")),
-        frozenset(("instance_id", "test_result", "history")),
-        frozenset(("instance_id", "test_result", "metrics")),
-    ),
-)
 
 
 class _Wire(BaseModel):

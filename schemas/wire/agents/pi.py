@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
 
 ENTRY_TYPES = frozenset(
@@ -20,12 +19,6 @@ ENTRY_TYPES = frozenset(
     }
 )
 """Types of the lines behind the header of a session file."""
-
-MARKS = Marks(
-    event_types=frozenset(("message_end", "message_update", "thinking_level_change")),
-    record_fields=("cacheRead", "thinkingLevel", "branchedFrom"),
-    legible=("model", "totalTokens", "stopReason"),
-)
 
 
 class _Wire(BaseModel):

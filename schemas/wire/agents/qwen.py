@@ -11,13 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from schemas.wire.agents.google_metrics import SessionMetrics
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
 
 STREAM_TYPES = frozenset(("system", "assistant", "user", "stream_event", "result"))
 CHAT_TYPES = frozenset(("system", "assistant", "user", "tool_result"))
-
-MARKS = Marks(record_fields=("qwen_code_version",), legible=("session_id", "sessionId"))
 
 
 class _Wire(BaseModel):

@@ -9,14 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireText, WireUsd
-
-MARKS = Marks(
-    record_fields=("tokens_sent", "replay_config", "edited_files30", "trajectory"),
-    legible=("exit_status", "instance_cost", "tokens_sent", "tokens_received"),
-    names=(frozenset(("trajectory", "history", "info")),),
-)
 
 
 class _Wire(BaseModel):

@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
-
-MARKS = Marks(
-    record_fields=("llm_interactions", "agent_steps", "trajectory_file"),
-    legible=("model", "provider", "start_time", "max_steps"),
-    names=(frozenset(("llm_interactions", "agent_steps")),),
-)
 
 
 class _Wire(BaseModel):

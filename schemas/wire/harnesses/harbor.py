@@ -9,15 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireText, WireUsd
-
-MARKS = Marks(
-    record_fields=("task_checksum", "trial_uri", r'schema_version"\s*:\s*"ATIF-v[\d.]{1,9}'),
-    legible=("trial_name", "task_name", "schema_version", "session_id"),
-    names=(frozenset(("trial_name", "agent_info", "task_checksum")), frozenset(("schema_version", "agent", "steps"))),
-)
-"""Of trials, and of trajectories in ATIF."""
 
 
 class _Wire(BaseModel):

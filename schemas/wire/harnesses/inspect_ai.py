@@ -9,22 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireDollars, WireSeconds, WireText
-
-HEADER = frozenset(("version", "eval", "plan"))
-"""Names of a whole log, of the header of an archive, and of the beginning of an unfinished one."""
-
-SAMPLE = frozenset(("id", "epoch", "target", "messages", "output"))
-"""Names of a sample by itself, as archives hold it."""
-
-MARKS = Marks(
-    record_fields=("task_version", "sample_reductions", "input_tokens_cache_read"),
-    legible=("task", "model", "run_id", "total_time"),
-    names=(HEADER, SAMPLE),
-    zip_heads=("header.json", "_journal/start.json"),
-    zip_parts="samples/",
-)
 
 
 class _Wire(BaseModel):

@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from schemas.wire.agent_marks import ISO_BENCH_AGENTS
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
-
-AGENTS = {"trae": "trae-agent", "codex": "codex", "codex_cli": "codex", "claude_code": "claude-code", "openhands": "openhands"}
-"""The agent's name in the files and folders of ISO-Bench → the value of `runs.agent`."""
 
 _RUN_FOLDER = re.compile(r"(?:^|/)runs/(?P<path>[^/]+/(?P<agent>[^/]+)/(?P<model>[^/]+)/[^/]+/(?P<item>[^/]+))/[^/]+$")
 _MODELS = {"sonnet-4.5": re.compile(r"sonnet[-_.]?4[-_.]?5"), "gpt-5": re.compile(r"gpt[-_]?5(?![.\d])")}
@@ -23,7 +21,7 @@ _MODELS = {"sonnet-4.5": re.compile(r"sonnet[-_.]?4[-_.]?5"), "gpt-5": re.compil
 def agent_named(word: str) -> str | None:
     """The agent that a word names: `claude_code`, `trae_gpt5`, or the folder of an experiment, `omniperf_results_3way_codex`."""
     name = word.lower().replace("-", "_")
-    return AGENTS.get(name) or next((agent for key, agent in AGENTS.items() if f"_{key}_" in f"_{name}_"), None)
+    return ISO_BENCH_AGENTS.get(name) or next((agent for key, agent in ISO_BENCH_AGENTS.items() if f"_{key}_" in f"_{name}_"), None)
 
 
 def model_named(word: str) -> str | None:

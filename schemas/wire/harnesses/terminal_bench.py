@@ -9,14 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.marks import Marks
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireText
-
-MARKS = Marks(
-    record_fields=("failure_mode", "parser_results"),
-    legible=("trial_name", "task_id", "failure_mode"),
-    names=(frozenset(("trial_name", "failure_mode")), frozenset(("results", "n_resolved"))),
-)
 
 
 class TerminalTrial(BaseModel):

@@ -1,5 +1,5 @@
 -- The readings to write: one for each source that is not in the store, with the best known runs, then the first by name.
--- `read_results`: one row per reading and portion, with the counts of its documents.
+-- `read_results`: one row per reading and portion, with the counts of its documents and the number of the first.
 create or replace temp table chosen as
 with readings as (
     select

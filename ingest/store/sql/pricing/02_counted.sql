@@ -8,7 +8,9 @@ with own as (
         model_usage.*, day,
         case
             when continues then own_cache_write_1h_tokens
-            else coalesce(cache_write_1h_tokens, greatest(cache_write_tokens - cache_write_5m_tokens, 0))
+            when cache_write_1h_tokens is null and cache_write_5m_tokens is not null -- `greatest` would take an unknown difference for 0
+                then greatest(cache_write_tokens - cache_write_5m_tokens, 0)
+            else cache_write_1h_tokens
         end as one_hour,
         case when continues then own_web_search_requests else web_search_requests end as searches,
         case when tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then 0 end as missing

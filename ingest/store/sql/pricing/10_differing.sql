@@ -23,6 +23,11 @@ worded as (
         || case when listed < reported then ' lower' else ' higher' end as difference,
         case
             when words is not null then 'The reported cost matches ' || words
+            when cost_cause = 'long_context' then 'The reported cost matches the base rates, without the long-context tier of some requests'
+            when cost_cause = 'fast_mode' then 'The reported cost matches the base rates, without fast mode of some requests'
+            when cost_cause = 'service_tier' then 'The reported cost matches the base rates, without the service tier of some requests'
+            when cost_cause = 'regional_endpoint' then 'The reported cost matches the price of the global endpoint'
+            when cost_cause = '1h_cache_writes' then 'The reported cost matches the base rates, with 1-hour cache writes at the 5-minute rate'
             when cost_cause = 'fallback_price' then 'The agent guessed the price, according to its record'
             else 'The reported cost matches no known price'
                 || case when prices.has_tiers and has_sums then '; long requests may cost more than the base tier used here' else '' end

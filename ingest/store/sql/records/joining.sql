@@ -18,4 +18,4 @@ join runs on runs.run_id = records.run_id
 join last_results on last_results.session_id = runs.session_id
 where
     records.record_kind = 'transcript' and not records.is_kept and records.run_id <> last_results.run_id
-    and records.raw ->> '$.run_id' = last_results.session_id;
+    and (records.raw ->> '$.run_id') = last_results.session_id;

@@ -5,7 +5,7 @@
 create or replace temp table merged as
 with named as (
     select
-        run_id, source_id, place, record_kind, is_of_trial, told ->> '$.prompt' is not null as has_prompt,
+        run_id, source_id, place, record_kind, is_of_trial, (told ->> '$.prompt') is not null as has_prompt,
         unnest([
             'agent', 'session_id', 'title', 'score', 'duration_ms', 'num_turns', 'cost_reported_usd', 'prompt', 'agent_version',
             'requested_model', 'cwd', 'branch', 'permission_mode', 'base_commit', 'head_commit', 'task_status', 'first_edit_ms',
@@ -22,7 +22,7 @@ with named as (
         run_id, source_id, place, record_kind, is_of_trial, false, 'times',
         json_object('time_source', told -> '$.time_source', 'started_at', told -> '$.started_at', 'ended_at', told -> '$.ended_at')::varchar
     from telling
-    where told ->> '$.time_source' is not null
+    where (told ->> '$.time_source') is not null
     union all
     select
         run_id, source_id, place, record_kind, is_of_trial, false, 'outcome',

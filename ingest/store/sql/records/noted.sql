@@ -1,10 +1,4 @@
--- The runs that get another record (`affected`), and their incoming records: `noted`.
-create or replace temp table affected as
-select run_id
-from records
-anti join winners using (reading, portion, document)
-union
-select run_id from winners where replaces is not null;
+-- The incoming records of the runs that get another record (`affected`): `noted`.
 create or replace temp table noted as
 select
     run_id, source_id, ordinal, reading, portion, document,

@@ -6,7 +6,7 @@ with records as (
     select
         run_id, source_id, ordinal, ingest_id, record_kind, repo, task, experiment, json_merge_patch(context, told) as told,
         record_kind = 'trial' or (context ->> '$.trial_id') is not null as is_of_trial,
-        case when told ->> '$.output_tokens' is not null then [
+        case when (told ->> '$.output_tokens') is not null then [
             (told ->> '$.output_tokens')::bigint,
             list_sum(json_extract_string(told, ['$.input_tokens', '$.cache_read_tokens', '$.cache_write_tokens'])::bigint[])
         ] end as tokens,

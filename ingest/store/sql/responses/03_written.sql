@@ -12,10 +12,21 @@ select
 from runs
 semi join changed_owners using (session_id)
 group by session_id;
+-- What a sub-agent is, by its own file: a copy in that of its parent does not say.
+create or replace temp table subagent_names as
+select session_id, agent_id, max(agent_type) as agent_type, max(agent_description) as agent_description
+from response_copies
+semi join changed_owners using (session_id)
+where agent_id is not null and coalesce(agent_type, agent_description) is not null
+group by session_id, agent_id;
 delete from responses where response_id in (select response_id from touched_keys);
 insert into responses by name
 select
     coalesce(run_of_session.run_id, billed.session_id) as run_id,
-    billed.* exclude (source_id, response_no, message_id, line_id, is_copied)
+    billed.* exclude (source_id, response_no, message_id, line_id, is_copied) replace (
+        coalesce(billed.agent_type, subagent_names.agent_type) as agent_type,
+        coalesce(billed.agent_description, subagent_names.agent_description) as agent_description
+    )
 from billed
+left join subagent_names using (session_id, agent_id)
 left join run_of_session using (session_id);

@@ -1,9 +1,15 @@
--- The runs whose figures are sums of their responses: those that are made of a transcript.
+-- The runs whose figures are sums of their responses: those that are made of a transcript, also of a fork whose last one went to its parent.
 create or replace temp table summed as
 select distinct run_id
 from runs
 join responses using (run_id)
-where record_kind = 'transcript' and (responses.session_id in (select session_id from changed_owners) or run_id in (select run_id from affected));
+where record_kind = 'transcript' and (responses.session_id in (select session_id from changed_owners) or run_id in (select run_id from affected))
+union
+select run_id
+from runs
+where
+    record_kind = 'transcript' and runs.responses is not null and session_id in (select session_id from changed_owners)
+    and run_id not in (select run_id from responses);
 delete from model_usage where run_id in (select run_id from summed);
 insert into model_usage by name
 with of_models as (

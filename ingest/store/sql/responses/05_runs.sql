@@ -1,4 +1,5 @@
--- The figures of the runs in `summed` from their model rows and their responses.
+-- The figures of the runs in `summed` from their model rows and their responses. A turn is a request of the main conversation, where the record does
+-- not count turns itself; an advisor's part of a request is none.
 with of_models as (
     select
         run_id,
@@ -16,7 +17,9 @@ with of_models as (
     group by run_id
 ),
 of_responses as (
-    select run_id, count(*) as responses, count(distinct agent_id) as subagents
+    select
+        run_id, count(*) as responses, count(distinct agent_id) as subagents,
+        nullif(count(distinct coalesce(request_id, response_id)) filter (not is_sidechain), 0) as turns
     from responses
     semi join summed using (run_id)
     group by run_id
@@ -33,8 +36,15 @@ set
     models = of_models.models,
     model_costs_usd = list_transform(of_models.models, lambda model: null::decimal(18, 9)),
     tokens_basis = coalesce(list_filter(bases, lambda basis: basis <> 'exact')[-1], 'exact'),
+    num_turns = coalesce(try_cast(raw ->> '$.num_turns' as bigint), turns),
     responses = of_responses.responses,
     subagents = of_responses.subagents
 from of_models
 join of_responses using (run_id)
 where runs.run_id = of_models.run_id;
+update runs
+set
+    input_tokens = null, output_tokens = null, cache_read_tokens = null, cache_write_tokens = null, model = null, provider = null, region = null,
+    models = [], model_costs_usd = [], tokens_basis = 'unknown', num_turns = try_cast(raw ->> '$.num_turns' as bigint), responses = null,
+    subagents = null
+where run_id in (select run_id from summed) and run_id not in (select run_id from responses);

@@ -1,4 +1,5 @@
--- Every measurement with what people say about its file (--measure, measure.toml): the last that was said counts.
+-- Every measurement with what people say about its file (--measure, measure.toml): the last that was said counts. A file that has grown is
+-- read whole again: its last reading counts.
 create or replace view v_measurements as
 with said as (
     select source_id, said.key as key, arg_max(said.value, ingest_id) as value
@@ -21,6 +22,7 @@ named as (
         if(unit is null, coalesce(cast(given['unit_factor'] as double), 1), 1) as factor
     from measurements
     left join given using (source_id)
+    where source_id not in (select goes_on from sources where goes_on is not null)
 ),
 overlaid as (
     select

@@ -76,7 +76,7 @@ beside as (
     left join labels on labels.run_id = v_runs.run_id
 )
 select
-    *,
+    beside.*,
     case
         when claimed_speedup is null then 'no_claim'
         when measured_speedup is null then null
@@ -86,9 +86,6 @@ select
         else 'kept'
     end as claim_verdict,
     case when not scope_differs then claimed_speedup / measured_speedup end as overclaim_factor,
-    coalesce(quadrant_published, case
-        when hard is null or target is null then null
-        when hard in ('beats', 'similar') then if(target in ('same_target', 'related_target'), 'Q1', 'Q3')
-        else if(target in ('same_target', 'related_target'), 'Q2', 'Q4')
-    end) as quadrant
-from beside;
+    coalesce(quadrant_published, v_quadrants.quadrant) as quadrant
+from beside
+left join v_quadrants on v_quadrants.hard = beside.hard and v_quadrants.target = beside.target;

@@ -1,0 +1,103 @@
+"""`tachograph run`: the runs one after the other, each ingested when it has ended, and what is said about them on standard error."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.cli import terminal
+from app.runner import matrix
+from app.runner.launching import Order, Recorded, launch
+from app.runner.limits import Limits
+from ingest.system.command_lines import command_line
+from schemas.errors import TachographError
+from schemas.text import one_line, paired
+
+if TYPE_CHECKING:
+    from ingest.pipeline import IngestReport
+    from ingest.store.database import Store
+
+_SAYS = "tachograph: "
+
+
+@dataclass(frozen=True)
+class How:
+    """The options of the command. `keep`: the folder of the folders of runs."""
+
+    labels: Mapping[str, str]
+    keep: Path
+    limits: Limits
+    keep_going: bool = False
+    quiet: bool = False
+
+
+def run_agents(command: Sequence[str], axes: Sequence[str], repeats: int, store: Store, how: How) -> int:
+    """Run the command as often as asked. Returns the highest exit code. Raises UsageError before the first run."""
+    cells = list(matrix.cells(command, matrix.parse_axes(axes), repeats))
+    experiment = {matrix.EXPERIMENT: _experiment(command)} if len(cells) > 1 else {}
+    worst = 0
+    for number, cell in enumerate(cells, 1):
+        labels = experiment | dict(how.labels) | cell.labels
+        ended = launch(Order(cell.command, labels, how.keep, how.limits, store.owns))
+        _tell(ended, store, how, f"run {number} of {len(cells)}: " if len(cells) > 1 else "")
+        worst = max(worst, ended.exit_code)
+        if ended.signalled or (ended.exit_code and not how.keep_going):
+            break
+    return worst
+
+
+def _experiment(command: Sequence[str]) -> str:
+    """A name for the runs of one call, where nobody gives one."""
+    return f"{paired(Path(command[0]).name)} {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _tell(ended: Recorded, store: Store, how: How, which: str) -> None:
+    """Ingest the run, and say in a line what it was. Problems are told in any case; none of them changes the exit code."""
+    from app.text.words.launched import ended_words
+
+    if not ended.folder.exists():
+        for told in ended.told:
+            _say(told)
+        return
+    report, problem = _ingested(ended.folder, store)
+    told = "; ".join([*ended.told, *([problem] if problem else [])])
+    if problem or not how.quiet:
+        _say(which + one_line(ended_words(ended.launch, _figures(store, report), store.location, told)))
+    if problem:
+        _say(f"the record is kept. Ingest it: {one_line(command_line(f'ingest {shlex.quote(str(ended.folder))}', store.location))}")
+
+
+def _say(text: str) -> None:
+    terminal.note(f"{_SAYS}{terminal.short(text)}")
+
+
+def _ingested(folder: Path, store: Store) -> tuple[IngestReport | None, str]:
+    """The ingest of the folder, and why there is none."""
+    from ingest.documents.contents import read_paths
+    from ingest.pipeline import Options, ingest
+    from ingest.store.history.ingests import Origin
+
+    command = shlex.join(["tachograph", *sys.argv[1:]]).encode(errors="replace").decode()
+    try:
+        report = ingest(read_paths([folder]), store, Options(jobs=1, origin=Origin(command=command)))
+    except TachographError as error:
+        return None, f"not ingested: {error.message}"
+    except (Exception, KeyboardInterrupt) as error:  # the agent has ended: whatever fails now is told, and its exit code stays
+        return None, f"not ingested: {str(error) or type(error).__name__}"
+    return report, "" if report.has_runs else "its record was rejected"
+
+
+def _figures(store: Store, report: IngestReport | None) -> Mapping[str, object]:
+    """The row of the run; empty where it is not known."""
+    from app.queries.runs import run as find_run
+
+    ids = [run_id for source in report.sources for run_id in source.run_ids] if report else []
+    try:
+        return (find_run(store, ids[0]) or {}) if ids else {}
+    except TachographError:
+        return {}

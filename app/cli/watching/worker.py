@@ -1,0 +1,128 @@
+"""The process that ingests for `tachograph watch`: `python -m app.cli.watching.worker`. Speaks lines of JSON (`ingest.watching.ingester`).
+
+It ends with its standard input, after what it is at: also when the watcher was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from app.cli.ingest_paths import How, paths_to_read
+from ingest.documents.contents import read_paths
+from ingest.pipeline import IngestReport, Options, Progress, ingest
+from ingest.reading.arrow_without_pandas import spare_pandas
+from ingest.store.database import Store
+from ingest.store.history.ingests import Origin
+from ingest.system.signals import interruptible
+from schemas.errors import InputUnreadable, NotAStore, StoreVersionMismatch, TachographError, UsageError
+from schemas.text import one_line
+
+HOPELESS = (UsageError, NotAStore, StoreVersionMismatch, InputUnreadable)
+"""Errors that another try does not mend."""
+
+TOLD_SECONDS = 0.5
+"""Between two words on progress."""
+
+NOTES = 5
+"""Most rejects of a batch that are told."""
+
+
+def main() -> int:
+    """Ingest batches until the input ends. A Ctrl-C on the terminal is the watcher's to hear, which lets us finish."""
+    spare_pandas()
+    for number in (getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)):
+        signal.signal(number, signal.SIG_IGN)
+    lines = sys.stdin.buffer
+    with suppress(KeyboardInterrupt, BrokenPipeError), interruptible():
+        order = json.loads(lines.readline() or b"null")
+        if order:
+            _serve(order, lines)
+    return 0
+
+
+def _serve(order: dict[str, Any], lines: Any) -> None:
+    store = Store(order["db"], order["wait"], lambda said: _say(waited=one_line(said)))
+    try:
+        options = replace(How(**order["how"], prices=Path(order["prices"]) if order["prices"] else None).options(), **_of_watcher(order))
+        _say(folders=_folders(order["paths"]))
+    except TachographError as error:
+        _tell_error(error)
+        return
+    for line in lines:
+        options = _ingested(json.loads(line)["paths"], store, options)
+
+
+def _of_watcher(order: dict[str, Any]) -> dict[str, Any]:
+    return {"origin": Origin(command=order["command"])}
+
+
+def _folders(paths: Sequence[str]) -> list[str]:
+    """The files and folders to watch. Raises InputUnreadable, UsageError."""
+    for path in paths:
+        if not os.path.exists(path):  # noqa: PTH110
+            raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
+    return [os.path.abspath(path) for path in paths_to_read([Path(path) for path in paths], retries=False)]  # noqa: PTH100
+
+
+def _ingested(paths: Sequence[str], store: Store, options: Options) -> Options:
+    """Ingest a batch and say how it ended. Returns the options of the next one: a price file is taken up once."""
+    there = [Path(path) for path in paths if os.path.isfile(path) or os.path.isdir(path)]  # noqa: PTH112, PTH113
+    try:
+        report = ingest(read_paths(there), store, options, _told_progress())
+    except TachographError as error:
+        _tell_error(error)
+        return options
+    read = {source.name for source in report.sources}
+    unread = [path for path in map(str, there) if path not in read and os.path.isfile(path) and not store.owns(Path(path))]  # noqa: PTH113
+    _say(counts=report.as_dict(), ingest=report.ingest_id, unread=unread, notes=_notes(report))
+    return replace(options, prices=None)
+
+
+def _notes(report: IngestReport) -> list[str]:
+    """What could not be read and what was rejected, the first of each."""
+    unreadable = [one_line(error.message) for error in report.unreadable[:NOTES]]
+    rejects = [
+        one_line(f"{source.name}, {reject.position}: {reject.reason}: {reject.detail}")
+        for source in report.sources
+        if not source.known
+        for reject in source.rejects
+    ]
+    more = [f"… and {len(rejects) - NOTES:,} more rejects"] if len(rejects) > NOTES else []
+    return [*unreadable, *rejects[:NOTES], *more]
+
+
+def _told_progress() -> Any:
+    """Says now and then how many files were read."""
+    sources, told = 0, time.monotonic()
+
+    def on_progress(progress: Progress) -> None:
+        nonlocal sources, told
+        sources += progress.sources
+        if time.monotonic() - told > TOLD_SECONDS:
+            told = time.monotonic()
+            _say(read=sources)
+
+    return on_progress
+
+
+def _tell_error(error: TachographError) -> None:
+    code = int(error.exit_code) if isinstance(error, HOPELESS) else 0
+    _say(error=one_line(error.message), hint=error.hint, exit_code=code)
+
+
+def _say(**what: Any) -> None:
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""Tachograph in Python: what runs of coding agents cost, how long they took, what they claim, and what was measured.
+
+    import tachograph
+
+    store = tachograph.open("tachograph.duckdb")
+    store.ingest("logs/", labels={"branch": "main"})
+    store.runs(model="claude-opus-4-6", since="7d").df()
+    store.report(by="model")                        # a table in Jupyter, .export("html") for a file
+    tachograph.extract_claims("Parsing is now 3.2x faster (8.1 s → 2.5 s).")
+
+Filters are the words of the command line, and figures are those of its answers. Money is Decimal in US dollars, durations are in
+milliseconds, and what is not known is None, never 0. All errors are a TachographError that says what to do.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from app.library.store import Ingested, Store, extract_claims
+from app.library.store import open_store as open  # noqa: A004  as `gzip.open`: it is only ever called by its module
+from app.library.tables import Report, Row, Table
+from app.queries.filters.values import FilterWords
+from ingest.claims import Claim
+from schemas.errors import (
+    InputUnreadable,
+    InvalidRecord,
+    NotAStore,
+    StoreBusy,
+    StoreError,
+    StoreMissing,
+    StoreVersionMismatch,
+    TachographError,
+    UsageError,
+    WorkerDied,
+)
+
+__version__ = version("tachograph")
+
+__all__ = [
+    "Claim",
+    "FilterWords",
+    "Ingested",
+    "InputUnreadable",
+    "InvalidRecord",
+    "NotAStore",
+    "Report",
+    "Row",
+    "Store",
+    "StoreBusy",
+    "StoreError",
+    "StoreMissing",
+    "StoreVersionMismatch",
+    "Table",
+    "TachographError",
+    "UsageError",
+    "WorkerDied",
+    "extract_claims",
+    "open",
+]

@@ -1,0 +1,60 @@
+"""What is handed on of a store: without what was said in sessions, unless that is asked for.
+
+A session's transcript is private: prompts, titles made of them, final texts, claims in them and excerpts of what could not be read are
+shown on screens and in a terminal, and left out of files. Temporary views of the same names stand in for the tables, so that every query
+of every export, also of one that nobody has written yet, reads no such text. Figures are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+import duckdb
+import pyarrow as pa
+
+from app.queries.filters.chosen import Filters
+from app.queries.filters.registry import SEARCH
+from app.queries.search import note_found
+from ingest.store.database import VIEWS, Store
+from ingest.store.statements import run, sql_of
+
+
+class ExportedStore(Store):
+    """A store whose texts of sessions can be left out of what its queries read."""
+
+    searched: frozenset[str] | None = None
+    """Words of the filter `search`, which are looked for before the texts go: `found` has their runs. None: nothing is left out."""
+
+    def leave_out_texts(self, *filters: Filters) -> None:
+        """Leave the texts of sessions out from the next reading on. `filters`: those of the queries: they choose the same runs."""
+        self.searched = (self.searched or frozenset()) | {text for one in filters for text in one.values(SEARCH)}
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """As that of any store. Raises StoreError."""
+        with super().reading() as connection:
+            if self.searched is not None:
+                _leave_out_texts(connection, self.searched)
+            yield connection
+
+
+def exported(store: Store, *filters: Filters) -> ExportedStore:
+    """The same store without the texts of sessions, on connections of its own."""
+    made = ExportedStore(store.location)
+    made.leave_out_texts(*filters)
+    return made
+
+
+def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection[str]) -> None:
+    from ingest.findings.rules import OF_RECORDS, RULES  # with all rules for claims: 0.2 s for each command, were it imported above
+
+    for text in sorted(searched):
+        note_found(connection, text)
+    meanings = {name: rule.meaning for name, rule in RULES.items() if name not in OF_RECORDS}
+    connection.register("rules_given", pa.table({"rule": list(meanings), "meaning": list(meanings.values())}))
+    connection.execute("create or replace temp table summary_rules as from rules_given")
+    connection.unregister("rules_given")
+    run(connection, sql_of("reading/textless"))
+    for view in VIEWS:  # the same views, over those that stand in
+        run(connection, sql_of(f"views/{view}").split("\ncomment on ")[0].replace("create or replace view", "create or replace temp view"))

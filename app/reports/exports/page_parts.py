@@ -1,0 +1,88 @@
+"""The parts of HTML as templates place them: cells and tables in words, and the first page. A template escapes every value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from app.reports.budgets import cells
+from app.text.columns import Column, columns
+from app.text.formatting import human
+from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL
+from schemas.catalogue.entry import Columns
+from schemas.text import one_line
+from schemas.unit_names import Unit
+
+if TYPE_CHECKING:
+    from app.charts.embedded import Embedded
+    from app.reports.first_page import FirstPage
+
+LONG = 32
+"""Text of more characters than this wraps."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of a table: as people read it, to its last digit, and on how many runs it rests. `kind` is figure, long or nothing."""
+
+    label: str
+    text: str
+    exact: str
+    note: str
+    meaning: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table of the page with its chart, if it has one."""
+
+    key: str
+    title: str
+    note: str
+    header: Sequence[Cell]
+    rows: Sequence[Sequence[Cell]]
+    has_total: bool = False
+    chart: Embedded | None = None
+
+
+def first_page(page: FirstPage) -> dict[str, Any]:
+    """The first page as the template places it."""
+    tops = [
+        {
+            "title": top.title,
+            "rows": [
+                {"name": one_line(one.name), "usd": human(one.usd, Unit.USD), "share": human(one.share, Unit.SHARE)} for one in top.shares
+            ],
+        }
+        for top in page.tops
+        if top.shares
+    ]
+    lines = [(word, one_line(text)) for word, text in page.lines]
+    notes = [one_line(note) for note in page.notes]
+    return {"lines": lines, "figures": page.figures, "tops": tops, "budgets": [cells(one) for one in page.budgets], "notes": notes}
+
+
+def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
+    """A table with its title and a note. `of` says what the columns are called."""
+    shown = columns(table, of)
+    rows = [[cell(column, row) for column in shown] for row in table.to_pylist()]
+    header = [Cell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "") for column in shown]
+    return Part(key, one_line(title), one_line(note), header, rows)
+
+
+def cell(column: Column, row: Mapping[str, Any]) -> Cell:
+    """The value of a column in a row."""
+    text = _short(column.name, one_line(column.cell(row)))
+    kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
+    return Cell(one_line(column.label), text, one_line(column.exact(row)), column.note(row), column.meaning, kind)
+
+
+def _short(name: str, text: str) -> str:
+    """Ids by their beginning, paths by their end; a pointer over them shows the whole."""
+    if name in IDS and text != TOTAL:
+        return text[:ID_WIDTH]
+    return f"…{text[-LONG + 1 :]}" if name in PATHS and len(text) > LONG else text

@@ -1,0 +1,138 @@
+"""Limits of a run: passed to the agent by an option of its own where it has one, else watched, and enforced by a signal."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from threading import Event, Thread
+
+from app.runner import ending
+from ingest.system.temporary import temporary_folder
+from schemas.agents import Program
+from schemas.errors import TachographError
+from schemas.wire.harnesses.launch import MAX_MINUTES, MAX_USD
+
+_POLL_SECONDS = 0.05
+_LEAST_PAUSE, _PAUSE_FACTOR = 2.0, 20
+"""Between two looks at the cost: at least so many seconds, and so many times as long as a look takes."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may cost and take, None for any. `grace`: seconds between SIGTERM and SIGKILL."""
+
+    usd: Decimal | None = None
+    minutes: float | None = None
+    grace: float = ending.GRACE_SECONDS
+
+    @property
+    def seconds(self) -> float | None:
+        """The longest time."""
+        return None if self.minutes is None else self.minutes * 60
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A command with the agent's own options for limits, and the limits that are left to watch. `told`: what was done, in words."""
+
+    command: Sequence[str]
+    watched: Limits
+    told: tuple[str, ...] = ()
+
+
+def with_own_options(command: Sequence[str], program: Program | None, limits: Limits) -> Limited:
+    """Put the agent's options behind its name, unless the command has them: then they are left as they are."""
+    words, told, usd, minutes = list(command), [], limits.usd, limits.minutes
+    if program and program.max_usd and usd is not None:
+        told += _insert(words, program.max_usd, usd=f"{usd:f}")
+        usd = None
+    if program and program.max_minutes and limits.seconds is not None:
+        told += _insert(words, program.max_minutes, seconds=str(max(1, round(limits.seconds))))
+        minutes = None
+    return Limited(words, Limits(usd, minutes, limits.grace), tuple(told))
+
+
+def _insert(words: list[str], option: Sequence[str], **values: str) -> list[str]:
+    name, *rest = (word.format(**values) for word in option)
+    if any(word == name or word.startswith(f"{name}=") for word in words[1:]):
+        return [f"{words[0]} has {name} already: left as it is"]
+    words[1:1] = [name, *rest]
+    return [f"limit by its own option: {' '.join([name, *rest])}"]
+
+
+@dataclass
+class Watch:
+    """Watches the limits of one run. `reached`: the limit that ended it. `cost_unknown`: its cost was watched, and never told."""
+
+    limits: Limits
+    sources: Callable[[], Sequence[Path]]
+    reached: str = ""
+    _is_over: Event = field(default_factory=Event)
+    _cost: Decimal | None = None
+    _read_bytes: int = -1
+
+    @property
+    def cost_unknown(self) -> bool:
+        """Whether a limit of cost could not be watched."""
+        return self.limits.usd is not None and self._cost is None
+
+    @contextmanager
+    def over(self, session: int) -> Iterator[None]:
+        """Watch a session until the end of the block."""
+        thread = Thread(target=self._watch, args=(session,), daemon=True) if self.limits.usd or self.limits.minutes else None
+        if thread:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._is_over.set()
+            if thread:
+                thread.join()
+
+    def _watch(self, session: int) -> None:
+        started = looked = time.monotonic()
+        pause = _LEAST_PAUSE
+        while not self._is_over.wait(_POLL_SECONDS):
+            now = time.monotonic()
+            if self.limits.seconds is not None and now - started >= self.limits.seconds:
+                self.reached = MAX_MINUTES
+            elif self.limits.usd is not None and now - looked >= pause:
+                self.reached = MAX_USD if self._is_spent(self.limits.usd) else ""
+                looked = time.monotonic()
+                pause = max(_LEAST_PAUSE, _PAUSE_FACTOR * (looked - now))
+            if self.reached:
+                if not ending.end(session, self.limits.grace):
+                    self.reached = ""  # it had ended by itself
+                return
+
+    def _is_spent(self, usd: Decimal) -> bool:
+        """Whether what was recorded so far costs more. Nothing new is not read again."""
+        paths = [path for path in self.sources() if path.is_file()]
+        size = sum(path.stat().st_size for path in paths)
+        if size != self._read_bytes:
+            self._read_bytes = size
+            with suppress(TachographError, OSError):
+                self._cost = cost_so_far(paths)
+        return self._cost is not None and self._cost > usd
+
+
+def cost_so_far(paths: Sequence[Path]) -> Decimal | None:
+    """What the runs in the logs cost: as reported, else at list prices; None where it is not told. Raises TachographError, OSError."""
+    from app.queries.filters.chosen import NO_FILTERS
+    from app.queries.runs import summary
+    from ingest.documents.contents import read_paths
+    from ingest.pipeline import Options, ingest
+    from ingest.store.database import Store
+
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
+        store = Store(Path(folder, "cost.duckdb"))
+        if not ingest(read_paths(paths), store, Options(jobs=1)).has_runs:
+            return None
+        [found] = summary(store, NO_FILTERS, metrics=("cost_usd", "cost_list_usd")).to_pylist()
+    known = found["cost_usd"] if found["cost_usd"] is not None else found["cost_list_usd"]
+    return None if known is None else Decimal(known)

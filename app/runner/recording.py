@@ -1,0 +1,89 @@
+"""The folder of a run: its standard output, its patch, and the sidecar that says how it was started and how it ended.
+
+What reads logs is imported when the agent has ended: it starts in a third of the time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ingest.system.temporary import temporary_folder
+from schemas.errors import UsageError
+from schemas.rows.run import Outcome, RecordKind
+from schemas.wire.harnesses.launch import ENDINGS, LAUNCH_FILE, RUN_FILE, Launch
+
+_ENDED_BY_SIGNAL = range(129, 160)
+"""Exit codes of processes that a signal ended, as shells have them."""
+
+
+def usual_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where runs are kept unless somebody says otherwise, by the XDG Base Directory Specification."""
+    named = Path(environment.get("XDG_DATA_HOME") or "")
+    return (named if named.is_absolute() else Path.home() / ".local" / "share") / "tachograph" / "runs"
+
+
+def made_folder(keep: Path) -> Path:
+    """A new folder for one run. Its name begins with the time, in UTC. Raises UsageError."""
+    folder = keep.absolute() / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}"
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(f"cannot make {folder}: {error.strerror}.", "Choose another folder with --keep.") from error
+    return folder
+
+
+def runs_in(path: Path) -> int:
+    """How many runs of agents are in a file, as an ingest would find. Nothing is written to a store. Raises OSError."""
+    from ingest.documents.contents import Source, read_paths
+    from ingest.reading.settings import Settings
+    from ingest.reading.task import Task
+    from ingest.reading.workers import work
+
+    sources = tuple(source for source in read_paths([path]) if isinstance(source, Source))
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) as spool:
+        return sum(result.records for result in work(Task("found", sources), Settings(), Path(spool)))
+
+
+def copied(transcripts: Sequence[Path], folder: Path) -> list[Path]:
+    """Copies of transcripts beside the sidecar, whose facts hold for them there; those that hold runs. Raises OSError."""
+    copies = [Path(shutil.copy2(path, folder / path.name)) for path in transcripts]
+    return [copy for copy in copies if runs_in(copy)]
+
+
+def write_sidecar(folder: Path, launch: Launch) -> None:
+    """Write the sidecar and, where no agent left a record, the run by itself. Raises OSError."""
+    (folder / LAUNCH_FILE).write_text(launch.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8")
+    if not launch.records:
+        (folder / RUN_FILE).write_text(_run_without_record(launch) + "\n", encoding="utf-8")
+
+
+def _run_without_record(launch: Launch) -> str:
+    """What is known without a record: who ran, how long, and how it ended."""
+    from ingest.agents.kept_run import kept
+
+    outcome = _outcome(launch)
+    return kept(
+        {
+            "run_id": hashlib.sha256(str(launch.tachograph_launch).encode()).hexdigest(),  # no two begin with the same date
+            "agent": launch.agent,
+            "record_kind": RecordKind.SIDECAR,
+            "rank": 0,
+            "duration_ms": round((launch.duration_s or 0) * 1000),
+            "outcome": outcome,
+            "is_error": outcome is Outcome.EXECUTION_ERROR,
+            "ended_as": launch.ended_by or f"exit code {launch.exit_code}",
+        }
+    ).as_json()
+
+
+def _outcome(launch: Launch) -> Outcome:
+    if launch.ended_by or launch.exit_code in _ENDED_BY_SIGNAL:
+        return ENDINGS.get(launch.ended_by or "", Outcome.INTERRUPTED)
+    return Outcome.EXECUTION_ERROR if launch.exit_code else Outcome.COMPLETED

@@ -1,0 +1,317 @@
+"""The filter bar over every screen: the same filters everywhere, kept while moving about, and always in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import streamlit as st
+
+from app.queries import runs as run_queries
+from app.queries.filters import urls as filter_urls
+from app.queries.filters.chosen import Filters
+from app.queries.filters.registry import EXCLUDED, FILTERS, SEARCH, Filter, Kind
+from app.queries.filters.time_words import PRESETS, moment
+from app.queries.usage.parts import has_period
+from app.queries.usage.sessions import runs_with_usage
+from app.screens import cache
+from app.screens.parts import widgets
+from app.text.answers import excluded_words, undated_words
+from app.text.presentation import code_span, fact_words, plain
+from schemas.text import visible
+
+POPOVERS = {
+    "Model": ("model", "main-model"),
+    "Outcome": ("outcome",),
+    "Repository": ("repo",),
+    "Task": ("task",),
+    "Time": ("since", "until"),
+    "Cost": ("min-cost", "max-cost"),
+}
+"""The common filters, each with a button; SEARCH is beside them, all others are under MORE."""
+
+MORE = "More"
+
+_FILTERS, _LEFT_OUT, _ADDRESS, _ROUND = "filters", "filters-left-out", "filters-address", "filters-round"
+Options = Mapping[str, Mapping[str, int]]
+
+
+def chosen() -> Filters:
+    """The filters in force."""
+    filters: Filters = st.session_state.get(_FILTERS, Filters())
+    return filters
+
+
+def follow_address() -> None:
+    """Take the filters of a link that was opened; keep ours where the menu was used, which leads to an address without any.
+
+    Call it before `st.navigation`: the browser then writes the new page and the filters into the address at once.
+    """
+    link = filter_urls.read({word: st.query_params.get_all(word) for word in filter_urls.WORDS})
+    ours, address = chosen(), st.context.url
+    is_first, has_stayed = _FILTERS not in st.session_state, address is not None and st.session_state.get(_ADDRESS) == address
+    if is_first or (link.filters != ours and (link.filters or has_stayed)):
+        _choose(link.filters, link.left_out)
+    st.session_state[_ADDRESS] = address
+    _write_address()
+
+
+def show(*, by_responses: bool = False) -> None:
+    """Place the bar; ends the screen where there are no runs, or none that match. Raises StoreError.
+
+    `by_responses`: a period matches the times of responses, which a run may have long before it ends.
+    """
+    total = cache.count(Filters())
+    if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
+        widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
+    options = cache.options()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filter-bar"):
+        _search()
+        for label, keys in (POPOVERS | {MORE: _others()}).items():
+            if any(_has_choice(key, options) for key in keys):
+                _popover(label, keys, options)
+    _tell_left_out(_unknown_names(options))
+    if chosen():
+        with st.spinner("Searching …", show_time=True) if chosen().values(SEARCH) else nullcontext():
+            found = _count(by_responses=by_responses)
+        _chips(found, total)
+        _tell_excluded(by_responses=by_responses)
+        if not found:
+            _no_match()
+    else:
+        _tell_excluded()
+        if not total:
+            _all_excluded()
+
+
+def _count(*, by_responses: bool) -> int:
+    """How many runs match."""
+    is_of_responses = by_responses and has_period(chosen())
+    return cache.ask(runs_with_usage, chosen()) if is_of_responses else cache.count(chosen())
+
+
+def _others() -> tuple[str, ...]:
+    named = {key for keys in POPOVERS.values() for key in keys} | {SEARCH}
+    return tuple(key for key in FILTERS if key not in named)
+
+
+def _has_choice(key: str, options: Options) -> bool:
+    """Whether there is anything to choose: nobody needs a list without entries, unless a link has put one there."""
+    return not FILTERS[key].options or bool(options.get(key)) or bool(chosen().values(key))
+
+
+def _popover(label: str, keys: Sequence[str], options: Options) -> None:
+    count = sum(len(chosen().values(key)) for key in keys)
+    text = f"{label} · {count}" if count else label
+    with st.popover(text, type="secondary", key=f"popover-{label}", wrap=False):
+        if "since" in keys:
+            _presets()
+        for key in keys:
+            if _has_choice(key, options):
+                _WIDGETS[FILTERS[key].kind](FILTERS[key], options.get(key, {}))
+
+
+def _presets() -> None:
+    """Periods that are chosen by one click."""
+    with st.container(horizontal=True, gap="small", width=240):
+        for label, (since, until) in PRESETS.items():
+            period = chosen().with_values("since", [since]).with_values("until", [until] if until else [])
+            st.button(label, key=f"period-{since}", on_click=_choose, args=(period,))
+
+
+def _search() -> None:
+    widget = _seed(SEARCH, next(iter(chosen().values(SEARCH)), ""))
+    st.text_input(
+        "Search",
+        key=widget,
+        on_change=_changed,
+        args=(SEARCH,),
+        placeholder="Search runs",
+        icon=":material/search:",
+        label_visibility="collapsed",
+        max_chars=filter_urls.LONGEST_VALUE,
+        width=230,
+    )
+
+
+def _names(filter_: Filter, options: Mapping[str, int]) -> None:
+    values = chosen().values(filter_.key)
+    widget = _seed(filter_.key, list(values))
+    offered = [*options, *(value for value in values if value not in options)]
+    st.multiselect(
+        filter_.name,
+        offered,
+        format_func=lambda value: f"{fact_words(value, filter_.key)} · {options[value]:,}" if value in options else visible(value),
+        key=widget,
+        help=plain(filter_.help),
+        on_change=_changed,
+        args=(filter_.key,),
+        placeholder="Any",
+        accept_new_options=not filter_.options or len(options) >= cache.MOST_OPTIONS,
+        select_all=False,
+        width=320,
+    )
+
+
+def _time(filter_: Filter, _: Mapping[str, int]) -> None:
+    widget = _seed(filter_.key, _date(next(iter(chosen().values(filter_.key)), "")))
+    st.date_input(
+        filter_.name,
+        None,
+        key=widget,
+        format="YYYY-MM-DD",
+        min_value=date(2000, 1, 1),
+        max_value=date(2100, 1, 1),
+        help=plain(filter_.help),
+        on_change=_changed,
+        args=(filter_.key,),
+        width=240,
+    )
+
+
+def _usd(filter_: Filter, _: Mapping[str, int]) -> None:
+    text = next(iter(chosen().values(filter_.key)), None)
+    widget = _seed(filter_.key, None if text is None else float(Decimal(text.removeprefix("$"))))
+    st.number_input(
+        filter_.name,
+        min_value=0.0,
+        value=None,
+        step=0.5,
+        format="%.4g",
+        key=widget,
+        icon=":material/attach_money:",
+        placeholder="USD",
+        help=plain(filter_.help),
+        on_change=_changed,
+        args=(filter_.key,),
+        width=240,
+    )
+
+
+def _text(filter_: Filter, _: Mapping[str, int]) -> None:
+    widget = _seed(filter_.key, next(iter(chosen().values(filter_.key)), ""))
+    st.text_input(filter_.name, key=widget, help=plain(filter_.help), on_change=_changed, args=(filter_.key,), width=240)
+
+
+def _choice(filter_: Filter, _: Mapping[str, int]) -> None:
+    usual = filter_.words[0] if filter_.kind is Kind.CHOICE else None
+    widget = _seed(filter_.key, next(iter(chosen().values(filter_.key)), usual))
+    st.segmented_control(
+        filter_.name, filter_.words, key=widget, help=plain(filter_.help), on_change=_changed, args=(filter_.key,), width=240
+    )
+
+
+_WIDGETS = dict.fromkeys(Kind, _text) | {
+    Kind.NAMES: _names,
+    Kind.LABELS: _names,
+    Kind.TIME: _time,
+    Kind.USD: _usd,
+    Kind.CHOICE: _choice,
+    Kind.FLAG: _choice,
+}
+
+
+def _seed(key: str, value: Any) -> str:
+    """Let the widget show what is chosen; gives its key.
+
+    What is chosen elsewhere (a link, a chip) makes new widgets: the browser keeps the value of one in a closed popover and would
+    send it again.
+    """
+    widget = f"filter-{key}-{st.session_state.get(_ROUND, 0)}"
+    if widget not in st.session_state:
+        st.session_state[widget] = value
+    return widget
+
+
+def _date(text: str) -> date | None:
+    """The day of a time; a link may name an hour, which the calendar cannot show and leaves alone."""
+    time = moment(text) if text else None
+    return time.date() if time else None
+
+
+def _changed(key: str) -> None:
+    """A widget was used: its value is the filter's now."""
+    value = st.session_state[f"filter-{key}-{st.session_state.get(_ROUND, 0)}"]
+    unset = (None, "", FILTERS[key].words[0] if FILTERS[key].kind is Kind.CHOICE else None)
+    values = value if isinstance(value, list) else [] if value in unset else [value]
+    link = filter_urls.read({FILTERS[key].link or key: [_typed(value) for value in values]})
+    st.session_state[_FILTERS], st.session_state[_LEFT_OUT] = chosen().with_values(key, link.filters.values(key)), link.left_out
+    _write_address()
+
+
+def _typed(value: Any) -> str:
+    """What a widget holds as the command line writes it; of an amount every digit that was typed, and no more."""
+    return f"{Decimal(repr(value)).normalize():f}" if isinstance(value, float) else str(value)
+
+
+def _choose(filters: Filters, left_out: tuple[str, ...] = ()) -> None:
+    st.session_state[_FILTERS], st.session_state[_LEFT_OUT] = filters, left_out
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
+    _write_address()
+
+
+def _write_address() -> None:
+    """Change what differs only: other parameters belong to the screens' own widgets."""
+    ours = filter_urls.write(chosen())
+    for key in [word for word in filter_urls.WORDS if word in st.query_params and word not in ours]:
+        del st.query_params[key]
+    if changed := {key: values for key, values in ours.items() if st.query_params.get_all(key) != values}:
+        st.query_params.update(changed)
+
+
+def _unknown_names(options: Options) -> tuple[str, ...]:
+    """What a stale or mistyped link names and this store has not; lists that are cut cannot tell."""
+    whole = {key: values for key, values in options.items() if len(values) < cache.MOST_OPTIONS}
+    none: dict[str, Mapping[str, int]] = {key: {} for key, filter_ in FILTERS.items() if filter_.options and key not in options}
+    return filter_urls.unknown_names(chosen(), whole | none)
+
+
+def _tell_left_out(unknown: Sequence[str]) -> None:
+    if left_out := st.session_state.get(_LEFT_OUT):
+        st.caption(f":material/info: Not readable, so left out: {plain(', '.join(left_out))}")
+    if unknown:
+        st.caption(f":material/info: Not in this store: {plain(', '.join(unknown))}")
+
+
+def _chips(found: int, total: int) -> None:
+    """What is chosen, each to take away by a click."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filter-chips"):
+        st.markdown(f"**{found:,}** of {total:,} runs", width="content")
+        for key, value in ((key, value) for key, values in chosen().chosen for value in values):
+            label = plain(f"{FILTERS[key].name}: {fact_words(value, key)}")
+            st.button(
+                label,
+                key=f"drop-{key}-{value}",
+                icon=":material/close:",
+                icon_position="right",
+                on_click=lambda key=key, value=value: _choose(chosen().without(key, value)),
+                help="Remove filter",
+            )
+        st.button("Clear all", type="tertiary", key="clear-filters", on_click=_choose, args=(Filters(),))
+
+
+def _tell_excluded(*, by_responses: bool = False) -> None:
+    if words := excluded_words(cache.ask(run_queries.excluded, chosen())):
+        st.caption(f":material/block: {words}")
+    if by_responses:  # what has no time is told beside the figures
+        return
+    if words := undated_words(*cache.ask(run_queries.undated, chosen())):
+        st.caption(f":material/event_busy: {plain(words)}")
+
+
+def _all_excluded() -> None:
+    with st.container(border=True):
+        st.header("All runs are excluded", anchor=False)
+        st.button("Show them", type="primary", key="show-excluded", on_click=_choose, args=(Filters(((EXCLUDED, ("only",)),)),))
+    st.stop()
+
+
+def _no_match() -> None:
+    with st.container(border=True):
+        st.header("No runs match", anchor=False)
+        st.markdown(f"Remove a filter or clear all. CLI equivalent: {code_span(chosen().as_words())}")
+        st.button("Clear all filters", type="primary", key="clear-no-match", on_click=_choose, args=(Filters(),))
+    st.stop()

@@ -1,0 +1,482 @@
+"""What several screens place: cards, charts, grids, errors and empty states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import pyarrow as pa
+import streamlit as st
+
+from app.charts import CHARTS, distributions
+from app.charts.legend import without_legend
+from app.charts.palette import Looks, group_looks
+from app.queries import claims as claim_queries
+from app.queries import cost as cost_queries
+from app.queries import measured as measured_queries
+from app.queries import quality as quality_queries
+from app.queries import runs as run_queries
+from app.queries import screens as screen_queries
+from app.queries.comparisons import distributions as distribution_queries
+from app.queries.filters import urls as filter_urls
+from app.queries.filters.chosen import Filters
+from app.queries.filters.registry import FILTERS
+from app.queries.grouping import group
+from app.queries.read_transaction import read_transaction
+from app.queries.screens import AXES, ORDERS
+from app.queries.textless import exported
+from app.reports.exports import EXPORTS
+from app.screens import cache
+from app.screens.parts import evidence
+from app.text.columns import Column
+from app.text.grid_columns import (
+    TEXT_WIDTHS,
+    WRAPPED_HEIGHT,
+    Grid,
+    Listing,
+    chosen_row,
+    clicked_run,
+    grid_height,
+    money_decimals,
+    row_height,
+    with_percentages,
+)
+from app.text.presentation import Card, Shown, fact_words, plain
+from app.text.words import measured as measured_words
+from app.text.words import measures as measure_words
+from app.text.words.claims import overview_line
+from schemas.catalogue.columns import FACTS, RUNS
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, CostMeasure
+from schemas.catalogue.dimensions import LABEL_PREFIX
+from schemas.catalogue.entry import Figure
+from schemas.errors import StoreBusy, StoreMissing, TachographError
+from schemas.text import visible
+from schemas.unit_names import Unit
+
+FORMATS: dict[Unit, Any] = {
+    Unit.USD: "dollar",
+    Unit.RATIO: "%.2f×",
+    Unit.SHARE: "%.1f%%",
+    Unit.TOKENS: "localized",
+    Unit.COUNT: "localized",
+}
+"""How a grid writes the units; its cells sort by value."""
+
+MINUTE = "YYYY-MM-DD HH:mm"
+TIMES = {"at": f"{MINUTE}:ss"}
+"""How a grid writes times, and those that follow one another within a minute."""
+
+WIDTHS = TEXT_WIDTHS | {
+    "title": 280, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 320, "reason": 460,
+}  # fmt: skip
+"""Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
+
+PHONE_TITLE = 150
+"""The width of titles on a phone: two columns of figures have room beside them."""
+
+CLAIM_TITLE = 210
+"""The width of titles beside the sentence of a claim: then its caveat and confidence have room on a page of 1280 pixels."""
+
+RUN_ID, ORDER = "run", "order"
+"""The parameters of the address that name a run, and the order of the list from which it was opened."""
+
+DEFAULT_ORDER = next(iter(ORDERS))
+
+COST = "cost"
+"""The parameter of the address that names the measure of cost."""
+
+_COST = "cost-measure"
+"""In the session: the measure that was chosen, for all screens."""
+
+BARS = 50
+"""The most bars a chart of single runs has room for."""
+
+LOOKS_SECONDS = 1.5
+"""How often a screen that gave up waiting looks whether the store is free."""
+
+_CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+
+
+@contextmanager
+def told_errors() -> Iterator[None]:
+    """Tell what is wrong with the store, and what to do, in place of the rest of the screen."""
+    try:
+        yield
+    except StoreMissing as error:
+        with told_errors():  # of the samples, which may be loaded from there
+            empty_state("No runs yet", error.message)
+    except TachographError as error:
+        is_busy = isinstance(error, StoreBusy)
+        hint = "Close the other program. This page continues automatically once the store is free." if is_busy else error.hint
+        st.error(f"**{plain(error.message)}**\n\n{plain(hint)}", icon=":material/error:")
+        if is_busy:
+            _look_again()
+        st.stop()
+
+
+@st.fragment(run_every=LOOKS_SECONDS)
+def _look_again() -> None:
+    """Run the screen again once the store is free."""
+    if cache.is_free():
+        st.rerun()
+
+
+def empty_state(title: str, why: str) -> None:
+    """What to do where there is nothing to see; ends the screen."""
+    with st.container(border=True):
+        st.header(title, anchor=False)
+        st.markdown(plain(why))
+        if cache.is_read_only():
+            st.markdown("This dashboard is read-only. The owner can add logs with:")
+        else:
+            _offer_logs()
+            st.markdown("Or ingest a file or folder from the command line:")
+        st.code(visible(cache.command("ingest PATH")), language=None)
+    st.stop()
+
+
+def _offer_logs() -> None:
+    """Two ways out of an empty store: the visitor's own logs, or ours to try."""
+    st.markdown("Upload the result records of an agent, or load sample logs to look around:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
+        if cache.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
+            cache.ingest_samples()
+            st.rerun()
+
+
+def card_grid(cards: Sequence[Card]) -> None:
+    """Figures side by side, as many as the page is wide."""
+    with st.grid(4, min_column_width=150):
+        for card in cards:
+            st.metric(
+                card.label,
+                card.value,
+                card.note or None,
+                help=card.help,
+                border=True,
+                height="stretch",
+                delta_color=card.colour,
+                delta_arrow="off",
+            )
+
+
+def cost_title(title: str, filters: Filters) -> CostMeasure:
+    """The title of a screen with a choice of the measure of cost beside it, and what that leaves out below. Returns the measure."""
+    facts, offered = _costs(filters)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="cost-title"):
+        st.title(title, anchor=False, width="content")
+        measure = COST_MEASURES[_chosen_cost(offered)] if len(offered) > 1 else cost_queries.usual_measure(facts)
+    said = (measure_words.left_out(facts, measure), measure_words.bounds(facts) if measure is LIST else "")
+    if any(said):
+        st.caption(f":material/info: {plain(' '.join(filter(None, said)))}")
+    return measure
+
+
+def totals(filters: Filters, metrics: Sequence[str]) -> dict[str, Any]:
+    """The metrics of all runs that the filters choose, with COST_FACTS, which a screen that offers measures of cost knows already."""
+    facts, _ = _costs(filters)
+    others = tuple(key for key in dict.fromkeys(metrics) if key not in facts)
+    [row] = cache.ask(run_queries.summary, filters, (), others).to_pylist()
+    return {**facts, **row}
+
+
+def cost_choice(filters: Filters) -> str:
+    """The key of the measure of cost; empty for the usual one, and where there is nothing to choose."""
+    facts, offered = _costs(filters)
+    picked = _chosen_cost(offered, label_visibility="visible") if len(offered) > 1 else ""
+    return "" if picked in ("", cost_queries.usual_measure(facts).key) else picked
+
+
+def cost_in_force(filters: Filters) -> CostMeasure:
+    """The measure that was chosen on another screen, else the usual one."""
+    facts, offered = _costs(filters)
+    chosen = st.session_state.get(_COST)
+    return COST_MEASURES[chosen] if chosen in offered else cost_queries.usual_measure(facts)
+
+
+def _costs(filters: Filters) -> tuple[dict[str, Any], dict[str, str]]:
+    """(COST_FACTS of the runs, the measures to choose from by key)."""
+    [facts] = cache.ask(run_queries.summary, filters, (), cost_queries.COST_FACTS).to_pylist()
+    return facts, {measure.key: measure.label for measure in cost_queries.choices(facts)}
+
+
+def _chosen_cost(offered: Mapping[str, str], *, label_visibility: Literal["visible", "collapsed"] = "collapsed") -> str:
+    """The measure that the address names, else the one chosen on another screen."""
+    if COST not in st.session_state and COST not in st.query_params and st.session_state.get(_COST) in offered:
+        st.session_state[COST] = st.session_state[_COST]
+    st.session_state[_COST] = choice("Cost", offered, COST, label_visibility=label_visibility)
+    return str(st.session_state[_COST])
+
+
+CLAIM_FIGURES = ("runs", "runs_with_claim", "runs_benchmarked", "runs_partial_claim", "claimed_speedup_median")
+
+
+def claims_line(filters: Filters, row: Mapping[str, Any]) -> None:
+    """What these runs claim, in a line that links to the claims; nothing where none claims a speedup. `row` has CLAIM_FIGURES of them."""
+    only = cache.ask(claim_queries.drawn_claims, filters, claim_queries.HEADLINES, 1) if row["runs_with_claim"] == 1 else None
+    if said := overview_line(row, only["caveat"][0].as_py() if only else None):
+        st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=filters_kept())
+
+
+def measured_line(filters: Filters) -> None:
+    """What was measured of these runs, in a line that links to the verdicts; nothing where nothing was."""
+    if row := cache.ask(measured_queries.totals, filters):
+        st.page_link(
+            "screens/verdicts.py", label=plain(measured_words.overview_line(row)), icon=":material/balance:", query_params=filters_kept()
+        )
+
+
+def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "", legend: bool = True) -> None:
+    """One chart under its finding, with what it leaves out below; a part of the rows allows no finding."""
+    shown = CHARTS[key]
+    drawn = shown.draw(table, looks, st.context.theme.type)
+    drawn = drawn if legend else without_legend(drawn)
+    drawing(shown.heading(table, whole=whole), shown.title if whole else shown.shows, drawn, key, note or shown.words(table).note)
+
+
+def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") -> None:
+    """A figure under its finding, with how to read it, and what it leaves out below; a click on a run's mark opens the run."""
+    with st.container(gap=None):
+        st.header(plain(finding), anchor=False)
+        st.caption(plain(caption))
+    alt = visible(" ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part))
+    if any(trace.customdata is not None for trace in drawn.data):
+        chosen = st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt, on_select="rerun", selection_mode="points")
+        for point in chosen["selection"]["points"][:1]:
+            open_run(clicked_run(point))
+    else:
+        st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt)
+    if note:
+        st.caption(plain(note))
+
+
+def groups(measure: Figure, by: str, filters: Filters, models: Looks) -> None:
+    """A measure per group: boxes of quantiles, in the colours of models or outcomes where these are the groups."""
+    quantiles = worded(cache.ask(distribution_queries.quantiles, filters, measure, by), by)
+    drawing(
+        distributions.groups_finding(measure, quantiles),
+        "Box: p25–p75 with the median; whiskers: p5–p95. Up to 20 groups.",
+        distributions.boxes(measure, quantiles, group_looks(by, models), st.context.theme.type),
+        f"boxes-{by}",
+    )
+
+
+def worded(groups: pa.Table, by: str) -> pa.Table:
+    """The groups in words: outcomes are keys of ours."""
+    named = [None if value is None else fact_words(value, by) for value in groups["group"].to_pylist()]
+    return groups.set_column(groups.column_names.index("group"), "group", pa.array(named, pa.string()))
+
+
+def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
+    """What runs can be drawn along: their time where any is known, the ingestion order, what they worked on, and any label."""
+    facts = {row["fact"]: row["share"] for row in cache.ask(quality_queries.known, Filters()).to_pylist()}
+    named = {key: AXES[key].label for key in AXES if key != "time" or facts[quality_queries.OWN_TIME]}
+    tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
+    labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
+    return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}
+
+
+PHONE = "Mobi"
+"""What browsers of phones have in their name (`User-Agent`), as MDN recommends to look for."""
+
+
+def compact_toggle() -> bool:
+    """Whether lists are compact: on a phone from the start. Kept in the address where somebody chooses otherwise."""
+    about = "What identifies a run and its cost, for narrow screens."
+    return st.toggle("Compact", value=is_phone(), key="compact", bind="query-params", help=about)
+
+
+def is_phone() -> bool:
+    """Whether the visitor's browser is that of a phone."""
+    return PHONE in (st.context.headers.get("User-Agent") or "")
+
+
+def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
+    """Which columns the list of runs shows; kept in the address."""
+    names = {key: usual.of[key].header for key in (*usual.keys, *more)}
+    with st.popover("Columns", icon=":material/view_column:"):
+        picked = st.multiselect(
+            "Columns",
+            list(names),
+            default=list(usual.keys),
+            format_func=lambda key: names[key],
+            key="columns",
+            width=420,
+            bind="query-params",
+        )
+    return tuple(picked) or usual.keys
+
+
+def download_runs(filters: Filters) -> None:
+    """All the runs that match, as a file made when it is asked for."""
+
+    def written() -> bytes:
+        with read_transaction(exported(cache.store(), filters)) as transaction:
+            return EXPORTS["csv"].write(run_queries.runs(transaction, transaction.searched(filters)), "runs")
+
+    st.download_button(
+        "CSV",
+        written,
+        "runs.csv",
+        "text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        help="All matching runs, with all columns and exact values. Prompts, titles and summaries of sessions are left out.",
+    )
+
+
+def choice(
+    label: str, options: Mapping[str, str], key: str, *, label_visibility: Literal["visible", "hidden", "collapsed"] = "visible"
+) -> str:
+    """One of a few, by default the first; kept in the address."""
+    _in_words(key, options)
+    picked = st.segmented_control(
+        label,
+        list(options),
+        format_func=lambda option: visible(options[option]),
+        key=key,
+        default=next(iter(options)),
+        required=True,
+        label_visibility=label_visibility,
+        bind="query-params",
+    )
+    return str(picked) if picked in options else next(iter(options))
+
+
+def _in_words(key: str, options: Mapping[str, str]) -> None:
+    """A link that somebody wrote by hand may name a choice as the command line does: `group=day`."""
+    if key not in st.session_state and st.query_params.get(key) in options:
+        st.session_state[key] = st.query_params[key]
+
+
+def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0) -> str:
+    """One of many, by default the one at `default`; kept in the address."""
+    _in_words(key, options)
+    place = min(default, len(options) - 1)
+    picked = st.selectbox(
+        label, list(options), index=place, format_func=lambda option: visible(options[option]), key=key, width=width, bind="query-params"
+    )
+    return str(picked)
+
+
+def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
+    """A grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen one opens, at the claim where a row is one."""
+    _open_chosen(runs, _selection(rows, key, alt, "single-row"), order)
+
+
+def ticked_runs(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> list[str]:
+    """The same with rows that can be ticked: the ids of these. A chosen cell opens its run."""
+    selection = _selection(rows, key, alt, "multi-row")
+    _open_chosen(runs, {"cells": selection.get("cells", ())}, order)
+    return [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
+
+
+def _open_chosen(runs: pa.Table, selection: Mapping[str, Any], order: str) -> None:
+    place = chosen_row(runs, selection)
+    if place is not None:
+        claim = {evidence.CLAIM_NO: [str(runs["claim_no"][place])]} if "claim_no" in runs.column_names else {}
+        open_run(str(runs["run_id"][place]), order, claim)
+
+
+def compact_run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
+    """A grid that a phone shows without moving it sideways: titles in three lines, no boxes to tick. A chosen cell opens its run."""
+    days = st.column_config.DatetimeColumn(RUNS["dated_at"].header, format="YYYY-MM-DD", timezone="UTC", width=92)
+    title = st.column_config.TextColumn(RUNS["title"].header, width=PHONE_TITLE)
+    config = column_config(rows) | {"title": title, "dated_at": days}
+    _open_chosen(runs, _selection(rows, key, alt, None, config, WRAPPED_HEIGHT), order)
+
+
+def _selection(
+    rows: Grid,
+    key: str,
+    alt: str,
+    of_rows: Literal["single-row", "multi-row"] | None,
+    config: Mapping[str, Any] | None = None,
+    tall: int = 0,
+) -> Mapping[str, Any]:
+    tall = tall or row_height(rows.rows)
+    chosen = st.dataframe(
+        rows.rows,
+        key=key,
+        hide_index=True,
+        column_config=dict(config or column_config(rows)),
+        placeholder="–",
+        height=grid_height(rows.rows, tall),
+        row_height=tall,
+        on_select="rerun",
+        selection_mode=[of_rows, "single-cell"] if of_rows else ["single-cell"],
+        alt=alt,
+    )
+    selection: Mapping[str, Any] = chosen["selection"]
+    return selection
+
+
+def open_run(run_id: str, order: str = "", claim: Mapping[str, list[str]] | None = None) -> None:
+    """Go to the run's own page, at a claim where one is named; the address keeps the filters and the order of the list."""
+    ordered = {ORDER: [order]} if order and order != DEFAULT_ORDER else {}
+    st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **(claim or {}), **filters_kept(), **ordered})
+
+
+def filters_kept() -> dict[str, list[str]]:
+    """The filters in the address, for a link to another page."""
+    return {word: st.query_params.get_all(word) for word in st.query_params if word in filter_urls.WORDS}
+
+
+def neighbours(run_id: str, filters: Filters) -> None:
+    """Buttons that open the previous and the next run of the list from which the run was opened, and its place in that list."""
+    order = st.query_params.get(ORDER, DEFAULT_ORDER)
+    order = order if order in screen_queries.ORDERS else DEFAULT_ORDER
+    found = cache.ask(screen_queries.neighbours, filters, order, run_id)
+    if found is None:
+        return
+    sides = (("Previous", found.previous, ":material/arrow_back:", "k"), ("Next", found.following, ":material/arrow_forward:", "j"))
+    for label, other, icon, shortcut in sides:
+        about = f"{label} run by: {screen_queries.ORDERS[order].label}"
+        if st.button(label, key=f"run-{label}", icon=icon, shortcut=shortcut, help=about, disabled=other is None) and other:
+            open_run(other, order)
+    st.caption(f"{found.place:,} of {found.total:,}", width="content")
+
+
+def column_config(rows: Grid) -> dict[str, Any]:
+    """How a grid shows its columns."""
+    title = PHONE_TITLE if is_phone() else CLAIM_TITLE if "sentence" in rows.rows.column_names else WIDTHS["title"]
+    return {column.name: _config(column, money_decimals(rows.rows[column.name]), title) for column in rows.columns}
+
+
+def _config(column: Column, decimals: int, title: int) -> Any:
+    about = plain(column.meaning) or None
+    if column.unit is Unit.USD:
+        return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[Unit.USD], step=10.0**-decimals)
+    if column.unit is Unit.MILLISECONDS:
+        return st.column_config.TextColumn(column.header, help=about, alignment="right")
+    if column.unit in FORMATS:
+        return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
+    if column.unit is Unit.TIME:
+        return st.column_config.DatetimeColumn(column.header, help=about, format=TIMES.get(column.name, MINUTE), timezone="UTC")
+    width = title if column.name == "title" else WIDTHS.get(column.name)
+    return st.column_config.TextColumn(column.header, help=about, width=width)
+
+
+def table(rows: Grid, alt: str) -> None:
+    """A grid to read."""
+    tall = row_height(rows.rows)
+    height = grid_height(rows.rows, tall)
+    st.dataframe(rows.rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=height, row_height=tall, alt=alt)
+
+
+def share_table(rows: pa.Table, alt: str) -> None:
+    """Fields with the share of runs that have them, as bars."""
+    config = {
+        "fact": st.column_config.TextColumn(FACTS["fact"].label),
+        "known": st.column_config.NumberColumn(FACTS["known"].label, format="localized", width="small"),
+        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="%.1f%%", min_value=0, max_value=100),
+    }
+    st.dataframe(with_percentages(rows), hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
+
+
+def cut_note(text: Shown) -> None:
+    """That a text is cut, where it is."""
+    if text.note:
+        st.caption(text.note)

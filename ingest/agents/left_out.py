@@ -1,0 +1,45 @@
+"""Records without what was said in them, for an ingest or a rebuild with `--no-text`.
+
+Prompts, titles, final texts, error messages and the excerpts of rejects go. Figures, times, paths, branches and the names of models, tools
+and sessions stay: every other table can be made from what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ingest.agents.base import RESPONSE_COLUMNS, Rows
+from ingest.agents.claude_code.left_out import result_without_text
+from ingest.documents.document import Document
+from ingest.sources.files import Unreadable
+from schemas.rows.kept_run import KEPT_START, KeptRun
+
+NOT_KEPT = "not kept (--no-text)"
+"""The detail of a reject, which may quote a value."""
+
+TEXTS: dict[str, Any] = {"title": None, "prompt": None, "errors": None, "result": None, "result_repaired": False}
+"""Columns of `runs` with what was said → what they hold without it."""
+
+
+_DESCRIBED = RESPONSE_COLUMNS.index("agent_description")
+
+
+def without_text(rows: Rows) -> Rows:
+    """The rows of a record, before `complete`, without text: nothing that is derived from texts follows from them."""
+    raw, result = raw_without_text(rows.run.raw, rows.run.run_id)
+    copies = tuple((*one[:_DESCRIBED], None, *one[_DESCRIBED + 1 :]) for one in rows.response_copies)
+    return rows._replace(run=rows.run.completed(TEXTS | {"raw": raw, "result": result}), response_copies=copies)
+
+
+def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:
+    """A record as it is kept without text, and the summary that is read of it."""
+    document = Document(0, "kept record", raw)
+    if document.starts_with(KEPT_START):
+        return KeptRun.model_validate_json(raw).textless().as_json(), None
+    return result_without_text(document.written, run_id)
+
+
+def reject_without_text(part: Unreadable) -> Unreadable:
+    """A reject with its place and reason alone."""
+    return replace(part, detail=NOT_KEPT, excerpt="")

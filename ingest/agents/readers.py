@@ -1,0 +1,214 @@
+"""All readers, and which of them sees a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from typing import Any, cast
+
+from ingest.agents.aider.analytics import AiderAnalytics
+from ingest.agents.aider.benchmark import AiderBenchmark
+from ingest.agents.aider.chat_history import AiderChatHistory
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes, Resumable
+from ingest.agents.claude_code.reader import ClaudeCode
+from ingest.agents.claude_code.transcript import ClaudeTranscript
+from ingest.agents.codex.exec_stream import CodexExec
+from ingest.agents.codex.rollout import CodexRollout
+from ingest.agents.codex.text_log import CodexTextLog
+from ingest.agents.copilot.events import CopilotEvents
+from ingest.agents.copilot.history import CopilotHistories
+from ingest.agents.cursor import Cursor
+from ingest.agents.gemini.chat import GeminiChat
+from ingest.agents.gemini.output import GeminiJson
+from ingest.agents.gemini.stream import GeminiStream
+from ingest.agents.harbor.atif import Atif
+from ingest.agents.harbor.terminal_bench import TerminalBench
+from ingest.agents.harbor.trial import HarborTrials
+from ingest.agents.inspect_ai import InspectAI
+from ingest.agents.kept_run import KeptRuns
+from ingest.agents.kimi.wire import KimiWire
+from ingest.agents.opencode.export import OpenCodeExported
+from ingest.agents.opencode.run_stream import OpenCodeRun
+from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
+from ingest.agents.openhands.output import OpenHandsOutput
+from ingest.agents.pi import Pi
+from ingest.agents.qwen.chat import QwenChat
+from ingest.agents.qwen.stream import QwenStream
+from ingest.agents.swe_agent.mini import MiniSweAgent
+from ingest.agents.swe_agent.trajectory import SweAgent
+from ingest.agents.trae import Trae
+from ingest.agents.unread import UnreadLogs
+from ingest.documents.document import Document, Events, TakesLines
+from ingest.sources.files import Unreadable
+from schemas.rows.kept_run import KeptRun
+
+READERS: tuple[type[AgentReader], ...] = (
+    ClaudeCode,
+    GeminiStream,
+    CodexExec,
+    CodexRollout,
+    CodexTextLog,
+    Trae,
+    GeminiJson,
+    GeminiChat,
+    QwenStream,
+    QwenChat,
+    Cursor,
+    OpenCodeRun,
+    OpenCodeExported,
+    CopilotEvents,
+    CopilotHistories,
+    MiniSweAgent,
+    SweAgent,
+    Atif,
+    HarborTrials,
+    TerminalBench,
+    OpenHandsEvents,
+    OpenHandsState,
+    OpenHandsOutput,
+    InspectAI,
+    Pi,
+    KimiWire,
+    AiderAnalytics,
+    AiderBenchmark,
+    AiderChatHistory,
+    ClaudeTranscript,
+    UnreadLogs,
+    KeptRuns,
+)
+"""Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
+
+Readers = tuple[type[AgentReader], ...]
+
+SESSIONS_KEPT = 64
+"""Sessions of agents other than Claude Code that are remembered in one source; of more, the first one is forgotten."""
+
+_COST = '"total_cost_usd"'
+"""A field that no other agent writes. In the texts of a record its quotes are escaped."""
+
+
+@cache
+def by_type() -> tuple[dict[str, Readers], Readers]:
+    """The readers of events by their type, and the readers of documents without a type; Claude Code's is the last of both."""
+    others = tuple(reader for reader in READERS if reader is not ClaudeCode)
+    typed = {kind: tuple(reader for reader in others if kind in reader.event_types) for one in others for kind in one.event_types}
+    return typed, (*(reader for reader in others if not reader.event_types or NO_TYPE in reader.event_types), ClaudeCode)
+
+
+class SourceReaders:
+    """The readers of the agents met in one source. Each is made when the first document of its agent comes."""
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+        self._readers: dict[type[AgentReader], AgentReader] = {}
+        self._last: AgentReader | None = None
+        self._sessions: dict[str, type[AgentReader]] = {}
+
+    @property
+    def agent(self) -> str:
+        """The agent of the last document, for an error message."""
+        return self._last.agent if self._last else "an agent"
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable] | None:
+        """The runs that end with this document; None where no reader recognises it. Raises InvalidRecord."""
+        kind = ClaudeCode if _is_claude_codes(document) else self._reader_of(document)
+        if kind is None:
+            return None
+        reader = self._last
+        if type(reader) is not kind:
+            reader = self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
+        return reader.feed(document)
+
+    @property
+    def taker(self) -> TakesLines | None:
+        """Takes lines of the agent of the last document, where its reader does."""
+        return getattr(self._last, "passing", None)
+
+    def took(self, last: Document) -> None:
+        """The document of the last line that was taken."""
+        for reader in self._readers.values():
+            if hasattr(reader, "passing"):
+                cast("Notes", reader).noted(last)
+
+    def resume(self, kept: KeptRun) -> bool:
+        """Go on with the log of this run, before the first document. False where no reader can."""
+        for kind in READERS:
+            if kind.agent == kept.agent and hasattr(kind, "resume"):
+                reader = cast("Resumable", kind(self._context_of))
+                if reader.resume(kept):
+                    self._last = self._readers[kind] = reader
+                    return True
+        return False
+
+    @property
+    def resumable(self) -> Resumable | None:
+        """The reader of the source, where it is the only one and can go on with it later."""
+        return cast("Resumable", self._last) if len(self._readers) == 1 and hasattr(self._last, "resume") else None
+
+    def note(self, events: Events, first: int, places: int) -> int:
+        """How many events, from `first` on, the reader of the document before notes: no run ends with them, and none is refused.
+
+        They are dispatched as `feed` does. `places`: how much higher the numbers of their documents are.
+        """
+        if not hasattr(self._last, "note"):
+            return 0
+        reader = cast("Notes", self._last)
+        count, types, note, of_session, kind = first, reader.event_types, reader.note, self._sessions.get, type(reader)
+        with suppress(Exception):  # of a defect: the event is fed as a document, which says what is wrong
+            for event in islice(events.values, first, None):
+                if event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event):
+                    break
+                count += 1
+        if count > first:
+            reader.noted(events.document(count - 1).moved(places))
+        return count - first
+
+    def _reader_of(self, document: Document) -> type[AgentReader] | None:
+        value = document.value
+        kind = self._of_session(value) or self._by_content(document, value.get("type"))
+        if kind and kind is not ClaudeCode and "session_id" in value:
+            self._remember(value["session_id"], kind)
+        return kind
+
+    def _of_session(self, value: dict[str, Any]) -> type[AgentReader] | None:
+        """The reader that knew an earlier event of the session: most events of a stream look like those of Claude Code."""
+        if not self._sessions:
+            return None
+        session = value.get("session_id") if isinstance(value.get("type"), str) else None
+        return self._sessions.get(session) if isinstance(session, str) else None
+
+    def _by_content(self, document: Document, kind: object) -> type[AgentReader] | None:
+        """The reader that recognises the document, first that of the document before: some types are those of several agents."""
+        last = self._last
+        if last and isinstance(kind, str) and kind in last.event_types and not isinstance(last, ClaudeCode) and last.recognises(document):
+            return type(last)
+        typed, untyped = by_type()
+        if not isinstance(kind, str):
+            return next((reader for reader in untyped if reader.recognises(document)), None)
+        return next((reader for reader in typed.get(kind, (ClaudeTranscript,)) if reader.recognises(document)), ClaudeCode)
+
+    def _remember(self, session: object, kind: type[AgentReader]) -> None:
+        if isinstance(session, str) and session not in self._sessions:
+            if len(self._sessions) >= SESSIONS_KEPT:
+                del self._sessions[next(iter(self._sessions))]
+            self._sessions[session] = kind
+
+    def end(self) -> Iterator[Found | Unreadable]:
+        """What the readers still have at the end of the source."""
+        for reader in self._readers.values():
+            self._last = reader
+            yield from reader.end()
+
+
+def _is_claude_codes(document: Document) -> bool:
+    """Whether a result record is Claude Code's, mostly without parsing it. One that only looks whole is its reject."""
+    if not document.is_result:
+        return False
+    if document.contains(_COST):
+        return True
+    try:
+        return not isinstance(document.value, dict)
+    except ValueError:
+        return True

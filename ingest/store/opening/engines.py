@@ -1,0 +1,90 @@
+"""DuckDB engines: instances in memory that stores are attached to, one store after the other.
+
+To start an engine and to end it takes 20 ms, to attach a store to it one. So an engine is kept for its next user. It has one at a
+time, whose temporary tables end with the connection. After an error it is not kept, since nobody knows what it still holds.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import tempfile
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from typing import NamedTuple
+
+import duckdb
+
+from ingest.store.lake.settings import SECRET
+from ingest.system.signals import put_off
+
+_KEPT = 4
+"""Most engines that are kept: the requests that a dashboard serves at once."""
+
+_CONFIG: dict[str, str | int | float | list[str]] = {
+    "checkpoint_threshold": "1MB",
+    "enable_external_file_cache": False,  # of files of the spool, which the next user never reads
+}
+_TIME_ZONE = "set global timezone = 'UTC'"  # no part of a configuration: it belongs to an extension
+
+
+class _Engine(NamedTuple):
+    """An engine by its first connection, which nobody else uses. `folder`: that of its temporary files, which cannot be changed."""
+
+    first: duckdb.DuckDBPyConnection
+    folder: str
+
+
+_idle: deque[_Engine] = deque(maxlen=_KEPT)
+
+
+@contextmanager
+def connected(store: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to an engine of its own, in memory. `store`: the name by which one may be attached to it."""
+    with ExitStack() as ending:
+        engine = _idle_engine() or _new_engine()
+        ending.callback(engine.first.close)
+        with closing(engine.first.cursor()) as connection:
+            yield connection
+        with suppress(duckdb.Error):
+            engine.first.execute(f"reset memory_limit; reset preserve_insertion_order; detach database if exists {store}")
+            engine.first.execute(f"drop temporary secret if exists {SECRET}")
+            ending.pop_all()
+            _idle.append(engine)
+
+
+def _new_engine() -> _Engine:
+    folder = tempfile.gettempdir()
+    first = duckdb.connect(config={**_CONFIG, "temp_directory": folder})
+    first.execute(_TIME_ZONE)
+    return _Engine(first, folder)
+
+
+def _idle_engine() -> _Engine | None:
+    """One that is kept, if there is one for the folder of temporary files that is used now."""
+    while _idle:
+        with suppress(IndexError):  # another thread took it
+            engine = _idle.pop()
+            if engine.folder == tempfile.gettempdir():
+                return engine
+            engine.first.close()
+    return None
+
+
+def end_idle() -> None:
+    """End all engines that are kept: before a fork, which their threads do not survive, and with the process."""
+    while _idle:
+        with suppress(IndexError):
+            _idle.pop().first.close()
+
+
+@atexit.register
+def _end_with_process() -> None:
+    """The command has ended: an interrupt changes nothing any more, and would be told as an error of ours."""
+    with suppress(KeyboardInterrupt), put_off():
+        end_idle()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=end_idle)

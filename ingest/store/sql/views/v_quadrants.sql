@@ -1,0 +1,10 @@
+-- ISO-Bench's quadrants: which one a run is in by what was measured against the reference (`hard`) and by what it worked on (`target`).
+create or replace view v_quadrants as
+select
+    hard, target,
+    case
+        when hard in ('beats', 'similar') then if(is_bottleneck, 'Q1', 'Q3')
+        else if(is_bottleneck, 'Q2', 'Q4')
+    end as quadrant
+from (values ('beats'), ('similar'), ('worse')) as judgements(hard)
+cross join (values ('same_target', true), ('related_target', true), ('different_target', false)) as targets(target, is_bottleneck);

@@ -1,0 +1,67 @@
+"""What `tachograph run` writes beside the log of a run: how the agent was started, and what became of it.
+
+One folder per run: this file, the standard output of the agent, the patch of its changes, and copies of transcripts where the output has no
+record. Every field is `Secondary`, as in any other sidecar.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schemas.rows.run import Outcome
+from schemas.wire.values import Secondary, WireCount, WireSeconds, WireText
+
+LAUNCH_FILE = "tachograph-launch.json"
+OUTPUT_FILE = "stdout.log"
+PATCH_FILE = "model_patch.diff"
+RUN_FILE = "run.json"
+"""The run itself, where no agent left a record of it: a kept run (`schemas.rows.kept_run`)."""
+
+ENDED_BY = "ended-by"
+"""The label of a run that a limit or a signal ended."""
+
+MAX_USD, MAX_MINUTES = "max-usd", "max-minutes"
+ENDINGS = {MAX_USD: Outcome.MAX_BUDGET, MAX_MINUTES: Outcome.LIMIT_REACHED}
+"""The limit that ended a run → how the run ended, where its log does not say. The name of a signal stands for an interrupt."""
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+
+
+class LaunchPatch(_Wire):
+    """The size of the patch. `sha256`: of the bytes of PATCH_FILE."""
+
+    files: Secondary[WireCount] = Field(default=None, description="Files changed.")
+    insertions: Secondary[WireCount] = Field(default=None, description="Lines inserted.")
+    deletions: Secondary[WireCount] = Field(default=None, description="Lines deleted.")
+    sha256: Secondary[WireText] = Field(default=None, description="Hash of the patch, hex; none of an empty one.")
+
+
+class LaunchGit(_Wire):
+    """The repository that the agent was started in."""
+
+    repo: Secondary[WireText] = Field(default=None, description="Name of the repository at `origin`, else of its folder.")
+    branch: Secondary[WireText] = Field(default=None, description="Branch at the start.")
+    before: Secondary[WireText] = Field(default=None, description="Commit at the start.")
+    after: Secondary[WireText] = Field(default=None, description="Commit at the end.")
+    patch: Secondary[LaunchPatch] = Field(default=None, description="All that changed from start to end, committed or not.")
+
+
+class Launch(_Wire):
+    """`tachograph-launch.json`: one run. Times are ISO 8601 with a zone."""
+
+    tachograph_launch: Secondary[WireText] = Field(default=None, description="Id of the run's folder.")
+    version: Secondary[WireText] = Field(default=None, description="Version of Tachograph.")
+    agent: Secondary[WireText] = Field(default=None, description="Key of the agent, else the name of the program.")
+    command: Secondary[list[str]] = Field(default=None, description="The command that was started.")
+    cwd: Secondary[WireText] = Field(default=None, description="Folder that it was started in.")
+    host: Secondary[WireText] = Field(default=None, description="Name of the machine.")
+    started_at: Secondary[WireText] = Field(default=None, description="When it was started.")
+    ended_at: Secondary[WireText] = Field(default=None, description="When it had ended.")
+    duration_s: Secondary[WireSeconds] = Field(default=None, description="Wall time by a clock that is never set.")
+    exit_code: Secondary[int] = Field(default=None, description="Exit code as shells have it: 128 + signal for a signal.")
+    ended_by: Secondary[WireText] = Field(default=None, description="The limit that ended it, or the signal that was passed on to it.")
+    git: Secondary[LaunchGit] = Field(default=None, description="Absent outside a repository.")
+    labels: Secondary[dict[str, str]] = Field(default=None, description="Labels of the run.")
+    records: Secondary[list[str]] = Field(default=None, description="Files of the folder that hold records of agents.")

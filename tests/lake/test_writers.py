@@ -1,0 +1,119 @@
+"""Many write at once, and nothing is written twice or lost. Each writer is a process of its own, as on a machine of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from ingest.store import database
+from ingest.store.database import Store, Writer
+from ingest.store.lake import turns
+from ingest.store.lake.errors import Overtaken
+from schemas.errors import StoreBusy
+from tests.conftest import SAMPLES, ingest_paths
+from tests.lake.writers import begin, end, totals, write_logs
+
+WRITERS = 6
+
+
+def test_writers_of_overlapping_logs_leave_what_one_alone_leaves(lake: Store, store: Store, tmp_path: Path) -> None:
+    folders = [write_logs(tmp_path / f"logs-{number}", first=40 * number, runs=80) for number in range(WRITERS)]
+    processes = [begin(lake, "ingest", folder, SAMPLES, "--json", "--wait", "200") for folder in folders]
+    seen, readers_errors = _polled(lake, processes)
+    ended = end(processes)
+    assert [code for code, _, _ in ended] == [0] * WRITERS, [errors for _, _, errors in ended]
+    assert not readers_errors
+    assert seen == sorted(seen)  # a reader never sees less than before
+    assert sum(json.loads(out)["accepted"] for _, out, _ in ended) == 40 * (WRITERS + 1) + 3
+    ingest_paths(store, *folders, SAMPLES)
+    assert totals(lake) == totals(store)
+
+
+def _polled(store: Store, processes: Sequence[subprocess.Popen[str]]) -> tuple[list[int], list[Exception]]:
+    """The numbers of runs that a reader sees meanwhile, and its errors."""
+    seen: list[int] = []
+    errors: list[Exception] = []
+    is_over = Event()
+
+    def poll() -> None:
+        while not is_over.is_set():
+            try:
+                with store.reading() as connection:
+                    seen.append(connection.execute("select count(*) from v_runs").fetchall()[0][0])
+            except Exception as error:
+                errors.append(error)
+            time.sleep(0.2)
+
+    reader = Thread(target=poll)
+    reader.start()
+    while any(process.poll() is None for process in processes):
+        time.sleep(0.2)
+    is_over.set()
+    reader.join()
+    return seen, errors
+
+
+def _without_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As behind a pool of connections that keeps no session."""
+    monkeypatch.setattr(database, "lock_catalog", lambda *_: nullcontext())
+
+
+def test_the_later_of_two_commits_is_refused_and_done_again(lake: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both find the same run missing; without the lock only the row that both touch keeps it from being written twice."""
+    _without_lock(monkeypatch)
+    logs = write_logs(tmp_path / "logs", 0, 5)
+    tries = []
+
+    def slow(writer: Writer) -> None:
+        tries.append(writer.connection.execute("select count(*) from runs").fetchall()[0][0])
+        if len(tries) == 1:
+            ingest_paths(Store(lake.location), logs)
+        writer.connection.execute("update store_meta set last_text = last_text + 1")
+
+    said: list[str] = []
+    Store(lake.location, on_wait=said.append).write(slow)
+    assert tries == [0, 5]
+    assert "another writer was first" in said[0]
+    with pytest.raises(Overtaken, match="nothing was written"), lake.writing():
+        ingest_paths(Store(lake.location), SAMPLES)
+
+
+def test_a_writer_gives_up_after_many_turns(lake: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    _without_lock(monkeypatch)
+    monkeypatch.setattr(turns, "MOST_TURNS", 2)
+
+    def beaten(_: Writer) -> None:
+        with Store(lake.location).writing():
+            pass
+
+    with pytest.raises(StoreBusy, match="committed 2 times"):
+        lake.write(beaten)
+
+
+def test_a_writer_waits_for_the_lock_and_says_for_whom(lake: Store) -> None:
+    said: list[str] = []
+    with lake.writing(), pytest.raises(StoreBusy, match=r"locked by pid \d+ on 127.0.0.1; timed out"):
+        Store(lake.location, wait_seconds=1, on_wait=said.append).write(lambda _: None)
+    assert "is writing (pid" in said[0]
+    Store(lake.location, wait_seconds=1).write(lambda _: None)
+
+
+def test_an_ingest_of_what_is_known_leaves_no_snapshot(lake: Store, tmp_path: Path) -> None:
+    logs = write_logs(tmp_path / "logs", 0, 5)
+    for _ in range(2):  # the second time it notes when the new files were modified
+        ingest_paths(lake, logs, team="kernels")
+
+    def snapshots() -> int:
+        with lake.reading() as connection:
+            return int(connection.execute("select count(*) from ducklake_snapshots('tachograph')").fetchall()[0][0])
+
+    before = snapshots()
+    ingest_paths(lake, logs, team="kernels")
+    assert snapshots() == before

@@ -1,0 +1,121 @@
+"""Ways to install it: the image as far as it can be tried without a Docker daemon, and completion in a real shell."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.shell_completion import get_completion_class
+from click.testing import CliRunner
+
+from app.cli.commands.completion import NAME, SHELLS, VARIABLE
+from app.cli.main import cli
+from schemas.rows.run import Outcome
+from tests.conftest import ROOT
+
+DOCKERFILE = ROOT / "app" / "docker" / "Dockerfile"
+INSTRUCTIONS = [
+    (word, rest.strip())
+    for word, _, rest in (
+        line.partition(" ") for line in re.sub(r"\\\n\s*", "", DOCKERFILE.read_text()).splitlines() if line and not line.startswith("#")
+    )
+]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def of(word: str) -> list[str]:
+    """What follows an instruction of the Dockerfile, each time."""
+    return [rest for name, rest in INSTRUCTIONS if name == word]
+
+
+def copied() -> list[str]:
+    """The files and folders of a clone that the image is built from."""
+    return [source for rest in of("COPY") if not rest.startswith("--from") for source in rest.split()[:-1]]
+
+
+def test_the_image_is_built_from_what_is_there_and_nothing_else() -> None:
+    """What it copies exists and is let through, all else of a clone stays out; both stages have one base of a known digest."""
+    ignored = [line for line in Path(f"{DOCKERFILE}.dockerignore").read_text().splitlines() if line and not line.startswith("#")]
+    assert ignored[0] == "*"
+    assert {line[1:] for line in ignored if line.startswith("!")} == set(copied())
+    assert not [source for source in copied() if not (ROOT / source).exists()]
+    assert [line for line in ignored if fnmatch.fnmatch("app/runs.duckdb", line)][1:] == ["**/*.duckdb"]
+    [base] = of("ARG")
+    assert re.fullmatch(r"PYTHON=python:3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", base)
+    assert {rest.split(" AS ")[0] for rest in of("FROM")} == {"${PYTHON}"}
+    [extras] = re.findall(r"'\.\[(.*)\]'", " ".join(of("RUN")))
+    assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys()
+
+
+def test_the_image_runs_without_rights_and_keeps_the_store_in_its_volume() -> None:
+    [user], [volume], [settings] = of("USER"), of("VOLUME"), of("ENV")
+    variables = dict(word.split("=", 1) for word in shlex.split(settings))
+    assert int(user.split(":")[0]) >= 1000
+    assert f"--owner={user.split(':')[0]}" in of("RUN")[1]
+    assert Path(variables["TACHOGRAPH_DB"]).parent == Path(volume)
+    assert [name for name, _ in INSTRUCTIONS].index("USER") > [name for name, rest in INSTRUCTIONS].index("ENV")
+
+
+def test_what_the_image_starts_is_a_command_and_its_health_is_that_of_the_dashboard() -> None:
+    [entry], [words], [port], [health] = (of(word) for word in ("ENTRYPOINT", "CMD", "EXPOSE", "HEALTHCHECK"))
+    command = [*json.loads(entry), *json.loads(words)]
+    assert command[0] == next(iter(PROJECT["scripts"]))
+    context = cli.commands[command[1]].make_context(command[1], command[2:])
+    assert str(context.params["port"]) == port
+    code = json.loads(health.partition("CMD ")[2])[2]
+    compile(code, "health", "exec")
+    assert f"http://localhost:{port}/_stcore/health" in code, "which tests/test_wheel.py asks"
+
+
+def completions(*words: str) -> list[str]:
+    """What bash offers for the last word."""
+    kind = get_completion_class("bash")
+    assert kind
+    return [item.value for item in kind(cli, {}, NAME, VARIABLE).get_completions(list(words[:-1]), words[-1])]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("rebu", ["rebuild"]),
+        ("runs --outcome ", [*Outcome]),
+        ("runs --evidence b", ["benchmarked"]),
+        ("runs --agent claude", ["claude-code"]),
+        ("runs --excluded o", ["only"]),
+        ("runs --since last", ["last-week", "last-month"]),
+        ("report --by model,outc", ["model,outcome"]),
+        ("report --metrics cost_usd,cost_per_comp", ["cost_usd,cost_per_completed_usd"]),
+        ("usage --tz Europe/Berl", ["Europe/Berlin"]),
+        ("report --format x", ["xlsx"]),
+        ("runs --repo v", []),
+    ],
+)
+def test_values_of_closed_lists_are_completed(words: str, offered: list[str]) -> None:
+    """A time that is offered is one that the filter takes; names of a store are not looked up."""
+    assert completions(*words.split(" ")) == offered
+    if "--since" in words:
+        cli.commands["runs"].make_context("runs", ["--since", offered[0]])
+
+
+def test_bash_completes_a_command(tmp_path: Path) -> None:
+    """The script that is printed, sourced by a real bash."""
+    (tmp_path / NAME).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m app.cli.main "$@"\n')
+    (tmp_path / NAME).chmod(0o755)
+    (tmp_path / "script").write_text(CliRunner().invoke(cli, ["completion", "bash"]).stdout)
+    code = 'source ./script; COMP_WORDS=(tachograph runs --outc); COMP_CWORD=2; _tachograph_completion tachograph; echo "${COMPREPLY[*]}"'
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("--outcome\n", "")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_has_a_script_and_a_line_on_the_page(shell: str) -> None:
+    assert VARIABLE in CliRunner().invoke(cli, ["completion", shell]).stdout
+    assert f"tachograph completion {shell}" in (ROOT / "docs" / "install.md").read_text()

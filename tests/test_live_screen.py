@@ -1,0 +1,35 @@
+"""A screen follows the store in a real browser: new runs come by themselves, and nothing else on the page changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.server.serve import Access
+from ingest.store.database import Store
+from tests.conftest import ingest_paths
+from tests.serving import served, wait_until_drawn
+from tests.watched import text
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def test_new_runs_come_by_themselves_unless_somebody_pauses(sample_store: Store, page: Page, tmp_path: Path) -> None:
+    """Also on a read-only dashboard; the page is not loaded again, and keeps its filter."""
+    log = tmp_path / "new.json"
+    with served(Path(sample_store.location), tmp_path / "log", Access(read_only=True), TACHOGRAPH_LOOK_SECONDS="0.3") as (url, _):
+        page.goto(f"{url}/runs?outcome=completed")
+        wait_until_drawn(page)
+        page.evaluate("window.loadedOnce = true")
+        before = int(page.locator("text=/^\\d+ runs?\\./").first.inner_text().split()[0])
+        log.write_text(text(1))
+        ingest_paths(sample_store, log)
+        page.get_by_text(f"{before + 1} runs.").wait_for()
+        assert page.evaluate("window.loadedOnce")
+        assert "outcome=completed" in page.url
+        page.get_by_text("Pause", exact=True).click()
+        log.write_text(text(2))
+        ingest_paths(sample_store, log)
+        page.get_by_text("New runs are ready").wait_for()
+        assert page.get_by_text(f"{before + 1} runs.").count() == 1

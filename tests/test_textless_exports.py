@@ -1,0 +1,150 @@
+"""What is handed on of a store has no word of a session unless it is asked for, and every figure all the same."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from app.cli.main import cli
+from app.queries.filters.chosen import NO_FILTERS, Filters
+from app.queries.filters.registry import SEARCH
+from app.queries.textless import exported
+from app.queries.usage.totals import Request as UsageRequest
+from app.reports import measured_results, report_files, results, usage
+from app.reports.cost_report import Request, report
+from app.reports.exports import EXPORTS
+from app.text.answers import Answer
+from ingest.findings.rules import RULES
+from ingest.store.database import Store
+from schemas.catalogue.usage import USAGE_DIMENSIONS
+from tests.claude_lines import SESSION
+from tests.conftest import Run
+from tests.test_no_text import FILES, WORD, put, read, with_the_word
+
+KINDS = ("quantified", "qualitative")
+OF_SESSIONS = {name: text for name, text in FILES.items() if "projects" in name or "sessions" in name or "torn" in name}
+ANSWERS: dict[str, Callable[[Store, Filters], Answer]] = {
+    "runs": lambda store, filters: results.runs(store, filters, None),
+    "models": results.models,
+    "claims": lambda store, filters: results.claims(store, filters, KINDS, None),
+    "findings": lambda store, filters: results.findings(store, filters, (), (), None),
+    "rejects": lambda store, _: results.rejects(store),
+    "sources": lambda store, _: results.sources(store),
+    "ingests": lambda store, _: results.ingests(store),
+    "verdicts": lambda store, filters: measured_results.verdicts(store, filters, None, every=True),
+    "groups of verdicts": lambda store, filters: measured_results.groups(store, filters, ("agent",)),
+    "measurements": lambda store, filters: measured_results.measurements(store, filters, None),
+} | {f"usage by {word}": lambda store, filters, word=word: usage.usage(store, UsageRequest(filters, (word,))) for word in USAGE_DIMENSIONS}
+REPORTED = Request(by=("agent",), runs=100)
+
+
+def shown(body: bytes, suffix: str) -> str:
+    """All that a file says."""
+    if suffix == ".xlsx":
+        with zipfile.ZipFile(io.BytesIO(body)) as book:
+            return "".join(book.read(name).decode(errors="replace") for name in book.namelist())
+    return str(pq.read_table(io.BytesIO(body)).to_pylist()) if suffix == ".parquet" else body.decode()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Sessions only."""
+    folder = tmp_path_factory.mktemp("sessions")
+    put(folder / "logs", OF_SESSIONS)
+    made = Store(folder / "a.duckdb")
+    read(made, folder / "logs", keeps_text=True)
+    return made
+
+
+def test_no_column_that_a_query_may_read_has_a_word(store: Store) -> None:
+    """Whatever table or view an export asks, also one that nobody has written yet."""
+    assert {"runs", "rejects", "v_runs"} <= {table for table, _ in with_the_word(store)}
+    assert with_the_word(exported(store)) == []
+
+
+@pytest.mark.parametrize("name", list(ANSWERS))
+def test_no_table_has_a_word_in_any_format(store: Store, name: str) -> None:
+    answer = ANSWERS[name](exported(store), NO_FILTERS)
+    for export in EXPORTS.values():
+        assert WORD not in shown(export.write(answer.table, answer.heading, answer.of), export.suffix), export.name
+
+
+@pytest.mark.parametrize("export", EXPORTS.values(), ids=lambda export: export.name)
+def test_no_report_has_a_word(store: Store, export: Any) -> None:
+    assert WORD not in shown(report_files.written(store, REPORTED, export), export.suffix)
+    if export.is_whole:
+        assert WORD in shown(export.write_report(report(store, REPORTED)), export.suffix), "the test must be able to fail"
+
+
+@pytest.mark.parametrize("name", ["runs", "claims", "rejects"])
+def test_there_are_words_to_leave_out(store: Store, name: str) -> None:
+    """Otherwise the tests above say nothing. They are on screens and in a terminal."""
+    assert WORD in str(ANSWERS[name](store, NO_FILTERS).table.to_pylist())
+
+
+def test_a_finding_about_a_summary_says_what_its_rule_looks_for(store: Store) -> None:
+    [said], [found] = (ANSWERS["findings"](one, NO_FILTERS).table.to_pylist() for one in (store, exported(store)))
+    assert "“3.2x faster”" in said["message"]
+    assert (found["rule"], found["message"], found["expected"]) == (said["rule"], RULES[said["rule"]].meaning, None)
+
+
+def test_figures_and_names_are_the_same(store: Store) -> None:
+    said = {"title", "prompt", "result", "errors", "claimed_quote", "claimed_subject"}
+    with_texts, without = (ANSWERS["runs"](one, NO_FILTERS).table.to_pylist() for one in (store, exported(store)))
+    for one, other in zip(with_texts, without, strict=True):
+        assert {name: value for name, value in one.items() if name not in said} == {
+            name: value for name, value in other.items() if name not in said
+        }
+    assert {row["title"] for row in without} == {"shop 2026-03-02 08:00", "shop 2026-05-01 12:00"}
+
+
+@pytest.mark.parametrize("name", ["runs", "models", "claims", "findings", "verdicts", "usage by agent"])
+def test_a_search_finds_the_same_runs(store: Store, name: str) -> None:
+    """It looks into texts that are not handed on."""
+    filters = Filters(((SEARCH, ("faster",)),))
+    found = ANSWERS[name](exported(store, filters), filters)
+    assert found.table.num_rows == ANSWERS[name](store, filters).table.num_rows > 0
+    assert "--search faster" in found.heading
+
+
+@pytest.mark.slow
+def test_what_is_no_session_is_handed_on_as_before(tmp_path: Path) -> None:
+    put(tmp_path / "logs", {name: text for name, text in FILES.items() if name not in OF_SESSIONS})
+    store = Store(tmp_path / "a.duckdb")
+    read(store, tmp_path / "logs", keeps_text=True)
+    for name in ("runs", "claims", "findings", "rejects"):
+        assert ANSWERS[name](exported(store), NO_FILTERS).table == ANSWERS[name](store, NO_FILTERS).table
+
+
+ARGUMENTS = {"show": (SESSION,), "compare": ("agent=claude-code", "agent=codex")}
+HAS_OPTION = [name for name, command in cli.commands.items() if any(option.name == "with_text" for option in command.params)]
+EXPORTING = [name for name in HAS_OPTION if name != "mcp"]
+"""`mcp` writes no file: tests/test_mcp.py has its answers."""
+
+
+def test_every_command_that_writes_files_leaves_texts_out() -> None:
+    writing = [name for name, command in cli.commands.items() if any("-o" in option.opts for option in command.params)]
+    assert writing == EXPORTING
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPORTING)
+def test_no_command_writes_a_word_unasked(store: Store, tachograph: Run, tmp_path: Path, name: str) -> None:
+    """A terminal shows texts. Whatever goes into a file, also as a table, has none."""
+    command = (name, *ARGUMENTS.get(name, ()), "--db", store.location)
+    path = tmp_path / "file.txt"
+    tachograph(*command, "--format", "table", "-o", str(path))
+    assert WORD not in path.read_text(encoding="utf-8")
+    assert WORD not in tachograph(*command, "--format", "json").stdout
+    if name in ("runs", "report", "claims", "rejects", "show"):
+        assert WORD in tachograph(*command, "--format", "json", "--with-text").stdout
+
+
+def test_a_list_in_a_terminal_has_its_titles(store: Store, tachograph: Run) -> None:
+    assert WORD in tachograph("runs", "--db", store.location).stdout

@@ -1,0 +1,212 @@
+"""`tachograph watch`: which changes are ingested when, and a real watcher over real files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.store.opening.own_files import OwnFiles
+from ingest.watching.batches import BACK_OFF_SECONDS, LONGEST_SECONDS, MOST_TRIES, QUIET_SECONDS, Batches
+from ingest.watching.lock import sole_watcher
+from ingest.watching.places import file_system, place_of, tells_nothing
+from ingest.watching.polls import Snapshot, files
+from schemas.errors import StoreBusy
+from tests.watched import counts, counts_of_one_ingest, text, watched
+
+pytestmark = pytest.mark.slow  # each starts a watcher
+
+MOUNTS = (
+    "22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw",
+    "40 22 0:35 / /srv/share rw shared:2 - nfs4 host:/share rw",
+    r"41 22 0:36 / /srv/my\040logs rw shared:3 - fuse.sshfs host:/logs rw",
+)
+
+
+def test_a_batch_is_due_once_nothing_changes() -> None:
+    batches = Batches()
+    batches.changed("a", 10.0)
+    batches.changed("b", 10.05)
+    assert batches.take(10.1) == ()
+    assert batches.due_at() == pytest.approx(10.05 + QUIET_SECONDS)
+    assert batches.take(10.2) == ("a", "b")
+    assert batches.take(99.0) == (), "one batch at a time"
+
+
+def test_a_file_that_never_rests_is_ingested_nevertheless() -> None:
+    """Else a row would come only when the agent pauses."""
+    batches = Batches()
+    for tenth in range(20):
+        batches.changed("a", tenth * QUIET_SECONDS / 2)
+    assert batches.due_at() == pytest.approx(LONGEST_SECONDS)
+
+
+def test_after_a_failure_the_same_paths_wait_longer_each_time() -> None:
+    batches, at = Batches(), 0.0
+    batches.changed("a", at)
+    for pause in BACK_OFF_SECONDS:
+        at = batches.due_at()
+        assert batches.take(at) == ("a",)
+        batches.failed(at)
+        assert batches.due_at() == pytest.approx(at + pause)
+
+
+def test_a_file_that_cannot_be_read_is_tried_again_and_given_up_until_it_changes() -> None:
+    batches = Batches()
+    batches.changed("a", 0.0)
+    for _ in range(MOST_TRIES):
+        at = batches.due_at()
+        assert batches.take(at) == ("a",)
+        batches.ingested(at, 0.1, ["a"])
+    assert batches.due_at() == float("inf")
+    batches.changed("a", 100.0)
+    assert batches.take(batches.due_at()) == ("a",)
+
+
+def test_the_one_file_that_ends_the_process_is_found_and_left_out() -> None:
+    """One of a thousand must not keep the others out."""
+    batches, stored, at = Batches(), set[str](), 0.0
+    for number in range(100):
+        batches.changed(str(number), at)
+    for _ in range(300):
+        if (at := batches.due_at()) == float("inf"):
+            break
+        taken = batches.take(at)
+        if "77" in taken:
+            batches.crashed(at)
+        else:
+            batches.ingested(at, 0.1)
+            stored |= set(taken)
+    assert stored == {str(number) for number in range(100)} - {"77"}
+
+
+ENDS = st.sampled_from(("ingested", "failed", "unread"))
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.floats(0, 2), ENDS), max_size=40))
+def test_whatever_changed_is_taken_after_its_last_change(story: list[tuple[str, float, str]]) -> None:
+    """Without exception: a change that comes while a batch is under way, fails or is tried again waits for the next."""
+    batches, now, dirty = Batches(), 0.0, set[str]()
+
+    def take(end: str) -> None:
+        nonlocal now
+        now = max(now, batches.due_at())
+        taken = batches.take(now)
+        dirty.difference_update(taken if end == "ingested" else ())
+        if end == "failed":
+            batches.failed(now)
+        else:
+            batches.ingested(now, 0.1, taken if end == "unread" else ())
+
+    for path, pause, end in story:
+        now += pause
+        batches.changed(path, now)
+        dirty.add(path)
+        if batches.due_at() <= now + 0.2:
+            take(end)
+    while batches.due_at() < float("inf"):
+        take("ingested")
+    assert not dirty or max(len(story), 0) >= MOST_TRIES
+
+
+def test_a_snapshot_tells_what_is_new_or_changed_and_again_of_what_was_just_written(tmp_path: Path) -> None:
+    for name in ("old", "grown", "fresh", "gone"):
+        (tmp_path / name).write_text(name)
+    later = time.time_ns() + 10_000_000_000
+    snapshot = Snapshot()
+    root = [str(tmp_path)]
+    assert len(list(snapshot.changes(files(root), later))) == 4
+    (tmp_path / "grown").write_text("grown more")
+    (tmp_path / "new").write_text("")
+    (tmp_path / "gone").unlink()
+    assert {Path(path).name for path in snapshot.changes(files(root), later)} == {"grown", "new"}
+    assert {Path(path).name for path in snapshot.changes(files(root), time.time_ns())} == {"old", "grown", "fresh", "new"}
+    assert len(snapshot) == 4
+
+
+def test_links_that_loop_and_pipes_do_not_hold_up_a_look(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "up").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_text("")
+    assert [path for path, _ in files([str(tmp_path)])] == [str(tmp_path / "file")]
+
+
+def test_file_systems_of_other_machines_are_polled() -> None:
+    kinds = [file_system(path, MOUNTS) for path in ("/srv/share/logs", "/srv/shared", "/srv/my logs/x", "/")]
+    assert kinds == ["nfs4", "ext4", "fuse.sshfs", "ext4"]
+    assert [tells_nothing(kind) for kind in kinds] == [True, False, True, False]
+
+
+def test_events_are_told_under_the_name_that_was_given(tmp_path: Path) -> None:
+    """Links and all: else a file would be known by two names, and read twice."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    place = place_of(str(tmp_path / "link"))
+    real = os.path.realpath(tmp_path / "real")
+    assert place.named(f"{real}/a/b.json") == str(tmp_path / "link/a/b.json")
+    assert place.named(f"{real}-other/b.json") == ""
+
+
+def test_a_second_watcher_is_told_whose_the_store_is(tmp_path: Path) -> None:
+    location = str(tmp_path / "s.duckdb")
+    with sole_watcher(location, "/var/logs"):
+        assert tmp_path / "s.duckdb.watching" in OwnFiles(os.path.realpath(location)), "it is no log"
+        with pytest.raises(StoreBusy, match=rf"pid {os.getpid()} on .* of /var/logs"), sole_watcher(location, "x"):
+            pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_watcher_comes_to_what_one_ingest_would(tmp_path: Path) -> None:
+    """A burst, a record in two halves, a rotated log, a renamed folder, what is no log; the store and our own output lie beside them."""
+    logs, store = tmp_path / "logs", tmp_path / "logs" / "s.duckdb"
+    logs.mkdir()
+    (logs / "first.json").write_text(text(0))
+    with watched(logs, store) as watcher:
+        watcher.wait_for_runs(1)
+        (logs / "half.json").write_text(text(1)[:200])
+        (logs / "burst").mkdir()
+        for number in range(100, 300):
+            (logs / "burst" / f"{number}.json").write_text(text(number))
+        (logs / "notes.txt").write_text("no log")
+        watcher.wait_for_runs(201)
+        with (logs / "half.json").open("a") as file:
+            file.write(text(1)[200:])
+        (logs / "first.json").rename(logs / "first.json.1")
+        (logs / "first.json").write_text(text(2))
+        (logs / "burst").rename(logs / "moved")
+        (logs / "moved" / "deep" / "er").mkdir(parents=True)
+        (logs / "moved" / "deep" / "er" / "last.json").write_text(text(3))
+        watcher.wait_for_runs(204)
+        assert watcher.end() == 0
+        assert watcher.errors == []
+    assert counts(store) == counts_of_one_ingest(logs, tmp_path / "once.duckdb")
+    assert not list(logs.glob("s.duckdb.*"))
+
+
+def test_a_killed_watcher_leaves_a_store_that_the_next_one_goes_on_with(tmp_path: Path) -> None:
+    """Polling, as on a network disk; the store is held by somebody else for a while."""
+    logs, store = tmp_path / "logs", tmp_path / "s.duckdb"
+    logs.mkdir()
+    (logs / "0.json").write_text(text(0))
+    with watched(logs, store, "--poll", "0.2") as watcher:
+        watcher.wait_for_runs(1)
+        (logs / "1.json").write_text(text(1))
+        assert watcher.end(signal.SIGKILL) == -signal.SIGKILL
+    (logs / "2.json").write_text(text(2))
+    with watched(logs, store, "--poll", "0.2", "--wait", "0.2") as watcher:
+        watcher.wait_for(lambda _: counts(store)[0] == 3, "the runs of both")
+        (logs / "3.json").write_text(text(3))
+        assert watcher.end(signal.SIGINT) == 0
+    assert counts(store)[0] >= 3
+
+
+def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with watched(tmp_path / "nowhere", tmp_path / "s.duckdb") as watcher:
+        assert watcher.process.wait(60) == 3
+    assert "no such file or folder" in (tmp_path / "watcher.err").read_text()
