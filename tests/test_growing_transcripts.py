@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.documents.contents import Source, read_paths
@@ -21,7 +21,7 @@ from ingest.store.rebuild import rebuild
 from schemas.errors import InputUnreadable, UsageError
 from tests.claude_lines import PARENT, SESSION, answer, at, calling, progress, reply, usage, user
 from tests.documents import lines
-from tests.examples import examples
+from tests.examples import a_share, written_down
 from tests.test_codex import STARTED, event, uuid7
 from tests.test_codex import usage as codex_usage
 
@@ -174,15 +174,19 @@ def sources(store: Store) -> list[tuple[Any, ...]]:
         return connection.sql(sql).fetchall()
 
 
-@pytest.fixture(params=[1, 1 << 17], ids=["read on", "read whole"])
+READ_ON_OR_WHOLE = {1: "read on", 1 << 17: "read whole"}
+
+
+@pytest.fixture(params=READ_ON_OR_WHOLE, ids=READ_ON_OR_WHOLE.get)
 def _least(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether short files are read on, or whole as files of their size are."""
     monkeypatch.setattr(known_sources, "LEAST_LEFT_OUT", request.param)
 
 
 @pytest.mark.slow
-@examples(2)
 @given(states(), st.integers(0, 3), st.sampled_from((1, known_sources.LEAST_LEFT_OUT)))
+@example([{name: int(len(data) * share) for name, data in FINAL.items()} for share in (0.35, 0.75)], 1, 1)
+@written_down()
 def test_every_response_is_there_once_however_its_file_grew(cuts: list[dict[str, int]], renamed_at: int, least: int) -> None:
     with TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch:
         patch.setattr(known_sources, "LEAST_LEFT_OUT", least)
@@ -229,6 +233,7 @@ def test_undoing_the_later_ingest_leaves_what_the_earlier_one_brought(store: Sto
     assert told(store) == at_once()
 
 
+@pytest.mark.parametrize("_least", a_share(READ_ON_OR_WHOLE, 2), indirect=True, ids=READ_ON_OR_WHOLE.get)
 @pytest.mark.usefixtures("_least")
 def test_a_rebuild_changes_nothing(store: Store, tmp_path: Path) -> None:
     for share in (0.3, 0.7, 1):
@@ -263,6 +268,7 @@ def test_what_was_read_stays_when_a_file_is_deleted_or_cut(store: Store, tmp_pat
     assert outputs(store) == before
 
 
+@pytest.mark.parametrize("_least", a_share(READ_ON_OR_WHOLE, 2), indirect=True, ids=READ_ON_OR_WHOLE.get)
 @pytest.mark.usefixtures("_least")
 def test_a_file_that_grows_while_it_is_read(store: Store, tmp_path: Path) -> None:
     put(tmp_path, cut(MAIN, 0.3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from ingest.store.text_index import index_texts
 from tests.conftest import StoreOnce, record_text
+from tests.examples import examples
 
 TEXTS = (
     "Rewrote the Größenrechner: 12 ms → 9 ms.\n\n- `src/deep/Scheduler.py` (10 insertions)",
@@ -43,6 +45,13 @@ def fill(store: Store) -> None:
 @pytest.fixture(scope="module")
 def indexed(store_once: StoreOnce) -> Store:
     return store_once("indexed", fill)
+
+
+@pytest.fixture
+def copied(indexed: Store, store: Store) -> Store:
+    """The same, to be changed."""
+    shutil.copy(indexed.location, store.location)
+    return store
 
 
 def by_reading(store: Store, needle: str) -> list[str]:
@@ -71,7 +80,7 @@ NEEDLES = st.one_of(
 
 
 @given(NEEDLES)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_index_finds_what_reading_every_text_finds(indexed: Store, needle: str) -> None:
     """A needle of several words, in another case or script, or shorter than any word."""
     assert by_index(indexed, needle) == by_reading(indexed, needle)
@@ -89,29 +98,27 @@ def test_the_index_alone_answers_for_a_word(indexed: Store, tmp_path: Path) -> N
     assert by_index(copied, "heard-o x") == by_reading(copied, "heard-o") == []
 
 
-def test_runs_without_an_index_are_found_beside_those_with_one(store: Store) -> None:
-    fill(store)
-    ingest([Source("later.json", record_text(uuid="later", session_id="x", result="the kernel sleeps").encode())], store)
-    found = by_index(store, "kernel")
-    assert found == by_reading(store, "kernel")
+def test_runs_without_an_index_are_found_beside_those_with_one(copied: Store) -> None:
+    ingest([Source("later.json", record_text(uuid="later", session_id="x", result="the kernel sleeps").encode())], copied)
+    found = by_index(copied, "kernel")
+    assert found == by_reading(copied, "kernel")
     assert "later" in found
-    assert index_texts(store, least=2) == 0
-    assert index_texts(store, least=1) == 1
-    assert by_index(store, "kernel") == found
+    assert index_texts(copied, least=2) == 0
+    assert index_texts(copied, least=1) == 1
+    assert by_index(copied, "kernel") == found
 
 
-def test_numbers_of_runs_that_are_gone_are_never_given_again(store: Store) -> None:
+def test_numbers_of_runs_that_are_gone_are_never_given_again(copied: Store) -> None:
     """Otherwise a new run would have the words of one that was taken back."""
-    fill(store)
-    done = ingest([Source("gone.json", record_text(uuid="gone", session_id="x", result="vanishing word").encode())], store)
-    index_texts(store, least=1)
-    assert by_index(store, "vanishing") == ["gone"]
+    done = ingest([Source("gone.json", record_text(uuid="gone", session_id="x", result="vanishing word").encode())], copied)
+    index_texts(copied, least=1)
+    assert by_index(copied, "vanishing") == ["gone"]
     assert done.ingest_id is not None
-    undo(store, done.ingest_id)
-    ingest([Source("new.json", record_text(uuid="new", session_id="y", result="another one").encode())], store)
-    index_texts(store, least=1)
-    assert by_index(store, "vanishing") == []
-    assert by_index(store, "another") == ["new"]
+    undo(copied, done.ingest_id)
+    ingest([Source("new.json", record_text(uuid="new", session_id="y", result="another one").encode())], copied)
+    index_texts(copied, least=1)
+    assert by_index(copied, "vanishing") == []
+    assert by_index(copied, "another") == ["new"]
 
 
 def test_a_text_that_changes_is_found_as_it_is(store: Store) -> None:
@@ -124,17 +131,15 @@ def test_a_text_that_changes_is_found_as_it_is(store: Store) -> None:
         assert by_index(store, needle) == by_reading(store, needle)
 
 
-def test_annotations_are_searched_as_before(store: Store) -> None:
-    fill(store)
-    annotate(store, ["00aa0"], Change(labels={"task": "Zanzibar trip", "repo": "elsewhere"}), "me")
-    assert by_index(store, "zanzibar T") == by_index(store, "elsewhere") == ["00aa0"]
+def test_annotations_are_searched_as_before(copied: Store) -> None:
+    annotate(copied, ["00aa0"], Change(labels={"task": "Zanzibar trip", "repo": "elsewhere"}), "me")
+    assert by_index(copied, "zanzibar T") == by_index(copied, "elsewhere") == ["00aa0"]
 
 
-def test_a_rebuilt_store_is_indexed_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(store)
+def test_a_rebuilt_store_is_indexed_anew(copied: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingest.store.rebuild.index_texts", lambda store: index_texts(store, least=1))
-    rebuild(store)
-    with store.reading() as connection:
+    rebuild(copied)
+    with copied.reading() as connection:
         found = connection.execute("select count(text_no), (select count(*) from rare_words) > 0 from runs").fetchall()
     assert found == [(len(TEXTS), True)]
-    assert by_index(store, "kernel") == by_reading(store, "kernel") != []
+    assert by_index(copied, "kernel") == by_reading(copied, "kernel") != []

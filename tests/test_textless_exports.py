@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 from app.cli.main import cli
 from app.queries.filters.chosen import NO_FILTERS, Filters
@@ -24,10 +25,17 @@ from ingest.findings.rules import RULES
 from ingest.store.database import Store
 from schemas.catalogue.usage import USAGE_DIMENSIONS
 from tests.claude_lines import SESSION
-from tests.conftest import Run
+from tests.conftest import StoreOnce
+from tests.examples import a_share
 from tests.test_no_text import FILES, WORD, put, read, with_the_word
 
 KINDS = ("quantified", "qualitative")
+
+
+def _used_by(word: str) -> Callable[[Store, Filters], Answer]:
+    return lambda store, filters: usage.usage(store, UsageRequest(filters, (word,)))
+
+
 OF_SESSIONS = {name: text for name, text in FILES.items() if "projects" in name or "sessions" in name or "torn" in name}
 ANSWERS: dict[str, Callable[[Store, Filters], Answer]] = {
     "runs": lambda store, filters: results.runs(store, filters, None),
@@ -40,7 +48,8 @@ ANSWERS: dict[str, Callable[[Store, Filters], Answer]] = {
     "verdicts": lambda store, filters: measured_results.verdicts(store, filters, None, every=True),
     "groups of verdicts": lambda store, filters: measured_results.groups(store, filters, ("agent",)),
     "measurements": lambda store, filters: measured_results.measurements(store, filters, None),
-} | {f"usage by {word}": lambda store, filters, word=word: usage.usage(store, UsageRequest(filters, (word,))) for word in USAGE_DIMENSIONS}
+}
+ANSWERS |= {f"usage by {word}": _used_by(word) for word in a_share(USAGE_DIMENSIONS, 4)}
 REPORTED = Request(by=("agent",), runs=100)
 
 
@@ -53,13 +62,15 @@ def shown(body: bytes, suffix: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def store(store_once: StoreOnce) -> Store:
     """Sessions only."""
-    folder = tmp_path_factory.mktemp("sessions")
-    put(folder / "logs", OF_SESSIONS)
-    made = Store(folder / "a.duckdb")
-    read(made, folder / "logs", keeps_text=True)
-    return made
+
+    def fill(store: Store) -> None:
+        logs = Path(store.location).parent / "logs"
+        put(logs, OF_SESSIONS)
+        read(store, logs, keeps_text=True)
+
+    return store_once("said-in-sessions", fill)
 
 
 def test_no_column_that_a_query_may_read_has_a_word(store: Store) -> None:
@@ -104,7 +115,7 @@ def test_figures_and_names_are_the_same(store: Store) -> None:
     assert {row["title"] for row in without} == {"shop 2026-03-02 08:00", "shop 2026-05-01 12:00"}
 
 
-@pytest.mark.parametrize("name", ["runs", "models", "claims", "findings", "verdicts", "usage by agent"])
+@pytest.mark.parametrize("name", ["runs", "models", "claims", "findings", "verdicts", "usage by day"])
 def test_a_search_finds_the_same_runs(store: Store, name: str) -> None:
     """It looks into texts that are not handed on."""
     filters = Filters(((SEARCH, ("faster",)),))
@@ -135,16 +146,21 @@ def test_every_command_that_writes_files_leaves_texts_out() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXPORTING)
-def test_no_command_writes_a_word_unasked(store: Store, tachograph: Run, tmp_path: Path, name: str) -> None:
+def test_no_command_writes_a_word_unasked(store: Store, tmp_path: Path, name: str) -> None:
     """A terminal shows texts. Whatever goes into a file, also as a table, has none."""
-    command = (name, *ARGUMENTS.get(name, ()), "--db", store.location)
+
+    def said(*options: str) -> str:
+        done = CliRunner().invoke(cli, [name, *ARGUMENTS.get(name, ()), "--db", store.location, *options])
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
     path = tmp_path / "file.txt"
-    tachograph(*command, "--format", "table", "-o", str(path))
+    said("--format", "table", "-o", str(path))
     assert WORD not in path.read_text(encoding="utf-8")
-    assert WORD not in tachograph(*command, "--format", "json").stdout
+    assert WORD not in said("--format", "json")
     if name in ("runs", "report", "claims", "rejects", "show"):
-        assert WORD in tachograph(*command, "--format", "json", "--with-text").stdout
+        assert WORD in said("--format", "json", "--with-text")
 
 
-def test_a_list_in_a_terminal_has_its_titles(store: Store, tachograph: Run) -> None:
-    assert WORD in tachograph("runs", "--db", store.location).stdout
+def test_a_list_in_a_terminal_has_its_titles(store: Store) -> None:
+    assert WORD in CliRunner().invoke(cli, ["runs", "--db", store.location]).stdout

@@ -21,7 +21,7 @@ from ingest.store.history.undo import undo
 from schemas.errors import UsageError
 from schemas.rows.tables import TABLES
 from tests.conftest import record, record_text
-from tests.examples import examples
+from tests.examples import written_down
 
 pytestmark = pytest.mark.slow
 
@@ -119,7 +119,7 @@ def undo_is_as_if_never_ingested(batches: Sequence[Batch], place: int) -> None:
 
 
 @given(st.lists(BATCHES, min_size=2, max_size=3), st.integers(0, 2))
-@settings(parent=examples(1), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(parent=written_down(), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @example([Batch((("list.jsonl", 1),)), Batch((("chain.jsonl", 2),), 1)], 1)
 @example([Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 4),), 2)], 1)
 @example([Batch((("chain.jsonl", 3),)), Batch((("chain.jsonl", 3),), 2, retries=True)], 1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.cli.commands import usage as command
@@ -58,6 +59,14 @@ def three_runs(store_once: StoreOnce) -> Store:
     return store_once("usage-three-runs", fill)
 
 
+@pytest.fixture
+def begun(store_once: StoreOnce, store: Store) -> Store:
+    """A store with one run of the session s1, which has no responses yet."""
+    one = store_once("usage-one-run", lambda new: run_of("s1", Path(new.location).parent, new))
+    shutil.copy(one.location, store.location)
+    return store
+
+
 MOMENTS = st.none() | st.integers(0, 72 * 60).map(lambda minutes: at("2026-02-01 00:00") + timedelta(minutes=minutes))
 RESPONSES = st.lists(
     st.fixed_dictionaries(
@@ -76,15 +85,31 @@ RESPONSES = st.lists(
 )
 
 
-@settings(examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(RESPONSES)
-def test_rows_add_up_to_one_total_however_they_are_grouped(three_runs: Store, responses: list[dict[str, Any]]) -> None:
+GROUPINGS = sorted(USAGE_DIMENSIONS.keys() - {TOOL})
+UNKNOWN = dict.fromkeys(("at", "model", "agent_id", "output_tokens", "cache_read_tokens", "cost_list_usd")) | {"output_is_final": False}
+KNOWN = {
+    "at": at("2026-02-01 23:00"),
+    "model": "gpt-5",
+    "agent_id": "a",
+    "output_tokens": 7,
+    "cache_read_tokens": 3,
+    "cost_list_usd": Decimal("0.07"),
+    "output_is_final": True,
+}
+
+
+@settings(examples(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(RESPONSES, st.lists(st.sampled_from(GROUPINGS), min_size=3, max_size=3, unique=True))
+@example([{"session_id": session} | fields for session in ("s1", "s3") for fields in (KNOWN, UNKNOWN)], GROUPINGS)
+def test_rows_add_up_to_one_total_however_they_are_grouped(
+    three_runs: Store, responses: list[dict[str, Any]], groupings: list[str]
+) -> None:
     with three_runs.writing() as writer:
         writer.connection.execute("delete from responses")
         each = [response(one["session_id"], number, None, **one) for number, one in enumerate(responses)]
         writer.insert("responses", [row.model_copy(update={"run_id": row.session_id}) for row in each])
     sums = {}
-    for word in [*USAGE_DIMENSIONS.keys() - {TOOL}]:
+    for word in groupings:
         found = usage(three_runs, Request(by=(word,), zone="Asia/Kolkata"))
         [whole] = found.total.select(ADDED_UP).to_pylist()
         rows = found.table.select(ADDED_UP).to_pylist()
@@ -145,23 +170,21 @@ def test_costs_that_responses_log_are_explained(tmp_path: Path, store: Store) ->
         ("Asia/Tokyo", {"2026-02-02": 2}),
     ],
 )
-def test_a_day_is_that_of_the_zone(zone: str, days: dict[str, int], tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
-    add(store, [response("s1", 0, "2026-02-01 23:59:59.999"), response("s1", 1, "2026-02-02 00:00")])
-    assert {day: row["responses"] for day, row in by(store, "day", zone=zone).items()} == days
+def test_a_day_is_that_of_the_zone(zone: str, days: dict[str, int], begun: Store) -> None:
+    add(begun, [response("s1", 0, "2026-02-01 23:59:59.999"), response("s1", 1, "2026-02-02 00:00")])
+    assert {day: row["responses"] for day, row in by(begun, "day", zone=zone).items()} == days
     since = {day: filters_in(choose({"since": day}), zone) for day in days}
-    assert {day: total(store, zone=zone, filters=filters)["responses"] for day, filters in since.items()} == {
+    assert {day: total(begun, zone=zone, filters=filters)["responses"] for day, filters in since.items()} == {
         day: sum(count for later, count in days.items() if later >= day) for day in days
     }
 
 
-def test_days_on_which_the_clocks_change_are_whole(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
+def test_days_on_which_the_clocks_change_are_whole(begun: Store) -> None:
     moments = ("2026-03-08 06:59", "2026-03-08 07:00", "2026-11-01 05:30", "2026-11-01 06:30")
-    add(store, [response("s1", number, moment) for number, moment in enumerate(moments)])
-    days = by(store, "day", zone="America/New_York")
+    add(begun, [response("s1", number, moment) for number, moment in enumerate(moments)])
+    days = by(begun, "day", zone="America/New_York")
     assert {day: row["responses"] for day, row in days.items()} == {"2026-03-08": 2, "2026-11-01": 2}
-    hours = by(store, "hour", zone="America/New_York")
+    hours = by(begun, "hour", zone="America/New_York")
     assert {hour: row["responses"] for hour, row in hours.items()} == {
         "2026-03-08 01:00": 1,
         "2026-03-08 03:00": 1,
@@ -169,11 +192,10 @@ def test_days_on_which_the_clocks_change_are_whole(tmp_path: Path, store: Store)
     }
 
 
-def test_weeks_start_on_monday_or_sunday(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
-    add(store, [response("s1", number, f"2026-02-0{number + 1} 12:00") for number in range(8)])  # a Sunday, to the next
-    assert {week: row["responses"] for week, row in by(store, "week").items()} == {"2026-W05": 1, "2026-W06": 7}
-    sundays = by(store, "week", week_starts="sunday")
+def test_weeks_start_on_monday_or_sunday(begun: Store) -> None:
+    add(begun, [response("s1", number, f"2026-02-0{number + 1} 12:00") for number in range(8)])  # a Sunday, to the next
+    assert {week: row["responses"] for week, row in by(begun, "week").items()} == {"2026-W05": 1, "2026-W06": 7}
+    sundays = by(begun, "week", week_starts="sunday")
     assert {week: row["responses"] for week, row in sundays.items()} == {"2026-02-01": 7, "2026-02-08": 1}
 
 
@@ -200,11 +222,10 @@ def test_filters_choose_runs_and_a_period_chooses_responses(tmp_path: Path, stor
     assert total(store)["responses"] == 3, "an excluded run counts nowhere"
 
 
-def test_blocks_have_gaps_and_the_active_one_a_projection(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
+def test_blocks_have_gaps_and_the_active_one_a_projection(begun: Store) -> None:
     moments = ("10:15", "14:59", "15:01", "21:30", "22:30")
-    add(store, [response("s1", number, f"2026-02-01 {moment}") for number, moment in enumerate(moments)])
-    found = usage(store, Request(by=("block",), zone="Asia/Kolkata"), now=at("2026-02-01 23:30"))
+    add(begun, [response("s1", number, f"2026-02-01 {moment}") for number, moment in enumerate(moments)])
+    found = usage(begun, Request(by=("block",), zone="Asia/Kolkata"), now=at("2026-02-01 23:30"))
     rows = [(row["block"], row["block_state"], row["responses"]) for row in found.table.to_pylist()]
     assert rows == [
         ("2026-02-01 15:30", "complete", 2),
@@ -216,35 +237,33 @@ def test_blocks_have_gaps_and_the_active_one_a_projection(tmp_path: Path, store:
     assert (last["tokens_per_minute"], last["usd_per_hour"], last["minutes_left"]) == (pytest.approx(320 / 60), Decimal("0.02"), 150)
     assert (last["projected_tokens"], last["projected_usd"]) == (320 + 800, Decimal("0.07"))
     assert found.total["responses"].to_pylist() == [5]
-    assert len(usage(store, Request(by=("block",), block_hours=24)).table) == 1
+    assert len(usage(begun, Request(by=("block",), block_hours=24)).table) == 1
 
 
-def test_a_period_does_not_move_blocks(tmp_path: Path, store: Store) -> None:
+def test_a_period_does_not_move_blocks(begun: Store) -> None:
     """Responses every four hours: each block starts where the one before it has ended, back to the first."""
-    run_of("s1", tmp_path, store)
     start = at("2026-02-01 00:30")
-    add(store, [response("s1", number, None, at=start + timedelta(hours=4 * number)) for number in range(71)])
-    every = {row["block_start"]: row["responses"] for row in usage(store, Request(by=("block",))).table.to_pylist()}
-    late = usage(store, Request(choose({"since": "2026-02-10"}), by=("block",))).table.to_pylist()
+    add(begun, [response("s1", number, None, at=start + timedelta(hours=4 * number)) for number in range(71)])
+    every = {row["block_start"]: row["responses"] for row in usage(begun, Request(by=("block",))).table.to_pylist()}
+    late = usage(begun, Request(choose({"since": "2026-02-10"}), by=("block",))).table.to_pylist()
     assert len(late) > 1
     assert all(every[row["block_start"]] == row["responses"] for row in late[1:])
     assert late[0]["block_start"] in every
 
 
-def test_tools_have_their_calls_and_what_calling_responses_cost(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
-    add(store, [response("s1", 0, "2026-02-01 10:00", tools=("Bash", "Read", "Bash"), failed_tools=("Bash",))])
-    add(store, [response("s1", 1, "2026-02-01 11:00", tools=("Read",)), response("s1", 2, "2026-02-01 12:00")])
-    tools = by(store, "tool")
+def test_tools_have_their_calls_and_what_calling_responses_cost(begun: Store) -> None:
+    add(begun, [response("s1", 0, "2026-02-01 10:00", tools=("Bash", "Read", "Bash"), failed_tools=("Bash",))])
+    add(begun, [response("s1", 1, "2026-02-01 11:00", tools=("Read",)), response("s1", 2, "2026-02-01 12:00")])
+    tools = by(begun, "tool")
     assert {tool: (row["tool_calls"], row["failed_calls"], row["calling_responses"]) for tool, row in tools.items()} == {
         "Bash": (2, 1, 1),
         "Read": (2, 0, 2),
     }
     assert {tool: row["calling_cost_list_usd"] for tool, row in tools.items()} == {"Bash": Decimal("0.01"), "Read": Decimal("0.02")}
-    whole = total(store, "tool")
+    whole = total(begun, "tool")
     assert (whole["tool_calls"], whole["failed_calls"]) == (4, 1)
     assert whole["calling_cost_list_usd"] is None, "the response that called both would count twice"
-    assert "do not add up" in answer(store, Request(by=("tool",))).note
+    assert "do not add up" in answer(begun, Request(by=("tool",))).note
 
 
 def test_tools_of_runs_without_responses_count_too(tmp_path: Path, store: Store) -> None:
@@ -258,15 +277,14 @@ def test_tools_of_runs_without_responses_count_too(tmp_path: Path, store: Store)
     assert {tool: (row["tool_calls"], row["calling_responses"]) for tool, row in by(store, "tool").items()} == {"Bash": (1, 0)}
 
 
-def test_two_groupings_and_what_belongs_to_whom(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
+def test_two_groupings_and_what_belongs_to_whom(begun: Store) -> None:
     others = {"agent_id": "a1", "is_sidechain": True, "model": "claude-haiku-4-5"}
-    add(store, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00", **others)])
+    add(begun, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00", **others)])
     opus, haiku = ("claude-opus-4-6", "2026-02-01"), ("claude-haiku-4-5", "2026-02-02")
-    assert list(by(store, "model", "day")) == [opus, (None, "2026-02-01"), haiku], "what is outside the transcript has no model"
-    assert by(store, "sub-agent")["a1"]["responses"] == by(store, "sub-agent")["main"]["responses"] == 1
-    assert list(by(store, "project")) == ["kernels"]
-    assert list(by(store, "agent")) == ["claude-code"]
+    assert list(by(begun, "model", "day")) == [opus, (None, "2026-02-01"), haiku], "what is outside the transcript has no model"
+    assert by(begun, "sub-agent")["a1"]["responses"] == by(begun, "sub-agent")["main"]["responses"] == 1
+    assert list(by(begun, "project")) == ["kernels"]
+    assert list(by(begun, "agent")) == ["claude-code"]
 
 
 def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) -> None:
@@ -282,9 +300,8 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
     assert "≥: 1 of 2 has only the output count of the start" in answer(store, Request()).note
 
 
-def test_every_column_has_an_entry(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
-    names = usage(store, Request(by=tuple(USAGE_DIMENSIONS.keys() - {TOOL}))).table.column_names
+def test_every_column_has_an_entry(begun: Store) -> None:
+    names = usage(begun, Request(by=tuple(USAGE_DIMENSIONS.keys() - {TOOL}))).table.column_names
     assert not [name for name in names if name.removesuffix("_known") not in USAGE]
 
 

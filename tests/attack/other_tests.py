@@ -34,7 +34,10 @@ _LAWS = (
     "response_prices",
     "resumed_sessions",
     "sessions_across_files",
+    "text_index",
+    "textless_exports",
     "undo",
+    "usage",
     "verdicts",
 )
 LAWS = tuple(HERE.parent / f"test_{name}.py" for name in _LAWS)
