@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +18,7 @@ from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from tests.claude_lines import OPUS, PARENT, SESSION, calling, reply, usage, user
-from tests.conftest import record_text
+from tests.conftest import StoreOnce, record_text
 from tests.documents import lines
 from tests.examples import written_down
 from tests.test_undo import differences, tables
@@ -70,11 +70,15 @@ def at_once(folder: str, names: Iterable[str]) -> Store:
     return store
 
 
-@cache
-def whole() -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def whole(store_once: StoreOnce) -> Store:
     """What the store holds when all files are read at once."""
-    with TemporaryDirectory() as folder:
-        return tables(at_once(folder, FILES), DERIVED)
+    return store_once("sessions-across-files", lambda store: read(store, sorted(FILES)))
+
+
+@pytest.fixture(scope="module")
+def rows_of_whole(whole: Store) -> dict[str, Any]:
+    return tables(whole, DERIVED)
 
 
 def billed(store: Store) -> list[tuple[Any, ...]]:
@@ -98,22 +102,20 @@ def test_a_response_is_billed_once_and_to_the_session_that_began_first() -> None
         assert sums == [(SESSION, 2, 210, 3, 1, "exact"), (FORK, 1, 30, 1, 0, "exact"), (COPY, None, None, None, None, "unknown")]
 
 
-def test_a_transcript_and_the_results_of_its_session_are_one_run() -> None:
-    with TemporaryDirectory() as folder:
-        store = at_once(folder, FILES)
-        with store.reading() as connection:
-            runs = connection.sql("select run_id, record_kind, cost_own_usd::varchar, responses from runs order by run_id").fetchall()
-            found = connection.sql("select run_id, severity, message from findings where rule = 'transcript_differs' order by 1").fetchall()
-        usd = [(run_id, kind, None if cost is None else float(cost), count) for run_id, kind, cost, count in runs]
-        assert usd == [
-            (PARENT, "transcript", None, 1),
-            (COPY, "transcript", None, None),
-            ("r1", "result", 0.02, None),
-            ("r2", "result", 0.03, 3),
-            ("r3", "result", 0.01, 1),
-        ]
-        assert [(run_id, severity) for run_id, severity, _ in found] == [("r2", "warning"), ("r3", "info")]
-        assert "outside the transcript" in found[1][2]
+def test_a_transcript_and_the_results_of_its_session_are_one_run(whole: Store) -> None:
+    with whole.reading() as connection:
+        runs = connection.sql("select run_id, record_kind, cost_own_usd::varchar, responses from runs order by run_id").fetchall()
+        found = connection.sql("select run_id, severity, message from findings where rule = 'transcript_differs' order by 1").fetchall()
+    usd = [(run_id, kind, None if cost is None else float(cost), count) for run_id, kind, cost, count in runs]
+    assert usd == [
+        (PARENT, "transcript", None, 1),
+        (COPY, "transcript", None, None),
+        ("r1", "result", 0.02, None),
+        ("r2", "result", 0.03, 3),
+        ("r3", "result", 0.01, 1),
+    ]
+    assert [(run_id, severity) for run_id, severity, _ in found] == [("r2", "warning"), ("r3", "info")]
+    assert "outside the transcript" in found[1][2]
 
 
 @given(
@@ -124,7 +126,7 @@ def test_a_transcript_and_the_results_of_its_session_are_one_run() -> None:
 @example(["two.json", *(name for name in sorted(FILES) if name != "two.json")], [1, 3], [])
 @example([*(name for name in sorted(FILES) if name != "two.json"), "two.json"], [6], [])
 @written_down()
-def test_order_and_division_change_nothing(order: list[str], cuts: list[int], again: list[str]) -> None:
+def test_order_and_division_change_nothing(rows_of_whole: dict[str, Any], order: list[str], cuts: list[int], again: list[str]) -> None:
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "parts.duckdb")
         for first, last in zip([0, *sorted(cuts)], [*sorted(cuts), len(order)], strict=True):
@@ -132,7 +134,7 @@ def test_order_and_division_change_nothing(order: list[str], cuts: list[int], ag
                 read(store, order[first:last])
         if again:
             read(store, again)
-        assert differences(tables(store, DERIVED), whole()) == {}
+        assert differences(tables(store, DERIVED), rows_of_whole) == {}
 
 
 @given(st.sets(st.sampled_from(sorted(FILES)), min_size=1, max_size=len(FILES) - 1))
@@ -152,9 +154,7 @@ def test_an_undone_file_leaves_the_others(mine: set[str]) -> None:
             assert differences(tables(store, DERIVED), tables(at_once(other, sorted(mine)), DERIVED)) == {}
 
 
-def test_a_rebuild_changes_nothing() -> None:
-    with TemporaryDirectory() as folder:
-        store = at_once(folder, FILES)
-        before = tables(store, DERIVED)
-        rebuild(store)
-        assert differences(tables(store, DERIVED), before) == {}
+def test_a_rebuild_changes_nothing(whole: Store, rows_of_whole: dict[str, Any], store: Store) -> None:
+    shutil.copy(whole.location, store.location)
+    rebuild(store)
+    assert differences(tables(store, DERIVED), rows_of_whole) == {}
