@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tarfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def runs_of(store: Store) -> list[dict[str, Any]]:
     with store.reading() as connection:
         table = connection.sql(
             "select run_id, agent, record_kind, outcome, is_started, errors, repo, task, base_commit, head_commit, duration_ms, prompt,"
-            " model, requested_model from v_runs order by task"
+            " model, requested_model, started_at, ended_at from v_runs order by task"
         )
         rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
     return rows
@@ -90,6 +91,7 @@ def test_a_journal_tells_the_wall_time_of_a_record_without_and_the_repository_of
     ingest_paths(store, tmp_path)
     [run] = runs_of(store)
     assert (run["agent"], run["record_kind"], run["duration_ms"], run["repo"]) == ("codex", "stream", 138_400, "vllm")
+    assert run["ended_at"] - run["started_at"] == timedelta(seconds=138.4)
     assert (rebuild(store).rejects, runs_of(store)) == (0, [run])
 
 
