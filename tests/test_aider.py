@@ -248,3 +248,24 @@ def test_two_logs_of_a_session_are_probably_one_run(order: tuple[str, str], stor
 def test_logs_of_other_sessions_are_no_duplicates(other: str, store: Store, tmp_path: Path) -> None:
     ingested(store, tmp_path, analytics=TWO_LOGS["analytics"], history=other)
     assert doubted(store) == []
+
+
+WENT_ON = "5,244 sent, 604 received. Cost: $0.10 message, $0.22 session."
+
+
+def test_a_launch_inside_the_same_process_has_the_one_before_as_its_parent() -> None:
+    """What it paid is its own, though the total of the session runs on; a launch that begins at nothing is of another process."""
+    texts = (history_of(0, FIRST_ANSWER, SECOND_ANSWER), history_of(100), history_of(200, WENT_ON), history_of(300, FIRST_ANSWER))
+    first, second, other = kept_in("\n".join(texts))
+    assert (first.parent_session_id, second.parent_session_id, other.parent_session_id) == (None, first.run_id, None)
+    assert [run.cost_usd for run in (first, second, other)] == [Decimal("0.12"), Decimal("0.10"), Decimal("0.10")]
+
+
+def test_the_launches_of_a_process_are_together_the_other_log_of_its_session(store: Store, tmp_path: Path) -> None:
+    sums = sent(60, 0.1, 0.1, prompt_tokens=5244, completion_tokens=604), sent(90, 0.024, 0.124, prompt_tokens=12_400)
+    analytics = lines(*sums, sent(200, 0.1, 0.224, prompt_tokens=5244, completion_tokens=604))
+    history = "\n".join((history_of(0, FIRST_ANSWER, SECOND_ANSWER), history_of(150, WENT_ON)))
+    assert len(ingested(store, tmp_path, analytics=analytics, history=history)) == 3
+    assert doubted(store) == [("stream", 1), ("transcript", 1), ("transcript", 1)]
+    found = doubtful(store, Filters())
+    assert (found["copied_runs"], found["copied_usd"]) == (2, Decimal("0.22"))

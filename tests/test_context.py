@@ -256,6 +256,7 @@ def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
         ended_at=STARTED + timedelta(seconds=20),
         model="opus",
         file_changes=(("vllm/worker.py", 3, 2), ("new name.py", 0, 0), ("café.txt", 0, 2)),
+        duration_ms=20_000,
     )
 
 
@@ -298,7 +299,7 @@ def test_a_damaged_field_costs_only_itself(tmp_path: Path, bad: Any) -> None:
     assert (facts.task_status, facts.base_commit, facts.repo, facts.first_edit_ms, facts.ended_at) == (
         "success",
         "a" * 40,
-        None,
+        "vllm",
         None,
         None,
     )

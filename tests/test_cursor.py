@@ -144,6 +144,12 @@ def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
         assert (run.outcome, run.output_tokens) == (("completed", 40) if whole else ("interrupted", None))
 
 
+def test_a_stream_without_a_request_is_one_run_wherever_it_was_cut(store: Store, tmp_path: Path) -> None:
+    began = [*beginning()[:3], *(said(text, timestamp_ms=MIDDLE + 5000) for text in ("It is ", "2x faster."))]
+    [run] = ingested(store, tmp_path, three=lines(*began[:3]), all=lines(*began), four=lines(*began[:4]))
+    assert (run["outcome"], run["result"]) == ("interrupted", "It is 2x faster.")
+
+
 def test_of_very_many_open_sessions_each_is_one_run() -> None:
     many = 2 * max(SESSIONS_OPEN, SESSIONS_KEPT)
     events = [beginning(f"{SESSION}-{number}")[0] for number in range(many)]

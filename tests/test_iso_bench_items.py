@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tarfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from app.queries.filters.chosen import Filters
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.columns import MEASURES
+from tests import test_codex
 from tests.conftest import ingest_paths, record_text
 
 JOURNAL = {
@@ -43,7 +45,7 @@ def runs_of(store: Store) -> list[dict[str, Any]]:
     with store.reading() as connection:
         table = connection.sql(
             "select run_id, agent, record_kind, outcome, is_started, errors, repo, task, base_commit, head_commit, duration_ms, prompt,"
-            " model, requested_model from v_runs order by task"
+            " model, requested_model, started_at, ended_at from v_runs order by task"
         )
         rows: list[dict[str, Any]] = table.to_arrow_table().to_pylist()
     return rows
@@ -79,6 +81,18 @@ def test_the_journal_beside_a_record_is_no_run(store: Store, tmp_path: Path) -> 
     ingest_paths(store, tmp_path)
     [run] = runs_of(store)
     assert (run["run_id"], run["agent"], run["record_kind"], run["model"]) == ("a", "claude-code", "result", "claude-sonnet-4-5")
+
+
+def test_a_journal_tells_the_wall_time_of_a_record_without_and_the_repository_of_its_plan(store: Store, tmp_path: Path) -> None:
+    """Journals of before December 2025 have no `run_metadata`."""
+    text = test_codex.TEXT_LOG.format(session=test_codex.uuid7(test_codex.STARTED), end="tokens used\n1,234\n")
+    journal = {name: value for name, value in JOURNAL.items() if name not in ("run_metadata", "trae")}
+    item(tmp_path, 1, journal | {"codex_cli": {"returncode": 0, "duration_s": 138.4}}, openhands_stderr__txt=text)
+    ingest_paths(store, tmp_path)
+    [run] = runs_of(store)
+    assert (run["agent"], run["record_kind"], run["duration_ms"], run["repo"]) == ("codex", "stream", 138_400, "vllm")
+    assert run["ended_at"] - run["started_at"] == timedelta(seconds=138.4)
+    assert (rebuild(store).rejects, runs_of(store)) == (0, [run])
 
 
 def test_the_journal_beside_a_compressed_record_is_no_run(store: Store, tmp_path: Path) -> None:

@@ -126,12 +126,15 @@ def test_the_status_decides_the_outcome(status: str, error: Any, outcome: str) -
     assert run["outcome"] == outcome
 
 
+STATE = {"id": CONVERSATION, "agent": {"kind": "Agent", "llm": {"model": MODEL}}, "execution_status": "finished"}
+STATE_LOGS = {
+    "openhands_state": json.dumps(STATE | {"stats": {"usage_to_metrics": {"default": metrics(300, 30, 0.3)}}}),
+    "openhands_named": lines(update(0, "full_state", STATE | {"stats": {"usage_to_metrics": {}}}), *conversation()),
+}
+
+
 def test_a_state_and_the_events_of_a_conversation_are_one_run(store: Store, tmp_path: Path) -> None:
-    state = {"id": CONVERSATION, "agent": {"kind": "Agent", "llm": {"model": MODEL}}, "execution_status": "finished"}
-    totals = {"usage_to_metrics": {"default": metrics(300, 30, 0.3)}}
-    events = [update(0, "full_state", state | {"stats": {"usage_to_metrics": {}}}), *conversation()]
-    base = json.dumps(state | {"stats": totals})
-    [run] = ingested(store, tmp_path, state=base, events=lines(*events))
+    [run] = ingested(store, tmp_path, **STATE_LOGS)
     assert (run["run_id"], run["session_id"], run["result"]) == (CONVERSATION, CONVERSATION, "Parsing is 2x faster.")
 
 
@@ -240,9 +243,9 @@ def test_tables_of_grades_and_predictions_are_no_runs(store: Store, tmp_path: Pa
     assert ingested(store, tmp_path, index=json.dumps(index), preds=json.dumps({"instance_id": "x", "model_patch": "y"})) == []
 
 
-LOGS = {
+LOGS = STATE_LOGS | {
     "openhands_events": lines(*conversation()),
     "openhands_events_began": lines(*conversation()[:6]),
     "openhands_output": lines(line()),
 }
-"""Logs of two runs: see `test_orders_of_logs`."""
+"""Logs of three runs: see `test_orders_of_logs`."""

@@ -60,7 +60,7 @@ for of_agent in (
 
 RUNS = {
     "aider": 5, "claude-code": 3, "codex": 3, "copilot": 3, "cursor": 3, "gemini-cli": 4, "inspect-ai": 2, "kimi-code": 2,
-    "mini-swe-agent": 2, "opencode": 2, "openhands": 2, "pi": 3, "qwen-code": 3, "swe-agent": 2, "terminus-2": 2, "trae-agent": 1,
+    "mini-swe-agent": 2, "opencode": 2, "openhands": 3, "pi": 3, "qwen-code": 3, "swe-agent": 2, "terminus-2": 2, "trae-agent": 1,
     "unknown": 2,
 }  # fmt: skip
 """Runs by agent. Harbor's trials are of Claude Code, ATIF's of Terminus; terminal-bench does not name the agent."""

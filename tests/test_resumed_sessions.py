@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from app.queries.filters.chosen import Filters
+from app.queries.reports import doubtful
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths
-from tests.documents import runs_in_store
+from tests.documents import ingested, runs_in_store
 from tests.examples import a_share
 from tests.test_borrowed_texts import everything
 from tests.test_pi import SAID, SESSION, answer, header, message, session, stream
@@ -139,3 +141,35 @@ def test_a_stream_of_another_session_at_the_same_time_stays(store: Store, tmp_pa
     (tmp_path / "other.jsonl").write_text(stream(MORE, other))
     ingest_paths(store, tmp_path / "other.jsonl", files(tmp_path / "pi")["file"])
     assert outputs(store) == [("stream", 5), ("transcript", 20)]
+
+
+FORK = header(1000, "019a0000-0000-7000-8000-000000000005")
+COPIED = {"whole": TEXTS["file"], "fork": session(said=[*SAID, message(1100, "user", "Or so?"), answer(1101, "Yes.")], of=FORK)}
+
+
+def doubted(store: Store) -> list[str]:
+    with store.reading() as connection:
+        found = connection.sql("select run_id from findings where rule = 'possible_duplicate' order by 1").fetchall()
+    return [run_id for (run_id,) in found]
+
+
+@pytest.mark.parametrize("order", [("whole", "fork"), ("fork", "whole")])
+def test_sessions_that_begin_alike_are_probably_copies_of_one(order: tuple[str, str], store: Store, tmp_path: Path) -> None:
+    """A copy that was made while the session went on says nothing of it: both stay, and the report says what may be counted twice."""
+    for name in order:
+        runs = ingested(store, tmp_path, **{name: COPIED[name]})
+    assert [run["output_tokens"] for run in runs] == [20, 15]
+    assert doubted(store) == [SESSION, FORK["id"]]
+    found = doubtful(store, Filters())
+    assert (found["copied_runs"], round(float(found["copied_usd"]), 6)) == (1, 0.9)
+    assert (rebuild(store).rejects, doubted(store)) == (0, [SESSION, FORK["id"]])
+    undo(store, 2)
+    assert doubted(store) == []
+
+
+def test_sessions_that_begin_otherwise_are_no_copies(store: Store, tmp_path: Path) -> None:
+    later = message(1.001, "user", "Make it faster.")
+    asked = message(1, "user", "Make it slower.")
+    others = {name: session(said=[one, *SAID[1:]], of=header(0, f"{SESSION[:-1]}{name}")) for name, one in (("6", later), ("7", asked))}
+    ingested(store, tmp_path, whole=TEXTS["file"], **{f"other_{name}": text for name, text in others.items()})
+    assert doubted(store) == []

@@ -99,9 +99,11 @@ def test_a_record_in_the_output_of_a_tool_is_no_run() -> None:
     assert len(read_log(trajectory(call("openai", "gpt-5"), agent_steps=steps))) == 1
 
 
-def test_a_torn_file_is_rejected(store: Store, tmp_path: Path) -> None:
-    text = json.dumps(trajectory(call("openai", "gpt-5")), indent=2)
-    (tmp_path / "torn.json").write_text(text[: len(text) // 2])
+@pytest.mark.parametrize("task", ["Make vLLM faster.", "Make this faster: {}\n" * 1000], ids=["short", "long"])
+def test_a_torn_file_is_rejected(task: str, store: Store, tmp_path: Path) -> None:
+    """Its task may be longer than the beginning that is searched for the marks of a record."""
+    text = json.dumps(trajectory(call("openai", "gpt-5"), task=task), indent=2)
+    (tmp_path / "torn.json").write_text(text[: text.index("agent_steps")])
     report = ingest_paths(store, tmp_path / "torn.json")
     assert (report.total("rejected"), runs_in_store(store)) == (1, [])
 

@@ -37,7 +37,8 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
 def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     """Money in the total that is in doubt, by findings on the runs that the filters leave.
 
-    `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies, and probable second logs of a session.
+    `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies, and probable second logs of a session. Of sessions
+    that begin alike, all but the dearest: at most so much is what they share.
     `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process.
     """
     condition = where(filters)
@@ -56,6 +57,14 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
                 record_kind = 'transcript' and session_id is null and cost_own_usd > 0
                 and run_id in (select run_id from findings where rule = 'possible_duplicate')
                 and exists (select 1 from chosen as exact where exact.agent = rounded.agent and exact.record_kind = 'stream')
+            union all
+            select count(*) - 1, sum(cost_own_usd) - max(cost_own_usd)
+            from chosen
+            where
+                record_kind = 'transcript' and cost_own_usd > 0
+                and run_id in (select run_id from findings where rule = 'possible_duplicate')
+            group by agent, started_at
+            having count(distinct session_id) > 1
         )
         select
             cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select sum(usd) from copies) as copied_usd,

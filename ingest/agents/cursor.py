@@ -180,7 +180,7 @@ def _note_call(run: _Run, call_id: str | None, call: dict[str, Any]) -> None:
 
 def _values(run: _Run) -> dict[str, Any]:
     """What the events before the result say."""
-    told = {"session": run.session_id, "prompt": run.prompt, "start": str(run.started_at), "said": run.said}
+    told = {"session": run.session_id, "prompt": run.prompt, "start": str(run.started_at), "said": None if run.started_at else run.said}
     return {
         "run_id": run.request_id or canonical_hash(told),
         "agent": CURSOR.key,

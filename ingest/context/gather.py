@@ -50,8 +50,8 @@ class SourceContext:
         Where only the start or the end is known, the other is `duration_ms` away. A path has the start (loops name a log when they start
         it), the file's time of change is the end. A stream has both; if only one of its events has a time, that is the start.
         """
-        time_source, (started_at, ended_at) = self._times(facts, duration_ms)
         sidecar = self.sidecar
+        time_source, (started_at, ended_at) = self._times(facts, sidecar.duration_ms if duration_ms is None else duration_ms)
         return Context(
             source_id=self.source_id,
             labels=self._labels,

@@ -35,6 +35,7 @@ JOURNAL, SUMMARY, PATCH, PREDICTION, TASK, LAUNCH = NAMES = (
 _UNKNOWN = ("", "unknown", "default", "openhands")
 """Words that ISO-Bench writes for a repository, task or model that it does not know."""
 _INSTANCE = re.compile(r"(?:[^/]*?__)?([^/]+)-([0-9a-f]{7,40})")
+_PLAN = re.compile(r"([a-z0-9]+)_core")
 _PATCH_START = re.compile(rb"^(?:diff --git |--- |Index: )", re.MULTILINE)
 _SNIFFED = 4096
 
@@ -182,7 +183,7 @@ def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Predict
     return SidecarFacts(
         found=True,
         task=_task(item, journal, meta),
-        repo=_known(run.repo, meta.repo, instance[1] if instance else None),
+        repo=_known(run.repo, meta.repo, instance[1] if instance else None, _repo_of_plan(journal.task_id)),
         base_commit=_known(*(each.pre for each in commits), instance[2] if instance else None),
         head_commit=_known(*(each.human for each in commits)),
         task_status=journal.status or agent.status or None,
@@ -191,6 +192,7 @@ def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Predict
         ended_at=ended_at,
         stamp=stamp,
         model=_known(run.model),
+        duration_ms=_lasted(journal, summary),
         **_patch_facts(patch, journal, summary),
     )
 
@@ -208,10 +210,21 @@ def _times(journal: Journal, summary: RunSummary) -> tuple[datetime | None, date
     """
     ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
     if ended_at:
-        lasted = _milliseconds(*(process.duration_s for process in (journal.process, summary.agent) if process))
+        lasted = _lasted(journal, summary)
         return (None if lasted is None else shifted(ended_at, -lasted)), ended_at, ""
     stamp = (journal.run_metadata or RunMetadata()).run_timestamp or (summary.meta or SummaryMeta()).timestamp
     return (lenient_time(stamp) if stamp else None), None, stamp or ""
+
+
+def _lasted(journal: Journal, summary: RunSummary) -> int | None:
+    """The wall time of the agent's process."""
+    return _milliseconds(*(process.duration_s for process in (journal.process, summary.agent) if process))
+
+
+def _repo_of_plan(plan: str | None) -> str | None:
+    """The repository of a plan that is named after it, `vllm_core`: all that a journal of before December 2025 says of it."""
+    named = _PLAN.fullmatch(plan or "")
+    return named[1] if named else None
 
 
 def _patch_facts(patch: Patch | None, journal: Journal, summary: RunSummary) -> dict[str, Any]:

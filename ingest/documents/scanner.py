@@ -351,7 +351,7 @@ class Scanner:
         begins_line = self._begins_line(start)
         if begins_line and "\n" in text[:at] and (names := foreign_names(text, at)) is not None:
             self._torn = names
-            torn = self._complaint(start, failure)
+            torn = self._complaint(start, failure)._replace(has_marks=True)
             return self._behind_break(start, stopped), torn
         certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
         reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))

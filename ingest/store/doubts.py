@@ -17,31 +17,40 @@ from schemas.rows.source import Severity
 
 DOUBTS = {
     "api_time_beyond_wall": "More API time than fits into the wall time: cost and API time seem to include calls of an earlier process.",
-    "possible_duplicate": "Another run has the same figures: probably a copy of the record without its id, or the agent's other log of it.",
+    "possible_duplicate": "Another run has the same figures, or begins alike: probably a copy, or the agent's other log of the session.",
     "transcript_differs": "The result records of a session and its transcript have different tokens: calls outside the transcript, mostly.",
 }
 """The rules and what each looks for, in a sentence."""
 
-_AGENTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.logs_share_no_id)
+_LOGS_SHARE_NO_ID, _HAVE_WHOLE_FILES = (
+    ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if getattr(agent, flag)) for flag in ("logs_share_no_id", "has_whole_files")
+)
+_MACROS = f"""
+create or replace temp macro logs_share_no_id(agent) as agent in ({_LOGS_SHARE_NO_ID});
+create or replace temp macro has_whole_files(agent) as agent in ({_HAVE_WHOLE_FILES});
+create or replace temp macro has_other_ids(agent) as logs_share_no_id(agent) or has_whole_files(agent);
+"""
 
 _SHARED_SESSIONS = "select 1 from examined where session_id is not null group by session_id having count(*) > 1 limit 1"
 _TWO_LOGS = "select 1 from runs semi join examined using (run_id) where logs_share_no_id(agent) limit 1"
+_COPIED = "select 1 from runs semi join examined using (run_id) where has_whole_files(agent) limit 1"
 _TRANSCRIBED = "select 1 from responses semi join examined using (run_id) limit 1"
 _WARNING = {"severity": Severity.WARNING}
 _DOUBTFUL: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
     ("03_possible_duplicates", _SHARED_SESSIONS, _WARNING),
     ("04_two_logs", _TWO_LOGS, _WARNING),
-    ("05_transcripts", _TRANSCRIBED, {"warning": Severity.WARNING, "info": Severity.INFO}),
+    ("05_copied_sessions", _COPIED, _WARNING),
+    ("06_transcripts", _TRANSCRIBED, {"warning": Severity.WARNING, "info": Severity.INFO}),
 )
 """The steps that write findings, and what tells whether there are runs for them: a step without any takes ten times as long to plan."""
 
 
 def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
-    """Write the findings of DOUBTS on some runs, and on all others of their sessions or, where logs share no id, of their agents.
+    """Write the findings of DOUBTS on some runs, and on all others of their sessions or, where the ids of logs may differ, of their agents.
 
     `changed`: SQL that selects the runs' ids.
     """
-    run(connection, f"create or replace temp macro logs_share_no_id(agent) as agent in ({_AGENTS})")
+    run(connection, _MACROS)
     made(connection, "changed", changed)
     [(rows,)] = run_step(connection, "doubts/01_examined", {"rules": list(DOUBTS)})
     rows += note_carried_over(connection, "runs semi join examined using (run_id)")
@@ -50,7 +59,7 @@ def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
             [(added,)] = run_step(connection, f"doubts/{step}", severities)
             rows += added
     if rows:
-        run_step(connection, "doubts/06_counts")
+        run_step(connection, "doubts/07_counts")
 
 
 def note_carried_over(connection: duckdb.DuckDBPyConnection, runs: str) -> int:

@@ -1,8 +1,8 @@
 """Aider's chat history, `.aider.chat.history.md` → runs, one for each launch that asked a model.
 
 A launch has a header with its local time. Behind each answer stand its tokens, from 10,000 on in thousands, and its cost in cents. The cost
-of the session runs on over the header of a launch inside the same process, so that the costs of the answers count. `sent` includes cache
-writes and not cache hits.
+of the session runs on over the header of a launch inside the same process, so that the costs of the answers count; the run of the launch
+before is the parent of such a run. `sent` includes cache writes and not cache hits.
 """
 
 from __future__ import annotations
@@ -37,14 +37,17 @@ _TOKENS = re.compile(
 )
 _ASKED = "#### "
 _THOUSANDS = {"k": 1000, "M": 1_000_000}
+_ROUNDED = Decimal("0.015")
+"""The total of a session differs by no more from what the next launch goes on with, in USD: three figures in cents."""
 _PRINTED = "Aider prints token counts rounded or estimated, and costs in cents."
 
 
 @dataclass
 class _Launch:
-    """One launch so far."""
+    """One launch so far. `before`: the cost of the session when it began. `total`: after its last answer that was paid."""
 
     time: str
+    earlier: _Launch | None = None
     version: str | None = None
     model: str | None = None
     first: str | None = None
@@ -53,6 +56,8 @@ class _Launch:
     is_asking: bool = False
     used: dict[str | None, Tokens] = field(default_factory=dict)
     costs: dict[str | None, Decimal] = field(default_factory=dict)
+    before: Decimal = Decimal()
+    total: Decimal = Decimal()
 
 
 class AiderChatHistory:
@@ -74,7 +79,7 @@ class AiderChatHistory:
         for line in document.lines:
             if header := _HEADER.fullmatch(line):
                 yield from self._ended(document, launch)
-                launch = _Launch(header[1])
+                launch = _Launch(header[1], _paid(launch))
             elif launch:
                 _note(launch, line)
         yield from self._ended(document, launch)
@@ -122,6 +127,8 @@ def _count(launch: _Launch, told: re.Match[str]) -> None:
     launch.first = launch.first or told[0].rstrip()
     launch.used[launch.model] = launch.used.get(launch.model, Tokens()) + tokens
     if told[5]:
+        launch.before = launch.before if launch.costs else Decimal(told[6]) - Decimal(told[5])
+        launch.total = Decimal(told[6])
         launch.costs[launch.model] = launch.costs.get(launch.model, Decimal()) + Decimal(told[5])
 
 
@@ -136,10 +143,11 @@ def _number(text: str | None) -> int:
 def _kept(launch: _Launch) -> dict[str, Any]:
     """What is known of a launch. Its time is local time."""
     return {
-        "run_id": canonical_hash({"aider": launch.time, "first": launch.first}),
+        "run_id": _run_id(launch),
         "agent": AIDER.key,
         "record_kind": RecordKind.TRANSCRIPT,
         "rank": 1,
+        "parent_session_id": _parent(launch),
         "agent_version": launch.version,
         "models": [
             tokens.as_model(model, None, TokensBasis.ESTIMATE, _PRINTED) | {"cost_usd": launch.costs.get(model)}
@@ -150,6 +158,25 @@ def _kept(launch: _Launch) -> dict[str, Any]:
         "cost_usd": sum(launch.costs.values()) if launch.costs else None,
         "prompt": "\n".join(launch.prompt) or None,
     }
+
+
+def _run_id(launch: _Launch) -> str:
+    return canonical_hash({"aider": launch.time, "first": launch.first})
+
+
+def _paid(launch: _Launch | None) -> _Launch | None:
+    """The launch itself, or the last one before it that was paid."""
+    if launch is None or not launch.costs:
+        return launch.earlier if launch else None
+    launch.earlier = None
+    return launch
+
+
+def _parent(launch: _Launch) -> str | None:
+    """The run of the launch with whose session this one goes on: its cost begins with the total of that."""
+    earlier = launch.earlier
+    goes_on = earlier is not None and launch.before > 0 and abs(launch.before - earlier.total) <= _ROUNDED
+    return _run_id(earlier) if earlier and goes_on else None
 
 
 def _time(text: str) -> datetime | None:

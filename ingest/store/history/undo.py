@@ -49,8 +49,8 @@ select session_id from restored_copies
 """
 """Sessions that lose copies of responses, or whose responses may belong to another run afterwards."""
 
-_OF_AGENTS = "select run_id from runs where logs_share_no_id(agent) and agent in (select agent from touched_agents)"
-"""Runs whose other log of the same session may have gone."""
+_OF_AGENTS = "select run_id from runs where has_other_ids(agent) and agent in (select agent from touched_agents)"
+"""Runs whose other log of the same session, or its copy, may have gone."""
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,39 @@
 -- Runs of an agent whose two logs of a session share no id: one has exact figures and the time, the other rounded ones and the local time
 -- of an unknown zone. They are alike in the number of answers, in cost to half a cent for each, and in tokens to a twentieth, since 1,049
--- may be printed as 1.0k; and the session may have begun in that zone up to a day before its first answer.
+-- may be printed as 1.0k; and the session may have begun in that zone up to a day before its first answer. The second log has a run for
+-- each launch: those that go on with the session of another (`parent_run_id`) are compared together.
 insert into findings by name
-with compared as (
+with recursive compared as (
     select
-        run_id, agent, record_kind, started_at, num_turns, output_tokens, coalesce(cost_reported_usd, 0) as usd,
+        run_id, agent, record_kind, parent_run_id, started_at, num_turns, output_tokens, coalesce(cost_reported_usd, 0) as usd,
         input_tokens + coalesce(cache_write_tokens, 0) as sent_tokens
     from runs
     join examined using (run_id)
     where logs_share_no_id(agent) and output_tokens > 0
 ),
+launches as (
+    select run_id, run_id as first_id
+    from compared
+    where record_kind = 'transcript' and (parent_run_id is null or parent_run_id not in (select run_id from compared))
+    union all
+    select compared.run_id, launches.first_id
+    from compared
+    join launches on compared.parent_run_id = launches.run_id
+),
+rounded as (
+    select
+        agent, list(run_id) as run_ids, min(started_at) as started_at, sum(num_turns) as num_turns, sum(output_tokens) as output_tokens,
+        sum(usd) as usd, sum(sent_tokens) as sent_tokens
+    from compared
+    join launches using (run_id)
+    group by agent, first_id
+),
 pairs as (
-    select exact.run_id as stream_id, rounded.run_id as transcript_id, least(exact.usd, rounded.usd) > 0 as is_counted_in_each
+    select exact.run_id as stream_id, unnest(run_ids) as transcript_id, least(exact.usd, rounded.usd) > 0 as is_counted_in_each
     from compared as exact
-    join compared as rounded using (agent, num_turns)
+    join rounded using (agent, num_turns)
     where
-        exact.record_kind = 'stream' and rounded.record_kind = 'transcript'
+        exact.record_kind = 'stream'
         and abs(exact.usd - rounded.usd) <= num_turns * 0.005
         and abs(exact.output_tokens - rounded.output_tokens) * 20 <= exact.output_tokens
         and abs(exact.sent_tokens - rounded.sent_tokens) * 20 <= exact.sent_tokens
