@@ -168,6 +168,14 @@ def test_the_label_against_the_reference_is_in_percent_of_it(
     assert told(of_reference[f"{metric} {agent}"], "hard", "verdict") == (label, "not_measured")
 
 
+@pytest.mark.parametrize(("status", "hard"), [("not run", None), ("failed", "worse")])
+def test_only_a_benchmark_that_ran_and_failed_is_worse_than_the_reference(store: Store, status: str, hard: str | None) -> None:
+    header = "task,variant,metric,statistic,unit,value,status\n"
+    rows = f"sort,reference,latency,mean,ms,100,ok\nsort,candidate,latency,mean,ms,,{status}\n"
+    stored(store, run(), (header + rows).encode())
+    assert only(store, "hard") == (hard,)
+
+
 DIFFERENT: tuple[tuple[Row, Row, str], ...] = (
     ({"bench_model": "Llama"}, {"bench_model": "Qwen"}, "another model was served (Llama, not Qwen)"),
     ({"machine": "A100"}, {"machine": "H100"}, "another machine"),

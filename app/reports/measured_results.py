@@ -90,7 +90,7 @@ _COSTS = {
 def published(store: Store) -> Answer:
     """Published judgements by repository, agent and model."""
     table = queries.published(store)
-    about = heading(f"published judgements of {plural(sum(table['tasks'].to_pylist()), 'task')}", store.location)
+    about = heading(plural(sum(table["tasks"].to_pylist()), "published judgement"), store.location)
     note = "" if table.num_rows else "No published judgement was ingested: a table with commit, agent and hard, target or quadrant."
     return Answer(table, about, PUBLISHED_SHOWN, of=PUBLISHED, kept=PUBLISHED_SHOWN, note=note)
 

@@ -150,7 +150,7 @@ select
     end as verdict,
     -- the rule of ISO-Bench: the change in percent of the reference's value, with a band of 5 %
     case
-        when base <> 'reference' then null
+        when base <> 'reference' or status = 'not_run' then null
         when status <> 'ok' then 'worse'
         when not is_comparable then null
         when change > coalesce(getvariable('band'), 0.05) then 'beats'
