@@ -15,7 +15,7 @@ run: $(VENV)/.ready-run
 	$(BIN)/tachograph ingest sample_logs --db $(DB)
 	$(BIN)/tachograph dashboard --db $(DB) --port $(PORT)
 
-## test: set up, then style, types and every test
+## test: set up, then style, types and every test that is not marked `thorough`
 test: $(VENV)/.ready-dev chromium check unit
 
 ## quick: for the inner loop: style, and the tests that start no process, browser or screen, fill no store of their own and take under half

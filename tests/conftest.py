@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -24,7 +25,7 @@ from ingest.store.database import Store
 from ingest.store.opening import engines
 from ingest.store.opening.new_store import NewStore
 from tests.empty_store import copies_of
-from tests.examples import PROFILE
+from tests.examples import PROFILE, is_thorough
 from tests.forks import Forks, command, run_fresh
 
 if TYPE_CHECKING:
@@ -112,8 +113,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.option.markexpr == "not slow" and collection_path == ATTACKS else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what `make quick` leaves out."""
+def pytest_configure(config: pytest.Config) -> None:
+    """A shell starts what it runs in the background with SIGINT ignored, and so would everything that tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
+    """Mark what `make quick` leaves out, and leave to `make attack` what takes the time of a hundred tests."""
+    if not is_thorough():
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
     for item in items:
         asked = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
         fills = "store" in asked and "sample_store" not in asked  # a new store: an ingest; that of the samples is a copy

@@ -19,6 +19,13 @@ settings.register_profile(PROFILE, deadline=None, max_examples=USUAL)  # a test 
 settings.register_profile("thorough", deadline=None, max_examples=10 * USUAL)
 
 
+def is_thorough() -> bool:
+    """Whether more is tried than in the suite."""
+    chosen = settings.default
+    assert chosen is not None
+    return chosen.max_examples != USUAL
+
+
 def examples(usual: int) -> settings:
     """So many examples, for a law that needs others than the rest; more where the profile asks for more."""
     chosen = settings.default
@@ -28,14 +35,9 @@ def examples(usual: int) -> settings:
 
 def written_down() -> settings:
     """Only the examples of `@example`, for a law that takes seconds for each; others too where the profile asks for more."""
-    chosen = settings.default
-    assert chosen is not None
-    is_usual = chosen.max_examples == USUAL
-    return settings(phases=[Phase.explicit]) if is_usual else settings(max_examples=chosen.max_examples // USUAL)
+    return examples(1) if is_thorough() else settings(phases=[Phase.explicit])
 
 
 def a_share(cases: Iterable[T], step: int) -> Sequence[T]:
     """Every `step`-th case; all of them where the profile asks for more."""
-    chosen = settings.default
-    assert chosen is not None
-    return tuple(cases)[:: step if chosen.max_examples == USUAL else 1]
+    return tuple(cases)[:: 1 if is_thorough() else step]

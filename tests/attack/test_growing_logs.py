@@ -385,6 +385,7 @@ with open(sys.argv[1], "a", buffering=1) as log:
 """
 
 
+@pytest.mark.thorough
 def test_d1_a_big_log_that_grows_all_the_while_as_the_command_reads_it(tachograph: Run, tmp_path: Path) -> None:
     """Over 32 MB, in portions and several processes, with a writer that never stops and is seldom at the end of a line."""
     log, store = tmp_path / "log.jsonl", Store(tmp_path / "tachograph.duckdb")

@@ -14,6 +14,7 @@ from tests.attack.lab import Lab
 pytestmark = pytest.mark.xdist_group("browser")
 
 
+@pytest.mark.thorough
 def test_d5_d13_hostile_records_and_links_do_nothing_on_any_screen_and_in_any_format(lab: Lab, page: Page, browser: Browser) -> None:
     """One dashboard for all: to serve one takes longer than to open several screens."""
     with hostile_pages.dashboard(lab) as shown:

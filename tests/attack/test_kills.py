@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.attack import kills
 from tests.attack.lab import Lab
 
-KILLS = 12
-"""One at each turn of `kills`: more find nothing that these do not, unless they are sixty times as many. Signals that ask a command to end
-come at 18 moments in `tests/test_interrupts.py`."""
+KILLS = 6
+"""One of each command of `kills`: more find nothing that these do not, unless they are a hundred times as many. Signals that ask a command
+to end come at 18 moments in `tests/test_interrupts.py`."""
 
 
 def test_d2_kills_at_random_moments_leave_the_store_as_before_or_after(lab: Lab) -> None:

@@ -5,10 +5,13 @@ D8 shows at full size only: `python -m tests.attack --only writers`.
 
 from __future__ import annotations
 
+import pytest
+
 from tests.attack import writers
 from tests.attack.lab import Lab
 
 
+@pytest.mark.thorough
 def test_ingests_at_once_all_arrive_and_each_counts_once(lab: Lab) -> None:
     writers.attack(lab, writers=5, busy=2)
     [tally] = lab.tallies
