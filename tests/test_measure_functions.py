@@ -303,6 +303,17 @@ def test_asv_without_definitions_or_with_those_of_another_version_has_no_units(
     assert rows[0]["params"].items() >= {"param1": "'a'", "param2": "10"}.items()
 
 
+@pytest.mark.parametrize(("machine", "values_read"), [("box", 9), ("van", 0)])
+def test_asv_of_another_machine_than_its_folder_is_refused(store: Store, tmp_path: Path, machine: str, values_read: int) -> None:
+    """As asv does with results that were copied into the folder of another machine."""
+    beside = {"results/box/machine.json": {"machine": "box", "version": 1}}
+    result = asv_results("v1") | {"params": {"machine": machine}}
+    assert len(measured_in(store, tmp_path, beside | {"results/box/0123abcd-py.json": result})) == values_read
+    assert [detail.rpartition(": ")[2] for _, detail in rejects_of(store)] == [
+        f"its machine is {machine!r}, machine.json beside it says 'box'; asv ignores it"
+    ][values_read:]
+
+
 def test_asv_version_1(store: Store, tmp_path: Path) -> None:
     definitions = {"time_a": {"type": "time", "unit": "seconds"}}
     rows = measured_in(store, tmp_path, {"results/benchmarks.json": definitions, "results/box/a.json": ASV | {

@@ -40,7 +40,11 @@ def _recognises(file: MeasuredFile) -> bool:
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
+    """Raises ValueError where the machine is not that of its folder: asv ignores such a file (`iter_results_for_machine`)."""
     document = file.object
+    machine, of_folder = (document["params"] or {}).get("machine"), file.beside("machine.json").get("machine")
+    if machine and of_folder and machine != of_folder:
+        raise ValueError(f"its machine is {machine!r}, machine.json beside it says {of_folder!r}; asv ignores it")
     definitions = file.beside("../benchmarks.json") or file.beside("benchmarks.json")
     for name, columns in _benchmarks(document):
         definition = _of_version(definitions.get(name), columns.get("version"))
