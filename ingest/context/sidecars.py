@@ -19,6 +19,7 @@ from typing import Any
 
 from ingest.agents.shared.prompts import prompt_in
 from ingest.context.launches import launch_facts, read_launch
+from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.patches import FileChange, Patch, read_patch
 from ingest.context.small_files import LARGEST_READ, json_object, split
 from ingest.context.subagents import is_beside_subagent
@@ -294,10 +295,12 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     PREDICTION: lambda path: _prediction(path) is not None,
     PATCH: _is_patch,
     LAUNCH: lambda path: read_launch(path) is not None,
+    MEASURE_FILE: Path.is_file,
     "prompt.json": lambda path: {"task", "target_files", "commits"} <= json_object(path).keys(),
     "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= json_object(path).keys(),
 }
-"""Name → whether the content is that of the sidecar. Nothing is kept of the last two."""
+"""Name → whether the content is that of the sidecar. Nothing is kept of the last two. `measure.toml` is about the measured results beside
+it: their reader says what is wrong in it."""
 
 SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
 """The file names of sidecars."""
