@@ -184,7 +184,7 @@ def test_a_run_that_names_no_model_is_drawn_and_counted(store: Store) -> None:
     assert CHARTS["cost-models"].words(rows).finding == "claude-opus-4-6 accounts for 8% of cost, by own tokens"
 
 
-def test_the_dearest_runs_come_with_all_their_models(sample_store: Store) -> None:
+def test_the_most_expensive_runs_come_with_all_their_models(sample_store: Store) -> None:
     rows = model_rows(sample_store, Filters(), 1)
     assert rows["model"].to_pylist() == ["claude-sonnet-4-5", "claude-opus-4-5"]
     assert rows["cost_usd"].to_pylist() == [Decimal("1.192965000"), Decimal("0.018795000")]
@@ -205,7 +205,7 @@ def test_zero_has_no_place_on_a_logarithmic_axis_and_that_is_said() -> None:
     assert CHARTS["wall-api"].words(rows).note == "1 zero-value run is not shown on the log scale."
 
 
-def test_only_the_dearest_runs_get_a_bar_and_that_is_said() -> None:
+def test_only_the_most_expensive_runs_get_a_bar_and_that_is_said() -> None:
     rows = table(*(row(number) for number in range(80)))
     assert sum(len(trace.x) for trace in CHARTS["cost-models"].draw(rows).data) == 50
     assert CHARTS["cost-models"].words(rows).note == "Top 50 of 80 runs: 62% of cost."

@@ -89,7 +89,7 @@ def test_no_run_keeps_every_limit_but_that_of_runs() -> None:
     assert not judged("min-runs", "1", 0, known=0, runs=0).passed
 
 
-def test_the_dearest_day_is_judged_and_undated_runs_are_told() -> None:
+def test_the_most_expensive_day_is_judged_and_undated_runs_are_told() -> None:
     days: list[dict[str, Any]] = [
         {"day": "2026-11-19", "runs": 1, "cost_usd": Decimal(3), "cost_usd_known": 1},
         {"day": "2026-11-20", "runs": 2, "cost_usd": Decimal(4), "cost_usd_known": 1},

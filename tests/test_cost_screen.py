@@ -157,7 +157,7 @@ def test_what_is_added_up_is_all_there_is(parts: int, mixed: Store, monkeypatch:
     assert sum(along["runs"].to_pylist()) == about["timed"]
 
 
-def test_models_beyond_the_dearest_are_one(mixed: Store) -> None:
+def test_models_beyond_the_most_expensive_are_one(mixed: Store) -> None:
     table = cost_queries.spending(mixed, ALL, RECEIVED, cost_queries.times(mixed, ALL))
     named = {row["model"] for row in table.to_pylist() if not row["is_other"]}
     assert "model-11" in named
@@ -212,7 +212,7 @@ def test_groups_are_compared_over_the_runs_that_have_both_costs(mixed: Store) ->
     assert "only the runs with both costs" in cost_words.prices_note(found, "Label team")
 
 
-def test_the_dearest_runs_are_the_dearest(mixed: Store) -> None:
+def test_the_most_expensive_runs_are_the_most_expensive(mixed: Store) -> None:
     listed = cost_queries.most_expensive(mixed, ALL, 3)
     assert listed["run_id"].to_pylist() == ["m11", "m10", "m9"]
     parts = cost_queries.models_of(mixed, listed["run_id"].to_pylist())
@@ -252,7 +252,7 @@ def test_the_title_says_who_made_the_cost(shares: tuple[str, ...], in_order: boo
     assert cost_words.groups_finding(groups_of(*rows, in_order=in_order), "Task") == finding
 
 
-def test_the_dearest_day_is_a_day() -> None:
+def test_the_most_expensive_day_is_a_day() -> None:
     rows = [{"task": day, "cost_usd": Decimal(usd), "cost_share": 0.5} for day, usd in (("2026-03-01", 1), (None, 9))]
     assert cost_words.groups_finding(groups_of(*rows, in_order=True), "Day") == "Highest day: 2026-03-01, $1.00"
 

@@ -201,7 +201,7 @@ def test_a_run_that_another_process_reads_in_shows_on_the_next_look(sample_store
 def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     sample_store: Store, open_screen: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A finding over the dearest runs would contradict the cards, which rest on all."""
+    """A finding over the most expensive runs would contradict the cards, which rest on all."""
     monkeypatch.setattr("app.screens.cache.MARKS", 2)
     monkeypatch.setattr("app.screens.parts.widgets.BARS", 2)
     app = open_screen("screens/overview.py")
@@ -211,7 +211,7 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     assert figures(app)["Reported cost"] == "$2.83"
 
 
-def test_the_runs_stand_dearest_first(sample_store: Store, open_screen: Open) -> None:
+def test_the_runs_stand_most_expensive_first(sample_store: Store, open_screen: Open) -> None:
     shown_table = open_screen("screens/runs.py").dataframe[0].value
     assert shown_table["run_id"].iloc[0] == RUN
     assert list(shown_table["cost_own_usd"]) == sorted(shown_table["cost_own_usd"], reverse=True)

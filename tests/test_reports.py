@@ -131,7 +131,7 @@ def test_every_filter_filters_every_section(five: Store, key: str) -> None:
     assert totals(made)["runs"] == made.header.coverage["runs"] == counted == run_queries.runs(five, filters).num_rows
 
 
-def test_a_cheap_model_without_a_price_is_told_of_a_dear_run(store: Store) -> None:
+def test_a_cheap_model_without_a_price_is_told_of_an_expensive_run(store: Store) -> None:
     """--min-cost and --main-model are about the run: its helper costs less, and is another model."""
     usage = {"inputTokens": 10, "outputTokens": 10, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, "webSearchRequests": 0}
     models = {"claude-opus-4-6": usage | {"costUSD": 9}, "house-model": usage | {"costUSD": 1}}
@@ -179,7 +179,7 @@ def test_no_run_is_a_report_of_nothing(five: Store) -> None:
             assert isinstance(export.write_report(made), bytes)
 
 
-def test_the_dearest_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
+def test_the_most_expensive_runs_say_how_much_of_the_cost_they_are(five: Store) -> None:
     section = report(five, Request(runs=2)).section("runs")
     assert section.table["run_id"].to_pylist() == ["d", "c"]
     assert section.note == "Top 2 of 5 runs account for 70.0% of cost."

@@ -38,7 +38,7 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     """Money in the total that is in doubt, by findings on the runs that the filters leave.
 
     `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies, and probable second logs of a session. Of sessions
-    that begin alike, all but the dearest: at most so much is what they share.
+    that begin alike, all but the most expensive: they share at most so much.
     `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process.
     """
     condition = where(filters)
