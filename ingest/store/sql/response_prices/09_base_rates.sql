@@ -1,5 +1,5 @@
 -- Of the rows in `unlike` that cost what their responses cost: those whose reported cost is that of the same tokens at base rates. The agent left out
--- what some requests cost more or less for. The dearest of these requests names the cause, unless 1-hour cache writes at the 5-minute rate,
+-- what some requests cost more or less for. The most expensive of these requests names the cause, unless 1-hour cache writes at the 5-minute rate,
 -- which the agent may have used too, make the larger difference. Explained rows are removed from `unlike`.
 insert into explained
 with based as (
