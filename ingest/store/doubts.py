@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import duckdb
 
+from ingest.store.agent_macros import macro
 from ingest.store.database import made, run_step
 from ingest.store.statements import run
-from schemas.agents import AGENTS
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.rows.source import Severity
 
@@ -22,12 +22,9 @@ DOUBTS = {
 }
 """The rules and what each looks for, in a sentence."""
 
-_LOGS_SHARE_NO_ID, _HAVE_WHOLE_FILES = (
-    ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if getattr(agent, flag)) for flag in ("logs_share_no_id", "has_whole_files")
-)
 _MACROS = f"""
-create or replace temp macro logs_share_no_id(agent) as agent in ({_LOGS_SHARE_NO_ID});
-create or replace temp macro has_whole_files(agent) as agent in ({_HAVE_WHOLE_FILES});
+{macro("logs_share_no_id")}
+{macro("has_whole_files")}
 create or replace temp macro has_other_ids(agent) as logs_share_no_id(agent) or has_whole_files(agent);
 """
 

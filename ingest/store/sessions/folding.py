@@ -12,17 +12,14 @@ from __future__ import annotations
 import duckdb
 
 from ingest.agents.base import CHILD_TABLES
+from ingest.store.agent_macros import agents_with, macro
 from ingest.store.database import made, run_step
 from ingest.store.history.records import note_alone
 from ingest.store.statements import run
-from schemas.agents import AGENTS
 
-_AGENTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.has_whole_files)
-_WITH_TRANSCRIPTS = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.has_transcripts)
-_MACROS = f"""
-create or replace temp macro has_whole_files(agent) as agent in ({_AGENTS});
-create or replace temp macro has_transcripts(agent) as agent in ({_WITH_TRANSCRIPTS});
-"""
+_AGENTS = agents_with("has_whole_files")
+_WITH_TRANSCRIPTS = agents_with("has_transcripts")
+_MACROS = macro("has_whole_files") + macro("has_transcripts")
 
 _RESUMED = f"select distinct session_id from runs where agent in ({_AGENTS}) and run_id in ({{runs}})"
 
