@@ -34,7 +34,9 @@ class Agent:
     of earlier ones, so that they form chains. `has_whole_files`: whether the file of a session, whose run has the id of the session, holds
     what is in the streams of its processes, each of which is a run by itself. `logs_share_no_id`: whether it writes two logs of a
     session, a stream and a transcript, that have no id in common. `has_transcripts`: whether it writes a transcript of each session beside
-    the result records of its processes. `colour` and `marker` are those of charts. `program`: how it is started, where that is known.
+    the result records of its processes. `has_late_ids`: whether a stream tells the id of its run only after its first events, so that a
+    stream which was read before has a hash as its id. `colour` and `marker` are those of charts. `program`: how it is started, where that
+    is known.
     """
 
     key: str
@@ -49,6 +51,7 @@ class Agent:
     has_whole_files: bool = False
     logs_share_no_id: bool = False
     has_transcripts: bool = False
+    has_late_ids: bool = False
     program: Program | None = None
 
 
@@ -119,6 +122,7 @@ CURSOR = Agent(
     untold=frozenset(
         ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "num_turns", "agent_version", "repo", "branch")
     ),
+    has_late_ids=True,
     program=Program(("cursor-agent",), record_option="-p --output-format json"),
 )
 OPENCODE = Agent(

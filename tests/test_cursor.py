@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from ingest.agents.cursor import SESSIONS_OPEN
 from ingest.agents.readers import SESSIONS_KEPT
 from ingest.store.database import Store
+from ingest.store.history.undo import undo
 from tests.conftest import record_text
-from tests.documents import ingested, lines, read_log, rejects_of, runs_in, tools_of
+from tests.documents import ingested, lines, read_log, rejects_of, runs_in, runs_in_store, tools_of
 
 SESSION = "0f6fa7cf-0000-4000-8000-000000000001"
 REQUEST = "5bf03e32-0000-4000-8000-00000000000{}"
@@ -148,6 +149,20 @@ def test_a_stream_without_a_request_is_one_run_wherever_it_was_cut(store: Store,
     began = [*beginning()[:3], *(said(text, timestamp_ms=MIDDLE + 5000) for text in ("It is ", "2x faster."))]
     [run] = ingested(store, tmp_path, three=lines(*began[:3]), all=lines(*began), four=lines(*began[:4]))
     assert (run["outcome"], run["result"]) == ("interrupted", "It is 2x faster.")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_timed", [True, False])
+def test_a_stream_read_again_as_it_grows_is_one_run(store: Store, tmp_path: Path, is_timed: bool) -> None:
+    """Also of what was read before the id of the request was told, without a prompt or a time, and whatever is read last."""
+    events = stream() if is_timed else [{key: value for key, value in event.items() if key != "timestamp_ms"} for event in stream()]
+    for cut in (2, 3, len(events), 1):
+        runs = ingested(store, tmp_path, log=lines(*events[:cut]))
+        assert len(runs) == 1
+    assert (runs[0]["run_id"], runs[0]["outcome"], runs[0]["output_tokens"]) == (REQUEST.format(1), "completed", 40)
+    undo(store, 3)
+    [run] = runs_in_store(store)
+    assert (run["outcome"], run["prompt"], run["output_tokens"]) == ("interrupted", "Make it faster.", None)
 
 
 def test_of_very_many_open_sessions_each_is_one_run() -> None:

@@ -5,6 +5,8 @@ all of them, so that they would count twice. Without the file, or with an older 
 
 Claude Code writes a transcript of each session, and with `-p` a result record for each process. The result tells what was paid, the
 transcript each response. Both are records of one run: that of the last result of the session, or of the transcript where there is none.
+
+A stream of Cursor that was read before it told the id of its run is the beginning of the run with the same session, prompt and start.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from ingest.store.database import made, run_step
 from ingest.store.history.records import note_alone
 from ingest.store.statements import run
 
-_AGENTS = agents_with("has_whole_files")
+_RESUMING = ", ".join((agents_with("has_whole_files"), agents_with("has_late_ids")))
 _WITH_TRANSCRIPTS = agents_with("has_transcripts")
-_MACROS = macro("has_whole_files") + macro("has_transcripts")
+_MACROS = macro("has_whole_files") + macro("has_transcripts") + macro("has_late_ids")
 
-_RESUMED = f"select distinct session_id from runs where agent in ({_AGENTS}) and run_id in ({{runs}})"
+_RESUMED = f"select distinct session_id from runs where agent in ({_RESUMING}) and run_id in ({{runs}})"
 
 _JOINED = f"""
 select session_id

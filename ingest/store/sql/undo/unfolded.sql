@@ -10,7 +10,7 @@ from (
     where
         run_id in (select run_id from unkept) and (context ->> '$.trial_id') is null
         and (
-            (record_kind = 'stream' and has_whole_files(told ->> '$.agent'))
+            (record_kind = 'stream' and (has_whole_files(told ->> '$.agent') or has_late_ids(told ->> '$.agent')))
             or (record_kind = 'transcript' and has_transcripts(told ->> '$.agent'))
         )
 )
