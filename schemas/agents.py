@@ -202,7 +202,7 @@ OPENHANDS = Agent(
     "#c2a01e",
     "cross",
     agent_marks.OPENHANDS_MARKS,
-    (("events", "SDK 1.x"), ("output.jsonl of evaluations", "0.59, SDK 1.x")),
+    (("events", "SDK 1.x"), ("output.jsonl of evaluations", "0.59, SDK 1.x"), ("results by instance of the OpenHands Index", "2026")),
     untold=frozenset(("duration_ms",)),
     program=Program(("openhands",)),
 )

@@ -21,6 +21,7 @@ from tests import (
     test_mini_swe_agent,
     test_opencode,
     test_openhands,
+    test_openhands_index,
     test_pi,
     test_qwen,
     test_swe_agent,
@@ -54,16 +55,16 @@ LOGS: dict[str, str] = {
 }
 for of_agent in (
     test_atif, test_codex, test_copilot, test_cursor, test_gemini, test_harbor, test_inspect_ai, test_mini_swe_agent, test_opencode,
-    test_openhands, test_qwen, test_swe_agent, test_terminal_bench, test_trae,
+    test_openhands, test_openhands_index, test_qwen, test_swe_agent, test_terminal_bench, test_trae,
 ):  # fmt: skip
     LOGS |= of_agent.LOGS
 
 RUNS = {
     "aider": 5, "claude-code": 3, "codex": 3, "copilot": 3, "cursor": 3, "gemini-cli": 4, "inspect-ai": 2, "kimi-code": 2,
     "mini-swe-agent": 2, "opencode": 2, "openhands": 3, "pi": 3, "qwen-code": 3, "swe-agent": 2, "terminus-2": 2, "trae-agent": 1,
-    "unknown": 2,
+    "unknown": 4,
 }  # fmt: skip
-"""Runs by agent. Harbor's trials are of Claude Code, ATIF's of Terminus; terminal-bench does not name the agent."""
+"""Runs by agent. Harbor's trials are of Claude Code, ATIF's of Terminus; terminal-bench and the OpenHands Index do not name the agent."""
 
 BATCHES = 3
 

@@ -178,6 +178,16 @@ def test_terminal_bench_names_agent_and_model_beside_its_results(store: Store, t
     assert (rebuild(store).rejects, runs_in_store(store)) == (0, [run])
 
 
+def test_trials_of_claude_code_in_one_file_are_no_results_of_one_process(store: Store, tmp_path: Path) -> None:
+    """Those would include the totals of the ones before."""
+    told = {"run_id": "run", "agent_name": "claude-code", "model_name": "anthropic/claude-opus-4-1", "n_attempts": 1}
+    (tmp_path / "run_metadata.json").write_text(json.dumps(told))
+    (tmp_path / "results.json").write_text(json.dumps(terminal_results(terminal_trial(1), terminal_trial(2, total_input_tokens=1500))))
+    ingest_paths(store, tmp_path)
+    with store.reading() as connection:
+        assert connection.sql("select own_input_tokens from model_usage order by 1").fetchall() == [(1000,), (1500,)]
+
+
 NAMELESS = lines(
     {"type": "thread.started", "thread_id": "0199a213-81c0-7800-8aa1-bbab2a035a53"},
     {"type": "turn.started"},

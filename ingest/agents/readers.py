@@ -32,6 +32,7 @@ from ingest.agents.kimi.wire import KimiWire
 from ingest.agents.opencode.export import OpenCodeExported
 from ingest.agents.opencode.run_stream import OpenCodeRun
 from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
+from ingest.agents.openhands.index import OpenHandsIndex
 from ingest.agents.openhands.output import OpenHandsOutput
 from ingest.agents.pi import Pi
 from ingest.agents.qwen.chat import QwenChat
@@ -68,6 +69,7 @@ READERS: tuple[type[AgentReader], ...] = (
     OpenHandsEvents,
     OpenHandsState,
     OpenHandsOutput,
+    OpenHandsIndex,
     InspectAI,
     Pi,
     KimiWire,

@@ -4,6 +4,7 @@
   with; one in `agent-logs/` or `sessions/` to terminal-bench's trial with a `results.json` there.
 - `run_metadata.json` names the agent and the model of terminal-bench's `results.json` beside it or two folders below, and the model of the
   logs beside those.
+- `metadata.json` names the agent and the model of the OpenHands Index's results in the folder `instance_results/` beside it.
 - SWE-bench's `report.json` grades the log beside it, and `logs/TASK/report.json` the log `trajs/TASK.…`.
 """
 
@@ -17,8 +18,10 @@ from ingest.agents.harbor.terminal_bench import run_of_logs as run_of_terminal_b
 from ingest.agents.harbor.trial import model_of_logs as model_of_harbor
 from ingest.agents.harbor.trial import run_of_logs as run_of_harbor
 from ingest.context.small_files import json_object, split
+from schemas.agents import agent_key
 
 RESULTS, METADATA, GRADE = "results.json", "run_metadata.json", "report.json"
+_OF_INDEX, _INDEX_METADATA = "instance_results", "metadata.json"
 
 _LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str | None]]] = {
     "agent": ("result.json", run_of_harbor),
@@ -48,8 +51,11 @@ NO_HARNESS_FACTS = HarnessFacts()
 def named_by_harness(names: Iterable[str]) -> Iterator[str]:
     """The names of files that tell something of other files among `names`; only their content shows whether they do."""
     for name in names:
-        if split(name)[1] in (METADATA, GRADE):
+        folder, file = split(name)
+        if file in (METADATA, GRADE):
             yield name
+        if split(folder[:-1])[1] == _OF_INDEX:
+            yield split(folder[:-1])[0] + _INDEX_METADATA
         for beside, logs in _places(name):
             yield beside + _LAYOUTS[logs][0]
 
@@ -62,7 +68,7 @@ def differs_in_folder(name: str) -> bool:
 def harness_facts(name: str, actual: Actual) -> HarnessFacts:
     """What the harness says of a file. `name`: as a source, on disk the absolute path. Raises nothing."""
     folder, file = split(name)
-    agent, model = _metadata(folder, actual) if file == RESULTS else (None, _model(folder, actual))
+    agent, model = _metadata(folder, actual) if file == RESULTS else _of_index(folder, actual) or (None, _model(folder, actual))
     return HarnessFacts(_trial(folder, actual), agent, model, _score(folder, file, actual))
 
 
@@ -100,6 +106,16 @@ def _metadata(folder: str, actual: Actual) -> tuple[str | None, str | None]:
         if "agent_name" in value and "run_id" in value:
             return _text(value["agent_name"]), _text(value.get("model_name"))
     return None, None
+
+
+def _of_index(folder: str, actual: Actual) -> tuple[str | None, str | None] | None:
+    """(agent, model) of the results of the OpenHands Index in the folder; None where it holds no such results."""
+    above, last = split(folder[:-1])
+    value = _json(above, _INDEX_METADATA, actual) if last == _OF_INDEX else {}
+    if "agent_name" not in value or "directory_name" not in value:
+        return None
+    agent = _text(value["agent_name"])
+    return agent and agent_key(agent), _text(value.get("model"))
 
 
 def _score(folder: str, file: str, actual: Actual) -> float | None:

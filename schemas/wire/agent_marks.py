@@ -117,7 +117,10 @@ OPENCODE_MARKS = Marks(
 )
 
 OPENHANDS_MARKS = Marks(
-    record_fields=("usage_to_metrics", "accumulated_token_usage", "ConversationStateUpdateEvent"),
+    record_fields=(
+        *("usage_to_metrics", "accumulated_token_usage", "ConversationStateUpdateEvent"),
+        r'cost"\s*:\s*(?:null|[\d.eE+-]{1,25})\s*,\s*"resolved',
+    ),
     legible=("instance_id", "accumulated_cost", "execution_status", "model_name"),
     names=(
         frozenset(("kind", "source", "timestamp", "key", "value")),
@@ -129,6 +132,7 @@ OPENHANDS_MARKS = Marks(
         frozenset(("instance_id", "test_result", "metrics")),
     ),
 )
+"""The last record field: an instance of the OpenHands Index."""
 
 PI_MARKS = Marks(
     event_types=frozenset(("message_end", "message_update", "thinking_level_change")),

@@ -19,6 +19,7 @@ from tests import (
     test_mini_swe_agent,
     test_opencode,
     test_openhands,
+    test_openhands_index,
     test_pi,
     test_qwen,
     test_swe_agent,
@@ -87,6 +88,7 @@ _RECORDS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "HarborTrials": lambda: test_harbor.trial(agent_result=test_harbor.used(model_usage={"m": test_harbor.used()})),
     "TerminalBench": lambda: test_terminal_bench.results(test_terminal_bench.trial(1), test_terminal_bench.trial(2)),
     "OpenHandsState": _state,
+    "OpenHandsIndex": lambda: test_openhands_index.results(1.5, None, 2.0),
     "AiderBenchmark": lambda: test_aider.RESULT,
     "InspectAI": lambda: test_inspect_ai.log(test_inspect_ai.sample(1), test_inspect_ai.sample(2)),
 }
