@@ -12,12 +12,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from ingest.store import database
 from ingest.store.database import Store
 from ingest.store.opening import engines
 from ingest.store.opening.engines import connected, end_idle
 
 SETTINGS = (
-    "select current_setting('memory_limit'), current_setting('preserve_insertion_order'), current_setting('timezone'), current_database()"
+    "select current_setting('memory_limit'), current_setting('preserve_insertion_order'), current_setting('timezone'), "
+    "current_setting('threads'), current_database()"
 )
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).close(); print('open')"
 
@@ -51,7 +53,7 @@ def test_the_next_user_has_the_engine_without_what_the_one_before_set_and_made(t
     with connected("tachograph") as connection:
         fresh = connection.execute(SETTINGS).fetchall()
         connection.execute(f"attach '{tmp_path / 'one.duckdb'}' as tachograph; use tachograph; set memory_limit = '100MB'")
-        connection.execute("set preserve_insertion_order = false")
+        connection.execute("set preserve_insertion_order = false; set threads = 3")
         connection.execute("create temp table mine as select 1; set timezone = 'America/New_York'")
         connection.begin()
     [kept] = idle()
@@ -61,6 +63,20 @@ def test_the_next_user_has_the_engine_without_what_the_one_before_set_and_made(t
         assert connection.execute("select count(*) from duckdb_tables()").fetchall() == [(0,)]
         assert connection.execute("select count(*) from duckdb_databases() where not internal").fetchall() == [(1,)]
     assert idle() == [kept]
+
+
+THREADS = "select current_setting('threads')"
+
+
+@pytest.mark.parametrize(("many_bytes", "threads"), [(1, duckdb.execute(THREADS).fetchall()[0][0]), (1 << 40, 1)])
+def test_a_large_store_is_read_with_all_cores(many_bytes: int, threads: int, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.writing():
+        pass
+    monkeypatch.setattr(database, "MANY_BYTES", many_bytes)
+    with store.reading() as connection:
+        assert connection.execute(THREADS).fetchall() == [(threads,)]
+    with connected("tachograph") as connection:
+        assert connection.execute(THREADS).fetchall() == [(1,)]
 
 
 def test_other_processes_open_the_store_though_the_engine_is_kept(store: Store) -> None:

@@ -24,6 +24,7 @@ from ingest.store.doubts import note_carried_over, note_doubts
 from ingest.store.history.ingests import supersede, whoami
 from ingest.store.history.merging import merge
 from ingest.store.history.records import note_records, recount, relabel
+from ingest.store.opening.engines import MANY_BYTES, use_all_cores
 from ingest.store.pricing.repricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.read_result import ReadResult
 from ingest.store.sessions.chains import RECHAINED, define_processes, rechain
@@ -108,7 +109,7 @@ def commit(
         supersede(connection, "select source_id from read_results", ingest_id)
         for table in ("rejects", "sources", RESPONSES):
             run(connection, f"delete from {table} where source_id in (select source_id from read_results)")
-    _limit_memory(connection, spool)
+    _fit_to(connection, spool)
     spooled = _view_spool(connection, spool)
     define_processes(connection)
     for step in ("01_chosen", "02_records", "03_incoming", "04_winners"):
@@ -168,12 +169,15 @@ def _first_ordinals(results: Sequence[ReadResult]) -> list[int]:
     return [first[result.key] for result in results]
 
 
-def _limit_memory(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
-    """Set the memory limit of DuckDB for texts of a hundred megabytes. One text is copied once more outside the limit: a lower limit.
+def _fit_to(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
+    """Set DuckDB's threads and its memory limit for the texts in the spool.
 
-    Several such texts are written by one statement, which keeps all of them in memory: a higher limit.
+    The limit is for texts of a hundred megabytes. One is copied once more outside the limit: a lower limit. Several are written by one
+    statement, which keeps all of them in memory: a higher limit.
     """
     sizes = [_uncompressed_bytes(path) for path in spool.glob("runs-*.parquet")]
+    if sum(sizes) >= MANY_BYTES:
+        use_all_cores(connection)
     long = [size for size in sizes if size > LONG_BYTES]
     if long:
         megabytes = max(450, 2 * max(long) >> 20) if len(long) == 1 else max(1000, 4 * sum(long) >> 20)

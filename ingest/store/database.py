@@ -27,7 +27,7 @@ from ingest.store.lake.errors import Overtaken
 from ingest.store.lake.replacing import copy_aside, drop_all, require_unchanged
 from ingest.store.lake.tables import as_lake_sql
 from ingest.store.lake.turns import Turns, lock_catalog, take_turn
-from ingest.store.opening.engines import connected
+from ingest.store.opening.engines import MANY_BYTES, connected, use_all_cores
 from ingest.store.opening.new_store import NewStore, discard, is_blank
 from ingest.store.opening.own_files import REBUILDING, SPOOL, OwnFiles, has_leftovers, is_path, remove_database, remove_leftovers
 from ingest.store.opening.queue import Queue
@@ -328,6 +328,7 @@ class Store:
         """Attach the store without waiting. Raises StoreHeld, StoreError."""
         if self._lake:
             self._lake.attach(connection, alias, read_only=read_only)
+            use_all_cores(connection)
             return None
         with put_off():  # an interrupt here could leave a file that nobody removes
             new = None if read_only or self.exists() else self._begin_new(after)
@@ -337,6 +338,9 @@ class Store:
                 if is_held(error):
                     raise StoreHeld(holder_in(error, read_only=read_only)) from error
                 raise unusable(self.location, error) from error
+        with suppress(OSError):
+            if not self.is_file or (not new and Path(self._place).stat().st_size >= MANY_BYTES):
+                use_all_cores(connection)
         return new
 
     def _begin_new(self, after: ExitStack) -> NewStore:

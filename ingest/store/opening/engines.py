@@ -25,8 +25,16 @@ _KEPT = 4
 _CONFIG: dict[str, str | int | float | list[str]] = {
     "checkpoint_threshold": "1MB",
     "enable_external_file_cache": False,  # of files of the spool, which the next user never reads
+    "threads": 1,
 }
 _TIME_ZONE = "set global timezone = 'UTC'"  # no part of a configuration: it belongs to an extension
+
+
+MANY_BYTES = 16 << 20
+"""A store of this size, or texts to be written, have work for several threads (`use_all_cores`).
+
+With 3,000 runs, 6 MB, one thread takes three quarters of the time of two; with 10,000, 10 MB, it takes as long (`tests.bench.questions`).
+"""
 
 
 class _Engine(NamedTuple):
@@ -48,10 +56,15 @@ def connected(store: str) -> Iterator[duckdb.DuckDBPyConnection]:
         with closing(engine.first.cursor()) as connection:
             yield connection
         with suppress(duckdb.Error):
-            engine.first.execute(f"reset memory_limit; reset preserve_insertion_order; detach database if exists {store}")
+            engine.first.execute(f"reset memory_limit; reset preserve_insertion_order; set threads = 1; detach database if exists {store}")
             engine.first.execute(f"drop temporary secret if exists {SECRET}")
             ending.pop_all()
             _idle.append(engine)
+
+
+def use_all_cores(connection: duckdb.DuckDBPyConnection) -> None:
+    """Work with as many threads as there are cores, until the connection is closed. Otherwise it is one, which does not wait for others."""
+    connection.execute("reset threads")
 
 
 def _new_engine() -> _Engine:
