@@ -56,6 +56,15 @@ def visible(text: str) -> str:
     return text if text.isprintable() else _HOSTILE.sub(_sign, text)
 
 
+def quoted(text: str, most: int | None = None) -> str:
+    """A piece of Markdown as a quote on one line: without the signs for bold and code, which may begin or end outside the piece.
+
+    `most`: the most characters; a longer quote ends with `…`.
+    """
+    line = " ".join(text.replace("**", "").replace("`", "").split())
+    return line if most is None or len(line) <= most else f"{line[: most - 1]}…"
+
+
 def one_line(text: str) -> str:
     """The same on one line: blanks for ends of lines and tabs."""
     return text if text.isprintable() else visible(text).translate(_ON_ONE_LINE)

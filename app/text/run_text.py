@@ -30,7 +30,7 @@ from app.text.words.measured import claim_facts, measured_facts
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, RUNS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
-from schemas.text import one_line, visible
+from schemas.text import one_line, quoted, visible
 
 MODELS = (
     "model", "cost_own_usd", "cost_list_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
@@ -93,7 +93,7 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
 def _claims(page: RunPage, width: int) -> str:
     """Each claim, and how many are hidden."""
     command = command_line(all_claims_of(page.run["run_id"]), page.location)
-    said = _entries([(claim_title(row), row["quote"]) for row in page.facts.claims.to_pylist()], width)
+    said = _entries([(claim_title(row), quoted(row["quote"])) for row in page.facts.claims.to_pylist()], width)
     return said + _wrapped(hidden_words(page.facts.hidden_claims.num_rows, command), width)
 
 

@@ -18,7 +18,7 @@ from app.text.words.claims import EVIDENCE
 from app.text.words.measured import CLAIM_VERDICT_NAMES, beside
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.metrics_measured import BAND, CLAIM_VERDICTS, MIN_PAIRS
-from schemas.text import plural
+from schemas.text import plural, quoted
 from schemas.unit_names import Unit
 
 HEIGHT, ROW = 520, 72
@@ -127,7 +127,7 @@ def _spread(count: int) -> list[float]:
 
 def _hover(row: Row) -> str:
     cost = f"{RUNS['cost_own_usd'].label}: {exact(row['cost_own_usd'], Unit.USD)}"
-    return hover_lines(beside(row), row["claimed_quote"] or "", row["why"] or "", cost, run_line(row))
+    return hover_lines(beside(row), quoted(row["claimed_quote"] or ""), row["why"] or "", cost, run_line(row))
 
 
 def _calibration_words(table: pa.Table) -> Words:

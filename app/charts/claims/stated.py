@@ -6,7 +6,6 @@ Rows as of `app.queries.claims`. The colours of models play no part here.
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from statistics import median
 
@@ -20,7 +19,7 @@ from app.charts.palette import Looks, name
 from app.text.formatting import exact, human
 from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words
 from schemas.catalogue.columns import RUNS
-from schemas.text import plural
+from schemas.text import plural, quoted
 from schemas.unit_names import Unit
 
 ROW, LEAST_ROWS = 28, 2
@@ -65,7 +64,7 @@ def claims_forest(table: pa.Table, _: Looks) -> go.Figure:
     values = [row[key] for _, row in rows for key in ("ratio", "ratio_low", "ratio_high") if row[key]]
     quotes = {
         "tickvals": [place for place, _ in rows],
-        "ticktext": [tick_name(_short(row["quote"])) for _, row in rows],
+        "ticktext": [tick_name(quoted(row["quote"], _LONGEST_QUOTE)) for _, row in rows],
         "range": [max(table.num_rows, LEAST_ROWS) - 0.4, -1.2],
         "tickfont": {"size": 11},
         "automargin": True,
@@ -108,14 +107,7 @@ def _ranges(evidence: str, rows: Sequence[tuple[int, Row]]) -> go.Scatter:
 
 def _claim_hover(row: Row) -> str:
     about = " · ".join(row[key] for key in ("title", "repo", "model") if row.get(key))
-    quote = textwrap.shorten(row["quote"], _HOVERED, placeholder=" …") or row["quote"][:_HOVERED]
-    return hover_lines(quote, claim_title(row), about, run_line(row))
-
-
-def _short(quote: str) -> str:
-    """The beginning of a quote without the signs of Markdown."""
-    line = " ".join(quote.replace("**", "").replace("`", "").split())
-    return line if len(line) <= _LONGEST_QUOTE else f"{line[: _LONGEST_QUOTE - 1]}…"
+    return hover_lines(quoted(row["quote"], _HOVERED), claim_title(row), about, run_line(row))
 
 
 def _mix_words(table: pa.Table) -> Words:
@@ -213,6 +205,7 @@ def claims_cost(table: pa.Table, _: Looks) -> go.Figure:
 
 def _cost_points(evidence: str, rows: Sequence[Row]) -> go.Scatter:
     costs = [f"{RUNS[COST.column].label}: {exact(row[COST.column], COST.unit)}" for row in rows]
-    hovertext = [hover_lines(claim_title(row), row["quote"] or "", cost, run_line(row)) for row, cost in zip(rows, costs, strict=True)]
+    told = [(claim_title(row), quoted(row["quote"] or ""), cost, run_line(row)) for row, cost in zip(rows, costs, strict=True)]
+    hovertext = [hover_lines(*lines) for lines in told]
     x, y = [float(row["cost_own_usd"]) for row in rows], [row["ratio"] for row in rows]
     return run_points(evidence, rows, x, y).update(hovertext=hovertext)

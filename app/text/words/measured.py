@@ -8,7 +8,7 @@ from typing import Any
 from app.text.formatting import human
 from app.text.words.claims import evidence_words, ratio, words
 from schemas.catalogue.metrics_measured import BAND, MIN_PAIRS
-from schemas.text import plural
+from schemas.text import plural, quoted
 from schemas.unit_names import Unit
 
 Row = Mapping[str, Any]
@@ -110,7 +110,7 @@ def claim_facts(row: Row) -> list[tuple[str, str]]:
         ("Claimed speedup", f"{ratio(_claim(row))} ({row['claimed_metric']})"),
         ("Evidence", evidence_words(row["claimed_evidence"])),
         ("Scope claimed", words(row["claimed_scope"])),
-        ("Quote", row["claimed_quote"] or ""),
+        ("Quote", quoted(row["claimed_quote"] or "")),
     ]
 
 

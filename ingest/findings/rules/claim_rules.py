@@ -10,6 +10,7 @@ from ingest.claims import Claim
 from ingest.findings.rules.rule import MEASURED, SPEED, Facts, Noticed, is_own_improvement, ratio, rule
 from schemas.rows.claim import Evidence, Origin, Scope
 from schemas.rows.source import Severity
+from schemas.text import quoted
 
 BELIEVABLE = 100.0
 """Above this factor a claim needs figures."""
@@ -19,6 +20,7 @@ SLACK_HEDGED = 0.10
 """How far apart, beyond rounding, two statements of one effect may lie."""
 
 _OWN, _MICRO, _BENCHMARKED = Origin.OWN, Scope.MICRO, Evidence.BENCHMARKED
+_LONGEST_QUOTE = 80
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _PERCENT = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
 _FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
@@ -39,7 +41,7 @@ def ratio_mismatch(facts: Facts) -> Iterator[Noticed]:
         if pair and other and not any(_overlap(pair, reading) for reading in other):
             low, high = other[0]
             yield Noticed(
-                f"“{_short(claim.quote)}” is inconsistent: before/after gives {ratio(claim.ratio or 0)}, "
+                f"“{quoted(claim.quote, _LONGEST_QUOTE)}” is inconsistent: before/after gives {ratio(claim.ratio or 0)}, "
                 f"the text says about {ratio((low + high) / 2)}.",
                 ratio(claim.ratio or 0),
                 ratio((low + high) / 2),
@@ -56,7 +58,7 @@ def implausible_speedup(facts: Facts) -> Iterator[Noticed]:
     if large and not any(claim.evidence in MEASURED for claim in large):
         most = max(large, key=_ratio_of)
         yield Noticed(
-            f"The summary claims “{_short(most.quote)}” without numbers to support it.",
+            f"The summary claims “{quoted(most.quote, _LONGEST_QUOTE)}” without numbers to support it.",
             f"at most {ratio(BELIEVABLE)} without numbers",
             ratio(_ratio_of(most)),
         )
@@ -78,7 +80,7 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
     if benchmarked:
         best = max(benchmarked, key=_ratio_of)
         yield Noticed(
-            f"The claimed speedup (“{_short(best.quote)}”) is for a micro-benchmark or a single function; "
+            f"The claimed speedup (“{quoted(best.quote, _LONGEST_QUOTE)}”) is for a micro-benchmark or a single function; "
             "the summary has no end-to-end result.",
             "a component or end-to-end result",
             "micro-benchmark",
@@ -99,7 +101,9 @@ def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
     is_estimate = all(claim.evidence is Evidence.ESTIMATED for claim in claims)
     how = "as a projection" if is_estimate else "without saying how it was measured"
     yield Noticed(
-        f"The summary claims “{_short(claims[0].quote)}” {how}.", "a measurement", Evidence.ESTIMATED if is_estimate else Evidence.STATED
+        f"The summary claims “{quoted(claims[0].quote, _LONGEST_QUOTE)}” {how}.",
+        "a measurement",
+        Evidence.ESTIMATED if is_estimate else Evidence.STATED,
     )
 
 
@@ -146,9 +150,3 @@ def _value(written: str) -> float:
 def _half_digit(written: str) -> float:
     """Half a unit of the last digit written."""
     return 0.5 * 10.0 ** -len(written.partition(".")[2])
-
-
-def _short(quote: str) -> str:
-    """The quote on one line, cut where it is long."""
-    line = " ".join(quote.split())
-    return line if len(line) <= 80 else f"{line[:79]}…"
