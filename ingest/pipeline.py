@@ -35,10 +35,11 @@ from ingest.store.read_result import SHOWN, ReadResult
 from ingest.store.spool_folder import spool_folder
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable, StoreError
-from schemas.rows.source import NO_LOGS, FileKind, RejectRow
+from schemas.file_kinds import NO_LOGS, FileKind
 
 if TYPE_CHECKING:
     from schemas.rows.price import PriceFileRow
+    from schemas.rows.source import RejectRow
 
 MANY_RUNS, MANY_INGESTS = 1_000, 100
 """After so many new runs, or ingests, it is looked whether texts wait for their index: to look takes a few milliseconds."""
@@ -55,7 +56,8 @@ class Options:
     `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`). `origin`: who ingests, and by what.
     `trust_file_times`: the modification time of a file is the date of a run without another one. `path_zone`: the IANA name of the zone of
     times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: what is said about all measurements of the ingest
-    (`ingest.measurements.given`). `keeps_text`: otherwise nothing that was said in a record is kept (`ingest.agents.left_out`).
+    (`ingest.measurements.given`). `keeps_text`: otherwise nothing that was said in a record is kept (`ingest.agents.left_out`). `prepare`:
+    called once, before the first new source is read.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -69,6 +71,7 @@ class Options:
     measure: Mapping[str, str] = field(default_factory=dict)
     origin: Origin = field(default_factory=Origin)
     keeps_text: bool = True
+    prepare: Callable[[], object] = lambda: None
 
     @property
     def processes(self) -> int:
@@ -251,6 +254,7 @@ def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spoo
             break
     if not first:
         return
+    options.prepare()
     from ingest.reading.workers import work_here, work_in_processes
 
     if options.processes > 1 and len(first) == options.tasks_for_workers:

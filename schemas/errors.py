@@ -32,7 +32,7 @@ class ExitCode(IntEnum):
 class RejectReason(StrEnum):
     """Why a document became a row of `rejects`. A closed list; `detail` has the particulars.
 
-    Only what looked like a run is rejected; a file that is no log is ignored with its kind (`schemas.rows.source.FileKind`).
+    Only what looked like a run is rejected; a file that is no log is ignored with its kind (`schemas.file_kinds.FileKind`).
     """
 
     NOT_UNPACKED = "not_unpacked"

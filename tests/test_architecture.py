@@ -135,10 +135,14 @@ def test_the_command_starts_without_heavy_imports() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "spared"),
-    [("ingest.reading.workers", {"duckdb", "ingest.measurements.tools", "ftfy"}), ("ingest.prices.list_prices", {"asyncio", "httpx2"})],
+    [
+        ("ingest.reading.workers", {"duckdb", "ingest.measurements.tools", "ftfy"}),
+        ("ingest.prices.list_prices", {"asyncio", "httpx2"}),
+        ("app.cli.ingest_paths", {"pydantic", "pyarrow", "numpy", "simplejson", "ingest.store.commit"}),
+    ],
 )
 def test_what_is_not_needed_is_not_loaded(module: str, spared: set[str]) -> None:
-    """A worker never opens the store, and most logs have nothing to measure or to repair; prices are not fetched."""
+    """A worker never opens the store, and most logs have nothing to measure or to repair. Prices are not fetched. Only what is new needs rows."""
     code = f"import sys, {module}; print(*sorted({spared} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
 

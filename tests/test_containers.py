@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from ingest.documents.contents import Document, Portion, Source, Unreadable, archive_kind, find_files, portions, read, read_paths
 from schemas.errors import InputUnreadable, RejectReason
-from schemas.rows.source import NO_LOGS, FileKind
+from schemas.file_kinds import NO_LOGS, FileKind
 from tests.conftest import record, record_text
 from tests.examples import examples
 

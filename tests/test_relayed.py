@@ -15,7 +15,7 @@ from ingest.documents.contents import Document, Source, Unreadable, read
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.errors import RejectReason
-from schemas.rows.source import NO_LOGS, FileKind
+from schemas.file_kinds import NO_LOGS, FileKind
 from tests.conftest import record
 
 TIME = "2026-03-01T10:11:12.123456789Z"

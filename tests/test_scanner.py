@@ -16,7 +16,7 @@ from ingest.documents.contents import Document, Source, Unreadable, read
 from ingest.documents.scanner import LONGEST_LINE, Scanner, scan
 from ingest.documents.spans import Span
 from schemas.errors import RejectReason
-from schemas.rows.source import NO_LOGS
+from schemas.file_kinds import NO_LOGS
 from tests.conftest import record, record_text
 from tests.examples import examples
 

@@ -17,6 +17,7 @@ from ingest.documents import contents
 from ingest.documents.contents import Source
 from ingest.measurements.given import parse_given
 from ingest.pipeline import IngestReport, Options
+from ingest.reading.arrow_without_pandas import spare_pandas
 from ingest.reading.retries import retried
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
@@ -55,6 +56,7 @@ class How(NamedTuple):
             measure=parse_given(self.measures),
             origin=Origin(command=_command()),
             keeps_text=not self.no_text,
+            prepare=spare_pandas,
         )
 
 

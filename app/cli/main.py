@@ -48,6 +48,7 @@ from app.cli.options import (
     with_limit,
     with_output,
     with_store,
+    with_store_to_fill,
     zone_option,
 )
 from app.queries.filters.chosen import Filters
@@ -95,7 +96,7 @@ def cli() -> None:
     )
 )
 @click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
-@with_store
+@with_store_to_fill
 @with_ingest_options
 @click.option(
     "--retry-rejects",

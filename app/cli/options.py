@@ -165,6 +165,18 @@ def with_store(command: Command) -> Command:
     return db_option(wait_option(packed))
 
 
+def with_store_to_fill(command: Command) -> Command:
+    """The same for a command that asks nothing about runs: without imports for questions, which take longer than to find nothing new."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
+        from ingest.store.database import Store
+
+        return command(*arguments, store=Store(on_disk(db), wait, told_once()), **options)
+
+    return db_option(wait_option(packed))
+
+
 def at_option(command: Command) -> Command:
     """`--at`, which chooses the store that `with_store` hands on: as it was at that time."""
     help_ = "Read a lake as it was at TIME (UTC; a day means its beginning), which gives the same bytes again."

@@ -8,7 +8,7 @@ from app.queries.filters.chosen import Filters, where
 from app.queries.runs import fetch
 from ingest.store.database import Store
 from schemas.catalogue.columns import RUNS
-from schemas.rows.source import NO_LOGS, FileKind
+from schemas.file_kinds import NO_LOGS, FileKind
 
 OWN_TIME, ANY_TIME = "Recorded timestamp", "Timestamp incl. file date"
 """What a file's date says may be when the file was copied."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from schemas.agents import AGENTS
-from schemas.rows.source import FileKind
+from schemas.file_kinds import FileKind
 from schemas.text import plural
 
 WORDS = {

@@ -27,8 +27,8 @@ from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.metrics_measured import VERDICT_METRICS
+from schemas.file_kinds import NO_LOGS
 from schemas.rows.cost import CAUSES, CostCause
-from schemas.rows.source import NO_LOGS
 from schemas.text import in_json, one_line, paired, plural, visible
 from schemas.unit_names import Unit
 

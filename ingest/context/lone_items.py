@@ -14,8 +14,8 @@ from ingest.context.small_files import split
 from ingest.sources.decoding import Allowance, Broken, Opened
 from ingest.sources.files import Source
 from schemas.errors import InputUnreadable
+from schemas.file_kinds import FileKind
 from schemas.marks import RECORD_MARK, TEXT_STARTS
-from schemas.rows.source import FileKind
 
 _ITEM_FILES = ("task.txt", "prompt.json")
 """Files of every item of the benchmark: beside them a journal is that of an item."""

@@ -28,8 +28,8 @@ from ingest.sources.identity import TeeStream
 from ingest.sources.portions import Portion, PortionStream, portions
 from ingest.sources.walking import find_files, read_paths
 from schemas.errors import RejectReason
+from schemas.file_kinds import FileKind
 from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, is_agents_object
-from schemas.rows.source import FileKind
 from schemas.unread_logs import SCHEMA_BYTES, unread_database
 
 __all__ = [

@@ -14,7 +14,7 @@ from ingest.documents.broken_json import parse
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason
 from schemas.marks import RESULT_START
-from schemas.wire.values import WrittenFloat
+from schemas.written_float import WrittenFloat
 
 EXCERPT_CHARACTERS = 300
 """The most that a reject keeps of the text it is about."""

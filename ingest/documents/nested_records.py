@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-import simplejson
-
 from ingest.documents.broken_json import parse
 from ingest.documents.scanner import scan
 from schemas.marks import FIGURES, WRAPPED_FIELDS
@@ -95,6 +93,8 @@ def _own_values(value: dict[str, Any]) -> Iterable[Any]:
 
 def _in_value(value: Any, depth: int, *, stream: bool) -> Iterator[Nested]:
     if is_record(value) or (stream and is_event(value)):
+        import simplejson  # here: few logs have such values
+
         yield Nested(simplejson.dumps(value, use_decimal=True, allow_nan=True))  # in ASCII: a text may hold a lone surrogate
     elif not is_event(value):
         yield from _search(value, depth + 1)

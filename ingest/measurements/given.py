@@ -16,21 +16,15 @@ from ingest.system.toml_files import parse, read_text
 from schemas.agents import agent_key
 from schemas.errors import UsageError
 from schemas.measured_units import Better, stored_unit
-from schemas.rows.claim import Scope
-from schemas.rows.measurement import Variant
 from schemas.text import did_you_mean
 
 _TEXT = (
     "repo", "task", "commit", "agent", "model", "run", "metric", "unit", "benchmark", "bench_model", "machine", "batch",
     "baseline", "reference", "candidate",
 )  # fmt: skip
-_WORDS: dict[str, tuple[str, ...]] = {
-    "variant": tuple(Variant),
-    "better": tuple(word for word in Better if word is not Better.UNKNOWN),
-    "scope": tuple(Scope),
-}
+_LISTED = ("variant", "better", "scope")
 
-KEYS = (*_WORDS, *_TEXT)
+KEYS = (*_LISTED, *_TEXT)
 """What can be said. `run`: the id of the measured run, or the end of its folder. `baseline`, `reference`, `candidate`: the name of the
 benchmark in the file that measures this variant, as where one file compares two commands."""
 
@@ -51,15 +45,23 @@ def parse_given(texts: Iterable[str]) -> dict[str, str]:
 
 def says_variant(said: Mapping[str, str]) -> bool:
     """Whether it tells which code was measured."""
-    return bool({"variant", *Variant} & said.keys())
+    return bool(said) and bool({"variant", *_words("variant")} & said.keys())
+
+
+def _words(key: str) -> tuple[str, ...]:
+    """The words that can be said of a key in _LISTED."""
+    from schemas.rows.claim import Scope  # the models of rows, which an ingest without anything said does not need
+    from schemas.rows.measurement import Variant
+
+    better = tuple(word for word in Better if word is not Better.UNKNOWN)
+    return {"variant": tuple(Variant), "better": better, "scope": tuple(Scope)}[key]
 
 
 def _checked(where: str, key: str, value: str) -> dict[str, str]:
     """What is kept of one thing that is said. A unit is kept as the stored one, with the factor to it and its better direction."""
     if key not in KEYS:
         raise UsageError(f"{where} has no key {key!r}.", f"{did_you_mean(key, KEYS)}Choose from: {', '.join(KEYS)}.")
-    words = _WORDS.get(key)
-    if words and value not in words:
+    if key in _LISTED and value not in (words := _words(key)):
         raise UsageError(f"{where}: {key} cannot be {value!r}.", f"{did_you_mean(value, words)}Choose from: {', '.join(words)}.")
     if key == "unit" and (unit := stored_unit(value)):
         return {"unit": unit.unit, "unit_factor": str(unit.factor), "unit_better": str(unit.better)}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
-import pyarrow as pa
-
 
 def spare_pandas() -> None:
     """Let pyarrow look for pandas once and find none, unless it is loaded already. A later `import pandas` works.
@@ -15,6 +13,8 @@ def spare_pandas() -> None:
     """
     if "pandas" in sys.modules:
         return
+    import pyarrow as pa  # here: whoever finds nothing new needs neither
+
     sys.modules["pandas"] = None  # type: ignore[assignment]  # the import then raises ImportError
     try:
         with suppress(ImportError, AttributeError):  # pyarrow trips over the None

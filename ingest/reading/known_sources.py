@@ -6,9 +6,9 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pyarrow as pa
+import duckdb
 
 from ingest.reading.settings import Beginning
 from ingest.sources.files import Source
@@ -16,7 +16,10 @@ from ingest.sources.identity import Earlier, last_part
 from ingest.store.database import Store, arrow
 from ingest.store.read_result import ReadResult
 from schemas.errors import StoreMissing
-from schemas.rows.source import MAY_HOLD_RUNS, FileKind
+from schemas.file_kinds import MAY_HOLD_RUNS, FileKind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ZONES = """
     select name, arg_max(path_tz, ingest_id)
@@ -38,7 +41,10 @@ _GROWING = """
 
 _STAMPS = "select name, bytes, modified_ns, source_id, resume_at from sources"
 MANY_STAMPS = 1_000
-"""From so many stamps on it is faster to make lists of all values."""
+"""Of so many stamps it is faster to make lists of all values than single ones."""
+
+FEW_SOURCES = 10_000
+"""Of so many sources the rows are fetched in the time that it takes to import pyarrow."""
 
 LEAST_LEFT_OUT = 1 << 17
 """A transcript of which fewer bytes could be left out is read whole, which takes a few milliseconds."""
@@ -67,11 +73,11 @@ class Stamps:
     Each is made when it is asked for, since mostly few are: all of 100,000 take longer to make than a small ingest.
     """
 
-    def __init__(self, names: Sequence[str] = (), columns: Sequence[pa.ChunkedArray] = ()) -> None:
-        """`columns`: the fields of Stamp, row for row."""
+    def __init__(self, names: Sequence[str] = (), columns: Sequence[pa.ChunkedArray] = (), lists: Sequence[Sequence[Any]] = ()) -> None:
+        """The fields of Stamp, row for row: as columns of Arrow or as lists."""
         self._rows = dict(zip(names, range(len(names)), strict=True))
         self._columns = columns
-        self._lists: list[list[Any]] = []
+        self._lists = lists
         self._asked = 0
 
     def get(self, name: str) -> Stamp | None:
@@ -80,7 +86,7 @@ class Stamps:
         if row is None:
             return None
         self._asked += 1
-        if self._asked == MANY_STAMPS:
+        if self._asked == MANY_STAMPS and not self._lists:
             self._lists = [column.to_pylist() for column in self._columns]
         return Stamp(*(values[row] for values in self._lists)) if self._lists else Stamp(*(column[row].as_py() for column in self._columns))
 
@@ -146,7 +152,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     retried = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]} if without_rejects else {}
     try:
         with store.reading() as connection:
-            sources = arrow(connection, f"{_STAMPS} {condition} order by ingest_id", retried)
+            source_ids, stamps = _sources(connection, condition, retried)
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
     except StoreMissing:
@@ -154,10 +160,20 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     by_name: dict[str, list[Earlier]] = defaultdict(list)
     for name, size, source_id in growing:
         by_name[last_part(name)].append(Earlier(int(size), str(source_id)))
-    stamps = Stamps() if without_rejects else Stamps(sources["name"].to_pylist(), [sources[name] for name in Stamp._fields])
     return KnownSources(
-        frozenset(sources["source_id"].to_pylist()),
+        frozenset(source_ids),
         {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()},
         dict(zones),
-        stamps,
+        Stamps() if without_rejects else stamps,
     )
+
+
+def _sources(connection: duckdb.DuckDBPyConnection, condition: str, parameters: Mapping[str, object]) -> tuple[Sequence[str], Stamps]:
+    """The ids of all sources, and their stamps."""
+    [(count,)] = connection.execute("select count(*) from sources").fetchall()
+    sql = f"{_STAMPS} {condition} order by ingest_id"
+    if count <= FEW_SOURCES:
+        names, *lists = list(zip(*connection.execute(sql, parameters).fetchall(), strict=True)) or [()] * 5
+        return lists[Stamp._fields.index("source_id")], Stamps(names, lists=lists)
+    table = arrow(connection, sql, parameters)
+    return table["source_id"].to_pylist(), Stamps(table["name"].to_pylist(), [table[name] for name in Stamp._fields])

@@ -19,7 +19,7 @@ from ingest.sources.files import CHANGED, changed
 from ingest.sources.identity import identify
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.spool import SpoolWriter
-from schemas.rows.source import FileKind
+from schemas.file_kinds import FileKind
 
 
 class ReadMember(Protocol):

@@ -14,7 +14,7 @@ from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
 from ingest.store.read_result import ReadResult
 from ingest.store.spool import SpoolWriter
 from schemas.errors import RejectReason, UsageError
-from schemas.rows.source import FileKind
+from schemas.file_kinds import FileKind
 from schemas.rows.tables import WrongValue
 
 _BLOCK = 1 << 20

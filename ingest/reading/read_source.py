@@ -33,8 +33,8 @@ from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.record_rows import runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
 from schemas.errors import InputUnreadable, InvalidRecord
+from schemas.file_kinds import FileKind
 from schemas.rows.kept_run import KeptRun
-from schemas.rows.source import FileKind
 from schemas.wire.harnesses.roll_ups import is_roll_up
 
 ItemError = Callable[[], str | None]

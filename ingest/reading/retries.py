@@ -10,7 +10,7 @@ from pathlib import Path
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.history.ingests import supersede
 from ingest.store.read_result import ReadResult
-from schemas.rows.source import MAY_HOLD_RUNS
+from schemas.file_kinds import MAY_HOLD_RUNS
 
 MEMBER = "!"
 """The separator between an archive and its member in a name (`ingest.sources.archives`)."""

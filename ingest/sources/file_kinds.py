@@ -6,7 +6,7 @@ import json
 import re
 
 from ingest.sources.decoding import decoded, is_binary
-from schemas.rows.source import FileKind
+from schemas.file_kinds import FileKind
 
 _PICTURES = re.compile(
     rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|BM....\x00\x00\x00\x00|\x00\x00\x01\x00|II\*\x00|MM\x00\*|....ftyp(?:avif|heic)",

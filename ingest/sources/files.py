@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason
-from schemas.rows.source import RejectRow
+
+if TYPE_CHECKING:
+    from schemas.rows.source import RejectRow
 
 IN_MEMORY_BYTES = 64 << 20
 """A stream with more bytes than this is copied to a temporary file."""
@@ -123,6 +125,8 @@ class Unreadable:
 
     def row(self, source_id: str) -> RejectRow:
         """The row of `rejects`."""
+        from schemas.rows.source import RejectRow  # the models of rows, which take longer than an ingest that finds nothing new
+
         return RejectRow(
             source_id=source_id,
             ordinal=self.ordinal,

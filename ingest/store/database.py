@@ -19,7 +19,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import duckdb
-import pyarrow as pa
 
 from ingest.store.errors import FAILURES, INTERRUPTED, failed, missing, other_version, told_at, unreachable, unusable
 from ingest.store.lake.attaching import Lake
@@ -40,6 +39,8 @@ from schemas.errors import NotAStore, StoreError, StoreMissing, UsageError
 from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from schemas.rows.row import Row
 
 ALIAS = "tachograph"
@@ -378,6 +379,12 @@ class Writer:
                 run(self.connection, f"insert into {table} by name select * from {name}")
 
 
+_COUNTS = ("kind", "documents", "accepted", "duplicates", "rejected", "ignored")
+_COUNTED = """
+select source_id, kind, documents, 0, accepted + duplicates, rejected, ignored
+from sources
+where source_id in (select unnest($source_ids::varchar[]))"""
+
 VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts")
 """The files of `sql/views/`, each behind those that it reads."""
 
@@ -426,16 +433,15 @@ def source_counts(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[st
     """The counts of sources that were read before, by source_id: accepted records count as duplicates now."""
     if not source_ids:
         return {}
-    sql = """select source_id, kind, documents, 0 as accepted, accepted + duplicates as duplicates, rejected, ignored
-             from sources semi join given using (source_id)"""
-    with _registered(connection, pa.table({"source_id": pa.array(source_ids, pa.string())})):
-        rows = arrow(connection, sql).to_pylist()
-    return {row.pop("source_id"): row for row in rows}
+    rows = run(connection, _COUNTED, {"source_ids": list(source_ids)}).fetchall()
+    return {source_id: dict(zip(_COUNTS, counts, strict=True)) for source_id, *counts in rows}
 
 
 def restamp(connection: duckdb.DuckDBPyConnection, times: Mapping[str, int]) -> None:
     """Note when files of known sources were modified (source_id → ns)."""
     if times:
+        import pyarrow as pa  # here: a file is seldom touched
+
         table = pa.table({"source_id": pa.array(times.keys(), pa.string()), "now": pa.array(times.values(), pa.int64())})
         with _registered(connection, table):
             run(connection, "update sources set modified_ns = given.now from given where sources.source_id = given.source_id")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ingest.sources.files import Unreadable
 from ingest.sources.identity import Identity
 from schemas.errors import InputUnreadable
-from schemas.rows.source import FileKind, RejectRow
+from schemas.file_kinds import FileKind
+
+if TYPE_CHECKING:
+    from schemas.rows.source import RejectRow
 
 SHOWN = 100
 """Most runs and rejects that a result lists; the store has all."""

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from schemas.rows.units import LARGEST_INT, LARGEST_USD, usd
+from schemas.written_float import WrittenFloat
 
 T = TypeVar("T")
-
-
-class WrittenFloat(float):
-    """A float that keeps its digits as written, for `json.loads(text, parse_float=WrittenFloat)`."""
-
-    written: str
-
-    def __new__(cls, written: str) -> Self:
-        """The nearest float."""
-        made = super().__new__(cls, written)
-        made.written = written
-        return made
-
-    def __repr__(self) -> str:
-        return self.written
 
 
 DIGITS_LOST = "usd_digits_lost"
