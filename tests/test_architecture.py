@@ -142,7 +142,7 @@ def test_the_command_starts_without_heavy_imports() -> None:
     ],
 )
 def test_what_is_not_needed_is_not_loaded(module: str, spared: set[str]) -> None:
-    """A worker never opens the store, and most logs have nothing to measure or to repair. Prices are not fetched. Only what is new needs rows."""
+    """A worker never opens the store; most logs have nothing to measure or to repair; prices are not fetched; only what is new has rows."""
     code = f"import sys, {module}; print(*sorted({spared} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
 
