@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.claims.find.multi_search import LiteralSearch
+from ingest.claims.find.multi_search import MANY_TEXTS, LiteralSearch
 from ingest.findings.statements import FileChange, read_statements
 from schemas.rows.statement import StatementKind
 from tests.conftest import SAMPLES
@@ -205,6 +205,15 @@ def test_of_words_that_overlap_the_first_to_end_or_the_first_to_begin_is_found()
     words = ["longer word", "word", "r w"]
     assert LiteralSearch(words).find("é longer word\ud800") == [(2, 7, 10)]
     assert LiteralSearch(words, leftmost=True).find("é longer word\ud800 word") == [(0, 2, 13), (1, 15, 19)]
+
+
+def test_after_many_texts_the_faster_automaton_finds_the_same() -> None:
+    search = LiteralSearch(["longer word", "word", "r w"])
+    first = [search.find("é longer word") for _ in range(MANY_TEXTS - 1)]
+    made_first = search._automaton
+    later = [search.find("é longer word") for _ in range(2)]
+    assert search._automaton is not made_first
+    assert first + later == [[(2, 7, 10)]] * (MANY_TEXTS + 1)
 
 
 @pytest.mark.slow

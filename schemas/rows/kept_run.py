@@ -23,7 +23,7 @@ Dollars = Annotated[Decimal, Field(ge=0, le=LARGEST_USD, allow_inf_nan=False)]
 
 
 class _Kept(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class KeptModel(_Kept):
