@@ -16,7 +16,7 @@ import pyarrow as pa
 from app.queries.filters.chosen import Filters
 from app.queries.filters.registry import SEARCH
 from app.queries.search import note_found
-from ingest.store.database import VIEWS, Store
+from ingest.store.database import VIEWS, Store, view_sql
 from ingest.store.statements import run, sql_of
 
 
@@ -57,4 +57,4 @@ def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection
     connection.unregister("rules_given")
     run(connection, sql_of("reading/textless"))
     for view in VIEWS:  # the same views, over those that stand in
-        run(connection, sql_of(f"views/{view}").split("\ncomment on ")[0].replace("create or replace view", "create or replace temp view"))
+        run(connection, view_sql(view).split("\ncomment on ")[0].replace("create or replace view", "create or replace temp view"))

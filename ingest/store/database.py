@@ -405,9 +405,14 @@ def create_schema(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str]
 
     run(connection, dialect(sql_of("schema")))
     for view in VIEWS:
-        run(connection, dialect(sql_of(f"views/{view}").replace(f" view {view} as\n", f" view {view}{_VIEW_OPTIONS} as\n")))
+        run(connection, dialect(view_sql(view)))
     meta = StoreMetaRow(schema_version=SCHEMA_VERSION, created_by=version("tachograph"), created_at=datetime.now(UTC))
     Writer(connection).insert("store_meta", [meta])
+
+
+def view_sql(view: str) -> str:
+    """The statement that makes one of VIEWS, with its comments."""
+    return sql_of(f"views/{view}").replace(f" view {view} as\n", f" view {view}{_VIEW_OPTIONS} as\n")
 
 
 def run_step(connection: duckdb.DuckDBPyConnection, step: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
