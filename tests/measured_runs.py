@@ -69,8 +69,8 @@ CASES = (
 
 def fill(store: Store, **said: str) -> None:
     """The runs, and the benchmark's results as a plain table; `said` as `--measure` says it."""
-    ingest([Source("log.jsonl", "\n".join(case.record for case in CASES).encode())], store)
-    ingest([Source("results.csv", results().encode())], store, Options(measure=said))
+    log = "\n".join(case.record for case in CASES)
+    ingest([Source("log.jsonl", log.encode()), Source("results.csv", results().encode())], store, Options(measure=said))
 
 
 def results() -> str:

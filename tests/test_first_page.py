@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,6 +17,7 @@ from playwright.sync_api import Browser
 
 from app.cli.report_text import report_text
 from app.queries.filters.chosen import NO_FILTERS, choose
+from app.queries.read_transaction import read_transaction
 from app.reports import first_page
 from app.reports.budget_file import Budgets
 from app.reports.cost_report import Report, Request, report
@@ -23,8 +25,9 @@ from app.reports.exports import EXPORTS
 from app.reports.first_page import FirstPage, TopList
 from app.reports.period import Period, period_of
 from ingest.documents.contents import Source
-from ingest.pipeline import Options, ingest
+from ingest.pipeline import ingest
 from ingest.store.database import Store
+from ingest.store.history.annotations import Change, annotate
 from tests.conftest import StoreOnce, record_text
 
 USAGE = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4}
@@ -42,15 +45,18 @@ def run(day: str, number: int, usd: float, **changes: object) -> Source:
 
 def fill_months(store: Store) -> None:
     """February: $10. March: $1 to $8 by eight models in as many repositories, one of them failed. One has no date."""
+    failed = {"is_error": True, "result": "API Error: 500"}
+    march = [run(f"2026-03-{number + 10}", number, number, **(failed if number == 1 else {})) for number in range(1, 9)]
+    ingest([*march, run("2026-02-20", 20, 10), run("", 21, 0.5)], store)
     for number in range(1, 9):
-        failed = {"is_error": True, "result": "API Error: 500"} if number == 1 else {}
-        ingest([run(f"2026-03-{number + 10}", number, number, **failed)], store, Options((("repo", f"repo-{number}"),)))
-    ingest([run("2026-02-20", 20, 10), run("", 21, 0.5)], store)
+        annotate(store, [f"u{number}"], Change({"repo": f"repo-{number}"}))
 
 
 @pytest.fixture(scope="module")
-def months(store_once: StoreOnce) -> Store:
-    return store_once("months", fill_months)
+def months(store_once: StoreOnce) -> Iterator[Store]:
+    """One transaction for all reports, which read it only."""
+    with read_transaction(store_once("months", fill_months)) as transaction:
+        yield transaction
 
 
 def page(store: Store, since: str = "", until: str = "", budgets: Budgets = ()) -> FirstPage:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from app.charts import looks, periods
 from app.charts import session as session_charts
 from app.charts.usage import bars
 from app.queries.filters.chosen import choose
+from app.queries.read_transaction import read_transaction
 from app.queries.usage.along import PERIODS, along
 from app.queries.usage.sessions import has_responses, points, sessions
 from app.queries.usage.totals import Request, usage
@@ -25,8 +28,9 @@ from app.text.words.usage import SHOWN, along_finding, along_note
 from ingest.store.database import Store
 from schemas.rows.response import ResponseRow
 from schemas.unit_names import Unit
-from tests.conftest import StoreOnce
-from tests.using import add, response, run_of
+from tests.conftest import StoreOnce, ingest_paths
+from tests.examples import examples
+from tests.using import add, log_of, response, run_of
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -49,15 +53,24 @@ def of_s1() -> list[ResponseRow]:
 
 
 @pytest.fixture(scope="module")
-def read(store_once: StoreOnce) -> Store:
-    """Two sessions, and a run of which only a result record tells: to be read only."""
+def read(store_once: StoreOnce) -> Iterator[Store]:
+    """Two sessions, and a run of which only a result record tells: to be read only, by all in one transaction."""
 
     def fill(store: Store) -> None:
-        for session in ("s1", "s2", "s3"):
-            run_of(session, Path(store.location).parent, store)
+        folder = Path(store.location).parent
+        ingest_paths(store, *(log_of(session, folder) for session in ("s1", "s2", "s3")))
         add(store, [*of_s1(), response("s2", 0, "2026-02-03 10:00", model="gpt-5")])
 
-    return store_once("sessions-on-screens", fill)
+    with read_transaction(store_once("sessions-on-screens", fill)) as transaction:
+        yield transaction
+
+
+@pytest.fixture
+def begun(store_once: StoreOnce, store: Store) -> Store:
+    """A store with one run of the session s1, which has no responses yet."""
+    one = store_once("usage-one-run", lambda new: run_of("s1", Path(new.location).parent, new))
+    shutil.copy(one.location, store.location)
+    return store
 
 
 def headings(app: AppTest) -> list[str]:
@@ -68,7 +81,7 @@ def cards(app: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in app.metric}
 
 
-def test_the_screen_has_the_figures_of_the_command(read: Store, screens: Open) -> None:
+def test_the_screen_has_the_figures_of_the_command_and_its_lists(read: Store, screens: Open) -> None:
     app = screens(read.location, "screens/sessions.py")
     [total] = usage(read, Request()).total.to_pylist()
     shown = cards(app)
@@ -84,28 +97,24 @@ def test_the_screen_has_the_figures_of_the_command(read: Store, screens: Open) -
     ]
     assert any("1 response without a recorded time" in caption.value for caption in app.caption)
 
-
-def test_the_lists_of_the_screen(read: Store, screens: Open) -> None:
-    listed, blocks = (table.value for table in screens(read.location, "screens/sessions.py").dataframe)
+    listed, blocks = (table.value for table in app.dataframe)
     assert listed["run_id"].tolist() == ["s2", "s1"]
     assert listed[["responses", "tool_calls", "failed_calls", "subagents", "lower_bounds"]].iloc[1].tolist() == [6, 2, 1, 1, 1]
     assert blocks["block_start"].dt.strftime("%d %H").tolist() == ["03 10", "01 23", "01 10", "01 00"], "the latest first, without gaps"
     assert blocks["models"].tolist()[0] == "gpt-5"
 
 
-@pytest.mark.parametrize("per", PERIODS)
-@pytest.mark.parametrize("show", SHOWN)
+@pytest.mark.parametrize(("per", "show"), list(zip(PERIODS, cycle(SHOWN), strict=False)))
 def test_the_chart_of_the_screen_is_what_the_address_says(per: str, show: str, read: Store, screens: Open) -> None:
     app = screens(read.location, "screens/sessions.py", **{"usage-per": per, "usage-show": show})
     assert headings(app)[0].startswith(f"{'List-price cost' if show == 'cost' else 'Tokens'} per {per}: ≥ ")
 
 
-def test_a_block_that_goes_on_has_its_rate_and_its_end(tmp_path: Path, store: Store, screens: Open) -> None:
-    run_of("s1", tmp_path, store)
+def test_a_block_that_goes_on_has_its_rate_and_its_end(begun: Store, screens: Open) -> None:
     now = datetime.now(UTC)
     times = [(now - timedelta(minutes=minutes)).strftime("%Y-%m-%d %H:%M:%S") for minutes in (20, 10)]
-    add(store, [response("s1", number, time) for number, time in enumerate(times)])
-    app = screens(store.location, "screens/sessions.py")
+    add(begun, [response("s1", number, time) for number, time in enumerate(times)])
+    app = screens(begun.location, "screens/sessions.py")
     assert "Active block" in headings(app)
     shown = cards(app)
     assert (shown["Tokens per minute"], shown["Cost per hour"]) == ("32", "$0.1200"), "320 tokens and $0.02 in ten minutes"
@@ -162,11 +171,10 @@ def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None
     assert listed["output_count"].tolist() == ["final", "final", "final", "lower bound", "final", "final"]
     assert listed["price_note"].tolist()[1] == "long context"
     assert listed[["tools", "failed_tools"]].iloc[0].tolist() == ["Bash, Read", "Read"]
+    assert "1 response without a time is not shown." in [caption.value.replace("\\", "") for caption in app.caption]
 
 
 def test_a_session_can_be_drawn_response_by_response(read: Store, screens: Open) -> None:
-    said = [caption.value for caption in screens(read.location, "screens/run.py", run="s1").caption]
-    assert "1 response without a time is not shown." in [text.replace("\\", "") for text in said]
     app = screens(read.location, "screens/run.py", run="s1", **{"session-along": "place"})
     assert not any("without a time is not shown" in caption.value for caption in app.caption)
 
@@ -184,14 +192,14 @@ def test_the_overview_has_cost_per_day_where_there_are_responses(read: Store, re
 
 
 @pytest.mark.parametrize("by", PERIODS)
-@pytest.mark.parametrize("show", SHOWN)
-def test_the_bars_add_up_to_the_total(by: str, show: str, read: Store) -> None:
+def test_the_bars_add_up_to_the_total(by: str, read: Store) -> None:
     """What has no time is in no bar: one response of 160 tokens for $0.01."""
     found = along(read, by=by)
-    figure = bars(found, SHOWN[show], looks(["claude-opus-4-6"]), None)
     [total] = usage(read, Request()).total.to_pylist()
-    expected = {"cost": total["cost_list_usd"] - Decimal("0.01")}.get(show, total["total_tokens"] - 160)
-    assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(float(expected))
+    for show, shown in SHOWN.items():
+        figure = bars(found, shown, looks(["claude-opus-4-6"]), None)
+        expected = {"cost": total["cost_list_usd"] - Decimal("0.01")}.get(show, total["total_tokens"] - 160)
+        assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(float(expected)), show
     assert (along_note(found, is_sparse=False), found.earlier) == ("", 0)
 
 
@@ -203,10 +211,9 @@ def test_old_periods_are_left_out_and_counted(read: Store) -> None:
     )
 
 
-def test_nothing_with_a_time_is_drawn_as_such(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
-    add(store, [response("s1", 0, None)])
-    found = along(store)
+def test_nothing_with_a_time_is_drawn_as_such(begun: Store) -> None:
+    add(begun, [response("s1", 0, None)])
+    found = along(begun)
     assert along_finding(found, SHOWN["cost"]) == "List-price cost per day"
     assert bars(found, SHOWN["cost"], {}, None).layout.annotations[0].text == "No usage with a known price and time."
 
@@ -228,18 +235,16 @@ def test_the_timeline_has_context_cost_and_calls(read: Store) -> None:
     assert "Tool calls: Bash, Read (1 failed)" in main.text[0]
 
 
-def test_a_session_without_a_price_has_its_tokens_instead(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
-    add(store, [response("s1", number, f"2026-02-01 10:0{number}", cost_list_usd=None) for number in range(3)])
-    found = points(store, "s1", 100)
+def test_a_session_without_a_price_has_its_tokens_instead(begun: Store) -> None:
+    add(begun, [response("s1", number, f"2026-02-01 10:0{number}", cost_list_usd=None) for number in range(3)])
+    found = points(begun, "s1", 100)
     assert list(session_charts.timeline(found, "at", None).data[1].y) == [160, 320, 480]
     assert "as no price is known" in session_words.timeline_caption(found)
 
 
-def test_a_session_without_times_is_drawn_in_order(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
-    add(store, [response("s1", number, None) for number in range(2)])
-    found = points(store, "s1", 100)
+def test_a_session_without_times_is_drawn_in_order(begun: Store) -> None:
+    add(begun, [response("s1", number, None) for number in range(2)])
+    found = points(begun, "s1", 100)
     assert list(session_words.axes(found)) == ["place"]
     assert list(session_charts.timeline(found, "place", None).data[0].x) == [1, 2]
     assert session_charts.timeline(found, "at", None).layout.annotations[0].text == "No response of this session has a time."
@@ -253,20 +258,19 @@ def test_each_sub_agent_has_a_lane_in_the_colours_of_its_models(read: Store) -> 
     assert [place for place in spans.y if place is not None] == [0, 0, 1, 1]
 
 
-def test_names_from_transcripts_are_no_markup(tmp_path: Path, store: Store) -> None:
+def test_names_from_transcripts_are_no_markup(begun: Store) -> None:
     link = '<a href="https://e.example">x</a>'
-    run_of("s1", tmp_path, store)
-    add(store, [response("s1", number, "2026-02-01 10:00", model=link, agent_id=link, tools=(link,)) for number in range(2)])
-    found = points(store, "s1", 100)
+    add(begun, [response("s1", number, "2026-02-01 10:00", model=link, agent_id=link, tools=(link,)) for number in range(2)])
+    found = points(begun, "s1", 100)
     for figure in (
         session_charts.timeline(found, "at", None),
         session_charts.lanes(found, "at", {}, None),
-        bars(along(store), SHOWN["tokens"], looks([link]), None),
+        bars(along(begun), SHOWN["tokens"], looks([link]), None),
     ):
         assert "<a" not in figure.to_json().replace("\\u003c", "<")
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     sizes=st.lists(st.tuples(st.integers(0, 200_000), st.sampled_from([None, "a1", "a2"]), st.booleans()), min_size=1, max_size=60),
     most=st.integers(1, 40),

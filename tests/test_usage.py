@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from app.cli.commands import usage as command
 from app.queries.filters.chosen import NO_FILTERS, choose
 from app.queries.grouping import filters_in
+from app.queries.read_transaction import read_transaction
 from app.queries.usage import blocks, totals
 from app.queries.usage.totals import Request, usage
 from app.reports.usage import usage as answer
@@ -25,8 +26,8 @@ from ingest.store.history.annotations import Change, annotate
 from schemas.catalogue.usage import TOOL, USAGE, USAGE_DIMENSIONS
 from schemas.errors import UsageError
 from tests.conftest import FILE, Run, StoreOnce, ingest_paths, record
-from tests.examples import examples
-from tests.using import add, at, response, run_of
+from tests.examples import written_down
+from tests.using import add, at, log_of, response, run_of
 
 ADDED_UP = (
     "responses", "whole_runs", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens", "total_tokens", "cost_list_usd",
@@ -52,9 +53,12 @@ def three_runs(store_once: StoreOnce) -> Store:
 
     def fill(store: Store) -> None:
         folder = Path(store.location).parent
-        run_of("s1", folder, store, time="2026-02-01T08:00:00Z")
-        run_of("s2", folder, store, time=None)
-        run_of("s3", folder, store, time="2026-02-03T23:30:00Z", total_cost_usd=0.75)
+        ingest_paths(
+            store,
+            log_of("s1", folder, time="2026-02-01T08:00:00Z"),
+            log_of("s2", folder, time=None),
+            log_of("s3", folder, time="2026-02-03T23:30:00Z", total_cost_usd=0.75),
+        )
 
     return store_once("usage-three-runs", fill)
 
@@ -98,7 +102,7 @@ KNOWN = {
 }
 
 
-@settings(examples(5), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(written_down(), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(RESPONSES, st.lists(st.sampled_from(GROUPINGS), min_size=3, max_size=3, unique=True))
 @example([{"session_id": session} | fields for session in ("s1", "s3") for fields in (KNOWN, UNKNOWN)], GROUPINGS)
 def test_rows_add_up_to_one_total_however_they_are_grouped(
@@ -109,12 +113,13 @@ def test_rows_add_up_to_one_total_however_they_are_grouped(
         each = [response(one["session_id"], number, None, **one) for number, one in enumerate(responses)]
         writer.insert("responses", [row.model_copy(update={"run_id": row.session_id}) for row in each])
     sums = {}
-    for word in groupings:
-        found = usage(three_runs, Request(by=(word,), zone="Asia/Kolkata"))
-        [whole] = found.total.select(ADDED_UP).to_pylist()
-        rows = found.table.select(ADDED_UP).to_pylist()
-        assert {key: _sum(row[key] for row in rows) for key in ADDED_UP} == whole, word
-        sums[word] = whole
+    with read_transaction(three_runs) as transaction:
+        for word in groupings:
+            found = usage(transaction, Request(by=(word,), zone="Asia/Kolkata"))
+            [whole] = found.total.select(ADDED_UP).to_pylist()
+            rows = found.table.select(ADDED_UP).to_pylist()
+            assert {key: _sum(row[key] for row in rows) for key in ADDED_UP} == whole, word
+            sums[word] = whole
     assert len({tuple(whole.values()) for whole in sums.values()}) == 1, sums
 
 
@@ -125,9 +130,9 @@ def _sum(values: Any) -> Any:
 
 def test_a_session_counts_by_its_responses_or_by_its_runs_never_both(tmp_path: Path, store: Store) -> None:
     """Two invocations of one session: the transcript holds the tokens of both, and its responses are at the last."""
-    run_of("s1", tmp_path, store, run_id="first", total_cost_usd=0.25)
-    run_of("s1", tmp_path, store, run_id="second", time="2025-12-02T00:00:00Z", total_cost_usd=0.25)
-    run_of("s2", tmp_path, store)
+    first = log_of("s1", tmp_path, run_id="first", total_cost_usd=0.25)
+    second = log_of("s1", tmp_path, run_id="second", time="2025-12-02T00:00:00Z", total_cost_usd=0.25)
+    ingest_paths(store, first, second, log_of("s2", tmp_path))
     add(store, [response("s1", number, f"2026-02-0{number + 1} 10:00", run_id="second") for number in range(2)])
     days = by(store, "day")
     assert {day: (row["responses"], row["whole_runs"], row["total_tokens"]) for day, row in days.items()} == {
@@ -139,17 +144,16 @@ def test_a_session_counts_by_its_responses_or_by_its_runs_never_both(tmp_path: P
 
 
 def test_what_responses_do_not_explain_of_the_reported_cost_is_outside_the_transcript(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store, total_cost_usd=0.25)
-    run_of("s2", tmp_path, store, total_cost_usd=0.25)
-    run_of("s3", tmp_path, store, total_cost_usd=0.25)
-    add(store, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00")])
-    add(store, [response("s2", 0, "2026-02-02 10:00", cost_list_usd=Decimal("0.30"))])
-    add(store, [response("s3", 0, "2026-02-02 10:00", cost_list_usd=None)])
-    days = by(store, "day")
+    ingest_paths(store, *(log_of(session, tmp_path, total_cost_usd=0.25) for session in ("s1", "s2", "s3")))
+    of_s1 = [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, "2026-02-02 10:00")]
+    of_s2 = response("s2", 0, "2026-02-02 10:00", cost_list_usd=Decimal("0.30"))
+    add(store, [*of_s1, of_s2, response("s3", 0, "2026-02-02 10:00", cost_list_usd=None)])
+    found = usage(store, Request())
+    days = {row["day"]: row for row in found.table.to_pylist()}
     assert {day: row["outside_usd"] for day, row in days.items()} == {"2026-02-01": Decimal("0.23"), "2026-02-02": None}
     assert days["2026-02-01"]["total_tokens"] == 160, "it has no tokens"
-    assert by(store, "session")["s1"]["outside_usd"] == total(store)["outside_usd"] == Decimal("0.23")
-    assert usage(store, Request()).unexplained == 1, "of a session with an unpriced response it is unknown, and counted"
+    assert by(store, "session")["s1"]["outside_usd"] == found.total["outside_usd"][0].as_py() == Decimal("0.23")
+    assert found.unexplained == 1, "of a session with an unpriced response it is unknown, and counted"
     note = answer(store, Request()).note
     assert "$0.2300 that agents reported is outside the transcripts." in note
     assert "List-price cost is based on 3 of 4 responses" in note
@@ -162,21 +166,22 @@ def test_costs_that_responses_log_are_explained(tmp_path: Path, store: Store) ->
     assert (row["outside_usd"], row["cost_reported_usd"], row["cost_list_usd"]) == (None, Decimal("0.25"), None)
 
 
-@pytest.mark.parametrize(
-    ("zone", "days"),
-    [
-        ("UTC", {"2026-02-01": 1, "2026-02-02": 1}),
-        ("America/Los_Angeles", {"2026-02-01": 2}),
-        ("Asia/Tokyo", {"2026-02-02": 2}),
-    ],
-)
-def test_a_day_is_that_of_the_zone(zone: str, days: dict[str, int], begun: Store) -> None:
+ZONES = {
+    "UTC": {"2026-02-01": 1, "2026-02-02": 1},
+    "America/Los_Angeles": {"2026-02-01": 2},
+    "Asia/Tokyo": {"2026-02-02": 2},
+}
+"""The responses of each day there, of two around midnight in UTC."""
+
+
+def test_a_day_is_that_of_the_zone(begun: Store) -> None:
     add(begun, [response("s1", 0, "2026-02-01 23:59:59.999"), response("s1", 1, "2026-02-02 00:00")])
-    assert {day: row["responses"] for day, row in by(begun, "day", zone=zone).items()} == days
-    since = {day: filters_in(choose({"since": day}), zone) for day in days}
-    assert {day: total(begun, zone=zone, filters=filters)["responses"] for day, filters in since.items()} == {
-        day: sum(count for later, count in days.items() if later >= day) for day in days
-    }
+    with read_transaction(begun) as transaction:
+        for zone, days in ZONES.items():
+            assert {day: row["responses"] for day, row in by(transaction, "day", zone=zone).items()} == days, zone
+            for day in days:
+                since = total(transaction, zone=zone, filters=filters_in(choose({"since": day}), zone))["responses"]
+                assert since == sum(count for later, count in days.items() if later >= day), zone
 
 
 def test_days_on_which_the_clocks_change_are_whole(begun: Store) -> None:
@@ -200,8 +205,7 @@ def test_weeks_start_on_monday_or_sunday(begun: Store) -> None:
 
 
 def test_what_has_no_time_is_a_group_and_in_no_period(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store)
-    run_of("s2", tmp_path, store, time=None)
+    ingest_paths(store, log_of("s1", tmp_path), log_of("s2", tmp_path, time=None))
     add(store, [response("s1", 0, "2026-02-01 10:00"), response("s1", 1, None)])
     found = usage(store, Request())
     assert [(row["day"], row["responses"], row["whole_runs"]) for row in found.table.to_pylist()] == [("2026-02-01", 1, 0), (None, 1, 1)]
@@ -212,8 +216,8 @@ def test_what_has_no_time_is_a_group_and_in_no_period(tmp_path: Path, store: Sto
 
 
 def test_filters_choose_runs_and_a_period_chooses_responses(tmp_path: Path, store: Store) -> None:
-    run_of("s1", tmp_path, store, time="2026-01-31T00:00:00Z")
-    run_of("s2", tmp_path, store, time="2026-01-31T00:00:00Z", subtype="error_max_turns")
+    before = "2026-01-31T00:00:00Z"
+    ingest_paths(store, log_of("s1", tmp_path, time=before), log_of("s2", tmp_path, time=before, subtype="error_max_turns"))
     add(store, [response(session, number, f"2026-02-0{number + 1} 10:00") for session in ("s1", "s2") for number in range(3)])
     assert total(store, filters=choose({"since": "2026-02-02", "until": "2026-02-03"}))["responses"] == 2
     assert total(store, filters=choose({"outcome": ["max_turns"]}))["responses"] == 3
@@ -252,8 +256,8 @@ def test_a_period_does_not_move_blocks(begun: Store) -> None:
 
 
 def test_tools_have_their_calls_and_what_calling_responses_cost(begun: Store) -> None:
-    add(begun, [response("s1", 0, "2026-02-01 10:00", tools=("Bash", "Read", "Bash"), failed_tools=("Bash",))])
-    add(begun, [response("s1", 1, "2026-02-01 11:00", tools=("Read",)), response("s1", 2, "2026-02-01 12:00")])
+    first = response("s1", 0, "2026-02-01 10:00", tools=("Bash", "Read", "Bash"), failed_tools=("Bash",))
+    add(begun, [first, response("s1", 1, "2026-02-01 11:00", tools=("Read",)), response("s1", 2, "2026-02-01 12:00")])
     tools = by(begun, "tool")
     assert {tool: (row["tool_calls"], row["failed_calls"], row["calling_responses"]) for tool, row in tools.items()} == {
         "Bash": (2, 1, 1),

@@ -10,8 +10,8 @@ import pytest
 from app.queries.filters.chosen import choose
 from app.queries.usage.sessions import lanes, sessions, timeline
 from ingest.store.database import Store
-from tests.conftest import StoreOnce
-from tests.using import add, at, response, run_of
+from tests.conftest import StoreOnce, ingest_paths
+from tests.using import add, at, log_of, response
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +22,8 @@ def two_sessions(store_once: StoreOnce) -> Store:
 
 def fill(store: Store) -> None:
     folder = Path(store.location).parent
-    run_of("s1", folder, store, run_id="first")
-    run_of("s1", folder, store, run_id="second", time="2025-12-02T00:00:00Z")
-    run_of("s2", folder, store)
-    run_of("s3", folder, store)
+    of_s1 = log_of("s1", folder, run_id="first"), log_of("s1", folder, run_id="second", time="2025-12-02T00:00:00Z")
+    ingest_paths(store, *of_s1, log_of("s2", folder), log_of("s3", folder))
     a1 = {"agent_id": "a1", "is_sidechain": True, "run_id": "second"}
     main = {"run_id": "second", "tools": ("Bash", "Read"), "failed_tools": ("Read",)}
     add(

@@ -41,12 +41,17 @@ def response(session: str, number: int, time: str | None, **changes: Any) -> Res
 
 def run_of(session: str, folder: Path, store: Store, *, run_id: str = "", time: str | None = LONG_AGO, **changes: Any) -> None:
     """Ingest a result record of the session, called `run_id` or else as the session, that ended at this time (None: unknown)."""
+    ingest_paths(store, log_of(session, folder, run_id=run_id, time=time, **changes))
+
+
+def log_of(session: str, folder: Path, *, run_id: str = "", time: str | None = LONG_AGO, **changes: Any) -> Path:
+    """The log of such a run: those of several are read by one ingest."""
     name = run_id or session
     dated = {"timestamp": time} if time else {}
     lines = [{"type": "system", "subtype": "init", "session_id": session, "cwd": "/home/me/kernels", "model": "claude-opus-4-6"} | dated]
     result = record(uuid=name, session_id=session, **changes) | dated
     (file := folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in [*lines, result]))
-    ingest_paths(store, file)
+    return file
 
 
 def add(store: Store, responses: Sequence[ResponseRow]) -> None:
