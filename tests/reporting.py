@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import simplejson
 
 from ingest.documents.contents import Source
-from ingest.pipeline import Options, ingest
+from ingest.pipeline import ingest
 from ingest.store.database import Store
+from ingest.store.history.annotations import Change, annotate
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.unit_names import Unit
 from tests.conftest import record_text
@@ -35,6 +36,7 @@ Totals = dict[str, Decimal]
 
 def fill(store: Store) -> Store:
     """A run per hostile text with amounts down to a billionth of a dollar, one without cost, one that failed."""
+    logs = []
     for number, text in enumerate(HOSTILE):
         cost = f"{number * 12345.678901234 + 0.000000001:.9f}"
         usage = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4, "costUSD": "COST"}
@@ -43,10 +45,12 @@ def fill(store: Store) -> Store:
         body = record_text(
             uuid=f"u{number}", session_id=text, total_cost_usd="COST", num_turns=turns, duration_ms=wall, modelUsage=models
         ).replace('"COST"', cost)
-        ingest([Source(f"log {number}", body.encode())], store, Options((("task", text), ("team", text))))
+        logs.append(Source(f"log {number}", body.encode()))
     silent = record_text(uuid="silent", total_cost_usd=..., modelUsage={}, num_turns=..., duration_ms=...)
     failed = record_text(uuid="failed", is_error=True, result="API Error: 500", total_cost_usd=0.000000007)
-    ingest([Source("others", f"{silent}\n{failed}".encode())], store)
+    ingest([*logs, Source("others", f"{silent}\n{failed}".encode())], store)
+    for number, text in enumerate(HOSTILE):
+        annotate(store, [f"u{number}"], Change({"task": text, "team": text}))
     return store
 
 
