@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
@@ -20,7 +20,7 @@ from app.text.formatting import sortable_duration
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from tests.conftest import SAMPLES, TOTAL_COST, record_text
+from tests.conftest import SAMPLES, TOTAL_COST, StoreOnce, record_text
 from tests.measured_runs import fill
 from tests.reporting import READERS
 from tests.serving import PATIENCE_SECONDS, leave, move, served, wait_until_drawn
@@ -29,7 +29,6 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 Scheme = Literal["light", "dark"]
 Open = Callable[..., Page]
-Another = Callable[..., AbstractContextManager[Page]]
 RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
 TITLE = "I have successfully optimized the MLA attention performance in the vLLM codebase"
 DAY, NIGHT = "rgb(251, 250, 247)", "rgb(17, 23, 26)"
@@ -122,20 +121,6 @@ def visit(page: Page, complaints: Complaints, dashboard: str) -> Iterator[Open]:
         assert not page.get_by_test_id("stException").count()
 
 
-@pytest.fixture
-def another(browser: Browser, complaints: Complaints) -> Another:
-    """Opens the page of a second visitor, who has nothing of the first one."""
-
-    @contextmanager
-    def new_page(**options: Any) -> Iterator[Page]:
-        with browser.new_page(**options) as page, complaints.of(page):
-            page.set_default_timeout(PATIENCE_SECONDS * 1000)
-            yield page
-            assert not page.get_by_test_id("stException").count()
-
-    return new_page
-
-
 def figures(page: Page, shown: str) -> list[str]:
     """The figures and headings of a screen that shows this text."""
     expect(page.get_by_text(shown)).to_be_visible()
@@ -143,18 +128,11 @@ def figures(page: Page, shown: str) -> list[str]:
     return [*page.get_by_test_id("stMetric").all_inner_texts(), *page.get_by_role("heading").all_inner_texts()]
 
 
-def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visit: Open, tmp_path: Path) -> None:
+def test_from_an_empty_store_by_upload_and_overview_to_a_run_and_back(no_runs: None, visit: Open, tmp_path: Path) -> None:
     page = visit("/", "dark")
     expect(page.get_by_text("No runs yet")).to_be_visible()
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", NIGHT)
-
-    page.get_by_role("link", name="Upload logs").click()
-    expect(page.get_by_role("heading", name="Upload")).to_be_visible()
-    page.locator("input[type=file]").set_input_files([*sorted(SAMPLES.iterdir()), cut_log(tmp_path)])
-    expect(page.get_by_role("heading", name="Upload results")).to_be_visible()
-    expect(page.get_by_role("heading", name="Rejected records")).to_be_visible()
-    expect(page.get_by_role("link", name=re.compile("^I(?: ha|'\\W?)ve? ?successfully .* · [0-9a-f]{8}…"))).to_have_count(3)
-
+    require_uploads(page, [*sorted(SAMPLES.iterdir()), cut_log(tmp_path)])
     page.get_by_role("link", name="See the overview").click()
     cost = page.get_by_test_id("stMetric").filter(has_text="Reported cost").first
     expect(cost).to_contain_text("$2.83")
@@ -172,14 +150,42 @@ def test_from_an_empty_store_by_upload_and_overview_to_a_run(no_runs: None, visi
     claim = page.locator("strong mark", has_text="3.17x speedup")
     expect(claim).to_have_attribute("title", re.compile("claimed 3.17× .* method stated"))
     expect(claim).to_have_css("border-bottom-color", GREEN)
+    require_says_what_people_say(page)
+    require_is_undone(page)
 
 
-def test_a_title_with_an_address_is_no_link(no_runs: None, shown: Path, visit: Open) -> None:
-    text = "See loop@830cfb89.log, www.host.example and https://host.example/a"
-    ingest([Source("log", record_text(uuid="run", result=text).encode())], Store(shown))
-    title = visit("/run?run=run").get_by_role("heading", name=text, level=1)
-    expect(title).to_be_visible()
-    assert title.locator("a").count() == 0
+def require_uploads(page: Page, files: list[Path]) -> None:
+    """With a label."""
+    page.get_by_role("link", name="Upload logs").click()
+    expect(page.get_by_role("heading", name="Upload")).to_be_visible()
+    page.get_by_test_id("stMultiSelect").locator("input").fill("team=kernels")
+    page.get_by_role("option", name=re.compile("team=kernels")).click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Upload")).to_be_visible()
+    wait_until_drawn(page)
+    page.locator("input[type=file]").set_input_files(files)
+    expect(page.get_by_role("heading", name="Upload results")).to_be_visible()
+    expect(page.get_by_role("heading", name="Rejected records")).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("^I(?: ha|'\\W?)ve? ?successfully .* · [0-9a-f]{8}…"))).to_have_count(3)
+
+
+def require_says_what_people_say(page: Page) -> None:
+    """The label of the upload, and a note that is saved."""
+    wait_until_drawn(page)
+    page.get_by_text("Labels and note").click()
+    expect(page.get_by_text("team=kernels")).to_be_visible()
+    page.get_by_role("textbox", name="Note").fill("warm cache")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Saved.")).to_be_visible()  # the screen is drawn again: a link clicked before may be taken out under the click
+    wait_until_drawn(page)
+
+
+def require_is_undone(page: Page) -> None:
+    page.get_by_role("link", name="Upload", exact=False).first.click()
+    expect(page.get_by_role("heading", name="Upload", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Undo this upload").click()
+    page.get_by_role("button", name="Undo ingest 1").first.click()
+    expect(page.get_by_text("Undid ingest 1: removed 3 runs of 4 files, 1 reject.")).to_be_visible()
 
 
 def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: None, visit: Open) -> None:
@@ -206,30 +212,6 @@ def test_the_runs_of_a_list_follow_one_another_by_button_and_by_key(samples: Non
     page.get_by_role("link", name="All runs").click()
     expect(page.get_by_role("combobox", name="Sort by")).to_have_value("Cost, low to high")
     expect(page.get_by_text("3 of 3 runs")).to_be_visible()
-
-
-def test_an_upload_gets_labels_and_is_undone(no_runs: None, visit: Open) -> None:
-    page = visit("/upload")
-    labels = page.get_by_test_id("stMultiSelect").locator("input")
-    labels.fill("team=kernels")
-    page.get_by_role("option", name=re.compile("team=kernels")).click()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("heading", name="Upload")).to_be_visible()
-    wait_until_drawn(page)
-    page.locator("input[type=file]").set_input_files(sorted(SAMPLES.iterdir()))
-    expect(page.get_by_role("heading", name="Upload results")).to_be_visible()
-    page.get_by_role("link", name=re.compile("5e0c031e")).click()
-    page.get_by_text("Labels and note").click()
-    expect(page.get_by_text("team=kernels")).to_be_visible()
-    page.get_by_role("textbox", name="Note").fill("warm cache")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved.")).to_be_visible()  # the screen is drawn again: a link clicked before may be taken out under the click
-    wait_until_drawn(page)
-    page.get_by_role("link", name="Upload", exact=False).first.click()
-    expect(page.get_by_role("heading", name="Upload", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Undo this upload").click()
-    page.get_by_role("button", name="Undo ingest 1").first.click()
-    expect(page.get_by_text("Undid ingest 1: removed 3 runs of 3 files.")).to_be_visible()
 
 
 def choose_first_row(page: Page, name: str) -> None:
@@ -281,6 +263,17 @@ def test_filters_stay_while_moving_about_and_a_link_shows_another_visitor_the_sa
     expect(page.get_by_role("heading", name="API time: median 5m 11s of 1 run")).to_be_visible()
     mine = figures(page, "1 of 3 runs")
     assert figures(as_another(page), "1 of 3 runs") == mine
+    require_keeps_the_measure_of_cost(page)
+
+
+def require_keeps_the_measure_of_cost(page: Page) -> None:
+    """While somebody moves about; it is in the address."""
+    page.get_by_role("link", name="Cost", exact=False).first.click()
+    page.get_by_role("radio", name="List-price cost").click()
+    expect(page.get_by_test_id("stMetric").first).to_contain_text("List-price cost")
+    page.get_by_role("link", name="Overview").click()
+    expect(page.get_by_test_id("stMetric").nth(1)).to_contain_text("List-price cost")
+    expect(page).to_have_url(re.compile("cost=List-price"))
 
 
 def as_another(page: Page) -> Page:
@@ -292,28 +285,13 @@ def as_another(page: Page) -> Page:
     return page
 
 
-def test_the_measure_of_cost_stays_while_moving_about_and_is_in_the_address(samples: None, visit: Open) -> None:
-    page = visit("/cost")
-    page.get_by_role("radio", name="List-price cost").click()
-    expect(page.get_by_test_id("stMetric").first).to_contain_text("List-price cost")
-    page.get_by_role("link", name="Overview").click()
-    expect(page.get_by_test_id("stMetric").nth(1)).to_contain_text("List-price cost")
-    expect(page).to_have_url(re.compile("cost=List-price"))
-
-
-def test_a_report_is_downloaded_with_the_right_totals(samples: None, visit: Open, tmp_path: Path) -> None:
-    page = visit("/reports?format=xlsx", "dark")
-    expect(page.get_by_role("heading", name="Most expensive runs")).to_be_visible()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download cost-report-by-model.xlsx").click()
-    download.value.save_as(tmp_path / download.value.suggested_filename)
-    totals = READERS["xlsx"]((tmp_path / "cost-report-by-model.xlsx").read_bytes())
-    assert totals["runs"] == 3
-    assert totals["cost_usd"] == Decimal(TOTAL_COST)
-
-
-def test_a_point_of_claim_and_measurement_opens_its_run(no_runs: None, shown: Path, visit: Open) -> None:
-    fill(Store(shown))
+def test_a_point_of_claim_and_measurement_opens_its_run_and_a_title_with_an_address_is_no_link(
+    shown: Path, store_once: StoreOnce, visit: Open
+) -> None:
+    text = "See loop@830cfb89.log, www.host.example and https://host.example/a"
+    copied = Path(shutil.copy(store_once("measured-runs", fill).location, shown.with_suffix(".new")))
+    ingest([Source("log", record_text(uuid="run", result=text).encode())], Store(copied))
+    copied.replace(shown)
     page = visit("/verdicts", "dark")
     expect(page.get_by_role("heading", name="6 runs with a claimed and a measured speedup")).to_be_visible()
     expect(page.get_by_text("no claim").first).to_be_visible()
@@ -321,6 +299,12 @@ def test_a_point_of_claim_and_measurement_opens_its_run(no_runs: None, shown: Pa
     page.locator(".js-plotly-plot").first.locator(".points path.point").first.click(force=True)
     expect(page.get_by_role("heading", name="Claimed and measured")).to_be_visible()
     expect(page.get_by_text(re.compile("^measured [0-9.]+×: (faster|same|slower)$")).first).to_be_visible()
+    wait_until_drawn(page)
+
+    move(page, "run?run=run")
+    title = page.get_by_role("heading", name=text, level=1)
+    expect(title).to_be_visible()
+    assert title.locator("a").count() == 0
 
 
 FOCUSED = """() => {
@@ -343,11 +327,29 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(samples: None, vi
     assert not [name for tag, name, is_marked in reached if tag in ("A", "BUTTON") and not is_marked]
 
 
-def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, another: Another, dashboard: str) -> None:
-    with another(viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True) as page:
-        page.goto(dashboard)
-        wait_until_drawn(page)
-        require_fits_a_phone(page)
+def test_a_report_is_downloaded_with_the_right_totals(samples: None, visit: Open, tmp_path: Path) -> None:
+    page = visit("/reports?format=xlsx", "dark")
+    expect(page.get_by_role("heading", name="Most expensive runs")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download cost-report-by-model.xlsx").click()
+    download.value.save_as(tmp_path / download.value.suggested_filename)
+    totals = READERS["xlsx"]((tmp_path / "cost-report-by-model.xlsx").read_bytes())
+    assert totals["runs"] == 3
+    assert totals["cost_usd"] == Decimal(TOTAL_COST)
+
+
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+
+
+def test_a_phone_has_a_named_menu_one_row_of_filters_and_nothing_wider_than_itself(samples: None, visit: Open, page: Page) -> None:
+    emulated = page.context.new_cdp_session(page)
+    emulated.send("Emulation.setDeviceMetricsOverride", PHONE)
+    emulated.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    visit("/")
+    wait_until_drawn(page)
+    require_fits_a_phone(page)
+    emulated.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    emulated.detach()
 
 
 def require_fits_a_phone(page: Page) -> None:
