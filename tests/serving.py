@@ -92,8 +92,9 @@ def wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> None
     raise RuntimeError(f"the dashboard did not start:\n{log.read_text()}")
 
 
-MOVE = """address => new Promise(begun => {
+MOVE = """([address, most]) => new Promise((begun, failed) => {
     const app = document.querySelector("[data-testid=stApp]")
+    setTimeout(() => failed(new Error(`no script began at ${address}`)), most)
     new MutationObserver((_, observer) => {
         if (app.dataset.testScriptState === "notRunning") return
         observer.disconnect()
@@ -109,7 +110,8 @@ def move(page: Page, path: str) -> None:
 
     To load the page anew takes the browser five times as long: it compiles 9 MB of scripts.
     """
-    page.evaluate(MOVE, f"/{path}")
+    wait_until_drawn(page)  # while a script runs, the next one begins without a sign
+    page.evaluate(MOVE, [f"/{path}", PATIENCE_SECONDS * 1000])
 
 
 def leave(page: Page) -> None:
