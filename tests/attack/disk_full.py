@@ -57,17 +57,13 @@ def resize(place: Path, size: int) -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """A command on a store: `before` beforehand, `done` afterwards.
-
-    `writes`: how far it writes into a file. `needs`: bytes of the disk at its fullest. Both about.
-    """
+    """A command on a store: `before` beforehand, `done` afterwards. `needs`: bytes of the disk it takes at its fullest, about."""
 
     name: str
     arguments: Sequence[str | Path]
     store: Path | None
     before: State
     done: State
-    writes: int
     needs: int
 
 
@@ -77,35 +73,41 @@ def attack(lab: Lab, attempts: int) -> None:
     for case in every:
         tally = lab.tally(f"disk full: {case.name}", CHECKED)
         tally.skipped = refused
-        taken = case.store.stat().st_size if case.store else 0
-        for size in [] if refused else _sizes(taken + (1 << 14), case.needs, attempts):
+        for size in [] if refused else _sizes(case, attempts):
             _fill(lab, tally, case, size)
     for case in every:
         tally = lab.tally(f"files bounded: {case.name}", CHECKED)
-        for size in _sizes(1 << 14, case.writes, attempts):
+        for size in _sizes(case, attempts):
             _bound(lab, tally, case, size)
 
 
 def _cases(lab: Lab) -> Iterator[Case]:
-    """First ingest, another ingest, rebuild, which changes nothing: each with the states around it, from running it where there is room."""
+    """First ingest, another ingest, rebuild: each with the states around it, from running it where there is room."""
     room = lab.room("full")
-    few, more = logs.write_logs(room / "few", "few"), logs.write_logs(room / "more", "more")
-    first, both = room / "of-few" / STORE, room / "of-both" / STORE
-    for store, source in ((first, few), (both, more)):
-        store.parent.mkdir()
-        if source is more:
-            shutil.copy(first, store)
-        lab.forks.succeed(store.parent, *kills.ingest(source), "--db", store)
-    of_few, of_both = map(lab.hasher.state, (first, both))
-    size, larger = (store.stat().st_size for store in (first, both))
-    yield Case("first ingest", kills.ingest(few), None, State(), of_few, size, size + (1 << 17))
-    yield Case("ingest", kills.ingest(more), first, of_few, of_both, 1 << 17, larger + (1 << 15))
-    yield Case("rebuild", ["rebuild"], first, of_few, of_few, size, 2 * size)
+    few, more = logs.write_logs(room / "few", "few", 40), logs.write_logs(room / "more", "more", 40)
+    store = room / "of-more" / STORE
+    store.parent.mkdir()
+    lab.forks.succeed(store.parent, *kills.ingest(more), "--db", store)
+    commands: dict[str, tuple[Sequence[str | Path], Path | None]] = {
+        "first ingest": (kills.ingest(few), None),
+        "ingest": (kills.ingest(few), store),
+        "rebuild": (["rebuild"], store),
+    }
+    for name, (arguments, before) in commands.items():
+        folder = lab.room("roomy")
+        if before:
+            shutil.copy(before, folder / STORE)
+        former = lab.hasher.state(folder / STORE)
+        lab.forks.succeed(folder, *arguments, "--db", folder / STORE)
+        size = (folder / STORE).stat().st_size
+        needs = 2 * size if name == "rebuild" else size + (1 << 17)
+        yield Case(name, arguments, before, former, lab.hasher.state(folder / STORE), needs)
 
 
-def _sizes(least: int, most: int, attempts: int) -> list[int]:
-    """Sizes between the least and the most, evenly."""
-    return [least + (most - least) * (2 * step + 1) // (2 * attempts) for step in range(attempts)]
+def _sizes(case: Case, attempts: int) -> list[int]:
+    """Sizes between what the store takes already and what the command needs, evenly."""
+    least = (case.store.stat().st_size if case.store else 0) + (1 << 14)
+    return [least + (case.needs - least) * step // attempts for step in range(attempts)]
 
 
 def _fill(lab: Lab, tally: Tally, case: Case, size: int) -> None:

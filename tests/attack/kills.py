@@ -11,7 +11,6 @@ import shutil
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from tests.attack import logs, moments
@@ -59,29 +58,24 @@ class Undisturbed:
 
 
 def commands(lab: Lab) -> Iterator[Command]:
-    """All that write, each with logs and a store of its own. Made as they are asked for: first those that write most differently."""
+    """All that write, each with logs and a store of its own."""
     room = lab.room("commands")
     few, more = logs.write_logs(room / "few", "few"), logs.write_logs(room / "more", "more", chained=True)
-    store = _store_of(lab, more)
+    prices, mended = room / "prices.toml", logs.write_logs(room / "mended", "mended")
+    prices.write_text(logs.PRICES, encoding="utf-8")
+    store, store_of_mended = room / "of-more" / STORE, room / "of-mended" / STORE
+    for made, source in ((store, more), (store_of_mended, mended)):
+        made.parent.mkdir()
+        lab.forks.succeed(made.parent, *ingest(source), "--db", made)
+    logs.mend(mended, "mended")
+    known = ingest(mended / "mended.jsonl")
     yield Command("first ingest into no store", ingest(few), ingest(few))
     yield Command("ingest into a store", ingest(few), ingest(few), store)
     yield Command("rebuild", ["rebuild"], ingest(more), store)
-    prices, mended = room / "prices.toml", logs.write_logs(room / "mended", "mended")
-    prices.write_text(logs.PRICES, encoding="utf-8")
-    store_of_mended = _store_of(lab, mended)
-    logs.mend(mended, "mended")
-    known = ingest(mended / "mended.jsonl")
     yield Command("reprice", ["reprice", "--prices", prices], ingest(more), store)
     yield Command("ingest --retry-rejects", ["ingest", "--retry-rejects", "--jobs", "1"], known, store_of_mended)
     yield Command("one of two writers, no store", ingest(few), ingest(few), None, ingest(more), share=1)
     yield Command("one of two writers, a store", ingest(few), ingest(few), store_of_mended, ingest(more), share=1)
-
-
-def _store_of(lab: Lab, source: Path) -> Path:
-    store = source.with_name(f"of-{source.name}") / STORE
-    store.parent.mkdir()
-    lab.forks.succeed(store.parent, *ingest(source), "--db", store)
-    return store
 
 
 def ingest(source: Path) -> list[str | Path]:
@@ -90,8 +84,8 @@ def ingest(source: Path) -> list[str | Path]:
 
 
 def attack(lab: Lab, kills: int) -> None:
-    """Strike each command (the first `kills`): `kills` times by SIGKILL in all, and a twentieth as often by each of SIGTERM and SIGINT."""
-    every = list(islice(commands(lab), kills))
+    """Strike each command: `kills` times by SIGKILL in all, and a twentieth as often by each of SIGTERM and SIGINT."""
+    every = list(commands(lab))
     usual = {command.name: undisturbed(lab, command) for command in every}
     _strike_all(lab, every, usual, signal.SIGKILL, kills)
     for number in (signal.SIGTERM, signal.SIGINT):

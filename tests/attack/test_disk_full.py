@@ -7,7 +7,7 @@ from tests.attack.lab import Lab
 
 
 def test_a_full_disk_leaves_the_store_as_before_and_is_told_in_a_sentence(lab: Lab) -> None:
-    disk_full.attack(lab, attempts=1)
+    disk_full.attack(lab, attempts=2)
     assert [str(failure) for tally in lab.tallies for failure in tally.failures] == []
     bounded = [tally for tally in lab.tallies if tally.attack.startswith("files")]
-    assert [tally.attempts for tally in bounded] == [1, 1, 1]
+    assert [tally.attempts for tally in bounded] == [2, 2, 2]
