@@ -10,6 +10,7 @@ import pytest
 
 from ingest.documents.contents import read_paths
 from ingest.pipeline import Options, ingest
+from ingest.reading import known_sources
 from ingest.store.database import Store
 from tests.conftest import ingest_paths, record_text
 
@@ -40,6 +41,21 @@ def test_an_unmodified_file_is_not_opened(store: Store, tmp_path: Path) -> None:
     assert not is_known(store, path)
     write(path, b"x" * len(RECORD))  # which nobody can know without opening it
     assert is_known(store, path)
+
+
+@pytest.mark.parametrize("asked_singly", [known_sources.MANY_STAMPS, 1])
+def test_many_sources_are_known_as_few_are(asked_singly: int, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [tmp_path / f"{number}.json" for number in range(3)]
+    for path in names:
+        write(path, RECORD + b" " * int(path.stem))
+    ingest_paths(store, tmp_path)
+    few = known_sources.known_sources(store)
+    monkeypatch.setattr(known_sources, "FEW_SOURCES", 0)
+    monkeypatch.setattr(known_sources, "MANY_STAMPS", asked_singly)
+    many = known_sources.known_sources(store)
+    stamps = [few.stamps.get(str(path)) for path in names]
+    assert [stamp.bytes for stamp in stamps if stamp] == [len(RECORD) + number for number in range(3)]
+    assert ([many.stamps.get(str(path)) for path in names], many.source_ids) == (stamps, few.source_ids)
 
 
 @pytest.mark.parametrize("change", [{"modified_ns": OLD_NS + 1}, {"content": OTHER + b"\n"}])
