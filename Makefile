@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DB ?= tachograph.duckdb
 PORT ?= 8501
-WORKERS ?= 2
+# one more than two cores: tests wait for browsers and for processes
+WORKERS ?= 3
 # the tests start the program hundreds of times: it is compiled once, whatever the environment says
 export PYTHONDONTWRITEBYTECODE :=
 
