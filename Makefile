@@ -24,7 +24,7 @@ test: $(VENV)/.ready-dev chromium check unit
 quick: $(VENV)/.ready-dev
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q -m "not slow"
+	$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow"
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

@@ -36,6 +36,7 @@ PLACES = {path.relative_to(ROOT).as_posix(): path for path in FILES}
 """The files of the three rooms by their place in the project."""
 
 
+@pytest.mark.slow
 def test_imports_point_down() -> None:
     assert not [f"{place} imports {name}" for place, path in PLACES.items() for name in imports(path) if not _may_import(place, name)]
 
@@ -95,6 +96,7 @@ def test_folders_do_not_import_each_other(lower: str, upper: str) -> None:
     assert not [f"{path.name}: {name}" for path in (ROOT / lower).rglob("*.py") for name in imports(path) if name.startswith(upper)]
 
 
+@pytest.mark.slow
 def test_functions_and_files_stay_short() -> None:
     texts = {place: path.read_text() for place, path in PLACES.items()}
     assert not [place for place, text in texts.items() if text.count("\n") > 500]

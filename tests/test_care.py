@@ -236,6 +236,7 @@ def test_an_ingest_that_changes_nothing_is_not_listed(sample_store: Store) -> No
     assert run(sample_store)["labels"] == {}
 
 
+@pytest.mark.slow
 def test_a_failed_undo_leaves_the_store_as_it_was(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ingest([Source("a.json", record_text().encode())], sample_store)
     monkeypatch.setattr("ingest.store.history.undo.note_doubts", lambda *_: 1 / 0)

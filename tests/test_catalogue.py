@@ -65,6 +65,7 @@ def answers(store: Store) -> Iterator[tuple[str, Answer]]:
     yield "compare in words", Answer(as_words(cohorts), "", of=compared())
 
 
+@pytest.mark.slow
 def test_every_column_that_a_command_shows_has_an_entry(samples: Store) -> None:
     for name, answer in answers(samples):
         told = [column.name for column in columns(answer.table, answer.of)]
@@ -142,6 +143,7 @@ def test_two_entries_of_one_key_are_refused() -> None:
         by_key(RUN_METRICS["cost_usd"], RUN_METRICS["runs"], RUN_METRICS["cost_usd"])
 
 
+@pytest.mark.slow
 def test_no_file_of_the_app_has_its_own_words_for_columns() -> None:
     assert not [found for path in sorted((ROOT / "app").rglob("*.py")) for found in words_of_columns(path)]
 

@@ -330,6 +330,7 @@ counts = st.integers(0, 3).map(lambda size: 10**size)
 invocations = st.tuples(st.lists(st.tuples(counts, counts, counts, counts), min_size=1, max_size=2), st.booleans())
 
 
+@pytest.mark.slow
 @given(st.lists(invocations, min_size=2, max_size=6))
 @examples(100)
 def test_d15_of_invocations_that_start_from_zero_none_is_joined_without_a_doubt(made: list[tuple[list[tuple[int, ...]], bool]]) -> None:

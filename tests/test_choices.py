@@ -123,6 +123,7 @@ def test_without_errors_the_warnings_are_counted() -> None:
     assert findings.finding(pa.Table.from_pylist(rows[1:]), 0, 163) == "0 errors, 0 warnings in 0 runs (of 163 examined)"
 
 
+@pytest.mark.slow
 def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs.duckdb")
     long = "The quick brown fox jumps over the lazy dog near the river bank"

@@ -208,6 +208,7 @@ def test_a_message_without_counts_is_no_response(logged: Any) -> None:
 RESPONSE = st.tuples(st.integers(0, 5), st.integers(0, 400), st.booleans())
 
 
+@pytest.mark.slow
 @given(st.lists(RESPONSE, max_size=12), st.randoms(use_true_random=False))
 def test_order_and_repetition_of_lines_change_no_count(told: list[tuple[int, int, bool]], random: Any) -> None:
     events = [

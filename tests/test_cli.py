@@ -223,6 +223,7 @@ def test_a_stream_that_the_shell_closed(tachograph: Run, filled: Path, words: st
     assert done.returncode == code
 
 
+@pytest.mark.slow
 def test_a_number_of_rows_beyond_all_counting_is_all_of_them(filled: Path) -> None:
     there = ["--format", "jsonl", "--db", str(filled / "tachograph.duckdb")]
     for words in (["runs", "--limit"], ["report", "--by", "run", "--runs"]):

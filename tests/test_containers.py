@@ -177,6 +177,7 @@ def test_any_bytes_are_accounted_for(data: bytes) -> None:
     assert [part.ordinal for part in parts] == list(range(len(parts)))
 
 
+@pytest.mark.slow
 def test_deep_nesting_is_no_crash() -> None:
     assert file_kind("[" * 100_000) is FileKind.JSON
     assert file_kind('{"a":' * 100_000) is FileKind.JSON
@@ -224,6 +225,7 @@ def test_compressed_files_are_read_by_their_content(compression: str) -> None:
     assert archive_kind(source) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", ["gz", "zst", "bz2", "xz"])
 def test_a_compressed_file_that_ends_early_gives_what_it_held_and_says_so(compression: str) -> None:
     lines = b"\n".join(record_text(uuid=str(number), result=str(hash(str(number))) * 40).encode() for number in range(2000))

@@ -44,6 +44,7 @@ def chosen_filters(draw: Callable[..., object]) -> Filters:
     return filters
 
 
+@pytest.mark.slow
 @given(chosen_filters())
 def test_a_link_leads_back_to_the_same_filters(filters: Filters) -> None:
     assert filter_urls.read(filter_urls.write(filters)) == filter_urls.Link(filters)

@@ -57,6 +57,7 @@ def rows(store: Store) -> list[dict[str, Any]]:
         return [row | {"measured_at": None} for row in arrow(connection, _ROWS).to_pylist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", FOLDERS.values(), ids=FOLDERS)
 def test_an_archive_tells_what_its_folder_tells(tmp_path: Path, files: Mapping[str, Any]) -> None:
     folder = filled(tmp_path / "folder", files)

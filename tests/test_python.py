@@ -221,6 +221,7 @@ def test_a_long_table_shows_its_beginning(opened: tachograph.Store) -> None:
     assert (html.count("<tr>"), "more rows not shown." in html) == (51, True)
 
 
+@pytest.mark.slow
 def test_ingest_counts_and_changes_nothing_the_second_time(tmp_path: Path) -> None:
     opened = tachograph.open(tmp_path / "runs.duckdb")
     first, again = (opened.ingest(SAMPLES, labels={"branch": "main"}) for _ in range(2))
@@ -229,6 +230,7 @@ def test_ingest_counts_and_changes_nothing_the_second_time(tmp_path: Path) -> No
     assert str(opened.models().total["cost_usd"]) == TOTAL_COST  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_a_path_that_cannot_be_opened_is_told_after_the_others(tmp_path: Path) -> None:
     opened = tachograph.open(tmp_path / "runs.duckdb")
     with pytest.raises(tachograph.InputUnreadable, match="All else was ingested") as raised:

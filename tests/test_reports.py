@@ -193,6 +193,7 @@ def test_models_say_what_is_reported_without_a_model(store: Store) -> None:
     assert "$3.00 of 1 run has no model attribution." in [cell.value for cell in sheets["Models"]["A"]]
 
 
+@pytest.mark.slow
 def test_a_report_is_of_one_moment(sample_store: Store) -> None:
     """Whoever would write meanwhile waits, and what was begun is read to its end."""
     with read_transaction(sample_store) as transaction:

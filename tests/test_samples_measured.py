@@ -131,6 +131,7 @@ def test_they_are_small() -> None:
     assert sum(path.stat().st_size for path, _ in files()) < MOST_BYTES
 
 
+@pytest.mark.slow
 def test_they_hold_no_address_no_home_and_no_secret() -> None:
     assert [(path.name, found[0]) for path, text in files() for rule in (EMAIL, HOME, SECRET) if (found := rule.search(text))] == []
 

@@ -192,6 +192,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_comes_to_an_end_and_to_something(piece: str) -> None:
     size = 40_000 if is_thorough() else 4_000
