@@ -16,7 +16,8 @@ run: $(VENV)/.ready-run
 	$(BIN)/tachograph ingest sample_logs --db $(DB)
 	$(BIN)/tachograph dashboard --db $(DB) --port $(PORT)
 
-## test: set up, then style, types and every test that is not marked `thorough`
+## test: set up, then style, types and the tests: all quick ones, and a quarter of the slow ones, another one for each commit (tests/quarters.py);
+## `make test QUARTER=all` takes all that are not marked `thorough`
 test: $(VENV)/.ready-dev chromium check unit
 
 ## quick: for the inner loop: style, and the tests that start no process, browser or screen, fill no store of their own and take under half
@@ -32,7 +33,7 @@ check: $(VENV)/.ready-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q $(QUARTER:%=--quarter=%)
 
 ## attack: kills, full disks, crowds of writers, hostile and broken logs, hostile pages, at full size (more than an hour); prints one table
 attack: $(VENV)/.ready-dev chromium

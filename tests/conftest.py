@@ -24,6 +24,7 @@ from ingest.store import database
 from ingest.store.database import Store
 from ingest.store.opening import engines
 from ingest.store.opening.new_store import NewStore
+from tests import quarters
 from tests.empty_store import copies_of
 from tests.examples import PROFILE, is_thorough
 from tests.forks import Forks, command, run_fresh
@@ -113,27 +114,54 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if config.option.markexpr == "not slow" and collection_path == ATTACKS else None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    quarters.add_option(parser)
+
+
+CHOICE = pytest.StashKey[quarters.Choice]()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say which tests were taken, beside how many they were."""
+    if config.option.markexpr != "not slow":
+        terminalreporter.write_line(str(config.stash[CHOICE]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of xdist which tests to take."""
+    node.workerinput["choice"] = quarters.given_to_worker(node.config.stash[CHOICE])
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """A shell starts what it runs in the background with SIGINT ignored, and so would everything that tests start and interrupt."""
+    """Choose the tests; and give signals their usual effect.
+
+    A shell starts what it runs in the background with SIGINT ignored, and so would everything that tests start and interrupt.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+    config.stash[CHOICE] = quarters.choice(config, is_thorough=is_thorough())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Mark what `make quick` leaves out, and leave to `make attack` what takes the time of a hundred tests."""
-    if not is_thorough():
-        left_out = [item for item in items if item.get_closest_marker("thorough")]
-        items[:] = [item for item in items if item not in left_out]
-        config.hook.pytest_deselected(items=left_out)
+    """Mark what `make quick` leaves out. Leave to `make attack` what takes the time of a hundred tests, other quarters to other runs."""
     for item in items:
-        asked = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
-        fills = "store" in asked and "sample_store" not in asked  # a new store: an ingest; that of the samples is a copy
-        fills |= "store_once" in asked and "samples_read" not in asked  # one for its module, which is filled for the first test
-        if fills or asked & SLOW or ATTACKS in item.path.parents:
+        if _is_slow(item):
             item.add_marker(pytest.mark.slow)
+    left_out = {item for item in items if not is_thorough() and item.get_closest_marker("thorough")}
+    left_out |= {item for item in items if item.get_closest_marker("slow") and not config.stash[CHOICE].takes(item.nodeid)}
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _is_slow(item: pytest.Item) -> bool:
+    asked = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
+    fills = "store" in asked and "sample_store" not in asked  # a new store: an ingest; that of the samples is a copy
+    fills |= "store_once" in asked and "samples_read" not in asked  # one for its module, which is filled for the first test
+    return fills or bool(asked & SLOW) or ATTACKS in item.path.parents
 
 
 gc.disable()  # until all is imported and collected

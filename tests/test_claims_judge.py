@@ -13,7 +13,6 @@ from ingest.claims import extract
 from ingest.claims.judge import confidence, scope
 from schemas.rows.claim import ClaimKind, Scope
 from schemas.rows.confidence import SHOWN_FROM
-from tests.labelled.fitting import fit_confidence, fit_scope, read
 from tests.labelled.texts import LABELLED, labelled_texts
 
 ROOM = Path(confidence.__file__).parent
@@ -79,6 +78,8 @@ def test_each_scope_has_its_weights() -> None:
 
 @pytest.mark.slow
 def test_fitting_writes_tables_of_the_same_form() -> None:
+    from tests.labelled.fitting import fit_confidence, fit_scope, read
+
     texts = read(LABELLED)
     lines, table = fit_confidence(texts, SHOWN_FROM)
     assert tomllib.loads(table)["weights"].keys() <= {feature.name for feature in confidence.FEATURES}
