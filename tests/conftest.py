@@ -7,6 +7,7 @@ import gc
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -111,7 +112,13 @@ ATTACKS = Path(__file__).parent / "attack"
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """To import what will not run takes as long as a dozen tests."""
-    return True if config.option.markexpr == "not slow" and collection_path == ATTACKS else None
+    if config.option.markexpr != "not slow":
+        return None
+    is_slow = collection_path.suffix == ".py" and _ALL_SLOW.search(collection_path.read_text(encoding="utf-8"))
+    return True if is_slow or collection_path == ATTACKS else None
+
+
+_ALL_SLOW = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

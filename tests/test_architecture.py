@@ -48,6 +48,7 @@ def _may_import(place: str, name: str) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_the_folders_of_app_import_those_before_them() -> None:
     rank = {f"app/{folder}": place for place, beside in enumerate(WITHIN_APP) for folder in beside}
     assert rank.keys() == {folder for edge in edges() for folder in edge if folder.startswith("app/")}

@@ -25,7 +25,7 @@ from tests.measured_runs import fill
 from tests.reporting import READERS
 from tests.serving import PATIENCE_SECONDS, leave, move, served, wait_until_drawn
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 Scheme = Literal["light", "dark"]
 Open = Callable[..., Page]

@@ -58,6 +58,7 @@ def every_entry() -> Iterator[tuple[str, str, Entry]]:
             yield from ((kind, section, entry) for entry in entries(kind, section))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OF_THREE_COLUMNS)
 def test_each_word_makes_its_example_work(kind: str) -> None:
     for _, section, entry in (one for one in every_entry() if one[0] == kind):

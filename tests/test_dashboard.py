@@ -310,6 +310,7 @@ def test_uploading_to_where_no_store_can_be_is_told(tmp_path: Path, open_screen:
     assert "does not exist" in app.error[0].value
 
 
+@pytest.mark.slow
 def test_a_card_is_the_metric_of_every_other_report(sample_store: Store) -> None:
     row = summary(sample_store, Filters(), (), list(RUN_METRICS)).to_pylist()[0]
     shown_cards = cards(row, list(RUN_METRICS))

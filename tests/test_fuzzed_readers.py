@@ -19,6 +19,7 @@ def test_every_reader_has_a_log() -> None:
     assert {name.partition(",")[0] for name in seeds.NAMES} == {reader.__name__ for reader in READERS if reader is not UnreadLogs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", seeds.NAMES)
 def test_a_broken_log_is_runs_and_rejects_and_every_document_counts(reader: str) -> None:
     result, kept = read(seeds.seed(reader))

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from tests.serving import ENTRY, PATIENCE_SECONDS, dashboard_port, move, wait_until_drawn, wait_until_up
 
-pytestmark = pytest.mark.xdist_group("browser")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 IMPATIENT = (
     "import sys, app.screens.cache\napp.screens.cache.WAIT_SECONDS = 2.0\nfrom streamlit.web.cli import main\nmain(['run', *sys.argv[1:]])"
