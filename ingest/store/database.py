@@ -284,7 +284,8 @@ class Store:
     @contextmanager
     def _attached(self, *, read_only: bool, alias: str = ALIAS) -> Iterator[_Attached]:
         """A connection with the store attached until the end of the block; with a new store, where there is none and it is written to."""
-        with ExitStack() as after, connected(alias) as connection:
+        kept_as = self._lake.kept_as if self._lake and read_only else ""
+        with ExitStack() as after, connected(alias, kept_as) as connection:
             try:
                 new = self._attach(connection, alias, after, read_only=read_only)
                 run(connection, f"use {alias}" if read_only else f"use {alias}; {_WRITING}")

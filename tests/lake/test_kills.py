@@ -74,6 +74,18 @@ def test_a_killed_catalog_leaves_all_or_nothing(
     assert totals(lake) == totals(store)
 
 
+def test_readers_go_on_with_a_catalog_that_was_restarted(server: PostgreSQL, own_server: PostgreSQL, tmp_path: Path) -> None:
+    """A lake stays attached between two readings, and its connection ends with the server."""
+    lake = Store(own_server.database("restarted"))
+    make_lake(lake.location, str(tmp_path / "data"))
+    assert runs(lake) == 0
+    own_server.kill()
+    own_server.start()
+    assert runs(lake) == 0
+    assert end([begin(lake, "ingest", write_logs(tmp_path / "logs", 0, RUNS))])[0][0] == 0
+    assert runs(lake) == RUNS
+
+
 def test_an_object_storage_that_goes_away_leaves_all_or_nothing(
     stored_lake: Store, storage: ObjectStorage, store: Store, tmp_path: Path, chance: random.Random
 ) -> None:

@@ -12,6 +12,9 @@ from ingest.store.lake import errors, extensions, settings
 from ingest.store.opening.waiting import StoreHeld, holder_in, is_held
 from ingest.system.locations import LAKE
 
+METADATA = "__ducklake_metadata_"
+"""With the name of an attached lake: the name of the database that its catalog is."""
+
 
 class Lake:
     """The lake at one location. `given`: the location as somebody gave it, maybe with a password; `location`: as it may be shown.
@@ -35,12 +38,27 @@ class Lake:
         return self.catalog.startswith("postgres:")
 
     @property
+    def kept_as(self) -> str:
+        """The name by which an engine keeps the lake attached for other readers.
+
+        Empty where it must not: a catalog that is a file would be held, and a snapshot is of its time.
+        """
+        return self._given if self.is_in_postgresql and self.at is None else ""
+
+    @property
     def catalog_file(self) -> str | None:
         """The whole path of a catalog that is a file; None in a database server."""
         return None if self.is_in_postgresql else os.path.realpath(self.catalog.removeprefix("sqlite:"))
 
     def attach(self, connection: duckdb.DuckDBPyConnection, alias: str, *, read_only: bool) -> None:
-        """Attach the lake, which must exist. Raises StoreError, and StoreHeld where its catalog is a file that another process holds."""
+        """Attach the lake, which must exist. Raises StoreError, and StoreHeld where its catalog is a file that another process holds.
+
+        A reader finds it attached already where the engine kept it (`kept_as`) and its catalog still answers.
+        """
+        if read_only and self.kept_as and self._is_attached(connection, alias):
+            if settings.has_keys():
+                self._use_storage(connection)
+            return
         options = ["create_if_not_exists false", *(["read_only"] if read_only else [])]
         if self.at:
             options.append(f"snapshot_time '{self.at.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00'")
@@ -74,6 +92,15 @@ class Lake:
                     raise
                 self._use_storage(connection)
                 connection.execute(attach)
+
+    def _is_attached(self, connection: duckdb.DuckDBPyConnection, alias: str) -> bool:
+        """Whether the lake is attached and its catalog answers. Otherwise it is detached: the server may have ended the connection."""
+        try:
+            connection.execute(f"from postgres_query('{METADATA}{alias}', 'select 1')").fetchall()
+        except duckdb.Error:
+            connection.execute(f"detach database if exists {alias}")
+            return False
+        return True
 
     def _use_storage(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Let DuckDB read and write an object storage. Raises StoreError."""

@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager
 
 import duckdb
 
+from ingest.store.lake.attaching import METADATA
 from ingest.store.lake.errors import Overtaken
 from ingest.store.opening.queue import Holder
 from ingest.store.opening.waiting import StoreHeld, Wait
@@ -32,7 +33,7 @@ _LOCK = 0x7461_6368_6F
 """The number of the lock: of our own, in the database of the catalog."""
 
 _TRY_LOCK = f"""
-from postgres_query('__ducklake_metadata_{{alias}}', $$
+from postgres_query('{METADATA}{{alias}}', $$
     select
         pg_try_advisory_xact_lock({_LOCK}) as is_ours,
         (

@@ -1,7 +1,8 @@
 """DuckDB engines: instances in memory that stores are attached to, one store after the other.
 
 To start an engine and to end it takes 20 ms, to attach a store to it one. So an engine is kept for its next user. It has one at a
-time, whose temporary tables end with the connection. After an error it is not kept, since nobody knows what it still holds.
+time, whose temporary tables end with the connection. After an error it is not kept, since nobody knows what it still holds. To attach a
+lake takes 150 ms and many questions to its catalog: it stays attached for the next reader of that lake.
 """
 
 from __future__ import annotations
@@ -37,29 +38,47 @@ With 3,000 runs, 6 MB, one thread takes three quarters of the time of two; with 
 """
 
 
+class Attached(NamedTuple):
+    """What is attached to an engine, and under which name."""
+
+    name: str
+    location: str
+
+
 class _Engine(NamedTuple):
-    """An engine by its first connection, which nobody else uses. `folder`: that of its temporary files, which cannot be changed."""
+    """An engine by its first connection, which nobody else uses.
+
+    `folder`: that of its temporary files, which cannot be changed. `attached`: the lake that is attached to it.
+    """
 
     first: duckdb.DuckDBPyConnection
     folder: str
+    attached: Attached | None = None
 
 
 _idle: deque[_Engine] = deque(maxlen=_KEPT)
 
 
 @contextmanager
-def connected(store: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to an engine of its own, in memory. `store`: the name by which one may be attached to it."""
+def connected(store: str, lake: str = "") -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to an engine of its own, in memory.
+
+    `store`: the name by which one may be attached to it. `lake`: the location of a lake that is only read: it may be attached already,
+    and stays so.
+    """
+    attached = Attached(store, lake) if lake else None
     with ExitStack() as ending:
-        engine = _idle_engine() or _new_engine()
+        engine = _idle_engine(attached) or _new_engine()
         ending.callback(engine.first.close)
         with closing(engine.first.cursor()) as connection:
             yield connection
         with suppress(duckdb.Error):
-            engine.first.execute(f"reset memory_limit; reset preserve_insertion_order; set threads = 1; detach database if exists {store}")
+            engine.first.execute("reset memory_limit; reset preserve_insertion_order; set threads = 1")
+            if not attached:
+                engine.first.execute(f"detach database if exists {store}")
             engine.first.execute(f"drop temporary secret if exists {SECRET}")
             ending.pop_all()
-            _idle.append(engine)
+            _idle.append(engine._replace(attached=attached))
 
 
 def use_all_cores(connection: duckdb.DuckDBPyConnection) -> None:
@@ -74,15 +93,25 @@ def _new_engine() -> _Engine:
     return _Engine(first, folder)
 
 
-def _idle_engine() -> _Engine | None:
-    """One that is kept, if there is one for the folder of temporary files that is used now."""
-    while _idle:
-        with suppress(IndexError):  # another thread took it
-            engine = _idle.pop()
-            if engine.folder == tempfile.gettempdir():
-                return engine
+def _idle_engine(attached: Attached | None) -> _Engine | None:
+    """One that is kept with the lake, else one with nothing attached. Those with another folder of temporary files than is used now end."""
+    folder = tempfile.gettempdir()
+    for engine in tuple(_idle):
+        if engine.folder != folder and _taken(engine):
             engine.first.close()
+    for wanted in (attached, None):
+        for engine in tuple(_idle):
+            if engine.attached == wanted and _taken(engine):
+                return engine
     return None
+
+
+def _taken(engine: _Engine) -> bool:
+    """Take an engine out of those that are kept; False where another thread did."""
+    with suppress(ValueError):
+        _idle.remove(engine)
+        return True
+    return False
 
 
 def end_idle() -> None:
