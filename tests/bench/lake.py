@@ -1,13 +1,14 @@
 """How fast a lake is beside a file: ingest by several writers at once, and what the screens ask of millions of runs.
 
     python -m tests.bench.lake writers [RUNS]           # 100,000
-    python -m tests.bench.lake screens [RUNS] [FOLDER]  # 1,000,000; ten times as many need 15 GB of disk
+    python -m tests.bench.lake screens [RUNS] [FOLDER]  # 1,000,000; ten times as many need 10 GB of disk and an hour
 
 Needs the extra `lake` and PostgreSQL (docs/lake.md), for the catalog; the data lies in a folder. *writers* ingests the same logs, 1,000
 records in each file, into a file by one process, then into new lakes by 1, 2 and 4 at once, each with its share. Prints seconds until the
 last has ended, and of processors. *screens* makes a store of a million runs in FOLDER once (`tests.bench.big_store`), and a lake of it:
 of more runs by copies with other ids, each a year earlier. Then it prints for each screen the 95th percentile of its questions to the
-file and to the lake, as `tests.bench.pages` asks them, and the ratio; and the bytes and rows of each table of the lake.
+file and to the lake, as `tests.bench.pages` asks them, and the ratio; before that the rows, files and bytes of each table of the lake, the
+size of its catalog, and what it takes to ingest ten records into either.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from tests.lake.servers import PASSWORD, PostgreSQL, postgresql
 
 RECORDS_PER_FILE = 1000
 WRITERS = (1, 2, 4)
+FEW = 10
+ROUNDS = 5
 
 OF_ONE_STORE = 1_000_000
 """Runs of the store that a lake is made of."""
@@ -72,10 +75,10 @@ def writers(runs: str = "100000") -> None:
             _print(f"a lake, {number} at once", _ingested(lake, shares), alone)
 
 
-def _write_logs(folder: Path, files: int, lines: Iterator[str]) -> Iterator[Path]:
+def _write_logs(folder: Path, files: int, lines: Iterator[str], records: int = RECORDS_PER_FILE) -> Iterator[Path]:
     for number in range(files):
         path = folder / f"log-{number:05}.jsonl"
-        path.write_text("\n".join(next(lines) for _ in range(RECORDS_PER_FILE)), encoding="utf-8")
+        path.write_text("\n".join(next(lines) for _ in range(records)), encoding="utf-8")
         yield path
 
 
@@ -108,15 +111,29 @@ def screens(runs: str = str(OF_ONE_STORE), folder: str = "") -> None:
         for copy in range(int(runs) // size):
             _add_copy(lake, file, copy)
         print(f"{int(runs):,} runs in a lake beside {size:,} in a file; made in {time.perf_counter() - began:,.0f} s")
-        found = status(lake.location)
-        print(f"{'table':<24}{'rows':>14}{'files':>7}{'MB':>9}")
-        for table in found.tables:
-            print(f"{table.name:<24}{table.rows:>14,}{table.files:>7}{table.bytes / 1e6:>9,.1f}")
+        _print_files(server, lake)
+        _print_few(file, lake, Path(data))
         print(f"{'screen':<12}{'file':>9}{'lake':>9}{'ratio':>7}{'file, all':>12}{'lake, all':>12}{'ratio':>7}   95th percentile, seconds")
         for screen in SCREENS:
-            times = [_high(ask(store, screen)) for ask in (warm, cold) for store in _in_turn(file, lake)]
+            times = [_high(ask(store, screen, ROUNDS)) for ask in (warm, cold) for store in _in_turn(file, lake)]
             chosen, everything = times[:2], times[2:]
             print(f"{screen:<12}{_row(chosen)}{_row(everything, 12)}", flush=True)
+
+
+def _print_files(server: PostgreSQL, lake: Store) -> None:
+    """What lies in the lake, and the size of its catalog."""
+    print(f"{'table':<24}{'rows':>14}{'files':>7}{'MB':>9}")
+    for table in status(lake.location).tables:
+        print(f"{table.name:<24}{table.rows:>14,}{table.files:>7}{table.bytes / 1e6:>9,.1f}")
+    print(f"catalog: {int(server.query('screens', 'select pg_database_size(current_database())')) / 1e6:,.1f} MB")
+
+
+def _print_few(file: Store, lake: Store, folder: Path) -> None:
+    """What it takes to add a few runs, which must be found to be new among all."""
+    [log] = _write_logs(folder, 1, iter(made_of(records_of(), FEW, seed=time.time_ns())), FEW)
+    alone = _ingested(file.location, [[log]])
+    _print(f"{FEW} records, file", alone, alone)
+    _print(f"{FEW} records, lake", _ingested(lake.location, [[log]]), alone)
 
 
 def _in_turn(*stores: Store) -> Iterator[Store]:

@@ -71,16 +71,16 @@ def _words(times: Sequence[Times]) -> str:
     return " ".join(f"{wall:>9.3f} ({cpu:6.3f})" for wall, cpu in zip(*rows, strict=True))
 
 
-def warm(store: Store, screen: str) -> list[Times]:
+def warm(store: Store, screen: str, rounds: int = ROUNDS) -> list[Times]:
     """The questions of a screen about chosen runs, with another choice in each round."""
     asked = [question for question in questions_of(screen, {MIN_COST: "0.11"}) if question.is_filtered]
-    return [_asked(store, [question.with_filter(MIN_COST, f"{0.2 + number / 1000:.3f}") for question in asked]) for number in range(ROUNDS)]
+    return [_asked(store, [question.with_filter(MIN_COST, f"{0.2 + number / 1000:.3f}") for question in asked]) for number in range(rounds)]
 
 
-def cold(store: Store, screen: str) -> list[Times]:
+def cold(store: Store, screen: str, rounds: int = COLD_ROUNDS) -> list[Times]:
     """All questions of a screen."""
     asked = questions_of(screen, {})
-    return [_asked(store, asked) for _ in range(COLD_ROUNDS)]
+    return [_asked(store, asked) for _ in range(rounds)]
 
 
 def searches(store: Store) -> list[Times]:
