@@ -24,6 +24,7 @@ KEY, SECRET = "marker-of-a-key", "marker-of-a-secret"
 USER = "lake"
 
 PATIENCE_SECONDS = 60
+HERE = "127.0.0.1"
 
 
 def free_port() -> int:
@@ -40,10 +41,11 @@ def program(name: str) -> Path | None:
 
 
 class PostgreSQL:
-    """A server of its own in a folder. Root may not run it: then it runs as nobody."""
+    """A server of its own in a folder. Root may not run it: then it runs as nobody. It listens at `host`, one address or several."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: str = HERE) -> None:
         self.port = free_port()
+        self._host = host
         self._folder = folder
         self._as = {"user": "nobody"} if os.getuid() == 0 else {}
         if self._as:
@@ -52,11 +54,14 @@ class PostgreSQL:
         self._run(
             "initdb", "-D", str(folder / "data"), "-U", USER, "-A", "scram-sha-256", "--pwfile", str(folder / "password"), "--no-sync"
         )
+        if host != HERE:
+            with (folder / "data" / "pg_hba.conf").open("a") as allowed:
+                allowed.write("host all all samenet scram-sha-256\n")
         self.start()
 
     def start(self) -> None:
         """Start it, and wait until it answers; after a kill it recovers first."""
-        options = f"-p {self.port} -k {self._folder} -c listen_addresses=127.0.0.1 -c max_connections=200"
+        options = f"-p {self.port} -k {self._folder} -c listen_addresses={self._host} -c max_connections=200"
         self._run("pg_ctl", "-D", str(self._folder / "data"), "-o", options, "-l", str(self._folder / "log"), "-w", "-t", "60", "start")
 
     def stop(self) -> None:
@@ -77,10 +82,10 @@ class PostgreSQL:
         for lock in ("data/postmaster.pid", f".s.PGSQL.{self.port}.lock"):  # a zombie that nobody waits for would pass for a running server
             (self._folder / lock).unlink(missing_ok=True)
 
-    def database(self, name: str) -> str:
-        """A new database. Returns the location of a lake in it, without the password."""
+    def database(self, name: str, host: str = HERE) -> str:
+        """A new database. Returns the location of a lake in it, without the password, for those who see the server as `host`."""
         self._run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", USER, name)
-        return f"ducklake:postgres:host=127.0.0.1 port={self.port} user={USER} dbname={name}"
+        return f"ducklake:postgres:host={host} port={self.port} user={USER} dbname={name}"
 
     def query(self, name: str, sql: str) -> str:
         """The answer of psql."""
@@ -123,9 +128,9 @@ class ObjectStorage:
             time.sleep(0.1)
         self.come_back()
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, host: str = HERE) -> dict[str, str]:
         """The variables that lead to it."""
-        address = f"http://127.0.0.1:{self.port}"
+        address = f"http://{host}:{self.port}"
         return {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": address}
 
     def bucket(self, name: str) -> str:
@@ -146,8 +151,13 @@ class ObjectStorage:
 
     def come_back(self) -> None:
         """Listen again."""
-        self._listener = socket.create_server(("127.0.0.1", self.port), backlog=64)
-        Thread(target=self._relay, args=(self._listener,), daemon=True).start()
+        self._listener = self.listen(HERE)
+
+    def listen(self, host: str) -> socket.socket:
+        """Take connections to an address of this machine, until the socket is closed."""
+        listener = socket.create_server((host, self.port), backlog=64)
+        Thread(target=self._relay, args=(listener,), daemon=True).start()
+        return listener
 
     def end(self) -> None:
         """End the server."""
@@ -175,9 +185,9 @@ def _pass_on(one: socket.socket, other: socket.socket) -> None:
 
 
 @contextmanager
-def postgresql(folder: Path) -> Iterator[PostgreSQL]:
+def postgresql(folder: Path, host: str = HERE) -> Iterator[PostgreSQL]:
     """A server for the block."""
-    server = PostgreSQL(folder)
+    server = PostgreSQL(folder, host)
     try:
         yield server
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,9 @@ from ingest.store.database import Store
 from ingest.store.lake import extensions
 from ingest.store.lake.making import make_lake
 from schemas.errors import StoreError
-from tests.conftest import SAMPLES, Run
+from tests.conftest import SAMPLES, Run, ingest_paths
 from tests.lake.servers import KEY, PASSWORD, SECRET, ObjectStorage, PostgreSQL, free_port
+from tests.lake.writers import runs
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -99,6 +101,20 @@ def test_a_lake_of_a_newer_tachograph(lake: Store, tachograph: Run) -> None:
     lake.write(lambda writer: writer.connection.execute("update store_meta set schema_version = 99"))
     for words in ("report", f"ingest {SAMPLES}"):
         assert "was written by a newer Tachograph" in told(tachograph, words, lake.location)
+
+
+@pytest.mark.parametrize(("minutes", "words"), [(63, "ahead of"), (-63, "behind")])
+def test_a_clock_that_is_wrong(lake: Store, monkeypatch: pytest.MonkeyPatch, minutes: int, words: str) -> None:
+    """Of this process only: nothing here changes the clock of a machine."""
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 60 * minutes)
+    with pytest.raises(StoreError, match=rf"clock of this machine is 1:0[23]:\d\d \(.*\) {words} that of the catalog: nothing") as raised:
+        ingest_paths(lake, SAMPLES)
+    assert raised.value.exit_code == 4
+    monkeypatch.undo()
+    assert runs(lake) == 0
+    ingest_paths(lake, SAMPLES)
+    assert runs(lake) == 3
 
 
 def test_a_user_who_may_only_look(lake: Store, server: PostgreSQL, tachograph: Run) -> None:

@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import timedelta
 
 import duckdb
 
@@ -21,7 +22,7 @@ from ingest.store.lake.errors import Overtaken
 from ingest.store.opening.queue import Holder
 from ingest.store.opening.waiting import StoreHeld, Wait
 from ingest.store.statements import run
-from schemas.errors import StoreBusy
+from schemas.errors import StoreBusy, StoreError
 
 _TAKE = "update store_meta set last_ingest = last_ingest"
 _FIRST_SECONDS, _LONGEST_SECONDS = 0.05, 2.0
@@ -41,9 +42,13 @@ from postgres_query('{METADATA}{{alias}}', $$
             from pg_locks join pg_stat_activity using (pid)
             where locktype = 'advisory' and granted and (classid::bigint << 32) + objid::bigint = {_LOCK}
             limit 1
-        ) as holder
+        ) as holder,
+        extract(epoch from clock_timestamp())::float8 as now
 $$)"""
-"""Whether we have the lock now, and who had it before."""
+"""Whether we have the lock now, who had it before, and the time of the catalog in seconds since 1970."""
+
+MOST_SKEW_SECONDS = 300
+"""A writer whose clock differs by more from the catalog's is refused: an object storage takes 900, Kerberos 300."""
 
 _AHEAD = 30
 """As if so many waited before us: a question every tenth of a second on the average."""
@@ -51,19 +56,29 @@ _AHEAD = 30
 
 @contextmanager
 def lock_catalog(connection: duckdb.DuckDBPyConnection, alias: str, wait: Wait) -> Iterator[None]:
-    """The lock of the catalog for the block, in a transaction of its own. Raises StoreBusy."""
+    """The lock of the catalog for the block, in a transaction of its own. Raises StoreBusy, and StoreError where the clock is wrong."""
     with closing(connection.cursor()) as locking:
-        wait.repeat(lambda: _lock(locking, alias), None, _AHEAD)
+        wait.repeat(lambda: _lock(locking, alias, wait.location), None, _AHEAD)
         yield
         locking.rollback()
 
 
-def _lock(locking: duckdb.DuckDBPyConnection, alias: str) -> None:
+def _lock(locking: duckdb.DuckDBPyConnection, alias: str, location: str) -> None:
     locking.begin()
-    [(is_ours, holder)] = run(locking, _TRY_LOCK.format(alias=alias)).fetchall()
+    [(is_ours, holder, now)] = run(locking, _TRY_LOCK.format(alias=alias)).fetchall()
+    _require_clock(location, time.time() - now)
     if not is_ours:
         locking.rollback()
         raise StoreHeld(Holder(f"pid {holder}", f"pid {holder}", "writing") if holder else None)
+
+
+def _require_clock(location: str, ahead_seconds: float) -> None:
+    """Snapshots have the time of the machine that commits: `--at` would find the wrong ones. Raises StoreError."""
+    if abs(ahead_seconds) > MOST_SKEW_SECONDS:
+        off = timedelta(seconds=round(abs(ahead_seconds)))
+        how = "ahead of" if ahead_seconds > 0 else "behind"
+        message = f"{location}: the clock of this machine is {off} (hours:minutes:seconds) {how} that of the catalog: nothing was written."
+        raise StoreError(message, "Set the clock, of this machine or of the catalog's: the times of snapshots would be wrong.")
 
 
 def take_turn(connection: duckdb.DuckDBPyConnection) -> None:

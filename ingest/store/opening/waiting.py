@@ -40,7 +40,7 @@ class Wait:
     """Measures for how long the same process holds the store. Each new holder starts the time again."""
 
     def __init__(self, location: str, seconds: float, on_wait: Callable[[str], object]) -> None:
-        self._location = location
+        self.location = location
         self._seconds = seconds
         self._on_wait = on_wait
         self._began = self._counted_from = time.monotonic()
@@ -86,7 +86,7 @@ class Wait:
         is_ours = holder.who.partition(",")[0] == f"pid {os.getpid()}"
         subject = "another request of this process" if is_ours else "another process"
         who = f" ({holder.who})" if holder.who else ""
-        said = f"Waiting up to {self._seconds:g} s for {self._location}: {subject} is {holder.does}{who}"
+        said = f"Waiting up to {self._seconds:g} s for {self.location}: {subject} is {holder.does}{who}"
         if said != self._said:
             self._said = said
             self._on_wait(said)
@@ -95,7 +95,7 @@ class Wait:
         by = f"by {self._keeper.who}" if self._keeper else "by another process"
         queue = f", and {others} more are waiting" if others > 1 else ", and one more is waiting" if others else ""
         return StoreBusy(
-            f"{self._location} is locked {by}{queue}; timed out after {self._seconds:g} s.",
+            f"{self.location} is locked {by}{queue}; timed out after {self._seconds:g} s.",
             "Close the other program, or wait longer with --wait SECONDS.",
         )
 
