@@ -13,6 +13,7 @@ import pytest
 
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
+from ingest.store import errors
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
 from schemas.errors import ExitCode, NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
@@ -224,3 +225,31 @@ def test_a_store_behind_a_link_is_the_one_the_link_leads_to(sample_store: Store,
     (tmp_path / "log.json").write_text(record_text())
     assert [source.name for source in ingest_paths(linked, tmp_path).sources] == [str(tmp_path / "log.json")]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["links", "log.json", "runs.duckdb"]
+
+
+LAKES_READ = 68
+"""The storage version of DuckDB 1.5, in the header of a file."""
+
+
+def test_the_duckdb_that_lakes_need_reads_a_new_store(store: Store) -> None:
+    """Its storage version, and the SQL of its views: DuckDB 2.0 writes `if(…)` as a function that 1.5 does not have."""
+    with store.writing():
+        pass
+    header = Path(store.location).read_bytes()[:20]
+    assert header[8:12] == b"DUCK"
+    assert int.from_bytes(header[12:], "little") <= LAKES_READ
+    with store.reading() as connection:
+        views = connection.execute("select view_name from duckdb_views() where not internal and contains(sql, '\"if\"')").fetchall()
+    assert not views
+
+
+def test_a_store_of_a_newer_duckdb_is_told_as_such() -> None:
+    """In the words of DuckDB 1.5.5, to which 2.0 was shown."""
+    said = (
+        "IO Error: Trying to read a database file with version number 999, but we can only read versions between 64 and 68.\n"
+        "The database file was created with an newer version of DuckDB."
+    )
+    told = errors.unusable("runs.duckdb", duckdb.IOException(said))
+    assert isinstance(told, StoreVersionMismatch)
+    assert str(told).startswith("runs.duckdb was written by a newer DuckDB than the one that is installed here")
+    assert "`tachograph rebuild --db runs.duckdb`" in told.hint

@@ -46,10 +46,13 @@ if TYPE_CHECKING:
 ALIAS = "tachograph"
 PREVIOUS = "previous"
 DEFAULT_WAIT_SECONDS = 30.0
-_FILE_OPTIONS = ("row_group_size 16384", *(("storage_version 'latest'",) if duckdb.__version__.startswith("1.") else ()))
-"""Options of a new store. Row groups of this size are compressed in parallel and written during the insert; with the default size a
-batch would go through the write-ahead log first, uncompressed (measured: 5.3 s against 0.7 s for 100,000 runs). DuckDB 1.x
-keeps text with zstd only in its latest storage version."""
+_FILE_OPTIONS = ("row_group_size 16384",)
+"""Options of a store. Row groups of this size are compressed in parallel and written during the insert; with the default size a
+batch would go through the write-ahead log first, uncompressed (measured: 5.3 s against 0.7 s for 100,000 runs)."""
+
+_NEW_FILE_OPTIONS = (*_FILE_OPTIONS, "storage_version 'v1.5.0'")
+"""Options of a new store. The storage version is the first that keeps text with zstd, and is read by the DuckDB that lakes need: `copy`
+takes a file of the main install to a lake. So the views have no `if(…)`: DuckDB 1.5 does not find in them what 2.0 wrote for it."""
 
 _VIEW_OPTIONS = "" if duckdb.__version__.startswith("1.") else " with (defer_binding)"
 """Options of the views of a new store. Views that read views are bound again with each: a third of the time that a new store takes. They
@@ -225,7 +228,7 @@ class Store:
             connection.execute(f"checkpoint {PREVIOUS}")  # otherwise its write-ahead log would end up beside the new store
             self._done(partial(remove_database, aside))  # left by a killed process: a living one would hold the lock on the store
             after.callback(discard, aside)
-            connection.execute(_attach_sql(str(aside), ALIAS, read_only=False))
+            connection.execute(_attach_sql(str(aside), ALIAS, _NEW_FILE_OPTIONS))
             connection.execute(f"use {ALIAS}")
             connection.begin()
             create_schema(connection)
@@ -244,7 +247,7 @@ class Store:
         with TemporaryDirectory(dir=temporary_folder()) as folder, self._attached(read_only=False) as (connection, _, after):
             self._require_whole(connection)
             after.callback(_detach, connection, PREVIOUS)
-            connection.execute(_attach_sql(f"{folder}/previous.duckdb", PREVIOUS, read_only=False))
+            connection.execute(_attach_sql(f"{folder}/previous.duckdb", PREVIOUS, _NEW_FILE_OPTIONS))
             snapshot = copy_aside(connection, ALIAS, PREVIOUS)
             connection.begin()
             take_turn(connection)
@@ -335,7 +338,8 @@ class Store:
         with put_off():  # an interrupt here could leave a file that nobody removes
             new = None if read_only or self.exists() else self._begin_new(after)
             try:
-                connection.execute(_attach_sql(str(new.path) if new else self._place, alias, read_only=read_only))
+                options = ("read_only",) if read_only else _NEW_FILE_OPTIONS if new else _FILE_OPTIONS
+                connection.execute(_attach_sql(str(new.path) if new else self._place, alias, options))
             except duckdb.Error as error:
                 if is_held(error):
                     raise StoreHeld(holder_in(error, read_only=read_only)) from error
@@ -462,10 +466,10 @@ def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Itera
         connection.unregister("given")
 
 
-def _attach_sql(location: str, alias: str, *, read_only: bool) -> str:
+def _attach_sql(location: str, alias: str, options: Sequence[str]) -> str:
     place = location.replace("'", "''")
-    of_file = ["type duckdb"] if is_path(location) else []  # otherwise DuckDB would read a file called `runs.json` as data
-    options = [*of_file, "read_only"] if read_only else [*of_file, *_FILE_OPTIONS] if of_file else []
+    # without the type, DuckDB would read a file called `runs.json` as data; what is no file has no options of files
+    options = ("type duckdb", *options) if is_path(location) else [option for option in options if option == "read_only"]
     listed = f" ({', '.join(options)})" if options else ""
     return f"attach '{place}' as {alias}{listed}"
 

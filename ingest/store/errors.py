@@ -66,6 +66,10 @@ def unusable(location: str, error: duckdb.Error) -> StoreError:
     reason = _reason(error)
     if any(words in reason for words in _NO_SUCH_FILE):
         return missing(location)
+    if "newer version of DuckDB" in str(error):
+        message = f"{location} was written by a newer DuckDB than the one that is installed here, {duckdb.__version__}."
+        hint = f"Where it was written, `{command_line('rebuild', location)}` makes a file that can be read here."
+        return StoreVersionMismatch(message, hint)
     return NotAStore(f"{location} cannot be used as a store: {reason}", "Choose another file with --db.")
 
 

@@ -34,7 +34,9 @@ _ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
 
 def _all_tokens(prefix: str = "") -> str:
     """SQL of the sum of all tokens. Where they are not exact, input includes the cache reads or writes that the log does not tell apart."""
-    cached = (f"coalesce({prefix}{name}, if(tokens_basis <> 'exact', 0, null))" for name in ("cache_read_tokens", "cache_write_tokens"))
+    cached = (
+        f"coalesce({prefix}{name}, case when tokens_basis <> 'exact' then 0 end)" for name in ("cache_read_tokens", "cache_write_tokens")
+    )
     return " + ".join((f"{prefix}input_tokens", f"{prefix}output_tokens", *cached))
 
 

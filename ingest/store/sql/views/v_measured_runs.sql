@@ -115,14 +115,14 @@ select
             then len(run_ids) || ' runs match by ' || joined_by || ': ' || array_to_string([left(id, 8) for id in run_ids[:4]], ', ')
         when len(run_ids) = 1 then null
         when matching > 0
-            then if(matching = 1, 'the run that matches', matching || ' runs that match') || ' by ' || joined_by
+            then case when matching = 1 then 'the run that matches' else matching || ' runs that match' end || ' by ' || joined_by
                 || ' left no patch, or began after the measurement'
         when coalesce(run_id, run_path, patch_sha256, commit, task) is null then 'it names no run, patch, commit or task'
         else
             'no run has its ' || concat_ws(
-                ' or ', if(run_id is not null, 'id', null), if(run_path is not null, 'folder', null),
-                if(patch_sha256 is not null, 'patch', null), if(commit is not null, 'commit', null),
-                if(task is not null and commit is null, 'task', null)
+                ' or ', case when run_id is not null then 'id' end, case when run_path is not null then 'folder' end,
+                case when patch_sha256 is not null then 'patch' end, case when commit is not null then 'commit' end,
+                case when task is not null and commit is null then 'task' end
             ) || coalesce(' and agent ' || agent, '')
     end as unjoined
 from judged;

@@ -19,7 +19,7 @@ named as (
             when benchmark = given['candidate'] then 'candidate'
         end as said_variant,
         -- a unit that is said has its stored unit, its factor and its better direction beside it
-        if(unit is null, coalesce(cast(given['unit_factor'] as double), 1), 1) as factor
+        case when unit is null then coalesce(cast(given['unit_factor'] as double), 1) else 1 end as factor
     from measurements
     left join given using (source_id)
     where source_id not in (select goes_on from sources where goes_on is not null)

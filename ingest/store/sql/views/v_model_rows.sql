@@ -3,7 +3,7 @@
 create or replace view v_model_rows as
 select
     model_usage.*,
-    own_input_tokens + own_output_tokens + coalesce(own_cache_read_tokens, if(tokens_basis <> 'exact', 0, null)) + coalesce(own_cache_write_tokens, if(tokens_basis <> 'exact', 0, null)) as total_tokens,
+    own_input_tokens + own_output_tokens + coalesce(own_cache_read_tokens, case when tokens_basis <> 'exact' then 0 end) + coalesce(own_cache_write_tokens, case when tokens_basis <> 'exact' then 0 end) as total_tokens,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
     case when own_cache_write_tokens > 0 and own_cache_write_1h_tokens is null then own_cache_write_tokens else 0 end as assumed_5m_tokens
 from model_usage;

@@ -27,35 +27,35 @@ pairs as (
         c.failure_detail, c.n, c.flags, c.patch_applied, c.measured_at, c.about,
         sides.base, b.source_id as base_source_id, b.measurement_no as base_measurement_no, b.value as base_value, b.n as base_n,
         b.status as base_status, b.failure_detail as base_failure_detail,
-        if(c.source_id = b.source_id, 1, 0) as is_same_file,
+        case when c.source_id = b.source_id then 1 else 0 end as is_same_file,
         abs(epoch(c.measured_at) - epoch(b.measured_at)) / 3600 as hours_apart,
         [reason for reason in [
-            if(b.source_id is null, 'no ' || sides.base || ' was measured', null),
-            if(b.status <> 'ok', 'the ' || sides.base || ' failed', null),
-            if(c.workload_fp <> b.workload_fp, 'another workload', null),
-            if(c.bench_model <> b.bench_model, 'another model was served (' || b.bench_model || ', not ' || c.bench_model || ')', null),
-            if(c.machine <> b.machine, 'another machine', null),
-            if(c.batch <> b.batch, 'another set-up (' || b.batch || ')', null),
+            case when b.source_id is null then 'no ' || sides.base || ' was measured' end,
+            case when b.status <> 'ok' then 'the ' || sides.base || ' failed' end,
+            case when c.workload_fp <> b.workload_fp then 'another workload' end,
+            case when c.bench_model <> b.bench_model then 'another model was served (' || b.bench_model || ', not ' || c.bench_model || ')' end,
+            case when c.machine <> b.machine then 'another machine' end,
+            case when c.batch <> b.batch then 'another set-up (' || b.batch || ')' end,
             -- what is known for one side only may differ
-            if(b.source_id is not null and (c.workload_fp is null) <> (b.workload_fp is null), 'workload known for one side only', null),
-            if(b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null), 'served model known for one side only', null),
-            if(b.source_id is not null and (c.machine is null) <> (b.machine is null), 'machine known for one side only', null),
-            if(b.source_id is not null and (c.batch is null) <> (b.batch is null), 'set-up known for one side only', null),
-            if(list_contains(c.flags, 'zero') or list_contains(b.flags, 'zero') or c.value <= 0 or b.value <= 0, 'a value is 0', null),
-            if(list_contains(c.flags, 'quantised') or list_contains(b.flags, 'quantised'), 'the values are multiples of one coarse step', null),
-            if(list_contains(c.flags, 'percent_of_two_kinds'), 'the column mixes two kinds of percent', null),
-            if(list_contains(c.flags, 'same_as_baseline') and sides.base = 'baseline', 'every value is exactly that of the baseline', null),
-            if(list_contains(c.flags, 'set_point'), 'the rate was set, not measured', null),
-            if(list_contains(c.flags, 'merged') or list_contains(b.flags, 'merged'), 'the row joins values of several set-ups', null),
-            if(c.patch_applied = 'no', 'the patch was not applied', null),
-            if(b.source_id is not null and c.better = 'unknown', 'which way is better is unknown: say it with --measure better=lower', null)
+            case when b.source_id is not null and (c.workload_fp is null) <> (b.workload_fp is null) then 'workload known for one side only' end,
+            case when b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null) then 'served model known for one side only' end,
+            case when b.source_id is not null and (c.machine is null) <> (b.machine is null) then 'machine known for one side only' end,
+            case when b.source_id is not null and (c.batch is null) <> (b.batch is null) then 'set-up known for one side only' end,
+            case when list_contains(c.flags, 'zero') or list_contains(b.flags, 'zero') or c.value <= 0 or b.value <= 0 then 'a value is 0' end,
+            case when list_contains(c.flags, 'quantised') or list_contains(b.flags, 'quantised') then 'the values are multiples of one coarse step' end,
+            case when list_contains(c.flags, 'percent_of_two_kinds') then 'the column mixes two kinds of percent' end,
+            case when list_contains(c.flags, 'same_as_baseline') and sides.base = 'baseline' then 'every value is exactly that of the baseline' end,
+            case when list_contains(c.flags, 'set_point') then 'the rate was set, not measured' end,
+            case when list_contains(c.flags, 'merged') or list_contains(b.flags, 'merged') then 'the row joins values of several set-ups' end,
+            case when c.patch_applied = 'no' then 'the patch was not applied' end,
+            case when b.source_id is not null and c.better = 'unknown' then 'which way is better is unknown: say it with --measure better=lower' end
         ] if reason is not null] as reasons,
         [warning for warning in [
-            if(c.workload_fp is null and b.source_id is not null, 'workload unknown', null),
-            if(c.batch is null and b.source_id is not null, 'not known to be measured together', null),
-            if(c.patch_applied = 'partial', 'the patch was applied in part', null),
-            if(list_contains(c.flags, 'model_substituted') or list_contains(b.flags, 'model_substituted'), 'another model than planned', null),
-            if(list_contains(c.flags, 'errors') or list_contains(b.flags, 'errors'), 'the benchmark reports errors', null)
+            case when c.workload_fp is null and b.source_id is not null then 'workload unknown' end,
+            case when c.batch is null and b.source_id is not null then 'not known to be measured together' end,
+            case when c.patch_applied = 'partial' then 'the patch was applied in part' end,
+            case when list_contains(c.flags, 'model_substituted') or list_contains(b.flags, 'model_substituted') then 'another model than planned' end,
+            case when list_contains(c.flags, 'errors') or list_contains(b.flags, 'errors') then 'the benchmark reports errors' end
         ] if warning is not null] as warnings,
         case when c.better = 'lower' then b.value / c.value when c.better = 'higher' then c.value / b.value end as quotient,
         sqrt(pow(c.log_error, 2) + pow(b.log_error, 2)) as log_error,
@@ -78,10 +78,11 @@ identical as (
 chosen as (
     select
         pairs.* exclude (reasons),
-        if(
-            base = 'baseline' and coalesce(is_identical, false) and not list_contains(flags, 'same_as_baseline'),
-            list_append(reasons, 'every value is exactly that of the baseline'), reasons
-        ) as reasons
+        case
+            when base = 'baseline' and coalesce(is_identical, false) and not list_contains(flags, 'same_as_baseline')
+                then list_append(reasons, 'every value is exactly that of the baseline')
+            else reasons
+        end as reasons
     from pairs
     left join identical
         on identical.source_id = pairs.source_id and identical.base_source_id = pairs.base_source_id and identical.about = pairs.about
@@ -98,14 +99,14 @@ given_ratios as (
     select
         source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, model, benchmark, metric,
         is_primary, statistic, unit, better, scope, null::double as candidate_value, status, failure, failure_detail, n, flags,
-        patch_applied, measured_at, about, sides.base, if(sides.base = ratio_base, source_id, null) as base_source_id,
-        if(sides.base = ratio_base, measurement_no, null) as base_measurement_no, null::double as base_value, n as base_n, status as base_status,
+        patch_applied, measured_at, about, sides.base, case when sides.base = ratio_base then source_id end as base_source_id,
+        case when sides.base = ratio_base then measurement_no end as base_measurement_no, null::double as base_value, n as base_n, status as base_status,
         null::varchar as base_failure_detail, 1 as is_same_file, 0 as hours_apart,
         [reason for reason in [
-            if(sides.base <> ratio_base, 'no ' || sides.base || ' was measured', null),
-            if(coalesce(value, 1) <= 0, 'a value is 0', null), if(patch_applied = 'no', 'the patch was not applied', null)
+            case when sides.base <> ratio_base then 'no ' || sides.base || ' was measured' end,
+            case when coalesce(value, 1) <= 0 then 'a value is 0' end, case when patch_applied = 'no' then 'the patch was not applied' end
         ] if reason is not null] as reasons,
-        ['a ratio without its values'] as warnings, if(sides.base = ratio_base, value, null) as quotient, log_error, log_df as df
+        ['a ratio without its values'] as warnings, case when sides.base = ratio_base then value end as quotient, log_error, log_df as df
     from candidates
     cross join (values ('baseline'), ('reference')) as sides(base)
     where ratio_base is not null and unit = 'ratio'
@@ -125,14 +126,17 @@ with_ratios as (
     select
         compared.*,
         status = 'ok' and base_source_id is not null and len(reasons) = 0 and quotient is not null as is_comparable,
-        if(is_comparable, quotient, null) as ratio,
-        coalesce(if(better = 'lower', base_value - candidate_value, candidate_value - base_value) / base_value, quotient - 1) as change,
+        case when is_comparable then quotient end as ratio,
+        coalesce(
+            case when better = 'lower' then base_value - candidate_value else candidate_value - base_value end / base_value, quotient - 1
+        ) as change,
         -- beyond 30 degrees of freedom: the expansion around the normal quantile (Abramowitz and Stegun 26.7.5)
-        if(is_comparable, log_error * case
+        log_error * case
+            when not is_comparable then null
             when df is null then 1.959964
             when df < 31 then of_df[greatest(1, cast(floor(df) as integer))]
             else 1.959964 + 2.37227 / df + 2.8225 / df / df
-        end, null) as log_half
+        end as log_half
     from compared
     cross join quantiles
 )
