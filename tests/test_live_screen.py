@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def test_new_runs_come_by_themselves_unless_somebody_pauses(sample_store: Store, page: Page, tmp_path: Path) -> None:
     """Also on a read-only dashboard; the page is not loaded again, and keeps its filter."""
     log = tmp_path / "new.json"
-    with served(Path(sample_store.location), tmp_path / "log", Access(read_only=True), TACHOGRAPH_LOOK_SECONDS="0.3") as (url, _):
+    with served(Path(sample_store.location), tmp_path / "log", Access(read_only=True), TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
         page.goto(f"{url}/runs?outcome=completed")
         wait_until_drawn(page)
         page.evaluate("window.loadedOnce = true")
