@@ -159,9 +159,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
         if _is_slow(item):
             item.add_marker(pytest.mark.slow)
     left_out = {item for item in items if not is_thorough() and item.get_closest_marker("thorough")}
-    left_out |= {item for item in items if item.get_closest_marker("slow") and not config.stash[CHOICE].takes(item.nodeid)}
+    left_out |= {item for item in items if item.get_closest_marker("slow") and not config.stash[CHOICE].takes(_id(item))}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
+
+
+def _id(item: pytest.Item) -> str:
+    """The id of a test, without the group that xdist writes behind it in its workers."""
+    group = item.get_closest_marker("xdist_group")
+    return item.nodeid.removesuffix(f"@{group.args[0]}") if group else item.nodeid
 
 
 def _is_slow(item: pytest.Item) -> bool:
