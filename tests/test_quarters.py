@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,9 @@ TESTS = [f"tests/test_{file}.py::test_that[{case}]" for file in ("undo", "report
 
 def git(folder: Path, *arguments: str) -> str:
     settings = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
-    return subprocess.run(["git", *settings, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+    dates = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}  # so that hashes are always the same
+    command = ["git", *settings, *arguments]
+    return subprocess.run(command, cwd=folder, env=os.environ | dates, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def commit(folder: Path, **files: str) -> str:
@@ -47,14 +49,13 @@ def test_each_test_is_in_one_quarter_and_quarters_are_alike_in_size() -> None:
 
 
 def test_a_commit_always_has_the_same_quarter_and_others_have_others(tree: Path) -> None:
-    found = Counter[int | None]()
+    found = set()
     for number in range(8):
         hashed = commit(tree, test_a=str(number))
         chosen = quarters.of_tree(tree)
         assert chosen == quarters.of_tree(tree)
         assert chosen.quarter == 1 + int(hashed, 16) % QUARTERS
-        found[chosen.quarter] += 1
-    assert set(found) <= {1, 2, 3, 4}
+        found.add(chosen.quarter)
     assert len(found) > 1
 
 

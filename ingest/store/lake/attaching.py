@@ -95,6 +95,8 @@ class Lake:
 
     def _is_attached(self, connection: duckdb.DuckDBPyConnection, alias: str) -> bool:
         """Whether the lake is attached and its catalog answers. Otherwise it is detached: the server may have ended the connection."""
+        if not connection.execute(f"select 1 from duckdb_databases() where database_name = '{alias}'").fetchall():
+            return False  # a new engine does not know the function yet, and would look for it in the network
         try:
             connection.execute(f"from postgres_query('{METADATA}{alias}', 'select 1')").fetchall()
         except duckdb.Error:

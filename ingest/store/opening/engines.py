@@ -38,8 +38,8 @@ With 3,000 runs, 6 MB, one thread takes three quarters of the time of two; with 
 """
 
 
-class Attached(NamedTuple):
-    """What is attached to an engine, and under which name."""
+class _KeptLake(NamedTuple):
+    """A lake that stays attached to an engine, and the name under which it is."""
 
     name: str
     location: str
@@ -48,12 +48,12 @@ class Attached(NamedTuple):
 class _Engine(NamedTuple):
     """An engine by its first connection, which nobody else uses.
 
-    `folder`: that of its temporary files, which cannot be changed. `attached`: the lake that is attached to it.
+    `folder`: that of its temporary files, which cannot be changed. `lake`: what is attached to it.
     """
 
     first: duckdb.DuckDBPyConnection
     folder: str
-    attached: Attached | None = None
+    lake: _KeptLake | None = None
 
 
 _idle: deque[_Engine] = deque(maxlen=_KEPT)
@@ -66,19 +66,19 @@ def connected(store: str, lake: str = "") -> Iterator[duckdb.DuckDBPyConnection]
     `store`: the name by which one may be attached to it. `lake`: the location of a lake that is only read: it may be attached already,
     and stays so.
     """
-    attached = Attached(store, lake) if lake else None
+    kept = _KeptLake(store, lake) if lake else None
     with ExitStack() as ending:
-        engine = _idle_engine(attached) or _new_engine()
+        engine = _idle_engine(kept) or _new_engine()
         ending.callback(engine.first.close)
         with closing(engine.first.cursor()) as connection:
             yield connection
         with suppress(duckdb.Error):
             engine.first.execute("reset memory_limit; reset preserve_insertion_order; set threads = 1")
-            if not attached:
+            if not kept:
                 engine.first.execute(f"detach database if exists {store}")
             engine.first.execute(f"drop temporary secret if exists {SECRET}")
             ending.pop_all()
-            _idle.append(engine._replace(attached=attached))
+            _idle.append(engine._replace(lake=kept))
 
 
 def use_all_cores(connection: duckdb.DuckDBPyConnection) -> None:
@@ -93,15 +93,15 @@ def _new_engine() -> _Engine:
     return _Engine(first, folder)
 
 
-def _idle_engine(attached: Attached | None) -> _Engine | None:
+def _idle_engine(lake: _KeptLake | None) -> _Engine | None:
     """One that is kept with the lake, else one with nothing attached. Those with another folder of temporary files than is used now end."""
     folder = tempfile.gettempdir()
     for engine in tuple(_idle):
         if engine.folder != folder and _taken(engine):
             engine.first.close()
-    for wanted in (attached, None):
+    for wanted in (lake, None):
         for engine in tuple(_idle):
-            if engine.attached == wanted and _taken(engine):
+            if engine.lake == wanted and _taken(engine):
                 return engine
     return None
 

@@ -132,7 +132,7 @@ with_ratios as (
         ) as change,
         -- beyond 30 degrees of freedom: the expansion around the normal quantile (Abramowitz and Stegun 26.7.5)
         log_error * case
-            when not is_comparable then null
+            when is_comparable is not true then null
             when df is null then 1.959964
             when df < 31 then of_df[greatest(1, cast(floor(df) as integer))]
             else 1.959964 + 2.37227 / df + 2.8225 / df / df
