@@ -40,6 +40,13 @@ def test_a_long_sentence_is_cut_around_its_claim() -> None:
     assert len(shown) <= grid_columns.LONGEST_SENTENCE + 2
 
 
+def test_claims_are_shown_without_the_signs_for_bold_and_code() -> None:
+    claim = {"sentence": "- **Now 3x\n  faster** in `parse`", "quote": "3x\n  faster**", "hedged": False, "evidence": "stated", "kind": "quantified"}
+    rows = grid_columns.claim_grid(pa.Table.from_pylist([claim | {"scope": "micro", "origin": "own"}])).rows
+    assert rows["sentence"].to_pylist() == ["- Now 3x faster in parse"]
+    assert rows["quote"].to_pylist() == ["3x faster"]
+
+
 def test_a_name_is_broken_behind_a_sign_and_a_message_is_whole() -> None:
     message = "The outcome is completed, but the summary says that the agent was blocked: four tool calls were denied."
     name = "somebody-with-a-long-name/company-and-hauler-ui-of-theirs"

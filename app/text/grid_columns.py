@@ -18,7 +18,7 @@ from app.text.words.claims import ORIGIN_NAMES, evidence_words, words
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.entry import Columns, Figure
 from schemas.catalogue.figures import MORE, listed
-from schemas.text import visible
+from schemas.text import quoted, visible
 from schemas.unit_names import Unit
 
 if TYPE_CHECKING:
@@ -206,18 +206,22 @@ def claim_grid(claims: pa.Table) -> Grid:
         "scope": [words(scope) for scope in claims["scope"].to_pylist()],
         "origin": [ORIGIN_NAMES.get(origin, origin) for origin in claims["origin"].to_pylist()],
     }
+    spoken["quote"] = [quoted(quote) for quote in claims["quote"].to_pylist()]
     if "sentence" in claims.column_names:
-        spoken["sentence"] = list(map(_short, claims["sentence"].to_pylist(), claims["quote"].to_pylist()))
+        spoken["sentence"] = list(map(_short, claims["sentence"].to_pylist(), spoken["quote"]))
     for name, cells in spoken.items():
         claims = claims.set_column(claims.column_names.index(name), name, pa.array(cells, pa.string()))
     return grid(claims, Listing(catalogue.CLAIMS, tuple(key for key in CLAIMS if key in claims.column_names)))
 
 
 def _short(sentence: str | None, quote: str) -> str | None:
-    """A long sentence around its claim."""
-    if sentence is None or len(sentence) <= LONGEST_SENTENCE:
+    """The sentence around a claim as a quote, a long one cut."""
+    if sentence is None:
+        return None
+    sentence = quoted(sentence)
+    if len(sentence) <= LONGEST_SENTENCE:
         return sentence
-    first = max(sentence.find(quote.split("**", maxsplit=1)[0].strip()[:20]) - LONGEST_SENTENCE // 3, 0)
+    first = max(sentence.find(quote[:20]) - LONGEST_SENTENCE // 3, 0)
     cut = sentence[first : first + LONGEST_SENTENCE]
     return f"{'…' if first else ''}{cut}{'…' if first + len(cut) < len(sentence) else ''}"
 
