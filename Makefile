@@ -39,10 +39,11 @@ unit: $(VENV)/.ready-dev
 attack: $(VENV)/.ready-dev chromium
 	$(BIN)/python -m tests.attack
 
-## lake-test: lakes on a real PostgreSQL and an object storage, and the store's own tests with the DuckDB that lakes need, in an environment of its own
+## lake-test: lakes on a real PostgreSQL and an object storage, and the store's own tests with the DuckDB that lakes need, in an environment
+## of its own; PROFILE=thorough: 20 writers at once, 100 kills
 LAKE := .venv-lake
 lake-test: $(LAKE)/.ready postgresql
-	$(LAKE)/bin/python -m pytest -n $(WORKERS) --dist loadfile -q tests/lake tests/test_store.py tests/test_pipeline.py tests/test_undo.py tests/test_engines.py
+	$(LAKE)/bin/python -m pytest -n $(WORKERS) --dist loadfile -q $(PROFILE:%=--hypothesis-profile=%) tests/lake tests/test_store.py tests/test_pipeline.py tests/test_undo.py tests/test_engines.py
 
 $(LAKE)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(LAKE)

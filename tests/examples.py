@@ -1,6 +1,7 @@
 """How many examples each law is tried with: few, so that the suite is quick; ten times as many with `--hypothesis-profile=thorough`.
 
-`make attack` runs so the attacks, and the laws that fill a store for each example (`tests.attack.other_tests`).
+`make attack` runs so the attacks, and the laws that fill a store for each example (`tests.attack.other_tests`);
+`make lake-test PROFILE=thorough` the kills and crowds of writers on a lake.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ def examples(usual: int) -> settings:
     chosen = settings.default
     assert chosen is not None
     return settings(max_examples=usual * chosen.max_examples // USUAL)
+
+
+def size(usual: int, thorough: int) -> int:
+    """How large a test is: `thorough` where the profile asks for more."""
+    return thorough if is_thorough() else usual
 
 
 def written_down() -> settings:

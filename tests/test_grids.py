@@ -41,8 +41,8 @@ def test_a_long_sentence_is_cut_around_its_claim() -> None:
 
 
 def test_claims_are_shown_without_the_signs_for_bold_and_code() -> None:
-    claim = {"sentence": "- **Now 3x\n  faster** in `parse`", "quote": "3x\n  faster**", "hedged": False, "evidence": "stated", "kind": "quantified"}
-    rows = grid_columns.claim_grid(pa.Table.from_pylist([claim | {"scope": "micro", "origin": "own"}])).rows
+    claim = {"sentence": "- **Now 3x\n  faster** in `parse`", "quote": "3x\n  faster**", "hedged": False, "evidence": "stated"}
+    rows = grid_columns.claim_grid(pa.Table.from_pylist([claim | {"kind": "quantified", "scope": "micro", "origin": "own"}])).rows
     assert rows["sentence"].to_pylist() == ["- Now 3x faster in parse"]
     assert rows["quote"].to_pylist() == ["3x faster"]
 

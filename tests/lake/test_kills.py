@@ -13,11 +13,14 @@ import pytest
 from ingest.store.database import Store
 from ingest.store.lake.making import make_lake
 from tests.conftest import ingest_paths
+from tests.examples import size
 from tests.lake.servers import ObjectStorage, PostgreSQL, postgresql
 from tests.lake.writers import begin, end, runs, totals, write_logs
 
 RUNS = 60
-KILLS = 6
+WRITERS = 6
+"""That run at once, to be killed."""
+
 LONGEST_SECONDS = 4.0
 """An ingest takes less on an idle machine."""
 
@@ -28,13 +31,14 @@ def chance() -> random.Random:
 
 
 def test_killed_writers_leave_all_or_nothing(lake: Store, store: Store, tmp_path: Path, chance: random.Random) -> None:
-    folders = [write_logs(tmp_path / f"logs-{number}", RUNS * number, RUNS) for number in range(KILLS)]
-    processes = [begin(lake, "ingest", folder, "--wait", "100") for folder in folders]
-    for process in processes:
-        time.sleep(chance.uniform(0, LONGEST_SECONDS / 2))
-        process.kill()
-        assert runs(lake) % RUNS == 0
-    end(processes)
+    folders = [write_logs(tmp_path / f"logs-{number}", RUNS * number, RUNS) for number in range(size(WRITERS, thorough=102))]
+    for first in range(0, len(folders), WRITERS):
+        processes = [begin(lake, "ingest", folder, "--wait", "100") for folder in folders[first : first + WRITERS]]
+        for process in processes:
+            time.sleep(chance.uniform(0, LONGEST_SECONDS / 2))
+            process.kill()
+            assert runs(lake) % RUNS == 0
+        end(processes)
     ended = end([begin(lake, "ingest", *folders, "--wait", "100")])
     assert ended[0][0] == 0, ended
     ingest_paths(store, *folders)
@@ -59,7 +63,7 @@ def test_a_killed_catalog_leaves_all_or_nothing(
 ) -> None:
     lake = Store(own_server.database("killed"))
     make_lake(lake.location, str(tmp_path / "data"))
-    folders = [write_logs(tmp_path / f"logs-{number}", RUNS * number, RUNS) for number in range(3)]
+    folders = [write_logs(tmp_path / f"logs-{number}", RUNS * number, RUNS) for number in range(size(3, thorough=10))]
     for folder in folders:
         process = begin(lake, "ingest", folder)
         time.sleep(chance.uniform(1, LONGEST_SECONDS))
@@ -89,7 +93,7 @@ def test_readers_go_on_with_a_catalog_that_was_restarted(server: PostgreSQL, own
 def test_an_object_storage_that_goes_away_leaves_all_or_nothing(
     stored_lake: Store, storage: ObjectStorage, store: Store, tmp_path: Path, chance: random.Random
 ) -> None:
-    folders = [write_logs(tmp_path / f"logs-{number}", 3 * RUNS * number, 3 * RUNS) for number in range(3)]
+    folders = [write_logs(tmp_path / f"logs-{number}", 3 * RUNS * number, 3 * RUNS) for number in range(size(3, thorough=10))]
     for folder in folders:
         process = begin(stored_lake, "ingest", folder)
         time.sleep(chance.uniform(0.5, LONGEST_SECONDS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from threading import Event, Thread
@@ -18,46 +18,55 @@ from ingest.store.lake import turns
 from ingest.store.lake.errors import Overtaken
 from schemas.errors import StoreBusy
 from tests.conftest import SAMPLES, ingest_paths
+from tests.examples import size
 from tests.lake.writers import begin, end, totals, write_logs
-
-WRITERS = 6
 
 
 def test_writers_of_overlapping_logs_leave_what_one_alone_leaves(lake: Store, store: Store, tmp_path: Path) -> None:
-    folders = [write_logs(tmp_path / f"logs-{number}", first=40 * number, runs=80) for number in range(WRITERS)]
+    writers = size(6, thorough=20)
+    folders = [write_logs(tmp_path / f"logs-{number}", first=40 * number, runs=80) for number in range(writers)]
     processes = [begin(lake, "ingest", folder, SAMPLES, "--json", "--wait", "200") for folder in folders]
     seen, readers_errors = _polled(lake, processes)
     ended = end(processes)
-    assert [code for code, _, _ in ended] == [0] * WRITERS, [errors for _, _, errors in ended]
+    assert [code for code, _, _ in ended] == [0] * writers, [errors for _, _, errors in ended]
     assert not readers_errors
     assert seen == sorted(seen)  # a reader never sees less than before
-    assert sum(json.loads(out)["accepted"] for _, out, _ in ended) == 40 * (WRITERS + 1) + 3
+    assert sum(json.loads(out)["accepted"] for _, out, _ in ended) == 40 * (writers + 1) + 3
     ingest_paths(store, *folders, SAMPLES)
     assert totals(lake) == totals(store)
 
 
-def _polled(store: Store, processes: Sequence[subprocess.Popen[str]]) -> tuple[list[int], list[Exception]]:
-    """The numbers of runs that a reader sees meanwhile, and its errors."""
+def _polled(store: Store, processes: Sequence[subprocess.Popen[str]]) -> tuple[list[int], list[object]]:
+    """The numbers of runs that a reader sees meanwhile, and the errors of three: one of this process and two that ask by commands."""
     seen: list[int] = []
-    errors: list[Exception] = []
+    errors: list[object] = []
     is_over = Event()
 
-    def poll() -> None:
-        while not is_over.is_set():
-            try:
-                with store.reading() as connection:
-                    seen.append(connection.execute("select count(*) from v_runs").fetchall()[0][0])
-            except Exception as error:
-                errors.append(error)
-            time.sleep(0.2)
+    def ask() -> None:
+        with store.reading() as connection:
+            seen.append(connection.execute("select count(*) from v_runs").fetchall()[0][0])
 
-    reader = Thread(target=poll)
-    reader.start()
+    def ask_by_command() -> None:
+        errors.extend(said for said in end([begin(store, "report", "--format", "json")]) if said[0] != 0)
+
+    readers = [Thread(target=_poll, args=(reader, is_over, errors)) for reader in (ask, ask_by_command, ask_by_command)]
+    for thread in readers:
+        thread.start()
     while any(process.poll() is None for process in processes):
         time.sleep(0.2)
     is_over.set()
-    reader.join()
+    for thread in readers:
+        thread.join()
     return seen, errors
+
+
+def _poll(reader: Callable[[], None], is_over: Event, errors: list[object]) -> None:
+    while not is_over.is_set():
+        try:
+            reader()
+        except Exception as error:
+            errors.append(error)
+        time.sleep(0.2)
 
 
 def _without_lock(monkeypatch: pytest.MonkeyPatch) -> None:
