@@ -1,4 +1,4 @@
-"""Keeps a screen at what the store holds: looks every second whether the store changed, and draws the page again only then.
+"""Keeps a screen at what the store holds: looks twice a second whether the store changed, and draws the page again only then.
 
 A look asks the file system for the marks of the store's file. Filters, tabs, open rows and the place on the page stay as they are.
 """
@@ -16,10 +16,10 @@ from streamlit.runtime.scriptrunner import StopException
 
 from app.screens import cache
 
-LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 1.0)
+LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 0.5)
 """Seconds from look to look; 0 for none."""
 
-MOST_WAITS = 5
+MOST_WAITS = 10
 """Looks for which a page waits until whoever writes to the store is done with it."""
 
 _DRAWN, _PAUSED, _WAITED = "live-drawn", "live-paused", "live-waited"
