@@ -38,6 +38,8 @@ RECORDS_PER_FILE = 1000
 WRITERS = (1, 2, 4)
 FEW = 10
 ROUNDS = 5
+MEMORY = "8GB"
+"""For making the lake: a million rows of each table are one transaction, for which an ingest's gigabyte is too little."""
 
 OF_ONE_STORE = 1_000_000
 """Runs of the store that a lake is made of."""
@@ -156,7 +158,7 @@ def _row(pair: Sequence[float], width: int = 9) -> str:
 def _add_copy(lake: Store, file: Store, copy: int) -> None:
     """Add the rows of the file; from the second time on with ids of their own, years earlier."""
     with lake.writing() as writer:
-        writer.connection.execute(f"attach if not exists '{file.location}' as made (read_only)")
+        writer.connection.execute(f"set memory_limit = '{MEMORY}'; attach if not exists '{file.location}' as made (read_only)")
         for table in TABLES:
             changed = _CHANGED.get(table, _OF_RUN).format(suffix=f"-{copy}" if copy else "", copy=copy)
             writer.connection.execute(f"insert into {table} by name select * replace ({changed}) from made.{table}")
