@@ -15,12 +15,13 @@ from ingest.claims.judge.confidence import confidence_of
 from ingest.claims.judge.evidence import evidence_of, is_hedged, origin_of, subject_of
 from ingest.claims.judge.features import Candidate
 from ingest.claims.judge.merging import is_restated_on_next_line, joined, repeats_an_earlier, with_expressions_joined, with_trailing_bracket
-from ingest.claims.judge.metrics import is_change_without_noun, is_signed_without_noun, measure_of, sense_of
+from ingest.claims.judge.metrics import measure_of, sense_of
+from ingest.claims.judge.neighbours import with_measures
 from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, geometric_mean, ratio_of
 from ingest.claims.judge.scope import scope_of
 from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_in_table, surroundings_of, title_of
 from ingest.claims.numbers.effect import Effect
-from ingest.claims.numbers.measure import Measure, MeasureSource
+from ingest.claims.numbers.measure import Measure
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import Unit
 from ingest.claims.pairs.labelled_lines import labelled_effects
@@ -46,9 +47,6 @@ _MOST_SECTION_EFFECTS = 100
 """The most effects read from sections of a text."""
 
 _POSITION = attrgetter("start", "end")
-Measured = tuple[Effect, Measure | None, Surroundings]
-"""An effect, its measure (None if it is not performance), and the words around it."""
-
 _EVIDENCE_BY_STRENGTH = list(Evidence)
 """Evidence, strongest first."""
 
@@ -84,7 +82,7 @@ def _candidates(text: str, triggers: list[int]) -> Iterator[Candidate]:
     """What may be a quantified claim. A change takes the evidence of the pair it agrees with."""
     effects = _without_restatements(text, islice(_effects(text, triggers), MOST_TRIGGERS))
     measured = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
-    found = list(islice(_with_measure(measured), MOST_CLAIMS))
+    found = list(islice(with_measures(text, measured), MOST_CLAIMS))
     pairs = [(effect, evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
     own = iter(pairs)
     stated = sum(measure.is_stated for _, measure, _ in found)
@@ -111,33 +109,6 @@ def _without_restatements(text: str, effects: Iterable[tuple[Effect, Surrounding
 
 def _start_of_effect(found: tuple[Effect, Surroundings]) -> int:
     return found[0].start
-
-
-def _with_measure(measured: list[Measured]) -> Iterator[tuple[Effect, Measure, Surroundings]]:
-    """The effects with a measure. A change without a noun takes the measure of other claims of the text.
-
-    A signed percentage takes the metric of an equal percentage elsewhere in the text; a bare `98% reduction` that of all other claims, if
-    they have the same metric.
-    """
-    stated = [(effect, measure) for effect, measure, _ in measured if measure and measure.is_stated]
-    signed = {_signed_value(effect): measure.metric for effect, measure in stated if effect.change and effect.change.sign}
-    metrics = {measure.metric for _, measure in stated}
-    only = next(iter(metrics)) if len(metrics) == 1 else None
-    for effect, measure, nearby in measured:
-        if measure is not None and measure.source is not MeasureSource.NOTHING:
-            yield effect, measure, nearby
-            continue
-        other = signed.get(_signed_value(effect)) if signed and is_signed_without_noun(effect, nearby) else None
-        other = other or (only if only and is_change_without_noun(effect, nearby) else None)
-        if other is not None:
-            yield effect, Measure(other, MeasureSource.OTHER_CLAIM, effect.unit), nearby
-        elif measure is not None:
-            yield effect, measure, nearby
-
-
-def _signed_value(effect: Effect) -> tuple[str, float, float] | None:
-    """Sign, lower and upper end of the change; None for a pair without one."""
-    return (effect.change.sign, effect.change.low, effect.change.high) if effect.change else None
 
 
 def _evidence_of_change(text: str, effect: Effect, nearby: Surroundings, pairs: list[tuple[Effect, Evidence]]) -> Evidence:

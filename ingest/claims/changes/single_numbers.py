@@ -94,7 +94,10 @@ def _cjk_word(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
 
 
-_ENDS = pattern(r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@)\s|\s[A-Za-z]{1,3}=)", re.MULTILINE)
+_ENDS = pattern(
+    r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@|avg|average|typical|overall)(?:\s|$)|\s[A-Za-z]{1,3}=)",
+    re.MULTILINE,
+)
 
 
 def bare_factor(number: NumberInText) -> Effect | None:
@@ -182,6 +185,16 @@ def _is_bound(number: NumberInText, word: str) -> bool:
     return word.lower() == "overhead" and number.text[number.quantity.start] in "<≤"
 
 
+_SLOWER_IN_BRACKET = pattern(rf"[*_`]*\s?\(~?\d[\d.]{{0,6}}\s?[%x×]\s(?:{by_sense({Sense.LOSS: COMPARISONS[Sense.LOSS]})})", re.IGNORECASE)
+
+
+def _speedup_below_one(number: NumberInText) -> Effect | None:
+    """`0.86x (14% slower)`: the factor decides, not the percentage that rounds it."""
+    is_below = number.quantity.kind is Kind.TIMES and number.quantity.high < 1
+    found = number.followed_by(_SLOWER_IN_BRACKET, 30) if is_below else None
+    return number.effect(number.start_in_left, found.end(), Sense.LOSS, found["LOSS"]) if found else None
+
+
 _AMOUNT = pattern(
     r"[\s*_`]*(?:of )?(?:the |higher |more |better )?(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
     r"(?P<word>throughput|bandwidth|performance|speed|fps|(?:ttft|decode|prefill|single-stream)"
@@ -205,10 +218,34 @@ def _multiplied(number: NumberInText) -> Effect | None:
     return number.effect(number.start_in_left, found.end(), Sense.GAIN, found["word"]) if found else None
 
 
+_BETTER_AMOUNT = pattern(
+    r"\b(?:better|faster|higher|improved?)\s(?:[\w-]+\s){0,2}(?P<word>speed|performance|throughput|bandwidth)\s(?:on|for|with|in)\s"
+    r"[^.,;:()\n\d]{2,30}\s\(~?$",
+    re.IGNORECASE,
+)
+
+
+def _better_amount(number: NumberInText) -> Effect | None:
+    """`better decompression speed on large files (+7%)`: the noun is before its condition."""
+    found = _BETTER_AMOUNT.search(number.left) if number.quantity.sign == "+" and number.quantity.kind is Kind.PERCENT else None
+    return number.effect(found.start(), number.quantity.end, Sense.GAIN, found["word"].lower()) if found else None
+
+
 _SHARE = pattern(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", re.IGNORECASE)
 _OF_ORIGINAL = pattern(
     r"[*_`]*\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", re.IGNORECASE
 )
+
+
+_REMOVES = pattern(rf"\b(?:remov|eliminat|sav|sheds?|cut)(?:e?[sd]|ing|s)?\s+{HEDGE}{DECORATION}$", re.IGNORECASE)
+_OF_THE_WHOLE = pattern(r"[*_`]*\s+of\s+(?:the|all|its|their)\s(?:[\w-]+\s){0,2}?[\w-]+", re.IGNORECASE)
+
+
+def _share_removed(number: NumberInText) -> Effect | None:
+    """`removes 28% of the instructions`: the share that is gone. `judge.metrics` makes it a claim only beside a noun."""
+    removes = _REMOVES.search(number.left) if number.quantity.kind is Kind.PERCENT else None
+    behind = number.followed_by(_OF_THE_WHOLE, 40) if removes else None
+    return number.effect(removes.start(), behind.end(), Sense.FALL, "removes") if removes and behind else None
 
 
 _OF_PREVIOUS = pattern(
@@ -245,8 +282,8 @@ def _share_left(number: NumberInText) -> Effect | None:
 _SEEN = r"(?:(?:that |which )?(?:i|we|they) (?:\w+ )?(?:measured?|saw|see|observed?|got|get) )?(?:is|was|are|were)(?=\s)"
 _OF = rf"(?:{_SEEN}|of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|at|—|–|-|\()*"
 _NAMED = pattern(
-    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:\s?(?:on|for|with"
-    rf"|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECORATION}$"
+    rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:than (?:before|previously|main|master)\s)?(?:\([^()]{{0,30}}\)\s*)?"
+    rf"(?:\s?(?:on|for|with|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECORATION}$"
 )
 
 
@@ -258,8 +295,8 @@ def _comparison_before(number: NumberInText) -> Effect | None:
     found = _NAMED.search(lowered(number.left))
     if found and sense_in(found) is Sense.FALL and _SPED.search(number.left, 0, found.start()):  # `speeds up the compression by 70%`
         return None
-    if found and number.quantity.sign == "-" and sense_in(found) is Sense.GAIN:  # `faster (-14%)` is 14% less time
-        return number.effect(found.start(), number.quantity.end, Sense.FALL, found[Sense.GAIN.name])
+    if found and number.quantity.sign == "-" and (found["GAIN"] or found["LOSS"] == "overhead"):  # `faster (-14%)` is 14% less time
+        return number.effect(found.start(), number.quantity.end, Sense.FALL, found["GAIN"] or found["LOSS"])
     if found is None or _is_bound(number, found[(sense := sense_in(found)).name]):
         return None
     if sense in (Sense.FALL, Sense.RISE) and _counts_things(number):
@@ -281,13 +318,17 @@ _FROM = pattern(rf"\bfrom\s*{HEDGE}(?:$|\d[\d.]*\s?%)", re.IGNORECASE)
 """`drops from 80%`: a baseline, not a change."""
 
 _OBJECT_WORDS = 3
-"""The most words between a verb and its number without `by`."""
+"""The most words between a verb and its number without `by` or `up to`."""
+
+_UP_TO = pattern(r"\bup to\W*$")
 
 
 def _verb_before(number: NumberInText) -> Effect | None:
     """`reduced memory by 40%`, `cut reallocations 85%`: a verb of change before the number."""
     found = _last(_CHANGED_BY, lowered(number.left))
-    if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS) or _FROM.search(found["object"]):
+    if found is None or _FROM.search(found["object"]):
+        return None
+    if not found["by"] and len(found["object"].split()) > _OBJECT_WORDS and not _UP_TO.search(number.left):
         return None
     if not found["by"] and _counts_things(number):
         return None
@@ -322,9 +363,12 @@ def _signed(number: NumberInText) -> Effect | None:
 
 
 RULES_OF_CHANGES: tuple[ReadingRule[NumberInText, Effect], ...] = (
+    ReadingRule("speedup below one", _speedup_below_one, "Parsing: 0.5x (50% slower)", "time 0.5"),
     ReadingRule("compared", _comparison_behind, "Parsing is 3x faster.", "time 3"),
     ReadingRule("multiplied", _multiplied, "Query throughput ×10", "throughput 10"),
+    ReadingRule("better amount", _better_amount, "better read speed on large files (+40%)", "time 1.4"),
     ReadingRule("share left", _share_left, "Latency was reduced to 25% of the original", "time 4"),
+    ReadingRule("share removed", _share_removed, "removes 50% of the allocations", "operations 2"),
     ReadingRule("comparison before", _comparison_before, "blur speedup: 0.90x", "time 0.9"),
     ReadingRule("verb before", _verb_before, "It reduces latency by 50%.", "time 2"),
     ReadingRule("Chinese, Japanese, Korean", _cjk_word, "内存减少 50%", "memory 2"),

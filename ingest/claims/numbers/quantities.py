@@ -90,6 +90,9 @@ _RANGE_DASH = (
 """Between the ends of a range; the word `to` only between factors and percentages, and not in `from … to`, which is a pair."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
+_SCALE = r"(?-i:[kKMG万]|B(?=\s(?:ops?|operations|req\w*|rows|records|events|tok\w*|msgs|messages|items|keys|elements)\b))(?!\w)"
+"""Right behind a number; `B` for billions only before things that are counted: `4.9B ops/sec`, but `4.9B` of memory."""
+
 _BEFORE_DIGITS = r"~≈≤≥∼<>+\-−–↓↑⬇⬆▼▲$×÷xX"
 _FIGURE = rf"(?-i:\d|[{_BEFORE_DIGITS}][{_BEFORE_DIGITS}\ufe0f\s]{{0,8}}\d)"
 """The beginning of a number in digits: a digit, or signs right before one."""
@@ -110,7 +113,7 @@ def _quantity_that_begins(beginning: str) -> re.Pattern[str]:
     |
       (?<=from\s)(?P<counted>{SPELLED})\s(?P<counted_unit>{SPELLED_COUNT})\b
     |
-      (?<=\sto\s)(?P<target>{SPELLED})(?![\w'’-]|\s(?:or|of|x|times|more|other|another|way|side)\b)
+      (?<=\sto\s)(?P<target>{SPELLED}|a\ssingle)(?![\w'’-]|\s(?:or|of|x|times|more|other|another|way|side)\b)
     |
       sub-(?P<below>milli|micro)?second
     |
@@ -125,8 +128,8 @@ def _quantity_that_begins(beginning: str) -> re.Pattern[str]:
     |
       (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?P<timed>\s?min(?:ute)?s?\b)?(?![\w:]|\s?[ap]\.?m\b)
     |
-      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?{_RANGE_DASH}[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?P<low>{_NUMBER})(?P<low_scale>{_SCALE})?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?{_RANGE_DASH}[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>{_SCALE})?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%٪](?!\d)|\s?×(?![\dA-Z])|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\s?pct\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |\s?/\s?(?:s|sec|min|h)(?![\w/])

@@ -33,12 +33,12 @@ SPELLED_COUNT = (
 
 
 def spelled(words: str) -> float:
-    """The value of a number in words, 25 for `twenty-five`; 1 for an article: `under a minute`."""
+    """The value of a number in words, 25 for `twenty-five`; 1 for an article: `under a minute`, `to a single query`."""
     parts = words.lower().replace("-", " ").split()
     return sum(_WORDS.get(part) or _PARTS.get(part, 0.0) for part in parts) or 1.0
 
 
-_MENTIONS = LiteralSearch([*_WORDS, "half", "minus", "milli", "second", "minute", "hour"])
+_MENTIONS = LiteralSearch([*_WORDS, "half", "single", "minus", "milli", "second", "minute", "hour"])
 
 
 def has_number_words(text: str) -> bool:

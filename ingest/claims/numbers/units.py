@@ -35,7 +35,7 @@ _PER_TIME = {
 _LONG_TIMES = ("h", "hr", "hour", "day", "night")
 """`3 GB/day` is the volume of a log, `12 MB/hour` a leak: memory, not throughput."""
 
-SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "万": 1e4}
+SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "万": 1e4}
 """Multipliers of suffixes: `40k`."""
 
 

@@ -37,6 +37,13 @@ _TARGET = pattern(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|
 """`30 FPS cap vs 60 FPS target`: neither was measured."""
 
 
+_INPUT_BEHIND = pattern(
+    r"\s(?:inputs?|blocks?|messages?|buffers?|pages?|chunks?|payloads?|keys?|strings?|vectors?|lines?|packets?|writes?|reads?)\b",
+    re.IGNORECASE,
+)
+"""`512-byte inputs compared to 384 bytes`: sizes of inputs."""
+
+
 def are_unrelated_figures(two: TwoFigures) -> bool:
     """Whether the words around the figures show that they are no pair, but counts, wishes, targets or labelled figures."""
     return _count_different_things(two) or _are_read_by_their_labels(two) or _are_wishes_or_limits(two)
@@ -46,6 +53,8 @@ def _count_different_things(two: TwoFigures) -> bool:
     """Whether one figure counts things or is part of a name, or both are parts of one whole: `10 s, instead of 10 iterations`."""
     text, first, second = two.text, two.first, two.second
     if second.unit is None and _PLURAL_BEHIND.match(text, second.end):
+        return True
+    if first.metric is ClaimMetric.MEMORY and "-" in text[first.start : first.end] and _INPUT_BEHIND.match(text, first.end):
         return True
     is_bare = first.unit is None and second.unit is not None
     if is_bare and (_PRODUCT_NAME.search(two.left) or (second.metric in _NOT_COUNTS and _NOUN_BEHIND.match(two.between))):
@@ -72,11 +81,14 @@ _BASELINE_WORD = pattern(
     rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from"
     r"|(?<=\()(?:improved|reduced|dropped|cut|decreased|lowered)\s+from(?![^()]*\sto\s)|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
     r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\b(?:antes|avant|vorher|zuvor)\b(?: era| était)?"
-    r"|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)"
+    r"|\bnot the|\bbefore:?|\bbaseline:?(?![ \t]*\n)|\bin place of)"
     r"(?!\w)\s*"
     rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
+_LABEL_OF_NEXT_LINE = pattern(r"\n[^\n:]*\bvs\.?\s[^\n:]*:", re.IGNORECASE)
+"""Below `Parallel vs Baseline: 1.02x` a line `Parallel vs Cached: 0.86x`."""
+
 _EITHER_ORDER = ("vs", "versus", "against", "compared")
 """Beginnings of words that do not say which figure is the baseline: `46 ms vs 51 ms`."""
 
@@ -112,6 +124,8 @@ def by_marked_baseline(two: TwoFigures) -> Effect | None:
     if baseline is None or are_unrelated_figures(two):
         return None
     word = baseline["word"].lower().rstrip(":")
+    if _LABEL_OF_NEXT_LINE.search(two.between):
+        return None
     if word.startswith(_EITHER_ORDER) and (_ON_BASELINE.match(two.between) or is_stated_above(two, BASELINE_FIRST)):
         return two.baseline_first
     is_aside = _ASIDE.search(two.between) and (two.first.unit or not _NAMED_OTHERWISE.match(two.between))

@@ -256,8 +256,10 @@ def _figures_with_change(inline: list[Effect], pairs: list[Effect]) -> list[Effe
 
 
 def _pairs_of_other_columns(pairs: list[Effect], row: Row, columns: Columns) -> list[Effect]:
-    """The pairs of baseline and candidate column that do not overlap the pairs within single cells."""
-    figures = () if columns.is_inferred else ((pair, (pair.before, pair.after)) for pair in pairs_by_headers(row, columns))
+    """The pairs of baseline and candidate column that do not overlap the pairs within single cells; of inferred columns a proven one."""
+    proven = proven_pair(row, columns) if columns.is_inferred else None
+    found = ([proven] if proven else []) if columns.is_inferred else pairs_by_headers(row, columns)
+    figures = ((pair, (pair.before, pair.after)) for pair in found)
     taken = [(pair.start, pair.end) for pair in pairs]
     return [pair for pair, both in figures if not any(low <= one.start < high for low, high in taken for one in both if one)]
 
