@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from ingest.agents.readers import READERS
+from ingest.agents.all_readers import READERS
 from ingest.agents.unread import UnreadLogs
 from tests.fuzz import seeds
 from tests.fuzz.fuzz_readers import read, tried

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from ingest.agents.all_readers import READERS
 from ingest.agents.base import Context, Found
-from ingest.agents.readers import READERS, SourceReaders
+from ingest.agents.readers import SourceReaders
 from ingest.documents.document import Document
 from schemas.errors import InvalidRecord
 

@@ -1,4 +1,4 @@
-"""All readers, and which of them sees a document."""
+"""Which reader sees a document. Those of other agents than Claude Code are imported with the first document that may be theirs."""
 
 from __future__ import annotations
 
@@ -8,95 +8,31 @@ from functools import cache
 from itertools import islice
 from typing import Any, cast
 
-from ingest.agents.aider.analytics import AiderAnalytics
-from ingest.agents.aider.benchmark import AiderBenchmark
-from ingest.agents.aider.chat_history import AiderChatHistory
 from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes, Resumable
 from ingest.agents.claude_code.reader import ClaudeCode
-from ingest.agents.claude_code.transcript import ClaudeTranscript
-from ingest.agents.codex.exec_stream import CodexExec
-from ingest.agents.codex.rollout import CodexRollout
-from ingest.agents.codex.text_log import CodexTextLog
-from ingest.agents.copilot.events import CopilotEvents
-from ingest.agents.copilot.history import CopilotHistories
-from ingest.agents.cursor import Cursor
-from ingest.agents.gemini.chat import GeminiChat
-from ingest.agents.gemini.output import GeminiJson
-from ingest.agents.gemini.stream import GeminiStream
-from ingest.agents.harbor.atif import Atif
-from ingest.agents.harbor.terminal_bench import TerminalBench
-from ingest.agents.harbor.trial import HarborTrials
-from ingest.agents.inspect_ai import InspectAI
-from ingest.agents.kept_run import KeptRuns
-from ingest.agents.kimi.wire import KimiWire
-from ingest.agents.opencode.export import OpenCodeExported
-from ingest.agents.opencode.run_stream import OpenCodeRun
-from ingest.agents.openhands.events import OpenHandsEvents, OpenHandsState
-from ingest.agents.openhands.index import OpenHandsIndex
-from ingest.agents.openhands.output import OpenHandsOutput
-from ingest.agents.pi import Pi
-from ingest.agents.qwen.chat import QwenChat
-from ingest.agents.qwen.stream import QwenStream
-from ingest.agents.swe_agent.mini import MiniSweAgent
-from ingest.agents.swe_agent.trajectory import SweAgent
-from ingest.agents.trae import Trae
-from ingest.agents.unread import UnreadLogs
 from ingest.documents.document import Document, Events, TakesLines
 from ingest.sources.files import Unreadable
 from schemas.rows.kept_run import KeptRun
-
-READERS: tuple[type[AgentReader], ...] = (
-    ClaudeCode,
-    GeminiStream,
-    CodexExec,
-    CodexRollout,
-    CodexTextLog,
-    Trae,
-    GeminiJson,
-    GeminiChat,
-    QwenStream,
-    QwenChat,
-    Cursor,
-    OpenCodeRun,
-    OpenCodeExported,
-    CopilotEvents,
-    CopilotHistories,
-    MiniSweAgent,
-    SweAgent,
-    Atif,
-    HarborTrials,
-    TerminalBench,
-    OpenHandsEvents,
-    OpenHandsState,
-    OpenHandsOutput,
-    OpenHandsIndex,
-    InspectAI,
-    Pi,
-    KimiWire,
-    AiderAnalytics,
-    AiderBenchmark,
-    AiderChatHistory,
-    ClaudeTranscript,
-    UnreadLogs,
-    KeptRuns,
-)
-"""Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
 Readers = tuple[type[AgentReader], ...]
 
 SESSIONS_KEPT = 64
 """Sessions of agents other than Claude Code that are remembered in one source; of more, the first one is forgotten."""
 
-_COST = '"total_cost_usd"'
-"""A field that no other agent writes. In the texts of a record its quotes are escaped."""
+_COST_NAME = "total_cost_usd"
+_COST = f'"{_COST_NAME}"'
+"""A field of results that no other agent writes. In the texts of a record its quotes are escaped."""
 
 
 @cache
-def by_type() -> tuple[dict[str, Readers], Readers]:
-    """The readers of events by their type, and the readers of documents without a type; Claude Code's is the last of both."""
+def by_type() -> tuple[dict[str, Readers], Readers, Readers]:
+    """The readers of events by their type, of documents without a type (Claude Code's is the last), and of events of unknown types."""
+    from ingest.agents.all_readers import OF_UNKNOWN_TYPES, READERS  # here: it takes a tenth of a second, and most sources need none
+
     others = tuple(reader for reader in READERS if reader is not ClaudeCode)
     typed = {kind: tuple(reader for reader in others if kind in reader.event_types) for one in others for kind in one.event_types}
-    return typed, (*(reader for reader in others if not reader.event_types or NO_TYPE in reader.event_types), ClaudeCode)
+    untyped = (*(reader for reader in others if not reader.event_types or NO_TYPE in reader.event_types), ClaudeCode)
+    return typed, untyped, OF_UNKNOWN_TYPES
 
 
 class SourceReaders:
@@ -136,6 +72,8 @@ class SourceReaders:
 
     def resume(self, kept: KeptRun) -> bool:
         """Go on with the log of this run, before the first document. False where no reader can."""
+        from ingest.agents.all_readers import READERS
+
         for kind in READERS:
             if kind.agent == kept.agent and hasattr(kind, "resume"):
                 reader = cast("Resumable", kind(self._context_of))
@@ -169,6 +107,8 @@ class SourceReaders:
 
     def _reader_of(self, document: Document) -> type[AgentReader] | None:
         value = document.value
+        if value.get("type") == "result" and _COST_NAME in value:
+            return ClaudeCode
         kind = self._of_session(value) or self._by_content(document, value.get("type"))
         if kind and kind is not ClaudeCode and "session_id" in value:
             self._remember(value["session_id"], kind)
@@ -186,10 +126,10 @@ class SourceReaders:
         last = self._last
         if last and isinstance(kind, str) and kind in last.event_types and not isinstance(last, ClaudeCode) and last.recognises(document):
             return type(last)
-        typed, untyped = by_type()
+        typed, untyped, unknown = by_type()
         if not isinstance(kind, str):
             return next((reader for reader in untyped if reader.recognises(document)), None)
-        return next((reader for reader in typed.get(kind, (ClaudeTranscript,)) if reader.recognises(document)), ClaudeCode)
+        return next((reader for reader in typed.get(kind, unknown) if reader.recognises(document)), ClaudeCode)
 
     def _remember(self, session: object, kind: type[AgentReader]) -> None:
         if isinstance(session, str) and session not in self._sessions:
