@@ -39,13 +39,21 @@ def imports(path: Path) -> tuple[str, ...]:
 
 
 def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in _statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             module = str(node.module)
             yield from (f"{module}.{name.name}" for name in node.names) if module in ROOMS else (module,)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements below a node, in a fifth of the time of `ast.walk`, which visits expressions too."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield child
+            yield from _statements(child)
 
 
 @cache

@@ -104,6 +104,7 @@ def test_a_broken_archive_gives_what_comes_before_the_break() -> None:
     assert members_of(zipped(x=b"1")[:-30]) == [("a", RejectReason.TRUNCATED)]
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingest.sources.decoding.SUSPECT_BYTES", 1 << 20)
     monkeypatch.setattr("ingest.sources.decoding.SUSPECT_RATIO", 100)

@@ -185,6 +185,7 @@ def test_a_finding_says_what_was_expected_and_what_was_found() -> None:
     assert (finding.severity, finding.expected, finding.actual) == (Severity.ERROR, "$0.2", "$0.25")
 
 
+@pytest.mark.slow
 def test_the_count_of_the_sample_that_does_not_add_up() -> None:
     """Its headline says 14 instances, its list adds up to 20, and so does its patch."""
     rows = {path.name[:3]: _rows(path.read_text()) for path in SAMPLES.iterdir()}

@@ -79,6 +79,7 @@ def test_what_people_say_survives_rebuild_reingest_and_undo(sample_store: Store)
         assert connection.execute("select count(*) from annotations").fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_an_annotation_says_who_changed_it_and_the_same_again_changes_nothing(sample_store: Store) -> None:
     assert annotate(sample_store, [RUN], Change(note="x"), "ann@example.org") == 1
     assert annotate(sample_store, [RUN], Change(note="x"), "bob@example.org") == 0
@@ -133,6 +134,7 @@ def test_a_search_finds_excluded_runs_where_they_are_asked_for(sample_store: Sto
     assert found == [[], [RUN]]
 
 
+@pytest.mark.slow
 def test_a_task_given_by_hand_is_the_title(sample_store: Store) -> None:
     """And an excluded run is still found by the beginning of its id."""
     annotate(sample_store, [RUN], Change({"task": "Faster grammars"}, excluded=True))

@@ -163,6 +163,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+@pytest.mark.slow
 def test_findings_on_the_samples(sample_store: Store) -> None:
     everything = Filters()
     all_runs, rows = runs(sample_store, everything), model_rows(sample_store, everything, 100)

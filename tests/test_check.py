@@ -121,6 +121,7 @@ def test_a_budget_that_is_kept_exits_with_0(answered: Any) -> None:
     assert "PASS: 4 budgets met" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_not_kept_exits_with_1_in_every_format(answered: Any) -> None:
     results = {name: answered("--max-total-usd", "2", "--max-run-usd", "5", "--format", name) for name in ("table", "md", "json")}
     assert {result.return_value for result in results.values()} == {1}
@@ -141,6 +142,7 @@ def test_filters_choose_what_is_checked(answered: Any) -> None:
     assert answered("--min-runs", "1", "--outcome", "api_error").return_value == 1
 
 
+@pytest.mark.slow
 def test_a_filter_that_matches_nothing_fails_unless_that_is_allowed(answered: Any) -> None:
     """A typo in CI: `--repo vlm`."""
     done = answered("--max-total-usd", "1", "--repo", "vlm")

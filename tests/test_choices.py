@@ -132,6 +132,7 @@ def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) 
     assert screen_queries.excerpts(store, ["a"], "lazy")["a"][1].startswith("… fox jumps over the lazy")
 
 
+@pytest.mark.slow
 def test_an_excerpt_keeps_what_was_searched_for_behind_blanks(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs.duckdb")
     blanks = "\n" * (screen_queries.BEFORE + 1)

@@ -50,6 +50,7 @@ def test_a_bare_factor_is_surer_in_a_text_about_speed() -> None:
     assert elsewhere < in_context
 
 
+@pytest.mark.slow
 @given(text=st.sampled_from([one.text for one in labelled_texts()]), least=st.floats(0, 1))
 def test_asking_for_less_confidence_never_hides_a_claim_with_a_number(text: str, least: float) -> None:
     every = [claim for claim in extract(text, 0) if claim.kind is ClaimKind.QUANTIFIED]

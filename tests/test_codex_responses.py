@@ -154,6 +154,7 @@ def test_repeated_totals_add_nothing(requests: list[tuple[int, int, int, int, st
     assert len({row["message_id"] for row in rows}) == len(requests)
 
 
+@pytest.mark.slow
 @given(REQUESTS, st.integers(2, 60))
 def test_a_rollout_cut_anywhere_has_the_first_responses_of_the_whole(requests: list[tuple[int, int, int, int, str]], cut: int) -> None:
     """So an archived copy and an older active one name the same responses alike."""

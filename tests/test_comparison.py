@@ -56,6 +56,7 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     assert 0.90 <= held / 200 <= 1.0
 
 
+@pytest.mark.slow
 @given(VALUES, VALUES)
 def test_swapping_the_cohorts_swaps_the_sign(first: np.ndarray, second: np.ndarray) -> None:
     there, back = compare(first, second), compare(second, first)

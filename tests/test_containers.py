@@ -167,6 +167,7 @@ def test_json_without_an_object_is_json(data: str) -> None:
     assert (file_kind(data), reasons(data)) == (FileKind.JSON, [])
 
 
+@pytest.mark.slow
 @examples(100)
 @given(st.binary(max_size=400) | st.text(alphabet='{}[]",:\\ \n1ae\u2028é', max_size=200).map(lambda text: text.encode()))
 def test_any_bytes_are_accounted_for(data: bytes) -> None:

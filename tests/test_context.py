@@ -145,6 +145,7 @@ def test_bad_templates_are_refused_with_a_reason(template: str, complaint: str) 
     assert refused.value.hint
 
 
+@pytest.mark.slow
 @given(
     st.fixed_dictionaries({name: st.from_regex(r"[^/\ud800-\udfff]{1,12}", fullmatch=True) for name in ("repo", "agent", "model", "task")})
 )

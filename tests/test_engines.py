@@ -96,6 +96,7 @@ def test_after_an_error_the_engine_is_not_kept(error: type[BaseException]) -> No
     assert not idle()
 
 
+@pytest.mark.slow
 def test_no_more_engines_are_kept_than_a_dashboard_uses() -> None:
     opened = [connected("tachograph") for _ in range(engines._KEPT + 2)]
     for one in opened:
@@ -126,6 +127,7 @@ def test_a_fork_starts_an_engine_of_its_own() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_a_process_ends_its_engines_is_no_error() -> None:
     """The command has ended and said so: a traceback of its end would contradict it."""
     done = subprocess.run([sys.executable, "-c", STRUCK_AT_ITS_END], capture_output=True, text=True, check=False)

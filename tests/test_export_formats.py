@@ -226,6 +226,7 @@ class Tags(HTMLParser):
             self.cells[-1] += data
 
 
+@pytest.mark.slow
 @given(tables)
 @examples(25)
 def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:

@@ -100,6 +100,7 @@ def as_csv_cell(text: str | None) -> str:
     return "" if text is None else f"'{text}" if is_formula(text) else text
 
 
+@pytest.mark.slow
 @given(tables)
 def test_any_csv_reads_back_cell_by_cell(table: pa.Table) -> None:
     text = EXPORTS["csv"].write(table).decode()
@@ -116,6 +117,7 @@ def test_a_csv_of_one_column_loses_no_row(values: list[str | None]) -> None:
     assert [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:] == [as_csv_cell(value) for value in values]
 
 
+@pytest.mark.slow
 @given(tables)
 def test_no_cell_of_a_csv_is_a_formula(table: pa.Table) -> None:
     """A number may begin with a minus; text may not."""
@@ -123,11 +125,13 @@ def test_no_cell_of_a_csv_is_a_formula(table: pa.Table) -> None:
     assert not [row[0] for row in list(csv.reader(io.StringIO(text, newline="")))[1:] if row[0].startswith(FORMULA_STARTS)]
 
 
+@pytest.mark.slow
 @given(tables)
 def test_any_json_reads_back_exactly(table: pa.Table) -> None:
     assert simplejson.loads(EXPORTS["json"].write(table), use_decimal=True) == table.to_pylist()
 
 
+@pytest.mark.slow
 @given(tables)
 def test_jsonl_is_the_rows_of_json(table: pa.Table) -> None:
     lines = EXPORTS["jsonl"].write(table).decode().split("\n")
@@ -135,6 +139,7 @@ def test_jsonl_is_the_rows_of_json(table: pa.Table) -> None:
     assert [simplejson.loads(line, use_decimal=True) for line in lines] == table.to_pylist()
 
 
+@pytest.mark.slow
 @given(tables)
 def test_a_markdown_table_keeps_its_shape(table: pa.Table) -> None:
     """One line per row and two cells in each, whatever the text."""

@@ -50,11 +50,13 @@ def test_a_link_leads_back_to_the_same_filters(filters: Filters) -> None:
     assert filter_urls.read(filter_urls.write(filters)) == filter_urls.Link(filters)
 
 
+@pytest.mark.slow
 @given(chosen_filters())
 def test_what_is_printed_can_be_read_again(filters: Filters) -> None:
     assert parse(filters.as_words()) == filters
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from([*FILTERS, "run", "x"]), st.lists(st.text(max_size=20), max_size=4)))
 def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
     link = filter_urls.read(query)
@@ -94,6 +96,7 @@ def test_filters_in_one_text_say_what_is_wrong(words: str, complaint: str) -> No
         parse(words)
 
 
+@pytest.mark.slow
 def test_every_filter_has_a_place_on_the_bar() -> None:
     from app.screens.parts.filter_bar import POPOVERS  # noqa: PLC0415  with Streamlit, which takes a second
 

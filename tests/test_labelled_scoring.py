@@ -161,6 +161,7 @@ def test_the_table_has_a_column_per_score() -> None:
     assert lines[3].split() == ["F1", "1.000", "1.000"]
 
 
+@pytest.mark.slow
 @given(st.integers(1, 12), st.data())
 def test_every_harm_lowers_the_score(claims: int, data: st.DataObject) -> None:
     """A perfect answer scores 1; dropping a claim, a wrong ratio or a stray each costs."""

@@ -143,6 +143,7 @@ def stored_values(table: str) -> list[tuple[str, float]]:
     return [(str(row.variant), row.value or 0.0) for row in reading.rows]
 
 
+@pytest.mark.slow
 @given(_ROWS, st.sampled_from([("s", 1e3), ("us", 1e-3), ("ns", 1e-6), ("min", 6e4)]))
 def test_the_unit_of_a_table_does_not_change_what_was_measured(rows: list[tuple[str, float]], unit: tuple[str, float]) -> None:
     head = "variant,metric,value,unit\n"
@@ -152,6 +153,7 @@ def test_the_unit_of_a_table_does_not_change_what_was_measured(rows: list[tuple[
     assert [number for _, number in in_unit] == pytest.approx([number for _, number in in_ms])
 
 
+@pytest.mark.slow
 @given(_ROWS, st.sampled_from([",", ";", "\t"]), st.sampled_from(["\n", "\r\n"]), st.randoms(use_true_random=False))
 def test_order_separators_and_line_ends_of_a_table_change_nothing(
     rows: list[tuple[str, float]], separator: str, end: str, random: Any

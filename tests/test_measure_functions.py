@@ -413,6 +413,7 @@ def test_no_tool_takes_what_is_not_its_own(tool: Any, text: str) -> None:
     assert reading is None or not reading.rows
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0.1, 1e6), min_size=1, max_size=6), st.sampled_from([("us", 1e-3), ("ms", 1e-6), ("s", 1e-9)]))
 def test_the_same_times_in_another_unit_are_the_same_measurement(runs: list[float], unit: tuple[str, float]) -> None:
     name, factor = unit

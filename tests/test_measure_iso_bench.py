@@ -351,6 +351,7 @@ def test_whether_the_patch_was_in_the_measured_code(log: str, applied: PatchAppl
     assert patch_in(None, log) is applied
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 24), min_size=1, max_size=3), st.floats(1.0, 1.005))
 def test_whole_steps_of_a_log_window_are_found_whatever_its_length(steps: list[int], longer: float) -> None:
     assert is_quantised(round(count * STEP / longer, 1) for count in steps)

@@ -130,6 +130,7 @@ def arithmetic() -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
+@pytest.mark.slow
 @examples(15)
 @given(cases=st.lists(st.tuples(*[tokens] * 5, st.integers(0, 10**6), *[amounts] * 6), min_size=1, max_size=20))
 def test_sql_multiplies_as_python_does(arithmetic: duckdb.DuckDBPyConnection, cases: list[tuple[Any, ...]]) -> None:

@@ -48,6 +48,7 @@ def test_each_test_is_in_one_quarter_and_quarters_are_alike_in_size() -> None:
     assert all(Choice(None).takes(test) for test in TESTS)
 
 
+@pytest.mark.slow
 def test_a_commit_always_has_the_same_quarter_and_others_have_others(tree: Path) -> None:
     found = set()
     for number in range(8):

@@ -98,6 +98,7 @@ def test_a_line_that_never_ends_is_told_and_what_is_no_line_of_the_log_is_read(n
     assert [part.reason for part in found if isinstance(part, Unreadable)] == [RejectReason.TRUNCATED]
 
 
+@pytest.mark.slow
 def test_a_log_cut_off_while_it_was_compressed_gives_what_it_held() -> None:
     data = gzip.compress(kept("docker", json.dumps(RECORD) + "\n" + "\n".join(map(str, range(9000))), 100))
     found = list(read(Source("a.log.gz", data[: len(data) // 2])))

@@ -151,6 +151,7 @@ def test_a_file_has_a_plain_name_whatever_a_label_is_called(word: str) -> None:
     assert len(name) < 80
 
 
+@pytest.mark.slow
 def test_a_long_section_is_cut_and_says_so(read_samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_grids, "MOST_ROWS", 2)
     section = report(read_samples, Request(by=("run",))).section("groups")

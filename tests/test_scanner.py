@@ -216,6 +216,7 @@ PIECES = (
 )
 
 
+@pytest.mark.slow
 @example(text="[\n{x", size=1)
 @example(text='{n {"x": 1} {"type":"result"}', size=2)
 @examples(150)
@@ -227,6 +228,7 @@ def test_the_size_of_the_window_changes_nothing(text: str, size: int) -> None:
     assert small.kind == big.kind
 
 
+@pytest.mark.slow
 @examples(80)
 @given(st.lists(st.sampled_from(["1", "2", "x"]), max_size=8), st.sampled_from(["\n", "\r\n", "\n\n", ""]))
 def test_every_record_of_a_stream_is_found_where_it_stands(ids: list[str], between: str) -> None:

@@ -159,6 +159,7 @@ WORDS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(WORDS, max_size=60).map(" ".join) | st.text(max_size=200))
 def test_whatever_the_text_the_quotes_stand_where_they_say(text: str) -> None:
     found = read_statements(text)

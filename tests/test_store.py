@@ -99,6 +99,7 @@ def test_what_is_a_path(location: str, is_file: bool) -> None:
     assert Store(location).is_file is is_file
 
 
+@pytest.mark.slow
 def test_a_quote_in_the_path_is_a_quote(tmp_path: Path) -> None:
     store = Store(tmp_path / "it's.duckdb")
     ingest_paths(store, SAMPLES)

@@ -242,6 +242,7 @@ def test_no_event_ever_raises(events: list[dict[str, Any]], session_id: str | No
 ORDERLY = st.lists(st.tuples(st.sampled_from(["a", "b", "c", "d"]), st.sampled_from(["Bash", "Read"]), st.integers(0, 59)), max_size=8)
 
 
+@pytest.mark.slow
 @given(ORDERLY, st.randoms())
 def test_calls_may_come_in_any_order(drawn: list[tuple[str, str, int]], random: Any) -> None:
     """Between two results only an answer before its call would change anything."""

@@ -383,6 +383,7 @@ def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None
         assert "none for $1.50" in EXPORTS[name].write_report(made).decode()
 
 
+@pytest.mark.slow
 def test_a_report_without_measurements_says_nothing_of_them(read_samples: Store) -> None:
     made = report(read_samples, Request(by=("model",)))
     assert not [one for one in made.first.figures if "easure" in one.label or "verified" in one.label]
