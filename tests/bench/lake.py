@@ -1,7 +1,7 @@
 """How fast a lake is beside a file: ingest by several writers at once, and what the screens ask of millions of runs.
 
     python -m tests.bench.lake writers [RUNS]           # 100,000
-    python -m tests.bench.lake screens [RUNS] [FOLDER]  # 1,000,000; ten times as many need 10 GB of disk and an hour
+    python -m tests.bench.lake screens [RUNS [FOLDER [ROUNDS [SCREENS]]]]  # 1,000,000; ten times as many need 10 GB of disk and an hour
 
 Needs the extra `lake` and PostgreSQL (docs/lake.md), for the catalog; the data lies in a folder. *writers* ingests the same logs, 1,000
 records in each file, into a file by one process, then into new lakes by 1, 2 and 4 at once, each with its share. Prints seconds until the
@@ -102,8 +102,8 @@ def _print(what: str, found: Times, beside: Times) -> None:
     print(f"{what:<24}{found.wall:>9.1f}{found.cpu:>9.1f}{found.wall / beside.wall:>8.2f}", flush=True)
 
 
-def screens(runs: str = str(OF_ONE_STORE), folder: str = "") -> None:
-    """The table of screens."""
+def screens(runs: str = str(OF_ONE_STORE), folder: str = "", rounds: str = str(ROUNDS), names: str = ",".join(SCREENS)) -> None:
+    """The table of the screens with these names, comma-separated, each asked in so many rounds."""
     place = Path(folder or Path(tempfile.gettempdir()) / "tachograph-bench")
     place.mkdir(parents=True, exist_ok=True)
     size = min(int(runs), OF_ONE_STORE)
@@ -118,8 +118,8 @@ def screens(runs: str = str(OF_ONE_STORE), folder: str = "") -> None:
         _print_files(server, lake)
         _print_few(file, lake, Path(data))
         print(f"{'screen':<12}{'file':>9}{'lake':>9}{'ratio':>7}{'file, all':>12}{'lake, all':>12}{'ratio':>7}   95th percentile, seconds")
-        for screen in SCREENS:
-            times = [_high(ask(store, screen, ROUNDS)) for ask in (warm, cold) for store in _in_turn(file, lake)]
+        for screen in names.split(","):
+            times = [_high(ask(store, screen, int(rounds))) for ask in (warm, cold) for store in _in_turn(file, lake)]
             chosen, everything = times[:2], times[2:]
             print(f"{screen:<12}{_row(chosen)}{_row(everything, 12)}", flush=True)
 
