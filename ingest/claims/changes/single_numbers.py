@@ -95,7 +95,8 @@ def _cjk_word(number: NumberInText) -> Effect | None:
 
 
 _ENDS = pattern(
-    r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@|avg|average|typical|overall)(?:\s|$)|\s[A-Za-z]{1,3}=)",
+    r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@|avg|average|typical|overall)(?:\s|$)"
+    r"|\s\([a-z][a-z -]{2,30}\)(?!\s\w)|\s[A-Za-z]{1,3}=)",
     re.MULTILINE,
 )
 
