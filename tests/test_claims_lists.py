@@ -32,6 +32,31 @@ def test_each_figure_of_a_list_is_compared_with_that_of_its_metric(text: str, ex
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("Instructions per call: `push` 21 -> 14, `swap` 18 -> 12 and `jump` 40 -> 20.", [1.5, 1.5, 2]),
+        ("Instructions per call: `push` 21 -> 14, coverage 60 -> 80.", [1.5]),
+        ("Instructions per call: `push` 21 -> 14. The limit went 18 -> 12.", [1.5]),
+    ],
+)
+def test_bare_pairs_that_go_on_with_a_list_measure_what_the_first_does(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```\nParser (Before)   150 ns   baseline\nParser (After)    50 ns    66.7% faster\n```", [3]),
+        ("Times:\n  Parallel vs Baseline:  1.02x\n  Parallel vs Cached: 0.86x (14% SLOWER)", [0.86]),
+        ("| Case | Before | After |\n|---|---|---|\n| Throughput | ~4.0B ops/sec | ~6.0B ops/sec |", [1.5]),
+        ("A 36% throughput regression for 512-byte inputs compared to 384 bytes.", [0.64]),
+    ],
+)
+def test_what_stands_beside_a_figure_belongs_to_its_own_line(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("Warm medians, this head vs main: `list` 20 s vs 2 s, `show` 30 s vs 10 s.", [0.1, 1 / 3]),
         ("Warm medians, main vs this branch: `list` 20 s vs 2 s, `show` 30 s vs 10 s.", [10, 3]),
         ("Sync took 12.5 s on the branch against 10 s on main. This 25% regression blocks the merge.", [0.8]),

@@ -59,6 +59,21 @@ def test_a_trigger_without_numbers_around_it_is_in_no_passage_with_a_number(text
         assert not list(idioms.idiom_effects(text, passage.start, passage.end))
 
 
+@pytest.mark.parametrize(
+    ("in_vain", "of_a_claim"),
+    [
+        ("Bumped from 0.37.15 to 0.37.16.", "It went from 0.37 s to 0.16 s."),
+        ("`updated` → 2026-05-17", "queries → 2026"),
+        ("`pytest` → 1834 passed, 569 tests", "time → 1834 ms"),
+        ("The sprint is **98.5% complete**.", "It completes 98.5% faster."),
+        ("an icon of 24x24, id mp9xevr", "24x faster"),
+    ],
+)
+def test_versions_dates_and_states_are_no_triggers(in_vain: str, of_a_claim: str) -> None:
+    assert find_triggers(in_vain)[0] == []
+    assert find_triggers(of_a_claim)[0]
+
+
 @pytest.mark.parametrize("idiom", idioms.IDIOMS, ids=lambda idiom: idiom.example)
 def test_an_idiom_is_searched_where_its_words_are(idiom: idioms.Idiom) -> None:
     assert any(hint in idiom.pattern for hint in idioms.HINTS)
