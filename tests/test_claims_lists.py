@@ -45,7 +45,7 @@ def test_bare_pairs_that_go_on_with_a_list_measure_what_the_first_does(text: str
     ("text", "expected"),
     [
         ("```\nParser (Before)   150 ns   baseline\nParser (After)    50 ns    66.7% faster\n```", [3]),
-        ("Times:\n  Parallel vs Baseline:  1.02x\n  Parallel vs Cached: 0.86x (14% SLOWER)", [0.86]),
+        ("Times:\n  Parallel vs Baseline:  1.02x\n  Parallel vs Cached: 0.86x (14% SLOWER)", [1.02, 0.86]),
         ("| Case | Before | After |\n|---|---|---|\n| Throughput | ~4.0B ops/sec | ~6.0B ops/sec |", [1.5]),
         ("A 36% throughput regression for 512-byte inputs compared to 384 bytes.", [0.64]),
     ],
