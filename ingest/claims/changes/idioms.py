@@ -17,7 +17,7 @@ _NOUN = (
     r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
     r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary|pauses?"
     r"|rss|v?ram|heap|allocs|round-?trips|syscalls"
-    r"|p50|p9[059]|cpu|[fqrtn]ps|frame ?rates?|resident set|(?:cache|branch) misses|(?:db|database|query|server|cpu) load"
+    r"|p50|p9[059]|ttft|tpot|itl|cpu|[fqrtn]ps|frame ?rates?|resident set|(?:cache|branch) misses|(?:db|database|query|server|cpu) load"
     r"|(?:allocation|query|call|request|syscall) counts?)\b"
 )
 

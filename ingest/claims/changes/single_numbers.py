@@ -198,7 +198,7 @@ def _speedup_below_one(number: NumberInText) -> Effect | None:
 
 _AMOUNT = pattern(
     r"[\s*_`]*(?:of )?(?:the |higher |more |better )?(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
-    r"(?P<word>throughput|bandwidth|performance|speed|fps|(?:ttft|decode|prefill|single-stream)"
+    r"(?P<word>throughput|bandwidth|performance|speed|fps|[nqrt]ps|iops|(?:tok(?:en)?s?|req(?:uest)?s?|ops)/s(?:ec)?|(?:ttft|decode|prefill|single-stream)"
     r"(?! (?:cost|memory|steps?|calls?|tokens)))\b",
     re.IGNORECASE,
 )

@@ -290,6 +290,12 @@ _BRACKET_LAST = pattern(r" ?\([^()]{1,20}\)$")
 """`latency (p50): −30 %`"""
 
 
+_SIZE_OF_OUTPUT = pattern(
+    r"\b(?:bundle|binary|image|package|download|payload|file|apk|ipa|wheel|asset|artifact|index|database|build|gzip\w*) size$"
+)
+"""Not a size that somebody sets, such as that of a batch."""
+
+
 def _adjacent_noun(nearby: Surroundings) -> re.Match[str] | None:
     """The noun right behind or before a signed percentage: `-30% latency`, `latency: -30%`."""
     if own := _WORDS_BEHIND.match(nearby.right):
@@ -300,7 +306,9 @@ def _adjacent_noun(nearby: Surroundings) -> re.Match[str] | None:
     left = _HEDGED_LAST.sub("", PREFIX.sub("", nearby.left)[-60:].rstrip(" *_`:|~≈"))
     left = _BRACKET_LAST.sub("", left.rstrip(" *_`:|")).rstrip(" *_`:(|")
     before = last_noun(left)
-    return before if before and before.end() >= len(left) and before[0] not in ("speed", "size") else None
+    if before is None or before.end() < len(left) or before[0] == "speed":
+        return None
+    return before if before[0] != "size" or _SIZE_OF_OUTPUT.search(left) else None
 
 
 # --- inferred, where no noun says it
