@@ -47,6 +47,10 @@ def test_bare_pairs_that_go_on_with_a_list_measure_what_the_first_does(text: str
         ("```\nParser (Before)   150 ns   baseline\nParser (After)    50 ns    66.7% faster\n```", [3]),
         ("Times:\n  Parallel vs Baseline:  1.02x\n  Parallel vs Cached: 0.86x (14% SLOWER)", [1.02, 0.86]),
         ("| Case | Before | After |\n|---|---|---|\n| Throughput | ~4.0B ops/sec | ~6.0B ops/sec |", [1.5]),
+        ("Throughput: 12 requests/s, 3000 total tokens/s (baseline 10 requests/s, 2400 total tokens/s)", [1.2, 1.25]),
+        ("BenchmarkA-8  120312  98 ns/op  12 allocs/op  (before)\nBenchmarkA-8  412312  28 ns/op  3 allocs/op  (after)", []),
+        ("It improves latency (p50 -20%, p99 -50%).", [1.25, 2]),
+        ("Speedup: 2.1x (batch 1), 1.6x (batch 8), 1.2x (batch 64)", [2.1, 1.6, 1.2]),
         ("A 36% throughput regression for 512-byte inputs compared to 384 bytes.", [0.64]),
     ],
 )

@@ -96,7 +96,7 @@ def _cjk_word(number: NumberInText) -> Effect | None:
 
 _ENDS = pattern(
     r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@|avg|average|typical|overall)(?:\s|$)"
-    r"|\s\([a-z][a-z -]{2,30}\)(?!\s\w)|\s[A-Za-z]{1,3}=)",
+    r"|\s\([a-z][\w .=-]{1,30}\)(?!\s\w)|\s[A-Za-z]{1,3}=)",
     re.MULTILINE,
 )
 
@@ -198,7 +198,7 @@ def _speedup_below_one(number: NumberInText) -> Effect | None:
 
 _AMOUNT = pattern(
     r"[\s*_`]*(?:of )?(?:the |higher |more |better )?(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
-    r"(?P<word>throughput|bandwidth|performance|speed|fps|[nqrt]ps|iops|(?:tok(?:en)?s?|req(?:uest)?s?|ops)/s(?:ec)?|(?:ttft|decode|prefill|single-stream)"
+    r"(?P<word>throughput|bandwidth|performance|perf\b|speed|fps|[nqrt]ps|iops|(?:tok(?:en)?s?|req(?:uest)?s?|ops)/s(?:ec)?|(?:ttft|decode|prefill|single-stream)"
     r"(?! (?:cost|memory|steps?|calls?|tokens)))\b",
     re.IGNORECASE,
 )
@@ -333,6 +333,8 @@ def _verb_before(number: NumberInText) -> Effect | None:
         return None
     if not found["by"] and _counts_things(number):
         return None
+    if number.quantity.sign == "-" and found["GAIN"]:  # `improved TTFT (-18%)`
+        return number.effect(found.start(), number.quantity.end, Sense.FALL, found["GAIN"])
     if slows := _SLOWS.search(number.left, 0, found.start() + len("down")):  # `slows the parser down by 12%`
         return number.effect(slows.start(), number.quantity.end, Sense.LOSS, "slow")
     return number.effect(found.start(), number.quantity.end, (sense := sense_in(found)), found[sense.name])

@@ -134,7 +134,7 @@ def _quantity_that_begins(beginning: str) -> re.Pattern[str]:
         |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |\s?/\s?(?:s|sec|min|h)(?![\w/])
         |(?:(?:\*\*)?[\s-]{{0,2}}|\n[ \t]{{1,12}})
-          (?:(?:SQL|DB|API|HTTP)\s(?=quer|call|request|hit|round|statement))?[A-Za-zµμ]{{1,14}}(?:-trips?)?
+          (?:(?:SQL|DB|API|HTTP)\s(?=quer|call|request|hit|round|statement)|(?:total|output|input|prompt|generated)\s(?=tok))?[A-Za-zµμ]{{1,14}}(?:-trips?)?
           (?:(?:/|\ per\ |\s/\s(?=(?:s|sec|min|h|hour)\b))[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
       {_SPREAD}?

@@ -22,8 +22,8 @@ _KNOWN_UNITS = {
 }
 """Metric and size of each spelling of a unit."""
 
-_QUALIFIERS = ("SQL ", "DB ", "API ", "HTTP ", "sql ", "db ", "api ", "http ")
-"""`40 SQL queries`: words before the unit that are skipped."""
+_QUALIFIERS = ("SQL ", "DB ", "API ", "HTTP ", "sql ", "db ", "api ", "http ", "total ", "output ", "input ", "prompt ", "generated ")
+"""`40 SQL queries`, `3020 total tokens/s`: words before the unit that are skipped."""
 
 _PER_TIME = {
     name: seconds
@@ -58,6 +58,16 @@ def unit(words: str) -> Unit | None:
     if known is None and not per and _prefix_size(counted, _RATES) > 1:
         return Unit(name, ClaimMetric.THROUGHPUT, _prefix_size(counted, _RATES))
     return Unit(name, *known) if known else None
+
+
+_REQUESTS = frozenset(["req", "reqs", "request", "requests"])
+_TOKENS = frozenset(["tok", "toks", "token", "tokens"])
+
+
+def are_of_one_measure(first: Unit, second: Unit) -> bool:
+    """Whether figures in both units can be compared: of one metric, and not requests and tokens per second."""
+    counted = {unit.name.partition("/")[0] for unit in (first, second)}
+    return first.metric is second.metric and not (counted & _REQUESTS and counted & _TOKENS)
 
 
 _RATES = frozenset(["rps", "qps", "tps", "nps", "ips", "iops"])

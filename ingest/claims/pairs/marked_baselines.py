@@ -82,7 +82,7 @@ _BASELINE_WORD = pattern(
     r"|(?<=\()(?:improved|reduced|dropped|cut|decreased|lowered)\s+from(?![^()]*\sto\s)|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
     r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\b(?:antes|avant|vorher|zuvor)\b(?: era| était)?"
     r"|\bnot the|\bbefore:?|\bbaseline:?(?![ \t]*\n)|\bin place of)"
-    r"(?!\w)\s*"
+    r"(?!\w)(?!\)[ \t]*\n)\s*"
     rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )

@@ -8,7 +8,7 @@ from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect, ReadingRule, TwoFigures, first_result
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
-from ingest.claims.numbers.units import SCALES, unit
+from ingest.claims.numbers.units import SCALES, are_of_one_measure, unit
 from ingest.claims.pairs.marked_baselines import by_marked_baseline
 from ingest.claims.pairs.side_labels import by_side_labels
 from ingest.claims.pairs.tenses import by_contrast, by_tense
@@ -102,8 +102,8 @@ def steps_to_second_figure(text: str, ahead: list[Quantity]) -> int:
         return 2
     if ahead[1].unit is None and ahead[2].metric is first.metric and _VERSION.fullmatch(text, first.end, ahead[1].end):
         return 2
-    if ahead[1].unit is not None and ahead[2].metric is first.metric is not ahead[1].metric:
-        return 2
+    if ahead[1].unit is not None and ahead[2].unit is not None and are_of_one_measure(first.unit, ahead[2].unit):
+        return 1 if are_of_one_measure(first.unit, ahead[1].unit) else 2
     if ahead[1].unit is None and ahead[2].metric is first.metric and _BRACKETED_BASELINE.match(text, first.end, ahead[1].start):
         return 2
     return _steps_over_bracket(text, ahead)
@@ -239,7 +239,7 @@ def _are_comparable(first: Quantity, second: Quantity) -> bool:
         return False
     if first.kind is not second.kind:
         return first.kind is Kind.VALUE and first.unit is None and second.kind is not Kind.VALUE  # between 2 and 5 times
-    return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
+    return first.unit is None or second.unit is None or are_of_one_measure(first.unit, second.unit)
 
 
 _TIMED = pattern(
