@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.claims import extract
-from schemas.rows.claim import ClaimKind
+from schemas.rows.claim import ClaimKind, ClaimMetric
 
 
 def ratios(text: str) -> list[float]:
@@ -63,3 +63,16 @@ def test_readings_are_paired_by_name(text: str, expected: list[float]) -> None:
 )
 def test_what_is_no_pair_of_results_is_none(text: str) -> None:
     assert ratios(text) == []
+
+
+def test_results_of_vllm_below_before_and_after_are_compared_line_by_line() -> None:
+    """Its units stand in the labels."""
+    block = """============ Serving Benchmark Result ============
+Successful requests:                     200
+Request throughput (req/s):              {}
+Mean TTFT (ms):                          {}
+P99 TTFT (ms):                           {}
+=================================================="""
+    text = f"### Before\n```\n{block.format('4.00', '300.00', '800.10')}\n```\n\n### After\n```\n{block.format('5.00', '200.00', '800.10')}\n```"
+    found = [(claim.metric, claim.ratio) for claim in extract(text)]
+    assert found == [(ClaimMetric.THROUGHPUT, 1.25), (ClaimMetric.TIME, 1.5), (ClaimMetric.TIME, 1.0)]

@@ -45,7 +45,7 @@ _LINE = pattern(
     re.MULTILINE,
 )
 Span = tuple[int, int]
-_REACH = 1200
+_REACH = 2400
 """Characters of a section that are read."""
 
 _MOST_HEADINGS = 100
@@ -176,6 +176,9 @@ def _sections_below(text: str, headings: Iterable[re.Match[str]], after: re.Patt
             yield (heading.end(), later.start()), (later.end(), later.end() + reach)
 
 
+_UNIT_OF_LABEL = pattern(r"\((?P<unit>[A-Za-zµμ/]{1,12})\)\s*$")
+"""`Mean TTFT (ms): 312.45`, as vLLM and SGLang print their results."""
+
 _RATE_LABELS = ("/s", "/sec")
 """`Transfer/sec: 20 MB`: a rate whose unit looks like a size."""
 
@@ -186,6 +189,8 @@ def _labelled_figures(text: str, start: int, end: int) -> dict[str, Quantity]:
     found: dict[str, Quantity] = {}
     for line in _LINE.finditer(text, start, blank if blank >= 0 else end):
         figure = next(quantities(text, *line.span("rest")), None)
+        if figure and figure.unit is None and (named := _UNIT_OF_LABEL.search(line["label"])):
+            figure = figure.in_unit(unit(named["unit"]), MeasureSource.LABEL)
         if figure and figure.unit and figure.start - line.start("rest") <= 3 and not line["label"].endswith(_RATE_LABELS):
             found.setdefault(line["label"].strip().lower(), figure)
     return found
