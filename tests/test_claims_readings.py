@@ -73,6 +73,8 @@ Request throughput (req/s):              {}
 Mean TTFT (ms):                          {}
 P99 TTFT (ms):                           {}
 =================================================="""
-    text = f"### Before\n```\n{block.format('4.00', '300.00', '800.10')}\n```\n\n### After\n```\n{block.format('5.00', '200.00', '800.10')}\n```"
-    found = [(claim.metric, claim.ratio) for claim in extract(text)]
+    before, after = block.format("4.00", "300.00", "800.10"), block.format("5.00", "200.00", "800.10")
+    found = [
+        (claim.metric, round(claim.ratio or 0, 2)) for claim in extract(f"### Before\n```\n{before}\n```\n\n### After\n```\n{after}\n```")
+    ]
     assert found == [(ClaimMetric.THROUGHPUT, 1.25), (ClaimMetric.TIME, 1.5), (ClaimMetric.TIME, 1.0)]

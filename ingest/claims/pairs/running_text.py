@@ -102,8 +102,13 @@ def steps_to_second_figure(text: str, ahead: list[Quantity]) -> int:
         return 2
     if ahead[1].unit is None and ahead[2].metric is first.metric and _VERSION.fullmatch(text, first.end, ahead[1].end):
         return 2
-    if ahead[1].unit is not None and ahead[2].unit is not None and are_of_one_measure(first.unit, ahead[2].unit):
-        return 1 if are_of_one_measure(first.unit, ahead[1].unit) else 2
+    if (
+        ahead[1].unit
+        and ahead[2].unit
+        and are_of_one_measure(first.unit, ahead[2].unit)
+        and not are_of_one_measure(first.unit, ahead[1].unit)
+    ):
+        return 2
     if ahead[1].unit is None and ahead[2].metric is first.metric and _BRACKETED_BASELINE.match(text, first.end, ahead[1].start):
         return 2
     return _steps_over_bracket(text, ahead)
