@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from app.server.serve import Access
 from ingest.store.database import Store
+from ingest.store.history.undo import undo
 from tests.conftest import ingest_paths
 from tests.serving import served, wait_until_drawn
 from tests.watched import text
@@ -33,3 +36,18 @@ def test_new_runs_come_by_themselves_unless_somebody_pauses(sample_store: Store,
         ingest_paths(sample_store, log)
         page.get_by_text("New runs are ready").wait_for()
         assert page.get_by_text(f"{before + 1} runs.").count() == 1
+
+
+@pytest.mark.parametrize("is_made", [False, True], ids=["no store yet", "a store without runs"])
+def test_the_first_runs_come_by_themselves(page: Page, tmp_path: Path, is_made: bool) -> None:
+    store, log = Store(tmp_path / "store.duckdb"), tmp_path / "new.json"
+    log.write_text(text(1))
+    if is_made:
+        ingest_paths(store, log)
+        undo(store, 1)
+    with served(Path(store.location), tmp_path / "log", TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
+        page.goto(f"{url}/runs")
+        page.get_by_text("No runs yet").wait_for()
+        page.get_by_text("Pause", exact=True).wait_for()
+        ingest_paths(store, log)
+        page.get_by_text("1 run.").wait_for()

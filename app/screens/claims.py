@@ -9,7 +9,7 @@ from app.queries import runs as run_queries
 from app.queries.filters.registry import CLAIM_FILTERS, FILTERS, MIN_CONFIDENCE
 from app.queries.grouping import group
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
+from app.screens.parts import filter_bar, live, widgets
 from app.text import grid_columns
 from app.text.presentation import cards, code_span
 from app.text.words.claims import hidden_words, partial_words
@@ -34,7 +34,7 @@ found, quantified = sum(kinds.values()), kinds.get(ClaimKind.QUANTIFIED, 0) or r
 widgets.card_grid([replace(card, note=partial_words(row) or card.note) if key == MEDIAN else card for card, key in made])
 if not found:
     st.info("No performance claims found.", icon=":material/info:")
-    st.stop()
+    live.end_page()
 
 is_few, are_all = found <= LISTED, f"All claims ({found:,})" if found <= LISTED else "All claims"
 with st.container(horizontal=True, vertical_alignment="center"):

@@ -8,7 +8,7 @@ from app.queries.comparisons import cohorts
 from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters.registry import FILTERS
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
+from app.screens.parts import filter_bar, live, widgets
 from app.text import grid_columns
 from app.text.columns import agent_name, untold
 from app.text.presentation import code_span, fact_words, plain
@@ -39,7 +39,7 @@ if not keys:
         language=None,
         wrap_lines=True,
     )
-    st.stop()
+    live.end_page()
 with st.container(horizontal=True, gap="small"):
     by = widgets.pick("Compare by", {key: FILTERS[key].name for key in keys}, "compare-by")
     # labels add up, other values take one another's place
@@ -49,7 +49,7 @@ with st.container(horizontal=True, gap="small"):
     if len(values) < 2:
         held = fact_words(found_values[0], by) if found_values else "unknown"
         st.info(plain(f"All matching runs have the same {FILTERS[by].name.lower()}: {held}. Choose another."))
-        st.stop()
+        live.end_page()
     first = widgets.pick("Baseline", values, f"first-{by}", width=300)
     second = widgets.pick("Candidate", values, f"second-{by}", width=300, default=1)
     key = widgets.pick("Metric", {key: measure.label for key, measure in MEASURES.items()}, "compared")

@@ -16,7 +16,7 @@ from app.reports.exports import EXPORTS
 from app.reports.first_page import TITLE, TOTAL_BUDGET
 from app.reports.first_page import Request as FirstPage
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
+from app.screens.parts import filter_bar, live, widgets
 from app.text.presentation import plain
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.limits import LIMITS
@@ -109,7 +109,7 @@ with st.container(border=True):
 
 st.header("Preview", anchor=False, help="The numbers in the file. HTML and Excel files also have charts.")
 if total > report_grids.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs)", key="preview"):
-    st.stop()
+    live.end_page()
 with st.spinner("Loading …", show_time=True):
     made = cache.ask(report, request)
 page = made.first

@@ -8,7 +8,7 @@ from app.queries import measured as measured_queries
 from app.queries import run_ids
 from app.queries import runs as run_queries
 from app.screens import cache
-from app.screens.parts import annotate, evidence, filter_bar, session, widgets
+from app.screens.parts import annotate, evidence, filter_bar, live, session, widgets
 from app.text import claim_marks, grid_columns, verdict_grids
 from app.text.formatting import short_id
 from app.text.presentation import (
@@ -42,13 +42,13 @@ if found and found.total > 1:
     st.markdown(f"The link has the beginning of {found.total:,} ids. Choose a run:")
     for one in found.candidates:
         st.page_link("screens/run.py", label=f"{plain(one.title)} · {plain(one.run_id)}", query_params={widgets.RUN_ID: one.run_id})
-    st.stop()
+    live.end_page()
 run = cache.ask(run_queries.run, run_id) if run_id else None
 if run is None or run_id is None:
     st.title("Run not found", anchor=False)
     st.markdown("The link may be incomplete or belong to another store.")
     st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
-    st.stop()
+    live.end_page()
 usage = run["model_usage"]
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     ordered = {widgets.ORDER: st.query_params.get_all(widgets.ORDER)}

@@ -9,7 +9,7 @@ from app.queries.usage import sessions as session_queries
 from app.queries.usage.along import PERIODS, along
 from app.queries.usage.totals import Request, usage
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
+from app.screens.parts import filter_bar, live, widgets
 from app.text import usage_grids
 from app.text.presentation import plain
 from app.text.words import usage as words
@@ -27,7 +27,7 @@ if not listed.num_rows:
     if is_empty:
         st.markdown(words.READ_SESSIONS)
         st.code(cache.command("ingest"), language=None)
-    st.stop()
+    live.end_page()
 used = cache.ask(usage, Request(filters, (BLOCK,)), cache.this_minute())
 [total] = used.total.to_pylist()
 widgets.card_grid(usage_grids.usage_cards(used))

@@ -6,7 +6,7 @@ from app.queries import measured as queries
 from app.queries.grouping import group
 from app.reports.measured_results import with_costs
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
+from app.screens.parts import filter_bar, live, widgets
 from app.text import verdict_grids
 from app.text.presentation import code_span, verdict_cards
 from app.text.words.measured import EXAMPLE_TABLE, MEASURED_WITH, NOTHING_MATCHES, NOTHING_MEASURED, SHARES, TWO_DENOMINATORS, band_words
@@ -26,7 +26,7 @@ if row is None:
         st.markdown(MEASURED_WITH)
         st.code(EXAMPLE_TABLE, language=None)
     st.code(cache.command("ingest RESULTS" if is_empty else "measurements --unjoined"), language=None)
-    st.stop()
+    live.end_page()
 widgets.card_grid(verdict_cards(row))
 with st.container(border=True):
     widgets.chart("verdicts-pairs", cache.ask(queries.drawn, filters, POINTS), {})

@@ -18,7 +18,7 @@ from app.queries.filters.time_words import PRESETS, moment
 from app.queries.usage.parts import has_period
 from app.queries.usage.sessions import runs_with_usage
 from app.screens import cache
-from app.screens.parts import widgets
+from app.screens.parts import live, widgets
 from app.text.answers import excluded_words, undated_words
 from app.text.presentation import code_span, fact_words, plain
 from schemas.text import visible
@@ -306,7 +306,7 @@ def _all_excluded() -> None:
     with st.container(border=True):
         st.header("All runs are excluded", anchor=False)
         st.button("Show them", type="primary", key="show-excluded", on_click=_choose, args=(Filters(((EXCLUDED, ("only",)),)),))
-    st.stop()
+    live.end_page()
 
 
 def _no_match() -> None:
@@ -314,4 +314,4 @@ def _no_match() -> None:
         st.header("No runs match", anchor=False)
         st.markdown(f"Remove a filter or clear all. CLI equivalent: {code_span(chosen().as_words())}")
         st.button("Clear all filters", type="primary", key="clear-no-match", on_click=_choose, args=(Filters(),))
-    st.stop()
+    live.end_page()

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from datetime import datetime
+from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 
 from app.screens import cache
 
@@ -24,19 +25,33 @@ MOST_WAITS = 10
 
 _DRAWN, _PAUSED, _WAITED = "live-drawn", "live-paused", "live-waited"
 
+_IS_FOLLOWING: ContextVar[bool] = ContextVar("is_following", default=False)
+
+
+class _Ended(BaseException):
+    """Nothing more of the page is drawn."""
+
+
+def end_page() -> NoReturn:
+    """Draw nothing more of the page but the line that follows the store: after `st.stop`, Streamlit would draw nothing at all."""
+    if _IS_FOLLOWING.get():
+        raise _Ended
+    st.stop()
+
 
 @contextmanager
 def following() -> Iterator[None]:
-    """Draw a page in the block, then say when the store last changed, with a switch to pause: also on a page that stops early."""
+    """Draw a page in the block, then say when the store last changed, with a switch to pause: also on a page that ends early."""
     if not LOOK_SECONDS or not (marks := cache.marks()):
         yield
         return
     st.session_state[_DRAWN] = marks
+    token = _IS_FOLLOWING.set(True)
     try:
-        yield
-    except StopException:
-        _place()
-        raise
+        with suppress(_Ended):
+            yield
+    finally:
+        _IS_FOLLOWING.reset(token)
     _place()
 
 

@@ -28,7 +28,7 @@ from app.queries.screens import AXES, ORDERS
 from app.queries.textless import exported
 from app.reports.exports import EXPORTS
 from app.screens import cache
-from app.screens.parts import evidence
+from app.screens.parts import evidence, live
 from app.text.columns import Column
 from app.text.grid_columns import (
     TEXT_WIDTHS,
@@ -112,7 +112,7 @@ def told_errors() -> Iterator[None]:
         st.error(f"**{plain(error.message)}**\n\n{plain(hint)}", icon=":material/error:")
         if is_busy:
             _look_again()
-        st.stop()
+        live.end_page()
 
 
 @st.fragment(run_every=LOOKS_SECONDS)
@@ -133,7 +133,7 @@ def empty_state(title: str, why: str) -> None:
             _offer_logs()
             st.markdown("Or ingest a file or folder from the command line:")
         st.code(visible(cache.command("ingest PATH")), language=None)
-    st.stop()
+    live.end_page()
 
 
 def _offer_logs() -> None:
