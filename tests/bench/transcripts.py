@@ -3,12 +3,16 @@
 Both read the same generated files, in turns, with the same number of processors. Lines have the sizes of real ones: a response is written
 on two lines of 1.7 kB on average, and lines of tool output, of 6 kB on average, stand between. Three cases: cold (no store), nothing
 changed, one session longer, and the memory of the largest process. `CCUSAGE` names the program; without it only our times are printed.
-Each time is a whole process from its start, by the clock and of the processors (with all processes that it started); the median of a
-few.
+`AGENTSVIEW` names that program: its sync, which fills a store too, runs once. Each time is a whole process from its start, by the clock
+and of the processors (with all processes that it started); the median of a few.
+
+`least` is the least that any reader in Python needs that keeps what pydantic checked: a process imports the libraries, reads the files,
+hashes them, and parses the lines with `"usage"`. Nothing is stored.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -27,6 +31,7 @@ RESPONSES_OF_SESSION = 80
 BEGAN = datetime(2026, 6, 1, tzinfo=UTC)
 TEXT = Path(__file__).read_text(encoding="utf-8") * 8
 REPEATS = 3
+LEAST = "least"
 COMMAND = "claude daily --json --offline --timezone UTC --mode calculate"
 
 Line = dict[str, Any]
@@ -107,6 +112,24 @@ def append(folder: Path) -> None:
         file.writelines(f"{line}\n" for line in session(0, 3, RESPONSES_OF_SESSION))
 
 
+def read_least(folder: Path) -> int:
+    """Read what has to be read, and store nothing: the number of responses' lines."""
+    import duckdb  # noqa: F401, PLC0415  (part of what is measured)
+    import pyarrow  # noqa: F401, PLC0415
+    from pydantic_core import from_json  # noqa: PLC0415
+
+    lines = 0
+    for path in folder.rglob("*.jsonl"):
+        data = path.read_bytes()
+        hashlib.sha256(data)
+        at = 0
+        while (found := data.find(b'"usage"', at)) >= 0:
+            start, end = data.rfind(b"\n", 0, found) + 1, data.find(b"\n", found)
+            from_json(data[start : end if end >= 0 else len(data)], cache_strings="keys")
+            lines, at = lines + 1, (end if end >= 0 else len(data))
+    return lines
+
+
 class Seconds(NamedTuple):
     """Time of a whole process: by the clock, and of the processors with the processes that it started."""
 
@@ -135,10 +158,16 @@ def measure(responses: int) -> None:
         print(f"{responses:,} responses, {size / 1e6:,.0f} MB")
         ours: list[str | Path] = [sys.executable, "-m", "app.cli.main", "ingest", folder, "--db", store]
         theirs = [os.environ["CCUSAGE"], *COMMAND.split()] if "CCUSAGE" in os.environ else []
-        times: dict[str, list[Seconds]] = {"ccusage": [], "cold": [], "nothing changed": [], "one session longer": []}
+        least = [sys.executable, "-m", "tests.bench.transcripts", LEAST, folder]
+        kinds = ("ccusage", "agentsview sync", LEAST, "cold", "nothing changed", "one session longer")
+        times: dict[str, list[Seconds]] = {kind: [] for kind in kinds}
+        if "AGENTSVIEW" in os.environ:
+            home = {"HOME": made, "AGENTSVIEW_NO_DAEMON": "1", "CLAUDE_PROJECTS_DIR": str(folder / "projects")}
+            times["agentsview sync"].append(seconds([os.environ["AGENTSVIEW"], "sync"], **home))
         for _ in range(REPEATS):
             if theirs:
                 times["ccusage"].append(seconds(theirs, CLAUDE_CONFIG_DIR=str(folder), LOG_LEVEL="0"))
+            times[LEAST].append(seconds(least))
             store.unlink(missing_ok=True)
             times["cold"].append(seconds(ours))
             times["nothing changed"].append(seconds(ours))
@@ -158,5 +187,8 @@ def _medians(times: Sequence[Seconds]) -> Seconds:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == [LEAST]:
+        read_least(Path(sys.argv[2]))
+        sys.exit()
     for wanted in sys.argv[1:] or ("10000", "100000"):
         measure(int(wanted))
