@@ -158,7 +158,7 @@ def measure(responses: int) -> None:
         print(f"{responses:,} responses, {size / 1e6:,.0f} MB")
         ours: list[str | Path] = [sys.executable, "-m", "app.cli.main", "ingest", folder, "--db", store]
         theirs = [os.environ["CCUSAGE"], *COMMAND.split()] if "CCUSAGE" in os.environ else []
-        least = [sys.executable, "-m", "tests.bench.transcripts", LEAST, folder]
+        least: list[str | Path] = [sys.executable, "-m", "tests.bench.transcripts", LEAST, folder]
         kinds = ("ccusage", "agentsview sync", LEAST, "cold", "nothing changed", "one session longer")
         times: dict[str, list[Seconds]] = {kind: [] for kind in kinds}
         if "AGENTSVIEW" in os.environ:
