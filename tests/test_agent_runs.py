@@ -137,6 +137,7 @@ def test_a_run_without_a_record_is_kept_and_says_so(tachograph: Run, tmp_path: P
     assert (run["agent"], run["record_kind"], run["outcome"]) == (Path(AGENT[0]).name, "sidecar", "execution_error")
     assert (run["terminal_reason"], run["patch_files"], run["cost_own_usd"]) == ("exit code 7", None, None)
     assert run["duration_ms"] > 0
+    assert run["is_started"], "what it did is not known"
     store = Store(tmp_path / FILE)
     assert (rebuild(store).rejects, rows(tmp_path)) == (0, [run])
 
@@ -216,7 +217,8 @@ def test_a_limit_of_time_ends_the_run_and_all_that_it_started(tachograph: Run, t
     assert (done.returncode, done.stdout) == (128 + signal.SIGKILL, "working\n")
     assert "ended by a signal: --max-minutes was reached" in done.stderr
     [run] = rows(tmp_path)
-    assert (run["outcome"], run["labels"]["ended-by"]) == ("limit_reached", "max-minutes")
+    assert (run["outcome"], run["labels"]["ended-by"], run["is_started"]) == ("limit_reached", "max-minutes", True)
+    assert "never started" not in tachograph("show", run["run_id"]).stdout + tachograph("runs").stdout, "its usage is unknown, not none"
 
 
 def test_a_limit_of_cost_ends_a_run_that_tells_its_cost_as_it_goes(tachograph: Run, tmp_path: Path) -> None:

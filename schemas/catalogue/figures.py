@@ -16,7 +16,10 @@ _API_TIMES_WALL = 10
 """API time beyond so many times the wall time is not of the same calls. In 425 real records the ratio is either below 4, or above 15 in
 runs of one or two turns that carry on an earlier process. No agent keeps ten calls going from start to end."""
 
-_STARTED = "Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run."
+_STARTED = (
+    "Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run. "
+    "What is not known of a run says nothing."
+)
 _DATED = "When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date."
 _CARRIED = (
     f"Whether API time is over {_API_TIMES_WALL} times the wall time: cost and API time then include calls of an earlier process, "
@@ -85,11 +88,13 @@ RUN_FIGURES = by_key(
         sql="nullif(outcome, 'unknown') = 'completed'",
     ),
     Figure(  # the first condition is that of nearly all runs: it saves two thirds of the time
+        # without a record: only where a harness says that the task failed; a process that was merely started may have worked
         "is_started", "Started", Unit.TEXT, "neither", _STARTED,
         sql="case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then"
         " not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false)"
         " and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false)"
-        " and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed')"
+        " and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome = 'execution_error'"
+        " and coalesce(task_status = 'error', false))"
         " else true end",
     ),
     Figure(

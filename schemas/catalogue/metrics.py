@@ -33,7 +33,10 @@ _PER_CLAIMED = (
 )
 _PER_HOUR = "Reported cost divided by wall time, for runs that report both. Runs carried over from an earlier process are excluded."
 _UNPRICED = RUN_COST_METRICS["unpriced_runs"]
-_NEVER_STARTED = "Runs without cost, API time and model usage, such as those that met a limit at once. Excluded from medians and averages."
+_NEVER_STARTED = (
+    "Runs without cost, API time and model usage, such as those that met a limit at once; not those whose usage is unknown. "
+    "Excluded from medians and averages."
+)
 
 RUN_METRICS = by_key(
     Metric("runs", "Runs", Unit.COUNT, "neither", "Number of runs. Each result record counts once.", sql="count(*)", known="count(*)"),

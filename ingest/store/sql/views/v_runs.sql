@@ -37,7 +37,7 @@ select
     case when is_carried_over then null when num_turns = 1 then cost_list_usd else cast(cost_list_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_list_per_turn_usd,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     nullif(outcome, 'unknown') = 'completed' as is_completed,
-    case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome <> 'completed') else true end as is_started,
+    case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome = 'execution_error' and coalesce(task_status = 'error', false)) else true end as is_started,
     case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end as dated_at,
     case when claimed_speedup is not null then nullif(concat_ws(', ', case claimed_scope when 'micro' then 'micro-benchmark only' when 'component' then 'one component only' when 'unspecified' then 'scope not stated' end, case claimed_evidence when 'estimated' then 'projected' end, case when claimed_hedged then 'approximate' end), '') end as claimed_caveat,
     sources.name as source_name,
@@ -63,7 +63,7 @@ comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns.
 comment on column v_runs."cost_list_per_turn_usd" is 'List-price cost divided by turns. Unknown for a run carried over from an earlier process.';
 comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.';
 comment on column v_runs."is_completed" is 'Whether the run completed. Unknown where the outcome is.';
-comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run.';
+comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run. What is not known of a run says nothing.';
 comment on column v_runs."dated_at" is 'When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date.';
 comment on column v_runs."claimed_caveat" is 'What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate.';
 comment on column v_runs."labels" is 'Labels given at ingest (--label key=value).';
