@@ -30,7 +30,7 @@ KEPT = "runs-of-agents"
 COLUMNS = (
     "run_id", "session_id", "agent", "record_kind", "outcome", "is_started", "duration_ms", "cost_own_usd", "labels", "experiment", "task",
     "repo", "branch", "cwd", "base_commit", "patch_files", "patch_insertions", "patch_deletions", "patch_sha256", "time_source",
-    "terminal_reason",
+    "terminal_reason", "title",
 )  # fmt: skip
 
 
@@ -138,6 +138,7 @@ def test_a_run_without_a_record_is_kept_and_says_so(tachograph: Run, tmp_path: P
     assert (run["terminal_reason"], run["patch_files"], run["cost_own_usd"]) == ("exit code 7", None, None)
     assert run["duration_ms"] > 0
     assert run["is_started"], "what it did is not known"
+    assert run["title"][:30] == shlex.join(AGENT)[:30], "nothing says more of it than the command"
     store = Store(tmp_path / FILE)
     assert (rebuild(store).rejects, rows(tmp_path)) == (0, [run])
 
@@ -238,6 +239,28 @@ def test_a_limit_of_cost_ends_a_run_that_tells_its_cost_as_it_goes(tachograph: R
     assert run["cost_own_usd"] == Decimal("1.5")
 
 
+def test_a_cost_that_is_told_at_the_end_only_is_told_to_be_over_the_limit(tachograph: Run, tmp_path: Path) -> None:
+    """Nothing could end the run before: its exit code stays. A cost within the limit is no reason for that word."""
+    over = tachograph("run", "--max-usd", "0.2", "--", *AGENT, said_of(tmp_path))
+    assert (over.returncode, "went over --max-usd 0.2: its output told that only at its end" in over.stderr) == (0, True), over.stderr
+    within = tachograph("run", "--max-usd", "0.25", "--", *AGENT, said_of(tmp_path, uuid="b"))
+    assert "could not be watched" in within.stderr
+    assert "went over" not in within.stderr
+
+
+def test_an_event_stream_that_was_cut_is_said_to_be_one(tachograph: Run, tmp_path: Path) -> None:
+    """Who asked for a stream is not told to ask for a record. Who asked for nothing is."""
+    session = "11111111-1111-1111-1111-111111111111"
+    (tmp_path / "cut").write_text(json.dumps({"type": "system", "subtype": "init", "session_id": session, "cwd": str(tmp_path)}) + "\n")
+    cut, hint = "the event stream ended without its result event", "--output-format json"
+    claude = program(tmp_path, "claude")
+    for command in ((claude, "copy:cut"), (claude, "say:", "say:--output-format", "say:stream-json"), (*AGENT, "copy:cut")):
+        done = tachograph("run", "--", *command)
+        assert (cut in done.stderr, hint in done.stderr) == (True, False), done.stderr
+    plain = tachograph("run", "--", claude, "say:Hello.")
+    assert (cut in plain.stderr, hint in plain.stderr) == (False, True), plain.stderr
+
+
 def test_ctrl_c_is_the_agents_and_its_record_is_kept(forks: Forks, tmp_path: Path) -> None:
     words = [said_of(tmp_path), f"write:{tmp_path / 'there'}=", "sleep:60"]
     running = forks.start(tmp_path, "run", "--repeat", "3", "--keep-going", "--db", FILE, "--keep", KEPT, "--", *AGENT, *words)
@@ -280,6 +303,7 @@ def test_every_combination_comes_once_before_any_is_repeated() -> None:
     ("command", "usd", "minutes", "expected", "watched"),
     [
         (["claude", "-p", "x"], "5", 10, ["claude", "--max-budget-usd", "5", "-p", "x"], (None, 10)),
+        (["claude", "-p", "x"], "1.000000000", None, ["claude", "--max-budget-usd", "1", "-p", "x"], (None, None)),
         (["claude", "-p", "x", "--max-budget-usd=2"], "5", None, ["claude", "-p", "x", "--max-budget-usd=2"], (None, None)),
         (["/opt/qwen", "-p", "x"], "5", 1.5, ["/opt/qwen", "--max-wall-time", "90s", "-p", "x"], (Decimal(5), None)),
         (["npx", "claude"], "5", 10, ["npx", "claude"], (Decimal(5), 10)),

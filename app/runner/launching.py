@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.runner import recording, sessions
-from app.runner.limits import Limits, Watch, with_own_options
+from app.runner.limits import Limits, Watch, plain_usd, with_own_options
 from app.runner.process import NotStarted, Running, pass_through
 from app.runner.repository import Repository, repository_at
 from ingest.system.signals import put_off
@@ -25,6 +25,9 @@ from schemas.wire.harnesses.launch import ENDED_BY, MAX_USD, OUTPUT_FILE, PATCH_
 
 HOST, COMMIT_AFTER = "host", "commit-after"
 """Labels of every run, and of one that made commits."""
+
+_STREAM = "stream-json"
+"""In the command of an agent that was asked for its events and not for a record alone."""
 
 
 def current_folder() -> Path:
@@ -135,16 +138,16 @@ def _recorded(run: _Run, ended: Recorded, ran: _Ran, watch: Watch, repository: R
     git = repository.changed(run.folder / PATCH_FILE) if repository else None
     if repository and repository.problem:
         run.told.append(f"the patch is unknown: {repository.problem}")
-    _tell_limits(run, watch, ran.running)
     signal = ran.running.signalled
     ended_by = watch.reached or (signal.name if signal else None)
     labels = {**run.order.labels, HOST: str(ended.launch.host), **_labels_of_end(git, ended_by)}
-    told = {"git": git, "ended_by": ended_by, "labels": labels, "records": _records(run, before)}
+    told = {"git": git, "ended_by": ended_by, "labels": labels, "records": _records(run, ended.launch.command or (), before)}
     written = ended.launch.model_copy(update=told)
     try:
         recording.write_sidecar(run.folder, written)
     except (OSError, TachographError) as error:
         run.told.append(f"the sidecar could not be written: {error}")
+    _tell_limits(run, watch, ran.running, [run.folder / name for name in written.records or ()])
     return replace(ended, launch=written, told=tuple(run.told))
 
 
@@ -168,32 +171,37 @@ def _repository(run: _Run, stack: ExitStack) -> Repository | None:
         return None
 
 
-def _tell_limits(run: _Run, watch: Watch, running: Running) -> None:
+def _tell_limits(run: _Run, watch: Watch, running: Running, records: Sequence[Path]) -> None:
     if watch.reached:
         run.told.append(f"ended by a signal: --{watch.reached} was reached")
-    if watch.cost_unknown and not watch.reached:
+    elif watch.limits.usd and watch.is_overspent(records):
+        run.told.append(f"its cost went over --{MAX_USD} {plain_usd(watch.limits.usd)}: its output told that only at its end")
+    elif watch.cost_unknown:
         run.told.append(f"--{MAX_USD} could not be watched: the standard output did not tell a cost while it ran")
     if running.unrecorded:
         run.told.append(f"the log is not whole: {running.unrecorded}")
 
 
-def _records(run: _Run, before: sessions.Sizes) -> list[str]:
+def _records(run: _Run, command: Sequence[str], before: sessions.Sizes) -> list[str]:
     """The files of the folder with records: the standard output, else copies of transcripts."""
     try:
-        if recording.runs_in(run.output):
+        output = recording.content_of(run.output)
+        if output.runs:
             return [OUTPUT_FILE]
         found = recording.copied(sessions.written_since(before, run.agent, run.cwd), run.folder)
     except (OSError, TachographError) as error:
         run.told.append(f"the log could not be looked into: {error}")
         return []
-    run.told.append(_without_record(run.agent, len(found)))
+    run.told.append(_without_record(run.agent, command, len(found), is_cut=output.is_cut))
     return [path.name for path in found]
 
 
-def _without_record(agent: Agent | None, transcripts: int) -> str:
+def _without_record(agent: Agent | None, command: Sequence[str], transcripts: int, *, is_cut: bool) -> str:
+    """Why there is no record, and how to get one, unless the command asks for one already."""
     if agent and transcripts:
         return f"no record on standard output: read {plural(transcripts, 'transcript')} of {agent.label} from its home"
-    hint = (
-        f" {agent.label} writes one with: {agent.program.record_option}" if agent and agent.program and agent.program.record_option else ""
-    )
+    if is_cut or (agent and _STREAM in " ".join(command)):
+        return "no record on standard output: the event stream ended without its result event; cost and tokens are unknown"
+    option = agent.program.record_option if agent and agent.program else ""
+    hint = f" {agent.label} writes one with: {option}" if agent and not set(option.split()) <= set(command) else ""
     return f"no record on standard output: cost and tokens are unknown.{hint}"

@@ -49,12 +49,17 @@ def with_own_options(command: Sequence[str], program: Program | None, limits: Li
     """Put the agent's options behind its name, unless the command has them: then they are left as they are."""
     words, told, usd, minutes = list(command), [], limits.usd, limits.minutes
     if program and program.max_usd and usd is not None:
-        told += _insert(words, program.max_usd, usd=f"{usd:f}")
+        told += _insert(words, program.max_usd, usd=plain_usd(usd))
         usd = None
     if program and program.max_minutes and limits.seconds is not None:
         told += _insert(words, program.max_minutes, seconds=str(max(1, round(limits.seconds))))
         minutes = None
     return Limited(words, Limits(usd, minutes, limits.grace), tuple(told))
+
+
+def plain_usd(usd: Decimal) -> str:
+    """The amount exactly, in as few characters as that takes: `1`, `0.5`."""
+    return f"{usd.normalize():f}"
 
 
 def _insert(words: list[str], option: Sequence[str], **values: str) -> list[str]:
@@ -80,6 +85,14 @@ class Watch:
     def cost_unknown(self) -> bool:
         """Whether a limit of cost could not be watched."""
         return self.limits.usd is not None and self._cost is None
+
+    def is_overspent(self, records: Sequence[Path]) -> bool:
+        """Whether the ended run cost more by its records: it was told too late to end the run."""
+        cost = None
+        if self.limits.usd is not None and records:
+            with suppress(TachographError, OSError):
+                cost = cost_so_far(records)
+        return cost is not None and self.limits.usd is not None and cost > self.limits.usd
 
     @contextmanager
     def over(self, session: int) -> Iterator[None]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shlex
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from ingest.system.temporary import temporary_folder
-from schemas.errors import UsageError
+from schemas.errors import RejectReason, UsageError
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.harnesses.launch import ENDINGS, LAUNCH_FILE, RUN_FILE, Launch
 
@@ -39,8 +41,15 @@ def made_folder(keep: Path) -> Path:
     return folder
 
 
-def runs_in(path: Path) -> int:
-    """How many runs of agents are in a file, as an ingest would find. Nothing is written to a store. Raises OSError."""
+class Content(NamedTuple):
+    """What is in a log. `runs`: of agents, as an ingest would find; `is_cut`: events of an agent without the result that ends them."""
+
+    runs: int
+    is_cut: bool
+
+
+def content_of(path: Path) -> Content:
+    """What is in a log. Nothing is written to a store. Raises OSError."""
     from ingest.documents.contents import Source, read_paths
     from ingest.reading.settings import Settings
     from ingest.reading.task import Task
@@ -48,13 +57,15 @@ def runs_in(path: Path) -> int:
 
     sources = tuple(source for source in read_paths([path]) if isinstance(source, Source))
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as spool:
-        return sum(result.records for result in work(Task("found", sources), Settings(), Path(spool)))
+        results = list(work(Task("found", sources), Settings(), Path(spool)))
+    is_cut = any(reject.reason == RejectReason.NO_RECORD for result in results for reject in result.rejects)
+    return Content(sum(result.records for result in results), is_cut)
 
 
 def copied(transcripts: Sequence[Path], folder: Path) -> list[Path]:
     """Copies of transcripts beside the sidecar, whose facts hold for them there; those that hold runs. Raises OSError."""
     copies = [Path(shutil.copy2(path, folder / path.name)) for path in transcripts]
-    return [copy for copy in copies if runs_in(copy)]
+    return [copy for copy in copies if content_of(copy).runs]
 
 
 def write_sidecar(folder: Path, launch: Launch) -> None:
@@ -65,7 +76,7 @@ def write_sidecar(folder: Path, launch: Launch) -> None:
 
 
 def _run_without_record(launch: Launch) -> str:
-    """What is known without a record: who ran, how long, and how it ended."""
+    """What is known without a record: who ran and with which words, how long, and how it ended."""
     from ingest.agents.kept_run import kept
 
     outcome = _outcome(launch)
@@ -75,6 +86,7 @@ def _run_without_record(launch: Launch) -> str:
             "agent": launch.agent,
             "record_kind": RecordKind.SIDECAR,
             "rank": 0,
+            "title": shlex.join(launch.command or []) or None,
             "duration_ms": round((launch.duration_s or 0) * 1000),
             "outcome": outcome,
             "is_error": outcome is Outcome.EXECUTION_ERROR,
