@@ -83,15 +83,15 @@ def test_a_run_has_what_was_recorded_of_it_and_its_output_is_untouched(tachograp
     words = ["write:fast.py=a = 1\nb = 3\n", "write:new.py=1\n", "write:made.o=binary", said_of(tmp_path), "complain:hm", "exit:3"]
     done = tachograph("run", "--label", "task=speed", "--label", "team=a", "--", *AGENT, *words, cwd=repository)
     assert (done.returncode, done.stdout) == (3, record_text() + "\n")
-    assert done.stderr.startswith("hm\ntachograph: claude-code completed in ")
+    assert done.stderr.startswith("hm\ntachograph: claude-code completed, but exited with code 3, in 1m 00s, "), "as the store has it"
     assert "$0.2500, 2 files changed (+2 −1): run 00000000… in tachograph.duckdb" in done.stderr
     [run] = rows(repository)
     told = {key: run[key] for key in ("agent", "task", "repo", "branch", "cwd", "base_commit", "duration_ms", "time_source", "outcome")}
     assert told == {
         "agent": "claude-code", "task": "speed", "repo": "kernels", "branch": "main", "cwd": str(repository), "duration_ms": 60_000,
-        "base_commit": git(repository, "rev-parse", "HEAD"), "time_source": "sidecar", "outcome": "completed",
+        "base_commit": git(repository, "rev-parse", "HEAD"), "time_source": "sidecar", "outcome": "execution_error",
     }  # fmt: skip
-    assert run["labels"] == {"task": "speed", "team": "a", "host": os.uname().nodename}
+    assert run["labels"] == {"task": "speed", "team": "a", "host": os.uname().nodename, "exit-code": "3"}
     [folder] = (repository / KEPT).iterdir()
     assert (run["patch_files"], run["patch_insertions"], run["patch_deletions"]) == (2, 2, 1)
     assert run["patch_sha256"] == json.loads((folder / LAUNCH_FILE).read_text())["git"]["patch"]["sha256"]
@@ -126,6 +126,29 @@ def test_the_patch_makes_of_the_files_before_those_after(tachograph: Run, reposi
     shown = {path.name: path.read_bytes() for path in repository.iterdir() if path.is_file() and not path.name.startswith("tachograph")}
     assert {path.name: path.read_bytes() for path in fresh.iterdir() if path.is_file()} == shown
     assert rows(repository)[0]["patch_files"] == 4
+
+
+def test_a_record_of_success_does_not_hide_that_the_process_failed(tachograph: Run, tmp_path: Path) -> None:
+    """The record's own words stay; the run counts as failed, also after a rebuild. One that tells a failure is at odds with nothing."""
+    tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="good"))
+    tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="odd", terminal_reason="completed"), "exit:3")
+    failed = tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="bad", is_error=True, result="API Error: 500"), "exit:1")
+    assert "claude-code api error (exited with code 1) in " in failed.stderr
+    shown = json.loads(tachograph("show", "odd", "--format", "json").stdout)
+    its = [shown[key] for key in ("outcome", "subtype", "is_error", "terminal_reason")]
+    assert its == ["execution_error", "success", False, "completed"]
+    [told] = [finding for finding in shown["findings"] if finding["rule"] == "exit_code"]
+    assert (told["expected"], told["actual"]) == ("exit code 0", "exit code 3")
+    assert "its process exited with code 3" in tachograph("show", "odd").stdout.replace("\n    ", " ")
+    limits = [tachograph("check", "--max-error-rate", limit).returncode for limit in ("0.6", "0.7")]
+    assert limits == [1, 0], "two of three failed"
+    stored = rows(tmp_path)
+    assert [(run["outcome"], run["terminal_reason"], run["labels"].get("exit-code")) for run in stored] == [
+        ("completed", None, None), ("execution_error", "completed", "3"), ("api_error", None, "1"),
+    ]  # fmt: skip
+    store = Store(tmp_path / FILE)
+    assert (rebuild(store).rejects, rows(tmp_path)) == (0, stored)
+    assert json.loads(tachograph("show", "odd", "--format", "json").stdout)["findings"] == shown["findings"]
 
 
 def test_a_run_without_a_record_is_kept_and_says_so(tachograph: Run, tmp_path: Path) -> None:
@@ -269,6 +292,7 @@ def test_ctrl_c_is_the_agents_and_its_record_is_kept(forks: Forks, tmp_path: Pat
     running.send(signal.SIGINT)
     ended = running.wait()
     assert ended.code == 128 + signal.SIGINT, ended.story
+    assert "stopped: run 1 of 3 was interrupted; runs 2 and 3 were not started\n" in ended.err
     assert [run["labels"]["ended-by"] for run in rows(tmp_path)] == ["SIGINT"], "no further run is begun"
 
 
@@ -283,8 +307,23 @@ def test_an_experiment_has_a_run_for_each_cell_with_labels_that_line_up(tachogra
     assert (first["model"], second["model"], first["experiment"]) == ("a1", "b1", second["experiment"])
     stopped = tachograph("run", "--matrix", "model=a1,b1", "--", *AGENT, *words)
     assert (stopped.returncode, stopped.stderr.count("tachograph: run ")) == (1, 1), "the first failure ends it"
+    assert "stopped: run 1 of 2 exited with code 1; run 2 was not started (--keep-going goes on)" in stopped.stderr
     compared = tachograph("compare", "label=model=a1 task=t", "label=model=b1 task=t", "--format", "json")
     assert json.loads(compared.stdout)[0]["tasks"] == 1
+
+
+@pytest.mark.parametrize(
+    ("repeats", "words", "told"),
+    [
+        ("3", (*AGENT, "exit:4"), "run 1 of 3 exited with code 4; runs 2 and 3 were not started (--keep-going goes on)"),
+        ("4", ("no-such-agent",), "run 1 of 4 could not be started; runs 2 to 4 were not started (--keep-going goes on)"),
+    ],
+)
+def test_runs_that_are_not_started_are_told_even_where_nothing_else_is(
+    repeats: str, words: tuple[str, ...], told: str, tachograph: Run
+) -> None:
+    assert f"tachograph: stopped: {told}\n" in tachograph("run", "--quiet", "--repeat", repeats, "--", *words).stderr
+    assert "not started" not in tachograph("run", "--quiet", "--repeat", "2", "--keep-going", "--", *words).stderr
 
 
 def test_every_combination_comes_once_before_any_is_repeated() -> None:

@@ -74,6 +74,7 @@ FIRES: dict[str, list[str]] = {
     "zero_cost": found(run(cost_reported_usd=Decimal(0)), usage(cost_reported_usd=Decimal(0))),
     "guessed_price": found(run(), usage(cost_basis="unknown")),
     "silent_failure": found(run(outcome=Outcome.EXECUTION_ERROR, result=None)),
+    "exit_code": found(run(labels={"exit-code": "3"})),
     "success_claimed": found(run(outcome=Outcome.MAX_TURNS, result="Perfect! I have successfully completed the task.")),
     "blocked_but_completed": found(run(permission_denials=2, result="I need write permission to fix it.")),
     "empty_summary": found(run(num_turns=40, result=" ")),
@@ -100,6 +101,11 @@ SILENT: dict[str, list[list[str]]] = {
     "silent_failure": [
         found(run(outcome=Outcome.EXECUTION_ERROR, result=None, errors="boom")),
         found(run(outcome=Outcome.MAX_TURNS, result=None)),
+    ],
+    "exit_code": [
+        found(run(labels={"exit-code": "0"})),
+        found(run(labels={"exit-code": "three"})),
+        found(run(labels={"exit-code": "1"}, outcome=Outcome.API_ERROR)),
     ],
     "success_claimed": [found(run(result="Perfect! All is done.")), found(run(outcome=Outcome.API_ERROR, result="API Error: 500"))],
     "blocked_but_completed": [

@@ -47,6 +47,7 @@ def run_agents(command: Sequence[str], axes: Sequence[str], repeats: int, store:
         _tell(ended, store, how, f"run {number} of {len(cells)}: " if len(cells) > 1 else "")
         worst = max(worst, ended.exit_code)
         if ended.signalled or (ended.exit_code and not how.keep_going):
+            _tell_rest(ended, number, len(cells))
             break
     return worst
 
@@ -54,6 +55,14 @@ def run_agents(command: Sequence[str], axes: Sequence[str], repeats: int, store:
 def _experiment(command: Sequence[str]) -> str:
     """A name for the runs of one call, where nobody gives one."""
     return f"{paired(Path(command[0]).name)} {datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _tell_rest(ended: Recorded, number: int, of: int) -> None:
+    """Say that the runs behind this one are not started."""
+    from app.text.words.launched import stopped_words
+
+    if number < of:
+        _say(stopped_words(number, of, ended.launch, is_signalled=ended.signalled))
 
 
 def _tell(ended: Recorded, store: Store, how: How, which: str) -> None:
@@ -67,7 +76,9 @@ def _tell(ended: Recorded, store: Store, how: How, which: str) -> None:
     report, problem = _ingested(ended.folder, store)
     told = "; ".join([*ended.told, *([problem] if problem else [])])
     if problem or not how.quiet:
-        _say(which + one_line(ended_words(ended.launch, _figures(store, report), store.location, told)))
+        run, rules = _known(store, report)
+        words = ended_words(ended.launch, run, store.location, told, is_at_odds="exit_code" in rules)
+        _say(which + one_line(words))
     if problem:
         _say(f"the record is kept. Ingest it: {one_line(command_line(f'ingest {shlex.quote(str(ended.folder))}', store.location))}")
 
@@ -92,12 +103,13 @@ def _ingested(folder: Path, store: Store) -> tuple[IngestReport | None, str]:
     return report, "" if report.has_runs else "its record was rejected"
 
 
-def _figures(store: Store, report: IngestReport | None) -> Mapping[str, object]:
-    """The row of the run; empty where it is not known."""
-    from app.queries.runs import run as find_run
+def _known(store: Store, report: IngestReport | None) -> tuple[Mapping[str, object], Sequence[str]]:
+    """The row of the run, and the rules of its findings; both empty where it is not known."""
+    from app.queries.run_page import run_page
 
     ids = [run_id for source in report.sources for run_id in source.run_ids] if report else []
     try:
-        return (find_run(store, ids[0]) or {}) if ids else {}
+        page = run_page(store, ids[0]) if ids else None
     except TachographError:
-        return {}
+        page = None
+    return (page.run, page.facts.findings["rule"].to_pylist()) if page else ({}, ())

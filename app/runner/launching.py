@@ -21,7 +21,7 @@ from ingest.system.signals import put_off
 from schemas.agents import Agent, agent_of_program
 from schemas.errors import TachographError, UsageError
 from schemas.text import paired, plural
-from schemas.wire.harnesses.launch import ENDED_BY, MAX_USD, OUTPUT_FILE, PATCH_FILE, Launch, LaunchGit
+from schemas.wire.harnesses.launch import ENDED_BY, EXIT_CODE, MAX_USD, OUTPUT_FILE, PATCH_FILE, Launch, LaunchGit
 
 HOST, COMMIT_AFTER = "host", "commit-after"
 """Labels of every run, and of one that made commits."""
@@ -140,7 +140,7 @@ def _recorded(run: _Run, ended: Recorded, ran: _Ran, watch: Watch, repository: R
         run.told.append(f"the patch is unknown: {repository.problem}")
     signal = ran.running.signalled
     ended_by = watch.reached or (signal.name if signal else None)
-    labels = {**run.order.labels, HOST: str(ended.launch.host), **_labels_of_end(git, ended_by)}
+    labels = {**run.order.labels, HOST: str(ended.launch.host), **_labels_of_end(git, ended_by, ended.exit_code)}
     told = {"git": git, "ended_by": ended_by, "labels": labels, "records": _records(run, ended.launch.command or (), before)}
     written = ended.launch.model_copy(update=told)
     try:
@@ -151,9 +151,10 @@ def _recorded(run: _Run, ended: Recorded, ran: _Ran, watch: Watch, repository: R
     return replace(ended, launch=written, told=tuple(run.told))
 
 
-def _labels_of_end(git: LaunchGit | None, ended_by: str | None) -> dict[str, str]:
-    labels = {ENDED_BY: ended_by} if ended_by else {}
-    return labels | {COMMIT_AFTER: git.after} if git and git.after and git.after != git.before else labels
+def _labels_of_end(git: LaunchGit | None, ended_by: str | None, exit_code: int) -> dict[str, str]:
+    after = git.after if git and git.after != git.before else None
+    labels = {ENDED_BY: ended_by, EXIT_CODE: str(exit_code) if exit_code else None, COMMIT_AFTER: after}
+    return {name: value for name, value in labels.items() if value}
 
 
 def _not_started(run: _Run, error: NotStarted) -> Recorded:

@@ -19,10 +19,7 @@ from typing import NamedTuple
 from ingest.system.temporary import temporary_folder
 from schemas.errors import RejectReason, UsageError
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.harnesses.launch import ENDINGS, LAUNCH_FILE, RUN_FILE, Launch
-
-_ENDED_BY_SIGNAL = range(129, 160)
-"""Exit codes of processes that a signal ended, as shells have them."""
+from schemas.wire.harnesses.launch import LAUNCH_FILE, RUN_FILE, Launch, outcome_of_process
 
 
 def usual_folder(environment: Mapping[str, str] = os.environ) -> Path:
@@ -79,7 +76,7 @@ def _run_without_record(launch: Launch) -> str:
     """What is known without a record: who ran and with which words, how long, and how it ended."""
     from ingest.agents.kept_run import kept
 
-    outcome = _outcome(launch)
+    outcome = outcome_of_process(launch.exit_code or 0, launch.ended_by)
     return kept(
         {
             "run_id": hashlib.sha256(str(launch.tachograph_launch).encode()).hexdigest(),  # no two begin with the same date
@@ -93,9 +90,3 @@ def _run_without_record(launch: Launch) -> str:
             "ended_as": launch.ended_by or f"exit code {launch.exit_code}",
         }
     ).as_json()
-
-
-def _outcome(launch: Launch) -> Outcome:
-    if launch.ended_by or launch.exit_code in _ENDED_BY_SIGNAL:
-        return ENDINGS.get(launch.ended_by or "", Outcome.INTERRUPTED)
-    return Outcome.EXECUTION_ERROR if launch.exit_code else Outcome.COMPLETED

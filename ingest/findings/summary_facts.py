@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ingest.agents.base import Rows
 from ingest.claims import Claim, extract
+from ingest.findings.exit_codes import ending_columns
 from ingest.findings.rules import Facts, Finding, audit
 from ingest.findings.rules.rule import MEASURED, SPEED
 from ingest.findings.statements import FileChange, Statement, read_statements
@@ -74,7 +75,7 @@ def _completed(made: Sequence[Rows]) -> Iterator[Rows]:
     titles = [title_of(rows.run.title or rows.run.prompt, rows.run.result) for rows in made]
     facts = [facts_with(found, text, rows.run, rows.model_usage) for found, text, rows in zip(claims, texts, made, strict=True)]
     for rows, title, found in zip(made, titles, facts, strict=True):
-        run = rows.run.completed(found.columns | {"title": title} | _encoded(rows.run))
+        run = rows.run.completed(found.columns | {"title": title} | _encoded(rows.run) | ending_columns(rows.run))
         yield Rows(
             run, rows.model_usage, rows.tool_calls, rows.patch_files, found.claims, found.file_changes, found.statements, found.findings,
             rows.response_copies,

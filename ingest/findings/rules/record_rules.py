@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from operator import attrgetter
 
+from ingest.findings.exit_codes import exit_code_of
 from ingest.findings.rules.rule import Facts, Noticed, rule
 from schemas.rows.run import TOKEN_CLASSES, Outcome
 from schemas.rows.source import Severity
@@ -79,6 +80,16 @@ def silent_failure(facts: Facts) -> Iterator[Noticed]:
     run = facts.run
     if run.outcome is Outcome.EXECUTION_ERROR and not run.errors and not facts.text.strip():
         yield Noticed("The run failed without an error message.", "an error message", "none")
+
+
+@rule(Severity.WARNING, "The record says that the run completed, but its process failed.")
+def exit_code(facts: Facts) -> Iterator[Noticed]:
+    """A record of success before the process failed: something went wrong behind it, in the agent or in a script around it."""
+    code = exit_code_of(facts.run)
+    if code and facts.run.outcome is Outcome.COMPLETED:
+        yield Noticed(
+            f"The record says that the run completed, but its process exited with code {code}.", "exit code 0", f"exit code {code}"
+        )
 
 
 def _usd(amount: Decimal) -> str:

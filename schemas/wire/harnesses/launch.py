@@ -20,9 +20,22 @@ RUN_FILE = "run.json"
 ENDED_BY = "ended-by"
 """The label of a run that a limit or a signal ended."""
 
+EXIT_CODE = "exit-code"
+"""The label of a run whose process exited with another code than 0."""
+
 MAX_USD, MAX_MINUTES = "max-usd", "max-minutes"
 ENDINGS = {MAX_USD: Outcome.MAX_BUDGET, MAX_MINUTES: Outcome.LIMIT_REACHED}
 """The limit that ended a run → how the run ended, where its log does not say. The name of a signal stands for an interrupt."""
+
+_OF_SIGNALS = range(129, 160)
+"""Exit codes of processes that a signal ended, as shells have them."""
+
+
+def outcome_of_process(exit_code: int, ended_by: str | None) -> Outcome:
+    """How a run ended by its process alone. `exit_code`: as shells have it; `ended_by`: the limit or the signal that ended it."""
+    if ended_by or exit_code in _OF_SIGNALS:
+        return ENDINGS.get(ended_by or "", Outcome.INTERRUPTED)
+    return Outcome.EXECUTION_ERROR if exit_code else Outcome.COMPLETED
 
 
 class _Wire(BaseModel):
