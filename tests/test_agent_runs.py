@@ -18,6 +18,7 @@ from app.runner import matrix
 from app.runner.limits import Limits, with_own_options
 from ingest.agents.homes import HOMES
 from ingest.store.database import Store
+from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from schemas.agents import AGENTS, agent_of_program
 from schemas.errors import UsageError
@@ -178,6 +179,38 @@ def test_a_transcript_of_the_run_stands_in_for_a_record(tachograph: Run, tmp_pat
     assert "read 1 transcript of Codex from its home" in done.stderr
     [run] = rows(tmp_path)
     assert (run["session_id"], run["agent"], run["labels"]["team"]) == ("mine", "codex", "a")
+
+
+def test_a_transcript_that_is_ingested_too_does_not_hide_the_exit_code(tachograph: Run, tmp_path: Path) -> None:
+    """In any order and after a rebuild. Without the log of the process, the run ended as its transcript says."""
+    session = "0199aaaa-1111-7222-8333-444455556666"
+    events: list[dict[str, Any]] = [
+        {"type": "thread.started", "thread_id": session},
+        {"type": "turn.started"},
+        {"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": "Done."}},
+        {"type": "turn.completed", "usage": {"input_tokens": 100, "cached_input_tokens": 0, "output_tokens": 10}},
+    ]
+    (tmp_path / "events").write_text("".join(json.dumps(event) + "\n" for event in events))
+    transcript = tmp_path / f"rollout-2026-11-01T10-00-00-{session}.jsonl"
+    transcript.write_text(rollout(session, tmp_path))
+    tachograph("run", "--", program(tmp_path, "codex"), "copy:events", "exit:3")
+    first, last = Store(tmp_path / FILE), Store(tmp_path / "last.duckdb")
+    ingest_paths(first, transcript)
+    ingest_paths(last, transcript)
+    ingest_paths(last, tmp_path / KEPT)
+    for _ in range(2):
+        for store in (first, last):
+            [run] = rows(store)
+            assert (run["record_kind"], run["outcome"], run["terminal_reason"]) == ("transcript", "execution_error", "exit code 3")
+            assert found_of(store) == ["exit_code"]
+            rebuild(store)
+    undo(last, 2)
+    assert ([run["outcome"] for run in rows(last)], found_of(last)) == (["completed"], [])
+
+
+def found_of(store: Store) -> list[str]:
+    with store.reading() as connection:
+        return [rule for (rule,) in connection.sql("select rule from findings order by rule").fetchall()]
 
 
 def rollout(session: str, cwd: Path) -> str:

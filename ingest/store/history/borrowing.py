@@ -22,6 +22,7 @@ from ingest.store.record_rows import checked_tables, completed_tables
 from schemas.errors import InvalidRecord
 from schemas.rows.run import ModelUsageRow, Outcome
 from schemas.rows.tables import arrow_schema
+from schemas.wire.harnesses.launch import EXIT_CODE
 
 
 def borrow(writer: Writer) -> None:
@@ -58,8 +59,9 @@ def _merged(records: Sequence[Mapping[str, Any]]) -> Iterator[Rows]:
             kept, *others = [(row, _read(row)) for row in of_run]
             row, rows = kept
             text = {name: getattr(others[0][1].run, name) for name in ("result", "result_repaired")} if others else {}
-            merged = row["merged"] | {"outcome": Outcome(row["merged"]["outcome"])}
-            yield rows._replace(run=rows.run.completed(merged | text))
+            code = row["exit_code"] or ""  # a rule compares it with what the kept record says
+            outcome = rows.run.outcome if code else Outcome(row["merged"]["outcome"])
+            yield rows._replace(run=rows.run.completed(row["merged"] | text | {"outcome": outcome, "labels": {EXIT_CODE: code}}))
 
 
 def _read(row: Mapping[str, Any]) -> Rows:

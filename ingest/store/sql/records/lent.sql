@@ -20,6 +20,12 @@ with offered as (
 select *
 from offered
 qualify row_number() over (partition by run_id, name order by place) = 1;
+-- The exit code of the process of a run, where a record that goes to its end has one.
+create or replace temp table exited as
+select run_id, arg_min(exit_code, place) as exit_code, min(place) as place
+from telling
+where is_whole and exit_code is not null
+group by run_id;
 delete from tool_calls where run_id in (select run_id from merging);
 insert into tool_calls by name
 select run_id, call ->> '$.tool' as tool, (call ->> '$.calls')::bigint as calls, (call ->> '$.errors')::bigint as errors
@@ -29,9 +35,13 @@ insert into patch_files by name
 select
     run_id, changed ->> '$.path' as path, (changed ->> '$.insertions')::bigint as insertions, (changed ->> '$.deletions')::bigint as deletions
 from (select run_id, unnest(from_json(told -> '$.patch_changes', '["json"]')) as changed from lent where name = 'patch_changes');
--- The runs whose summary is read again: a text, a patch or a name comes from another record, or did so before.
+-- The runs whose summary is read again: a text, a patch, a name or an exit code comes from another record, or did so before.
 create or replace temp table borrowing as
 select run_id from lent where place > 1 and name in ('result', 'patch_changes', 'models')
+union
+select run_id from exited
+union
+select run_id from findings semi join merging using (run_id) where rule = 'exit_code'
 union
 select run_id
 from runs

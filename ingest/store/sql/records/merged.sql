@@ -1,7 +1,8 @@
 -- Figures of the runs in `merging`, from all their records: each from the kept record, else from the fullest one that tells it. A benchmark
 -- harness tells the score. Time, turns, cost and end of a run come from another record only where both are of one trial: any other may be of
--- an earlier part of the run. How a trial ended, and why, is told by a record that goes to its end. Times come from the best origin. The cost of
--- another record stands in where the kept one has none; `repriced`: the runs whose cost changed by that.
+-- an earlier part of the run. How a trial ended, and why, is told by a record that goes to its end, and so is how a process ended that exited
+-- with another code than 0, unless the kept record tells a failure. Times come from the best origin. The cost of another record stands in where
+-- the kept one has none; `repriced`: the runs whose cost changed by that.
 create or replace temp table merged as
 with named as (
     select
@@ -34,18 +35,28 @@ with named as (
     from telling
 ),
 chosen as (
-    select *
+    select named.*
     from named
+    left join (select run_id, place as exit_place from exited) as exited using (run_id)
     where
         value is not null and not (name = 'agent' and value = 'unknown' and place > 1)
-        and (place = 1 or is_of_trial or name not in ('duration_ms', 'num_turns', 'cost_reported_usd', 'outcome'))
+        and (
+            place = 1 or is_of_trial or name not in ('duration_ms', 'num_turns', 'cost_reported_usd', 'outcome')
+            or (name = 'outcome' and place = exit_place)
+        )
     qualify row_number() over (
         partition by run_id, name
         order by
             case name
                 when 'agent' then (value = 'unknown')::int
                 when 'score' then (record_kind <> 'trial')::int
-                when 'outcome' then coalesce(list_position(['interrupted', 'unknown'], json_extract_string(value, '$.outcome')), 0)
+                when 'outcome' then coalesce(
+                    list_position(
+                        ['interrupted', case when exit_place is not null then 'completed' end, 'unknown'],
+                        json_extract_string(value, '$.outcome')
+                    ),
+                    0
+                )
                 when 'title' then (not has_prompt)::int
                 when 'times' then list_position(
                     ['stream', 'sidecar', 'record', 'path', 'trusted_file', 'file'], json_extract_string(value, '$.time_source')

@@ -1,10 +1,11 @@
 -- The records of the runs in `merging`, the kept one first (`place`), and what each tells. `is_of_trial`: it is of the same trial.
 -- `is_whole`: it is no earlier part of the run, being the kept record, of its trial, or of the same tokens.
--- `has_text`: it has a summary of its own; `model_id`: the only model that it names.
+-- `exit_code`: of the process that wrote it, where it is not 0. `has_text`: it has a summary of its own; `model_id`: the only model that it names.
 create or replace temp table telling as
 with records as (
     select
         run_id, source_id, ordinal, ingest_id, record_kind, repo, task, experiment, json_merge_patch(context, told) as told,
+        nullif(regexp_extract(labels['exit-code'], '^[1-9][0-9]{0,2}$'), '') as exit_code,
         record_kind = 'trial' or (context ->> '$.trial_id') is not null as is_of_trial,
         case when (told ->> '$.output_tokens') is not null then [
             (told ->> '$.output_tokens')::bigint,
