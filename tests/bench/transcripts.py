@@ -2,9 +2,9 @@
 
 Both read the same generated files, in turns, with the same number of processors. Lines have the sizes of real ones: a response is written
 on two lines of 1.7 kB on average, and lines of tool output, of 6 kB on average, stand between. Three cases: cold (no store), nothing
-changed, one session longer, and the memory of the largest process. `CCUSAGE` names the program; without it only our times are printed.
+changed, one session longer. `CCUSAGE` names the program; without it only our times are printed.
 `AGENTSVIEW` names that program: its sync, which fills a store too, runs once. Each time is a whole process from its start, by the clock
-and of the processors (with all processes that it started); the median of a few.
+and of the processors (with all processes that it started), with the memory of the largest; the median of a few.
 
 `least` is the least that any reader in Python needs that keeps what pydantic checked: a process imports the libraries, reads the files,
 hashes them, and parses the lines with `"usage"`. Nothing is stored.
@@ -16,7 +16,6 @@ import hashlib
 import json
 import os
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -130,23 +129,23 @@ def read_least(folder: Path) -> int:
     return lines
 
 
-class Seconds(NamedTuple):
-    """Time of a whole process: by the clock, and of the processors with the processes that it started."""
+class Usage(NamedTuple):
+    """What a whole process took: by the clock, of the processors, and the memory of the largest of it and the processes that it started."""
 
     wall: float
     cpu: float
+    megabytes: float
 
 
-def seconds(command: Sequence[str | Path], **environment: str) -> Seconds:
+def usage(command: Sequence[str | Path], **environment: str) -> Usage:
     """Run a process. Raises CalledProcessError."""
-    began, used = time.perf_counter(), _used()
-    subprocess.run(command, env=os.environ | environment, check=True, capture_output=True)
-    return Seconds(time.perf_counter() - began, _used() - used)
-
-
-def _used() -> float:
-    times = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return times.ru_utime + times.ru_stime
+    began = time.perf_counter()
+    process = subprocess.Popen(command, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return Usage(time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
 def measure(responses: int) -> None:
@@ -160,30 +159,29 @@ def measure(responses: int) -> None:
         theirs = [os.environ["CCUSAGE"], *COMMAND.split()] if "CCUSAGE" in os.environ else []
         least: list[str | Path] = [sys.executable, "-m", "tests.bench.transcripts", LEAST, folder]
         kinds = ("ccusage", "agentsview sync", LEAST, "cold", "nothing changed", "one session longer")
-        times: dict[str, list[Seconds]] = {kind: [] for kind in kinds}
+        times: dict[str, list[Usage]] = {kind: [] for kind in kinds}
         if "AGENTSVIEW" in os.environ:
             home = {"HOME": made, "AGENTSVIEW_NO_DAEMON": "1", "CLAUDE_PROJECTS_DIR": str(folder / "projects")}
-            times["agentsview sync"].append(seconds([os.environ["AGENTSVIEW"], "sync"], **home))
+            times["agentsview sync"].append(usage([os.environ["AGENTSVIEW"], "sync"], **home))
         for _ in range(REPEATS):
             if theirs:
-                times["ccusage"].append(seconds(theirs, CLAUDE_CONFIG_DIR=str(folder), LOG_LEVEL="0"))
-            times[LEAST].append(seconds(least))
+                times["ccusage"].append(usage(theirs, CLAUDE_CONFIG_DIR=str(folder), LOG_LEVEL="0"))
+            times[LEAST].append(usage(least))
             store.unlink(missing_ok=True)
-            times["cold"].append(seconds(ours))
-            times["nothing changed"].append(seconds(ours))
+            times["cold"].append(usage(ours))
+            times["nothing changed"].append(usage(ours))
         append(folder)
-        times["one session longer"].append(seconds(ours))
+        times["one session longer"].append(usage(ours))
         base = _medians(times["ccusage"]) if theirs else None
         for name, found in times.items():
             if found:
-                wall, cpu = _medians(found)
+                wall, cpu, megabytes = _medians(found)
                 beside = f"  {wall / base.wall:5.2f} and {cpu / base.cpu:5.2f} x ccusage" if base else ""
-                print(f"  {name:<20} {wall:8.2f} s, {cpu:8.2f} s of the processors{beside}")
-    print(f"  largest process      {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:8.0f} MB")
+                print(f"  {name:<20} {wall:8.2f} s, {cpu:8.2f} s of the processors, {megabytes:6,.0f} MB{beside}")
 
 
-def _medians(times: Sequence[Seconds]) -> Seconds:
-    return Seconds(*map(statistics.median, zip(*times, strict=True)))
+def _medians(times: Sequence[Usage]) -> Usage:
+    return Usage(*map(statistics.median, zip(*times, strict=True)))
 
 
 if __name__ == "__main__":
