@@ -449,3 +449,44 @@ def test_conditions_and_names_with_numbers_are_no_claims(text: str) -> None:
 
 def test_a_saving_that_restates_the_figures_is_one_claim() -> None:
     assert ratios("Token usage drops from 230,000 to 2,500 tokens - a 227,500 token savings.") == pytest.approx([92])
+
+
+@pytest.mark.parametrize(
+    ("text", "ratio"),
+    [
+        ("We cut between 3% and 23% of the runtime.", 1.157),
+        ("Latency fell between **10%** and **20%**", 1.179),
+        ("reduces serialization CPU usage by `35.32%` to `41.14%`", 1.621),
+        ("throughput +10% to +20%", 1.149),
+        ("latency: −8% to −12%", 1.111),
+    ],
+)
+def test_both_ends_of_a_range_count(text: str, ratio: float) -> None:
+    assert ratios(text) == [pytest.approx(ratio, rel=0.001)]
+
+
+def test_an_arrow_on_its_own_line_links_times_and_no_counts() -> None:
+    assert ratios("p95 latency:\n737.5 ms\n    ↓\n45.8 ms") == [pytest.approx(16.1, rel=0.001)]
+    assert ratios("Retrieval latency, documents left:\n1,000\n↓\n100\n↓\n10") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "syscalls per second dropped from 3,000 to 500",
+        "Wakeups fell from 3,000 wakeups per second to 500",
+        "allocations/s: 3,000 → 500",
+    ],
+)
+def test_fewer_events_of_overhead_per_second_are_better(text: str) -> None:
+    assert ratios(text) == [pytest.approx(6)]
+
+
+def test_a_factor_behind_a_label_may_be_the_most_that_was_reached() -> None:
+    assert ratios("Speedups:\n- Decode: up to 2.4x\n- Prefill: up to 1.8x") == [1.8, 2.4]
+    assert ratios("Speedups of retries\n\nFailed requests are retried up to 3x.") == []
+
+
+def test_the_capacity_for_users_is_throughput() -> None:
+    assert ratios("Concurrent user capacity: ~1000 users (10x improvement)") == [10]
+    assert ratios("Disk capacity: 1 TB (10x improvement)") == []

@@ -114,8 +114,8 @@ def bare_factor(number: NumberInText) -> Effect | None:
 
 
 _COUNTS = pattern(
-    r"(?:[x×],?\s(?:and\s)?|\b(?:called|timed|built|ran|run|repeated|done|executed|invoked|burst|retr(?:y|ied)|fan-?out|up to|by|zoom"
-    r"|scale[sd]?|points|stacked|loaded|tried)"
+    r"(?:[x×],?\s(?:and\s)?|\b(?:called|timed|built|ran|run|repeated|done|executed|invoked|burst|retr(?:y|ied)|fan-?out|by|zoom"
+    r"|(?<![:|] )(?<!  )up to|scale[sd]?|points|stacked|loaded|tried)"
     rf"\s|(?<!speedup )factor:\W{{0,3}}){HEDGE}{DECORATION}$",
     re.IGNORECASE,
 )

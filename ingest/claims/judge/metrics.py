@@ -93,9 +93,14 @@ def _by_unit(figure: Quantity, effect: Effect, nearby: Surroundings) -> Measure 
         metric = _memory_or_size(nearby)
     elif metric is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # from nothing: a new feature
         metric = None
-    elif metric is ClaimMetric.THROUGHPUT and _BURDEN.search(nearby.left[-40:]):
+    elif metric is ClaimMetric.THROUGHPUT and (_BURDEN.search(nearby.left[-40:]) or _counts_burdens(figure)):
         metric = ClaimMetric.OPERATIONS
     return Measure(metric, figure.source, effect.unit) if metric else None
+
+
+def _counts_burdens(figure: Quantity) -> bool:
+    """Whether the unit counts events of which less is better: `3,000 syscalls per second`."""
+    return figure.unit is not None and bool(_BURDEN.match(figure.unit.name))
 
 
 def _is_of_cycles(effect: Effect) -> bool:

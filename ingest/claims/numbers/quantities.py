@@ -85,9 +85,11 @@ _GROUPED = (
 _RANGE_DASH = (
     r"(?:--?|[–—]|~(?=\d)|\.{2,3}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{1,9}\s?[x×%])"
     r"|(?<=[\dx×%])\s-\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b))"
-    r"|(?(from)(?!)|\sto\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))))"
+    r"|(?(between)[*_`]{0,2}\sand\s[*_`]{0,2}(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))|(?!))"
+    r"|(?(from)(?!)|[*_`]{0,2}\sto\s[*_`]{0,2}(?=(?P=sign)?~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))))"
 )
-"""Between the ends of a range; the word `to` only between factors and percentages, and not in `from … to`, which is a pair."""
+"""Between the ends of a range. The word `to` only between factors and percentages, and not in `from … to`, which is a pair; `and` only
+between those behind `between`."""
 
 _NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,15}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
 _SCALE = r"(?-i:[kKMG万]|B(?=\s(?:ops?|operations|req\w*|rows|records|events|tok\w*|msgs|messages|items|keys|elements)\b))(?!\w)"
@@ -103,9 +105,9 @@ def _quantity_that_begins(beginning: str) -> re.Pattern[str]:
     return pattern(
         rf"""
     (?={beginning})(?<![A-Za-z0-9_.\#,\\])(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]\d-)(?<![a-z]{{4}}-)
-    (?P<from>(?<=from\s))?
+    (?P<from>(?<=from\s))?(?P<between>(?:(?<=between\s)|(?<=between\s`)|(?<=between\s\*\*)))?
     (?P<mark>(?:(?<!~)~(?!~)|[≈≤≥∼])\s?|(?<![-=<>])[<>]\s?)?
-    (?P<sign>[+\-−–]|minus\s(?=[~\d])|[↓↑⬇⬆▼▲]\ufe0f?\s?)?
+    (?P<sign>[+\-−–]|minus\s(?=[~\d])|[↓↑⬇⬆▼▲]\ufe0f?[\ \t]?)?
     (?P<money>\$)?
     (?:
       (?=[a-z])(?:(?P<word>{SPELLED})(?:\s(?:to|or)\s(?P<most>{SPELLED}))?|(?P<article>(?:(?<=than\s|nder\s|from\s|over\s)|(?<=\sto\s))an?|half\san?(?=\s[smh])))
@@ -129,7 +131,7 @@ def _quantity_that_begins(beginning: str) -> re.Pattern[str]:
       (?P<clock>\d{{1,3}}:[0-5]\d(?::[0-5]\d)?(?:\.\d{{1,3}})?)(?P<timed>\s?min(?:ute)?s?\b)?(?![\w:]|\s?[ap]\.?m\b)
     |
       (?P<low>{_NUMBER})(?P<low_scale>{_SCALE})?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?{_RANGE_DASH}[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>{_SCALE})?(?P<high_plus>\+(?!\d))?)?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?{_RANGE_DASH}(?P=sign)?~?\$?(?P<high>{_NUMBER})(?P<high_scale>{_SCALE})?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%٪](?!\d)|\s?×(?![\dA-Z])|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\s?pct\b|\sProzent\b
         |\s?(?:毫秒|秒|分钟|小时|次|字|밀리초|초|분|시간)
         |\s?/\s?(?:s|sec|min|h)(?![\w/])

@@ -26,10 +26,14 @@ ARROW_BETWEEN = pattern(
 
 
 def by_arrow(two: TwoFigures) -> Effect | None:
-    """`2822 → 2172 ms`, `60 s before → 5 s`, `~~24 s~~ 12 s`. Not for a numbered name, a setting or a condition (`> 10 MB → 413`)."""
+    """`2822 → 2172 ms`, `60 s before → 5 s`, `~~24 s~~ 12 s`, `2822 ms`, `↓` and `2172 ms` on three lines.
+
+    Not for a numbered name, a setting or a condition (`> 10 MB → 413`).
+    """
     if (
         not ARROW_BETWEEN.fullmatch(two.between)
         and not _STRIKETHROUGH.fullmatch(two.between)
+        and not (two.has_units and two.first.metric is ClaimMetric.TIME and _ARROW_ON_ITS_LINE.fullmatch(two.between))
         and not (two.has_units and _BEFORE_ARROW.fullmatch(two.between))
     ):
         return None
@@ -66,6 +70,9 @@ def _is_numbered(two: TwoFigures) -> bool:
     above, below = text.rfind("\n", 0, max(line - 1, 0)) + 1, text.find("\n", start) + 1
     return any(text.startswith(name, other) and text[other + len(name) :][:1].isdigit() for other in (above, below) if other != line)
 
+
+_ARROW_ON_ITS_LINE = pattern(rf"[*_`]*[ \t]*\n[ \t]*[↓⬇]\ufe0f?[ \t]*\n[ \t]*{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
+"""`737.5 ms`, below it `↓`, below that `45.8 ms`; only times: counts with arrows between them are steps"""
 
 _STRIKETHROUGH = pattern(rf"~~\s{{1,3}}{DECORATION}{HEDGE}")
 """`~~24 s~~ 12 s`"""
