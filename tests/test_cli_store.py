@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 
 from app.cli.doctor import _package, price_age
 from ingest.prices.list_prices import newest_price
+from ingest.system.installing import install_command
 from tests.conftest import ROOT, SAMPLES, Run, environment
 from tests.interrupted import interruptible
 
@@ -139,9 +140,10 @@ def test_doctor_finds_a_good_store_good(tachograph: Run, filled: Path) -> None:
 def test_doctor_tells_old_prices_and_packages_of_other_versions() -> None:
     young, old = (price_age(date(2026, 1, day), date(2026, 5, 15)) for day in (15, 14))
     assert (young.advice, young.found.endswith("its newest price is of 2026-01-15, 120 days ago")) == ("", True)
-    assert old.advice.startswith("Newer models have no list price: pip install --upgrade genai-prices")
+    upgrade = install_command("--upgrade", "genai-prices")
+    assert old.advice == f"Newer models have no list price: {upgrade}, then tachograph reprice."
     assert (datetime.now(UTC).date() - newest_price(datetime.now(UTC).date())).days >= 0
-    assert _package("duckdb", Requirement("duckdb>=99")).advice == "Install it: pip install 'duckdb>=99'"
+    assert _package("duckdb", Requirement("duckdb>=99")).advice == f"Install it: {install_command('duckdb>=99')}"
     assert _package("no-such-package", Requirement("no-such-package")).found == "not installed"
 
 

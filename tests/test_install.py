@@ -14,9 +14,11 @@ from pathlib import Path
 import pytest
 from click.shell_completion import get_completion_class
 from click.testing import CliRunner
+from packaging.requirements import Requirement
 
 from app.cli.commands.completion import NAME, SHELLS, VARIABLE
 from app.cli.main import cli
+from ingest.system.installing import extra_command, install_command
 from schemas.rows.run import Outcome
 from tests.conftest import ROOT
 
@@ -52,6 +54,30 @@ def test_the_image_is_built_from_what_is_there_and_nothing_else() -> None:
     assert {rest.split(" AS ")[0] for rest in of("FROM")} == {"${PYTHON}"}
     [extras] = re.findall(r"'\.\[(.*)\]'", " ".join(of("RUN")))
     assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys()
+
+
+def test_the_command_for_what_an_extra_needs_runs_as_printed(tmp_path: Path) -> None:
+    """With no index: the tests have the SDK already. `tachograph[mcp]` is on none that it could be taken from."""
+    line = f"{extra_command('mcp')} --dry-run --no-index --quiet"
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("extra", ["mcp", "lake", "sign-in"])
+def test_the_command_names_what_the_extra_says_and_no_more(extra: str) -> None:
+    begin = shlex.split(install_command())
+    words = shlex.split(extra_command(extra))
+    assert words[: len(begin)] == begin
+    assert set(map(Requirement, words[len(begin) :])) == set(map(Requirement, PROJECT["optional-dependencies"][extra]))
+
+
+def test_an_environment_without_pip_is_filled_by_uv(tmp_path: Path) -> None:
+    """As `uv tool install` makes one."""
+    folder = tmp_path / "its own"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    code = "from ingest.system.installing import install_command; print(install_command('mcp>=2'))"
+    done = subprocess.run([folder / "bin" / "python", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert shlex.split(done.stdout) == ["uv", "pip", "install", "--python", str(folder / "bin" / "python"), "mcp>=2"]
 
 
 def test_the_image_runs_without_rights_and_keeps_the_store_in_its_volume() -> None:

@@ -28,6 +28,7 @@ from app.mcp_server.server import server_of
 from app.mcp_server.tools import TOOLS, USUAL_ROWS
 from app.queries.filters.values import WORDS
 from ingest.store.database import Store
+from ingest.system.installing import extra_command
 from tests.conftest import ROOT, StoreOnce, environment, ingest_paths, record_text
 
 pytestmark = pytest.mark.slow  # importing the SDK takes a second
@@ -211,7 +212,7 @@ def test_without_the_sdk_the_command_says_what_to_install(tmp_path: Path) -> Non
     code = "import sys; sys.modules['mcp'] = None; from app.cli.main import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", code, "mcp"], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "pip install 'tachograph[mcp]'" in done.stderr
+    assert f"Install it: {extra_command('mcp')}" in done.stderr
 
 
 def test_the_page_names_every_tool_and_its_configurations_start_the_command() -> None:

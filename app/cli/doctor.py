@@ -24,6 +24,7 @@ from app.text.answers import unattributed_words
 from app.text.formatting import human
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
+from ingest.system.installing import install_command
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
 from schemas.store_version import SCHEMA_VERSION
 from schemas.text import plural
@@ -121,7 +122,7 @@ def _packages(_store: Store) -> Iterator[Finding]:
 
 
 def _package(name: str, needed: Requirement) -> Finding:
-    install = f"Install it: pip install '{needed.name}{needed.specifier}'"
+    install = f"Install it: {install_command(f'{needed.name}{needed.specifier}')}"
     try:
         found = version(name)
     except PackageNotFoundError:
@@ -141,7 +142,7 @@ def price_age(newest: date, today: date) -> Finding:
     """What the newest dated price of the price library says of its age."""
     days = (today - newest).days
     found = f"genai-prices {version('genai-prices')}; its newest price is of {newest}, {plural(days, 'day')} ago"
-    upgrade = "Newer models have no list price: pip install --upgrade genai-prices, then tachograph reprice."
+    upgrade = f"Newer models have no list price: {install_command('--upgrade', 'genai-prices')}, then tachograph reprice."
     return Finding("prices", found, upgrade if days > OLD_PRICES_DAYS else "")
 
 

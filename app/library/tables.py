@@ -14,6 +14,7 @@ from app.reports.exports.values import rows
 from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.text_tables import for_people
+from ingest.system.installing import install_command
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, plural
 
@@ -149,4 +150,4 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise UsageError(f"{name} is not installed.", f"Install it: pip install {name}, or use .arrow() or .to_pylist().") from error
+        raise UsageError(f"{name} is not installed.", f"Install it: {install_command(name)}, or use .arrow() or .to_pylist().") from error

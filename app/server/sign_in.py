@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.system import toml_files
+from ingest.system.installing import extra_command
 from schemas.errors import UsageError
 
 NEEDED = ("redirect_uri", "cookie_secret")
@@ -41,7 +42,7 @@ def read_allowed(path: Path) -> tuple[str, ...]:
         raise UsageError(f"{path} is not valid TOML: {error}.", _EXAMPLE) from error
     _require_provider(settings.get("auth"), path)
     if find_spec("authlib") is None:
-        raise UsageError("sign-in needs the library Authlib.", "Install it: pip install authlib")
+        raise UsageError("sign-in needs the library Authlib.", f"Install it: {extra_command('sign-in')}")
     return allowed_in(settings, path)
 
 

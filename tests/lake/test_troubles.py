@@ -13,6 +13,7 @@ import pytest
 from ingest.store.database import Store
 from ingest.store.lake import extensions
 from ingest.store.lake.making import make_lake
+from ingest.system.installing import extra_command
 from schemas.errors import StoreError
 from tests.conftest import SAMPLES, Run, ingest_paths
 from tests.lake.servers import KEY, PASSWORD, SECRET, ObjectStorage, PostgreSQL, free_port
@@ -142,7 +143,7 @@ def test_without_the_extensions_it_is_said_what_to_install(lake: Store, monkeypa
     connection = duckdb.connect(config={"extension_directory": str(tmp_path)})
     with pytest.raises(StoreError, match="a lake needs DuckDB's extension ducklake") as caught:
         extensions.load(connection, "ducklake")
-    assert "pip install 'tachograph[lake]'" in caught.value.hint
+    assert extra_command("lake") in caught.value.hint
 
 
 def test_screens_and_commands_never_show_a_password(lake: Store, tachograph: Run, screens: Callable[..., AppTest]) -> None:

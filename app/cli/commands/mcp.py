@@ -8,6 +8,7 @@ import click
 
 from app.cli.options import WAITS, Seconds, db_option, examples
 from app.cli.terminal import note
+from ingest.system.installing import extra_command
 from schemas.errors import UsageError
 
 
@@ -19,7 +20,7 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
     """Serve the store to an agent by the Model Context Protocol, over standard input and output.
 
     The tools search_runs, get_run, cost_report, claims, verdicts and compare only read. An agent starts this command itself: see
-    docs/mcp.md for its configuration. Needs pip install 'tachograph[mcp]'.
+    docs/mcp.md for its configuration, and for the SDK that it needs.
     """
     from ingest.reading.arrow_without_pandas import spare_pandas
 
@@ -28,7 +29,7 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise UsageError("the MCP SDK (mcp 2 or newer) is not installed.", "Install it: pip install 'tachograph[mcp]'") from error
+        raise UsageError("the MCP SDK (mcp 2 or newer) is not installed.", f"Install it: {extra_command('mcp')}") from error
     from app.library.store import Store
 
     spare_pandas()

@@ -57,7 +57,7 @@ _TROUBLES = (
     _trouble(
         r"catalog version mismatch.*?(catalog version is [^,]*)|version '?([\w.]+)'? is not supported|Only DuckLake versions? ",
         "this version of DuckLake does not read it.",
-        "Somebody upgraded the lake: upgrade here too, pip install --upgrade 'tachograph[lake]'.",
+        "Somebody upgraded the lake: take its version of Tachograph here too, with `[lake]` (docs/lake.md).",
         StoreVersionMismatch,
     ),
     _trouble(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.system.installing import extra_command
 from schemas.errors import StoreError
 
 _CATALOGS = {"postgres:": "postgres_scanner", "sqlite:": "sqlite_scanner"}
@@ -18,7 +19,6 @@ _CATALOGS = {"postgres:": "postgres_scanner", "sqlite:": "sqlite_scanner"}
 _REMOTE = ("s3://", "gs://", "gcs://", "r2://", "http://", "https://")
 
 OBJECT_STORAGE = "httpfs"
-_INSTALL = "pip install 'tachograph[lake]'"
 
 
 def needed(catalog: str) -> tuple[str, ...]:
@@ -59,5 +59,6 @@ def packaged(name: str) -> Path | None:
 def _missing(name: str) -> StoreError:
     return StoreError(
         f"a lake needs DuckDB's extension {name}, and there is none for DuckDB {duckdb.__version__} here.",
-        f"Install it: {_INSTALL}, in an environment of its own, since it also pins the version of DuckDB that has it as a package.",
+        f"Install what a lake needs: {extra_command('lake')}\n"
+        "An environment of its own is better (docs/lake.md): this also pins the version of DuckDB that has it as a package.",
     )
