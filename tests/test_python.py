@@ -190,6 +190,8 @@ def test_a_table_is_taken_by_other_libraries(opened: tachograph.Store) -> None:
         assert connection.sql("select sum(cost_own_usd) from found").fetchall() == [
             (sum(filter(None, (row["cost_own_usd"] for row in found)), Decimal(0)),)
         ]
+        times = connection.sql("select started_at from found").fetchall()
+    assert times == [(row["started_at"],) for row in found]
     known = [row["cost_own_usd"] for row in found if row["cost_own_usd"] is not None]
     frame = found.df()
     assert (frame["cost_own_usd"].sum(), frame["cost_own_usd"].isna().sum()) == (sum(known), len(found) - len(known))
@@ -197,7 +199,7 @@ def test_a_table_is_taken_by_other_libraries(opened: tachograph.Store) -> None:
 
 def test_a_library_that_is_missing_is_named(opened: tachograph.Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(tachograph.UsageError, match="pip install polars"):
+    with pytest.raises(tachograph.UsageError, match="-m pip install polars"):
         opened.runs().pl()
 
 
