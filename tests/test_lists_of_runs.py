@@ -80,6 +80,34 @@ def test_a_terminal_of_80_columns_shows_what_tells_runs_apart(width: int, listed
     assert all(word in done.stdout for word in ("Rewrite the", "2026-05-01", "12:01", "$1.50", "1m 00s", "aaaa0001"))
 
 
+@pytest.mark.parametrize(
+    ("other", "shown", "words"),
+    [
+        ("claude-sonnet-4-5", {"Provider": False, "Region": False}, ()),
+        ("us.anthropic.claude-opus-4-6-v1", {"Provider": True, "Region": False}, ("anthropic", "aws")),
+    ],
+)
+def test_models_of_one_name_are_told_apart_in_80_columns(other: str, shown: dict[str, bool], words: tuple[str, ...], store: Store) -> None:
+    """Two rows of the same name look like a double count; a column that tells nothing apart would take the place of a cause."""
+    [model] = json.loads(record_text())["modelUsage"].values()
+    text = record_text(modelUsage={"claude-opus-4-6": model, other: model}, total_cost_usd=0.5)
+    ingest([Source("run.json", text.encode())], store)
+    done = ask(store, "models")
+    header, _, rows = done.stdout.partition("─")
+    assert {name: name in header for name in shown} == shown
+    assert "Cause" in header
+    assert all(word in rows for word in words)
+
+
+def test_a_finding_says_in_80_columns_what_was_found(store: Store) -> None:
+    ingest([Source("run.json", record_text(result="").encode())], store)
+    done = ask(store, "findings")
+    [found] = json.loads(ask(store, "findings", "--format", "json").stdout)
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "Message" in done.stdout
+    assert set(found["message"].split()) <= set(done.stdout.split())
+
+
 def test_names_break_at_their_separators_and_titles_are_cut_after_two_lines(listed: Store) -> None:
     lines = ask(listed, "runs", "--run", "aaaa0001").stdout.splitlines()
     assert len(lines) <= 5

@@ -33,7 +33,9 @@ RUNS_SHOWN = listed(
 )  # fmt: skip
 MODELS_KEPT = ("model", "runs", "cost_usd", "cost_list_usd", "bounded_list_usd", "cost_delta_usd", "causes")
 """Which models cost how much, what list prices make of it, and why: a terminal of 80 columns shows it all."""
-MODELS_SHOWN = tuple(dict.fromkeys((*MODELS_KEPT, "provider", "region", *MODEL_METRICS)))
+MODEL_ORIGINS = ("provider", "region")
+"""What tells rows of the same model apart: each has prices of its own."""
+MODELS_SHOWN = tuple(dict.fromkeys((*MODELS_KEPT, *MODEL_ORIGINS, *MODEL_METRICS)))
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
 INGESTS_SHOWN = (
@@ -44,7 +46,7 @@ CLAIMS_SHOWN = (
     "title", "ratio", "metric", "sentence", "evidence", "caveat", "run_id", "confidence", "repo", "dated_at", "direction", "origin",
     "ratio_low", "ratio_high", "subject", "kind",
 )  # fmt: skip
-FINDINGS_SHOWN = ("title", "severity", "rule", "message", "run_id", "cost_own_usd", "expected", "actual", "repo", "model")
+FINDINGS_SHOWN = ("title", "severity", "message", "rule", "run_id", "cost_own_usd", "expected", "actual", "repo", "model")
 
 
 def by_measure(keys: Sequence[str], measure: CostMeasure) -> tuple[str, ...]:
@@ -93,7 +95,19 @@ def models(store: Store, filters: Filters, cost: str = "") -> Answer:
     left_out = model_note(left_out, facts, measure, total)
     named = f", {_runs(total):,} of them with models" if _runs(total) < covered else ""
     about = heading(plural(covered, "run") + named, store.location, filters)
-    return Answer(table, about, MODELS_SHOWN, _without_causes(total), MODELS, MODELS_KEPT, left_out)
+    kept = with_origins(MODELS_KEPT, table)
+    return Answer(table, about, tuple(dict.fromkeys((*kept, *MODELS_SHOWN))), _without_causes(total), MODELS, kept, left_out)
+
+
+def with_origins(keys: Sequence[str], table: pa.Table) -> tuple[str, ...]:
+    """The columns of a list of models, with what tells rows of one name apart: the provider, else the region, else both."""
+    choices: tuple[tuple[str, ...], ...] = ((), *((key,) for key in MODEL_ORIGINS), MODEL_ORIGINS)
+    telling = next((some for some in choices if _tell_apart(table, (keys[0], *some))), MODEL_ORIGINS)
+    return (keys[0], *telling, *keys[1:])
+
+
+def _tell_apart(table: pa.Table, keys: Sequence[str]) -> bool:
+    return table.group_by(list(keys)).aggregate([]).num_rows == table.num_rows
 
 
 def model_note(unattributed: str, facts: Mapping[str, Any], measure: CostMeasure, total: pa.Table) -> str:
