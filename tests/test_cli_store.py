@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import socket
@@ -209,3 +210,31 @@ def test_the_dashboard_serves_until_ctrl_c(filled: Path) -> None:
     assert "Traceback" not in err
     assert process.returncode == 0
     assert not answers(port, seconds=0.2)
+
+
+IN_A_TERMINAL = "import pty, sys; pty.spawn(sys.argv[1:])"
+IGNORING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+"""As a shell without a terminal starts what ends in `&`."""
+
+
+def test_ctrl_c_in_a_terminal_says_only_that_the_dashboard_stopped(filled: Path) -> None:
+    """It reaches both processes: the server's own said `Aborted!`."""
+    port = free_port()
+    dashboard = [sys.executable, "-m", "app.cli.main", "dashboard", "--port", str(port), "--headless"]
+    with interruptible([sys.executable, "-c", IN_A_TERMINAL, *dashboard], filled) as process:
+        served = answers(port)
+        out, _ = process.communicate("\x03", timeout=30)
+    assert served, out
+    assert out.splitlines()[1:] == ["^CDashboard stopped."]
+
+
+def test_a_dashboard_that_was_told_to_ignore_ctrl_c_ends_in_order(filled: Path) -> None:
+    """The server's process takes the signal all the same, and was taken down beneath its threads."""
+    port = free_port()
+    dashboard = [sys.executable, "-m", "app.cli.main", "dashboard", "--port", str(port), "--headless"]
+    with interruptible([sys.executable, "-c", IGNORING, *dashboard], filled) as process:
+        served = answers(port)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert served, err
+    assert (process.returncode, err.splitlines()[1:]) == (0, ["Dashboard stopped."])

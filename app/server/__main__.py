@@ -13,8 +13,9 @@ import os
 import sys
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
 
 import click
 import streamlit
@@ -146,7 +147,16 @@ def main(host: str, port: int, allowed: tuple[str, ...]) -> None:
     LOGGING_CONFIG["loggers"]["uvicorn"]["level"] = "WARNING"
     ours = addresses(host, allowed)
     sys.argv = [str(DASHBOARD)]  # beside it lies the configuration that Streamlit reads
-    dashboard_app(ours).run(config=settings(host, port, ours))
+    with suppress(KeyboardInterrupt):  # a Ctrl-C, which uvicorn raises again once it has ended; whoever started us says so
+        dashboard_app(ours).run(config=settings(host, port, ours))
+    _leave()
+
+
+def _leave() -> NoReturn:
+    """End now. Threads of pages may still draw, and an interpreter that is taken down beneath them aborts or tells of leaks."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -83,12 +83,11 @@ def serve(location: str, host: str, port: int, access: Access = Access(), *, bro
     try:
         code = child.wait()
     except KeyboardInterrupt:
-        _end(children)
-        note("Dashboard stopped.")
-        return
+        code = 0
     _end(children)
     if code:
         raise TachographError(f"the dashboard exited unexpectedly (code {code}); see the output above.")
+    note("Dashboard stopped.")
 
 
 def command(host: str, port: int, access: Access = Access()) -> list[str]:
