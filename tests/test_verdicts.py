@@ -26,7 +26,7 @@ from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
-from tests.conftest import StoreOnce, record_text
+from tests.conftest import Run, StoreOnce, record_text
 from tests.examples import examples
 
 HEADER = "task,commit,agent,variant,metric,statistic,unit,value,n,std,bench_model,machine,command\n"
@@ -380,6 +380,18 @@ def test_a_missing_baseline_never_yields_a_ratio(tmp_path_factory: pytest.TempPa
     stored(store, run(), table(*(line("candidate", value, metric=metric) for metric, value in values)))
     assert rows(store, "select * from v_speedups where ratio is not null") == []
     assert only(store, "verdict", "claim_verdict") == ("not_measured", None)
+
+
+def test_where_nothing_is_measured_the_terminal_says_what_to_do(tachograph: Run, tmp_path: Path) -> None:
+    """Else `0 of 1 run measured` is all there is; where other runs are measured, more benchmarks are no answer."""
+    (tmp_path / "run.json").write_text(record_text())
+    tachograph("ingest", "run.json")
+    for words in ("verdicts", "verdicts --by model", "measurements"):
+        assert "Nothing was measured. Ingest benchmark results beside the runs: docs/measured.md" in tachograph(*words.split()).stderr
+    (tmp_path / "times.csv").write_text("task,variant,metric,value,unit\nsort,baseline,latency,100,ms\n")
+    tachograph("ingest", "times.csv")
+    for words in ("verdicts", "verdicts --by model"):
+        assert "None of the matching runs was measured." in tachograph(*words.split()).stderr
 
 
 @pytest.mark.parametrize(("said", "count"), [("", 2), ("better=lower", 2), ("variant=baseline", 0), ("candidate=sort", 0)])

@@ -105,11 +105,12 @@ def _table(answer: Answer, width: int) -> bytes:
 
 
 def _show(answer: Answer) -> None:
-    if not answer.table.num_rows:
-        return
-    drawing = draw(answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
-    terminal.put(drawing.body)
-    for said in (answer.note, drawing.left_out and hidden_columns(drawing.left_out)):
+    left_out: tuple[str, ...] = ()
+    if answer.table.num_rows:
+        drawing = draw(answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
+        left_out = drawing.left_out
+        terminal.put(drawing.body)
+    for said in (answer.note, left_out and hidden_columns(left_out)):
         if said:
             terminal.note(said)
 

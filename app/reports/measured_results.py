@@ -11,7 +11,7 @@ from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE
 from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading
-from app.text.words.measured import INGEST_HINT, NOTHING_MEASURED, band_words, cost_per
+from app.text.words.measured import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, band_words, cost_per
 from ingest.store.database import Store
 from schemas.catalogue.measured_columns import MEASUREMENTS, PUBLISHED, VERDICT_GROUPS, VERDICTS
 from schemas.catalogue.metrics_measured import BAND, MIN_PAIRS, QUADRANTS
@@ -45,12 +45,15 @@ def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool =
         chosen = transaction.searched(filters)
         [facts] = queries.summary(transaction, chosen, metrics=("runs", "runs_measured")).to_pylist()
         table = queries.verdicts(transaction, chosen, queries.EVERY if every else queries.MEASURED, limit)
+        values = queries.count(transaction)
     about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
-    note, available = band_words(band) if table.num_rows else NOTHING, facts["runs" if every else "runs_measured"]
+    note, available = band_words(band) if table.num_rows else _nothing(values), facts["runs" if every else "runs_measured"]
     return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=note, available=available)
 
 
-NOTHING = f"{NOTHING_MEASURED} {INGEST_HINT}"
+def _nothing(values: int) -> str:
+    """Why there is nothing to see where the store has so many measured values."""
+    return NOTHING_MATCHES if values else f"{NOTHING_MEASURED} {INGEST_HINT}"
 
 
 def groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE, band: float = BAND) -> Answer:
@@ -60,12 +63,13 @@ def groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZO
         chosen = transaction.searched(filters)
         table = with_costs(queries.summary(transaction, chosen, by, zone=zone))
         total = with_costs(queries.summary(transaction, chosen))
+        values = queries.count(transaction)
     [facts] = total.to_pylist()
     quadrants = QUADRANTS if any(facts[key] for key in QUADRANTS) else ()
     shown = (*by, *GROUPS_SHOWN[:6], *quadrants, *GROUPS_SHOWN[6:])
     about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
     note = f"{band_words(band)} Calibration of claims needs {MIN_PAIRS} runs that were claimed and measured."
-    note = note if facts["runs_measured"] else NOTHING
+    note = note if facts["runs_measured"] else _nothing(values)
     return Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *GROUPS_SHOWN[:6]), note)
 
 
@@ -102,7 +106,7 @@ def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:
         table = queries.measurements(transaction, chosen, limit)
         total = queries.count(transaction)
     about = heading(plural(total, "measured value") if not filters else plural(table.num_rows, "measured value"), store.location, filters)
-    note = "" if table.num_rows else NOTHING
+    note = "" if table.num_rows else _nothing(total)
     return Answer(table, about, MEASUREMENTS_SHOWN, of=MEASUREMENTS, kept=MEASUREMENTS_SHOWN[:6], note=note)
 
 

@@ -41,8 +41,8 @@ def measured(values: int, files: int) -> str:
 
 def unsaid(values: int) -> str:
     """That values do not say which code they measured, and what to do; empty where all do."""
-    said = f"{values:,} of them {'does' if values == 1 else 'do'} not say which code was measured"
-    return f"{said}: ingest the file again with --measure variant=baseline, reference or candidate" if values else ""
+    said = f"{values:,} of them {'is' if values == 1 else 'are'} kept without a comparison: no file says which code was measured"
+    return f"{said}. `ingest --measure variant=baseline` (or candidate, reference) says it." if values else ""
 
 
 def counted(kinds: Mapping[FileKind, int]) -> str:
