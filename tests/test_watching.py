@@ -17,6 +17,7 @@ from ingest.watching.lock import sole_watcher
 from ingest.watching.places import file_system, place_of, tells_nothing
 from ingest.watching.polls import Snapshot, files
 from schemas.errors import StoreBusy
+from tests.conftest import Run
 from tests.watched import counts, counts_of_one_ingest, text, watched
 
 pytestmark = pytest.mark.slow  # each starts a watcher
@@ -151,6 +152,16 @@ def test_events_are_told_under_the_name_that_was_given(tmp_path: Path) -> None:
     real = os.path.realpath(tmp_path / "real")
     assert place.named(f"{real}/a/b.json") == str(tmp_path / "link/a/b.json")
     assert place.named(f"{real}-other/b.json") == ""
+
+
+def test_a_dashboard_beside_a_watcher_serves_nothing_without_watching(tachograph: Run, tmp_path: Path) -> None:
+    """It used to go on serving, so that what was written to its folder never came; as of `watch`, the second one ends."""
+    (tmp_path / "logs").mkdir()
+    with sole_watcher(str(tmp_path / "runs.duckdb"), "/var/logs"):
+        done = tachograph("dashboard", "--watch", "logs", "--db", "runs.duckdb", "--headless")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "has a watcher already" in done.stderr
+    assert "Dashboard of" not in done.stderr
 
 
 def test_a_second_watcher_is_told_whose_the_store_is(tmp_path: Path) -> None:

@@ -62,12 +62,19 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
 
 
 def watch_command(location: str, paths: Sequence[Path]) -> list[str]:
-    """The command line of a watcher in a process of its own; none without paths. Raises InputUnreadable."""
+    """The command line of a watcher in a process of its own; none without paths.
+
+    Raises InputUnreadable, and StoreError where the store has a watcher already or can have none.
+    """
+    from ingest.watching.lock import sole_watcher
+
+    if not paths:
+        return []
     for path in paths:
         if not os.path.exists(path):  # noqa: PTH110
             raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
-    words = [sys.executable, "-P", "-m", "app.cli.main", "watch", "--db", location, "--", *map(os.fspath, paths)]
-    return words if paths else []
+    with sole_watcher(location, ""):  # held by the watcher itself from then on: what is wrong is said before anything is served
+        return [sys.executable, "-P", "-m", "app.cli.main", "watch", "--db", location, "--", *map(os.fspath, paths)]
 
 
 def worker_command() -> list[str]:
