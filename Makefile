@@ -62,9 +62,11 @@ postgresql:
 schema: $(VENV)/.ready-run
 	$(BIN)/python -m ingest.store.ddl
 
-## wheel: build dist/*.whl
-wheel: $(VENV)/.ready-dev
-	$(BIN)/python -m build --wheel --outdir dist
+## wheel: build dist/*.whl, in an environment of pip's own
+wheel: $(VENV)/bin/python
+	@echo "Building the wheel: pip takes some seconds for what builds it."
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@ls dist/*.whl
 
 clean:
 	rm -rf $(VENV) $(LAKE) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -74,10 +76,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.ready-run: pyproject.toml | $(VENV)/bin/python
+	@echo "Setting up $(VENV) with what Tachograph needs: takes about a minute, once."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.ready-dev: pyproject.toml | $(VENV)/bin/python
+	@echo "Setting up $(VENV) with what its tests need, too: takes some two minutes, once."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(VENV)/.ready-run $@
 

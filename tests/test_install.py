@@ -80,6 +80,18 @@ def test_an_environment_without_pip_is_filled_by_uv(tmp_path: Path) -> None:
     assert shlex.split(done.stdout) == ["uv", "pip", "install", "--python", str(folder / "bin" / "python"), "mcp>=2"]
 
 
+@pytest.mark.parametrize(("target", "words"), [("wheel", "pip wheel"), ("run", "pip install"), ("check", "pip install")])
+def test_make_says_what_takes_a_minute_before_pip_is_silent(target: str, words: str, tmp_path: Path) -> None:
+    """And only what tests needs the tools of tests."""
+    planned = subprocess.run(
+        ["make", "-n", target, f"VENV={tmp_path / 'none'}"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    before, installs, _ = planned.partition(words)
+    assert installs
+    assert before.rstrip().splitlines()[-2].startswith("echo ")
+    assert ("[dev]" in planned) == (target == "check")
+
+
 def test_the_image_runs_without_rights_and_keeps_the_store_in_its_volume() -> None:
     [user], [volume], [settings] = of("USER"), of("VOLUME"), of("ENV")
     variables = dict(word.split("=", 1) for word in shlex.split(settings))
