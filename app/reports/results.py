@@ -107,7 +107,7 @@ def with_origins(keys: Sequence[str], table: pa.Table) -> tuple[str, ...]:
 
 
 def _tell_apart(table: pa.Table, keys: Sequence[str]) -> bool:
-    return len(set(zip(*(table[key].to_pylist() for key in keys), strict=True))) == table.num_rows
+    return bool(len(set(zip(*(table[key].to_pylist() for key in keys), strict=True))) == table.num_rows)
 
 
 def model_note(unattributed: str, facts: Mapping[str, Any], measure: CostMeasure, total: pa.Table) -> str:
