@@ -11,10 +11,12 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page
 
+from app.cli.main import cli
 from app.cli.report_text import report_text
 from app.queries.filters.chosen import NO_FILTERS, choose
 from app.queries.read_transaction import read_transaction
@@ -28,7 +30,7 @@ from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
-from tests.conftest import StoreOnce, record_text
+from tests.conftest import StoreOnce, ingest_paths, record_text
 
 USAGE = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4}
 BUDGETS = (("max-total-usd", Decimal(50)), ("max-run-usd", Decimal(8)))
@@ -167,6 +169,21 @@ def test_top_lists_name_five_and_add_up_to_the_total(months: Store) -> None:
     assert [one.name for one in models.shares] == ["model-20", "model-8", "model-7", "model-6", "model-5", "other (5)"]
     assert [one.name for one in repositories.shares][:2] == ["repo-8", "repo-7"]
     assert [(one.name, one.usd) for one in repositories.shares][-1] == ("unknown", Decimal("10.5"))
+
+
+@pytest.mark.parametrize(("labels", "is_named"), [({}, False), ({"repo": "vllm"}, True)])
+def test_a_list_in_which_all_is_unknown_is_told_once(labels: dict[str, str], is_named: bool, store: Store, tmp_path: Path) -> None:
+    """`Top repositories: unknown 100%` said nothing; how a repository is told stands beneath the report instead."""
+    (tmp_path / "run.json").write_text(record_text())
+    ingest_paths(store, tmp_path / "run.json", **labels)
+    done = CliRunner().invoke(cli, ["report", "--db", store.location])
+    assert ("Top repositories" in done.stdout, "No run names its repository" in done.stderr) == (is_named, not is_named)
+    whole = report(store, Request())
+    for name in ("md", "html", "xlsx"):
+        body = EXPORTS[name].write_report(whole)
+        assert ("Top repositories" in (text_of(body) if name == "xlsx" else body.decode())) == is_named
+    summary = json.loads(EXPORTS["json"].write_report(whole))["summary"]
+    assert [one["name"] for one in summary["top_repositories"]] == [labels.get("repo", "unknown")], "programs get sums that add up"
 
 
 def test_what_is_left_of_a_budget_is_said_with_pass_or_fail(months: Store) -> None:

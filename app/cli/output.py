@@ -41,6 +41,7 @@ def deliver(answer: Answer, output: Output) -> None:
         terminal.note(answer.hidden)
 
 
+NO_REPOSITORIES = "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or from --label repo=NAME."
 ALL = "For all metrics, models, the most expensive runs and findings, add --all."
 
 
@@ -56,6 +57,8 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
         terminal.note(no_runs(report))
     elif output.format == TABLE:
         terminal.put(report_text(report, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty(), whole=whole))
+        if report.first.lacks_repositories:
+            terminal.note(NO_REPOSITORIES)
         if not whole:
             terminal.note(ALL)
     else:

@@ -48,7 +48,7 @@ def hidden_columns(labels: tuple[str, ...]) -> str:
 def _first_page(page: FirstPage, width: int, *, color: bool) -> str:
     """Title, what it is about, figures and top lists."""
     figures = _aligned([(one.label, one.value, one.note) for one in page.figures], color=color)
-    tops = "".join(f"\n{_bold(top.title, color=color)}\n{_top(top)}" for top in page.tops if top.shares)
+    tops = "".join(f"\n{_bold(top.title, color=color)}\n{_top(top)}" for top in page.named_tops)
     return f"{_bold(one_line(page.title), color=color)}\n{_lines(page.lines, width)}\n{figures}{tops}"
 
 

@@ -36,6 +36,7 @@ TOP = 5
 """Models and repositories that are named; the others are one line."""
 
 OTHER = "other"
+REPOSITORIES = "top_repositories"
 CHANGE = "Change vs. previous period"
 METRICS = (*COST_FACTS, "completed", "error_rate", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs")
 MEASURED = (
@@ -93,6 +94,11 @@ class TopList:
     column: str
     shares: tuple[Share, ...]
 
+    @property
+    def is_named(self) -> bool:
+        """Whether any of it has a name."""
+        return any(one.name != UNKNOWN_NAME for one in self.shares)
+
 
 @dataclass(frozen=True)
 class Basis:
@@ -131,6 +137,16 @@ class FirstPage:
         """What all runs cost by the measure."""
         found: Decimal | None = self.totals[self.measure.total]
         return found
+
+    @property
+    def named_tops(self) -> tuple[TopList, ...]:
+        """The top lists for people: one in which everything is unknown says nothing."""
+        return tuple(top for top in self.tops if top.is_named)
+
+    @property
+    def lacks_repositories(self) -> bool:
+        """Whether something was spent, and nothing of it in a repository that has a name."""
+        return bool(self.cost) and all(top.key != REPOSITORIES for top in self.named_tops)
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -287,7 +303,7 @@ def _top_models(store: Store, filters: Filters, spent: Decimal | None, measure: 
 def _top_repositories(store: Store, filters: Filters, spent: Decimal | None, measure: CostMeasure) -> TopList:
     rows = run_queries.summary(store, filters, ("repo",), (measure.total,), measure=measure).to_pylist()
     return TopList(
-        "top_repositories", "Top repositories", GROUPS["repo"].label, _shares([(row["repo"], row[measure.total]) for row in rows], spent)
+        REPOSITORIES, "Top repositories", GROUPS["repo"].label, _shares([(row["repo"], row[measure.total]) for row in rows], spent)
     )
 
 

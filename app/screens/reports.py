@@ -117,7 +117,7 @@ with st.container(border=True):
     st.subheader(plain(page.title), anchor=False)
     st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in page.lines))
     widgets.card_grid(report_grids.page_cards(page))
-    for place, top in zip(st.columns(2), page.tops, strict=True):
+    for place, top in zip(st.columns(2), page.named_tops, strict=False):
         with place:
             st.markdown(f"**{plain(top.title)}**")
             widgets.table(report_grids.top_grid(top, made.measure), top.title)

@@ -43,7 +43,7 @@ def write_report(report: Report) -> bytes:
 def _first_page(page: FirstPage) -> str:
     """Title, what it is about, figures, top lists, budgets and notes."""
     figures = [("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)]
-    tops = "".join(f"\n{_pipes(_top(top, page.measure))}" for top in page.tops if top.shares)
+    tops = "".join(f"\n{_pipes(_top(top, page.measure))}" for top in page.named_tops)
     budgets = f"\n{_pipes(_budgets(page))}" if page.budgets else ""
     notes = "".join(f"- {escaped(note)}\n" for note in page.notes)
     return f"# {escaped(page.title)}\n\n{_list(page.lines)}\n{_pipes(figures)}{tops}{budgets}\n{notes}"

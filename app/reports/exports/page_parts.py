@@ -58,8 +58,7 @@ def first_page(page: FirstPage) -> dict[str, Any]:
                 {"name": one_line(one.name), "usd": human(one.usd, Unit.USD), "share": human(one.share, Unit.SHARE)} for one in top.shares
             ],
         }
-        for top in page.tops
-        if top.shares
+        for top in page.named_tops
     ]
     lines = [(word, one_line(text)) for word, text in page.lines]
     notes = [one_line(note) for note in page.notes]

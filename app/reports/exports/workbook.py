@@ -180,7 +180,7 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
         if figure.note:
             _text(book, sheet, line, 2, figure.note)
         line += 1
-    for top in page.tops:
+    for top in page.named_tops:
         line = _table(book, sheet, line + 1, (top.title, page.measure.label, "Share"), head)
         for one in top.shares:
             _text(book, sheet, line, 0, one.name)
