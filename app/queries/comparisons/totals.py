@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from app.queries import measured as measured_queries
-from app.queries.comparisons.bootstrap import FEWEST
 from app.queries.cost import COST_FACTS, usual_measure
 from app.queries.filters.chosen import Filters
 from app.queries.read_transaction import read_transaction
@@ -36,10 +35,9 @@ class TwoTotals:
 
     @property
     def change(self) -> Decimal | None:
-        """Relative change of the cost; None where it is unknown, there was none, or too few runs tell theirs, as for any other measure."""
+        """Relative change of the cost; None where it is unknown or there was none."""
         before, after = self.baseline.cost_usd, self.candidate.cost_usd
-        is_enough = min(self.baseline.known, self.candidate.known) >= FEWEST
-        return after / before - 1 if after is not None and before and is_enough else None
+        return None if after is None or not before else after / before - 1
 
 
 def two_totals(baseline: tuple[Store, Filters], candidate: tuple[Store, Filters]) -> TwoTotals:

@@ -10,7 +10,7 @@ from schemas.unit_names import Unit
 
 
 def totals_words(found: TwoTotals) -> str:
-    """The sentence, such as: 8 runs cost $2.36, +18.0% vs. $2.00 of 8 runs in the baseline; 2 verified speedups, 1 in the baseline."""
+    """The sentence, such as: 4 runs cost $2.36, +18% vs. $2.00 of 4 runs in the baseline; 2 verified speedups, 1 in the baseline."""
     before, after = found.baseline, found.candidate
     by = "" if found.measure is REPORTED else f" at {found.measure.label.lower().removesuffix(' cost')}s"
     compared = f"{_change(found)} {_cost(before)} of {plural(before.runs, 'run')} in the baseline"
