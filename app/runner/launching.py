@@ -204,5 +204,5 @@ def _without_record(agent: Agent | None, command: Sequence[str], transcripts: in
     if is_cut or (agent and _STREAM in " ".join(command)):
         return "no record on standard output: the event stream ended without its result event; cost and tokens are unknown"
     option = agent.program.record_option if agent and agent.program else ""
-    hint = f" {agent.label} writes one with: {option}" if agent and not set(option.split()) <= set(command) else ""
-    return f"no record on standard output: cost and tokens are unknown.{hint}"
+    hint = f". {agent.label} writes one with: {option}" if agent and not set(option.split()) <= set(command) else ""
+    return f"no record on standard output: cost and tokens are unknown{hint}"
