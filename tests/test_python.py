@@ -240,6 +240,47 @@ def test_a_path_that_cannot_be_opened_is_told_after_the_others(tmp_path: Path) -
     assert (raised.value.exit_code, len(opened.runs())) == (ExitCode.INPUT_UNREADABLE, 3)
 
 
+def test_where_no_path_can_be_opened_nothing_else_is_said_to_be_ingested(tmp_path: Path) -> None:
+    with pytest.raises(tachograph.InputUnreadable, match="Nothing was ingested"):
+        tachograph.open(tmp_path / "runs.duckdb").ingest(tmp_path / "lgos")
+
+
+WRONG: dict[str, Callable[[tachograph.Store], object]] = {
+    "limit takes a number of rows": lambda store: store.runs(limit="x"),  # type: ignore[arg-type]
+    "limit takes a number of rows of 0 or more, not True": lambda store: store.sources(limit=True),
+    "band takes a share": lambda store: store.verdicts(band="5%"),  # type: ignore[arg-type]
+    "by takes a word or a list of words, not 5": lambda store: store.report(by=5),  # type: ignore[arg-type]
+    "kind takes a word or a list of words": lambda store: store.claims(kind=[5]),  # type: ignore[list-item]
+    "session_length takes hours": lambda store: store.usage(by="block", session_length=1.5),  # type: ignore[arg-type]
+    "tz takes a text": lambda store: store.usage(tz=5),  # type: ignore[arg-type]
+    "cost takes a text": lambda store: store.models(cost=5),  # type: ignore[arg-type]
+    "run_id takes a text": lambda store: store.run(None),  # type: ignore[arg-type]
+    "format takes a text": lambda store: store.runs().export(5),  # type: ignore[arg-type]
+    "compare takes filters": lambda store: store.compare(5, {}),  # type: ignore[arg-type]
+    "ingest takes a path": lambda store: store.ingest([SAMPLES, None]),  # type: ignore[list-item]
+    "labels takes texts": lambda store: store.ingest(SAMPLES, labels={"a": 5}),  # type: ignore[dict-item]
+    "jobs takes a number of processes": lambda store: store.ingest(SAMPLES, jobs=-1),
+    "wait_seconds takes seconds": lambda store: tachograph.open(store.location, wait_seconds="x"),  # type: ignore[arg-type]
+    "open takes the path of a store": lambda _: tachograph.open(5),  # type: ignore[arg-type]
+    "extract_claims takes a text": lambda _: tachograph.extract_claims(5),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_an_argument_of_another_type_is_told_in_a_sentence(said: str, opened: tachograph.Store) -> None:
+    """As docs/python.md promises: a script need not catch what Python or DuckDB makes of it."""
+    with pytest.raises(tachograph.UsageError, match=said):
+        WRONG[said](opened)
+
+
+def test_sources_have_a_limit_as_runs_have(opened: tachograph.Store) -> None:
+    every, some = opened.sources(), opened.sources(limit=2)
+    assert (len(some), some.available, len(every)) == (2, len(every), every.available)
+    assert some.to_pylist() == every.to_pylist()[:2]
+    said = CliRunner().invoke(cli, ["sources", "--limit", "2", "--db", opened.location])
+    assert said.stderr.startswith(f"the 2 newest of {len(every)} files")
+
+
 def test_claims_are_those_of_the_command() -> None:
     text = "Parsing is 3.2x faster (8.0 s → 2.5 s), and memory use fell by 20 %."
     said = CliRunner().invoke(cli, ["claims", "extract", "-"], input=json.dumps({"id": 1, "text": text}) + "\n")

@@ -241,13 +241,14 @@ def rejects(output: Output, store: Store) -> None:
 
 @cli.command(epilog=examples("sources", "sources --format json"))
 @with_output
+@with_limit("files")
 @with_store
-def sources(output: Output, store: Store) -> None:
-    """List ingested files and their results."""
+def sources(limit: int | None, output: Output, store: Store) -> None:
+    """List ingested files and their results, the newest first."""
     from app.cli.output import deliver
     from app.reports import results
 
-    deliver(results.sources(store), output)
+    deliver(results.sources(store, limit), output)
 
 
 @cli.command(

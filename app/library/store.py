@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple, Unpack
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, Unpack
 
+from app.library import arguments
+from app.library.arguments import Paths, Words
 from app.library.tables import Report, Row, Table, report_table, table
 from app.queries.filters.chosen import NO_FILTERS, Filters, parse, probability
 from app.queries.filters.notes import CheckedStore
@@ -37,10 +38,10 @@ from schemas.errors import InputUnreadable, UsageError
 from schemas.rows.claim import ClaimKind
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.rows.source import Severity
-from schemas.text import did_you_mean, one_line, plural
+from schemas.text import one_line, plural
 
-Words = str | Sequence[str]
-"""One word, several with commas between, or a list of them."""
+if TYPE_CHECKING:
+    from ingest.pipeline import IngestReport
 
 Choice = str | Mapping[str, object]
 """Filters of a side of a comparison: `'model=glm-5.1 repo=vllm'` or `{"model": "glm-5.1", "repo": "vllm"}`."""
@@ -71,8 +72,8 @@ class Store:
     """
 
     def __init__(self, location: str | os.PathLike[str], wait_seconds: float = DEFAULT_WAIT_SECONDS, *, with_text: bool = False) -> None:
-        self._location = on_disk(os.fspath(location))
-        self._wait_seconds = wait_seconds
+        self._location = on_disk(arguments.location(location))
+        self._wait_seconds = arguments.seconds("wait_seconds", wait_seconds)
         self._with_text = with_text
 
     def __repr__(self) -> str:
@@ -85,8 +86,8 @@ class Store:
 
     def runs(self, *, limit: int | None = None, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
         """The runs, most expensive first. `cost`: reported or list; empty for the usual one."""
-        measure = _one_of("cost", cost, COST_MEASURES)
-        return self._answer(filters, lambda store, chosen: results.runs(store, chosen, _rows(limit), measure))
+        measure = arguments.one_of("cost", cost, COST_MEASURES)
+        return self._answer(filters, lambda store, chosen: results.runs(store, chosen, arguments.rows(limit), measure))
 
     def run(self, run_id: str) -> Row:
         """All that is known of one run: its columns, models, claims, findings, files and record.
@@ -94,13 +95,13 @@ class Store:
         `run_id`: the id or its first 4 or more characters. Raises UsageError where no run has it, or several.
         """
         with read_transaction(self._checked()) as transaction:
-            page = run_page(transaction, run_id_of(transaction, run_id))
+            page = run_page(transaction, run_id_of(transaction, arguments.text("run_id", run_id)))
         assert page is not None, "the id is that of a run of the same transaction"
         return page.as_dict()
 
     def models(self, *, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
         """Cost and tokens of each model, helper models included. `cost` as for `runs`."""
-        measure = _one_of("cost", cost, COST_MEASURES)
+        measure = arguments.one_of("cost", cost, COST_MEASURES)
         return self._answer(filters, lambda store, chosen: results.models(store, chosen, measure))
 
     def claims(self, *, kind: Words = KINDS, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
@@ -108,13 +109,13 @@ class Store:
 
         `evidence`, `min_claim` and `min_confidence` choose claims, all other filters choose runs.
         """
-        kinds = _several("kind", kind, KINDS)
-        return self._answer(filters, lambda store, chosen: results.claims(store, chosen, kinds, _rows(limit)))
+        kinds = arguments.several("kind", kind, KINDS)
+        return self._answer(filters, lambda store, chosen: results.claims(store, chosen, kinds, arguments.rows(limit)))
 
     def findings(self, *, severity: Words = (), rule: Words = (), limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
         """What does not add up in a record or its summary, the severest first. `severity`: error, warning, info."""
-        severities, rules = _several("severity", severity, tuple(map(str, Severity))), _split(rule)
-        return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, _rows(limit)))
+        severities, rules = arguments.several("severity", severity, tuple(map(str, Severity))), arguments.words("rule", rule)
+        return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, arguments.rows(limit)))
 
     def verdicts(
         self,
@@ -130,21 +131,21 @@ class Store:
 
         `band`: ratios within this distance from 1 are the same, such as 0.05.
         """
-        if not 0 <= band < 1:
-            raise UsageError(f"band takes a share from 0 to less than 1, such as 0.05, not {band!r}.")
-        words = _split(by)
+        band, groups, most = arguments.share("band", band), arguments.words("by", by), arguments.rows(limit)
+
+        zone = arguments.text("tz", tz)
 
         def ask(store: CheckedStore, chosen: Filters) -> Answer:
-            chosen = filters_in(chosen, tz)
-            if words:
-                return measured_results.groups(store, chosen, words, tz, band)
-            return measured_results.verdicts(store, chosen, _rows(limit), every=every, band=band)
+            chosen = filters_in(chosen, zone)
+            if groups:
+                return measured_results.groups(store, chosen, groups, zone, band)
+            return measured_results.verdicts(store, chosen, most, every=every, band=band)
 
         return self._answer(filters, ask)
 
     def measurements(self, *, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
         """Measured values of benchmarks, and the runs whose changes they measured."""
-        return self._answer(filters, lambda store, chosen: measured_results.measurements(store, chosen, _rows(limit)))
+        return self._answer(filters, lambda store, chosen: measured_results.measurements(store, chosen, arguments.rows(limit)))
 
     def usage(
         self,
@@ -159,22 +160,21 @@ class Store:
 
         `since` and `until` choose responses by their own time.
         """
-        starts = _one_of("week_starts", week_starts, WEEK_STARTS)
-        if not 1 <= session_length <= 24 * 7:
-            raise UsageError(f"session_length takes hours from 1 to 168, not {session_length!r}.")
-        words = _split(by)
+        groups, zone = arguments.words("by", by), arguments.text("tz", tz)
+        starts = arguments.one_of("week_starts", week_starts, WEEK_STARTS)
+        length = arguments.hours("session_length", session_length)
         return self._answer(
             filters,
-            lambda store, chosen: usage_reports.usage(store, UsageRequest(chosen, words, tz, starts, session_length)),
+            lambda store, chosen: usage_reports.usage(store, UsageRequest(chosen, groups, zone, starts, length)),
         )
 
     def rejects(self) -> Table:
         """Records that could not be read, and why."""
         return table(results.rejects(self._checked()))
 
-    def sources(self) -> Table:
-        """Ingested files, and what became of them."""
-        return table(results.sources(self._checked()))
+    def sources(self, *, limit: int | None = None) -> Table:
+        """Ingested files, the newest first, and what became of them."""
+        return table(results.sources(self._checked(), arguments.rows(limit)))
 
     def report(
         self,
@@ -193,9 +193,11 @@ class Store:
         `metrics`: the figures of groups and totals, none for the usual ones. `reprice`: MODEL or MODEL@PROVIDER at whose prices the same
         tokens are shown as well.
         """
-        figures, measure = _several("metrics", metrics, tuple(RUN_METRICS)), _one_of("cost", cost, COST_MEASURES)
+        figures, measure = arguments.several("metrics", metrics, tuple(RUN_METRICS)), arguments.one_of("cost", cost, COST_MEASURES)
+        groups, zone, model = arguments.words("by", by), arguments.text("tz", tz), arguments.text("reprice", reprice)
+        page = FirstPage(arguments.text("title", title), arguments.text("owner", owner))
         store, chosen = self._asked(filters)
-        request = cost_report.Request(chosen, _split(by), figures, tz, REPORT_RUNS, reprice, measure, FirstPage(title, owner))
+        request = cost_report.Request(chosen, groups, figures, zone, REPORT_RUNS, model, measure, page)
         return report_table(cost_report.report(store, request), _notes(store))
 
     def compare(self, a: Choice, b: Choice) -> Table:
@@ -211,7 +213,7 @@ class Store:
 
     def ingest(
         self,
-        paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        paths: Paths,
         *,
         labels: Mapping[str, str] | None = None,
         path_template: str = "",
@@ -229,14 +231,12 @@ class Store:
         from ingest.documents.contents import read_paths
         from ingest.store.history.ingests import Origin
 
-        named = [paths] if isinstance(paths, str | os.PathLike) else paths
-        template = PathTemplate.parse(path_template) if path_template else None
-        options = pipeline.Options(tuple((labels or {}).items()), template, jobs, origin=Origin(command=COMMAND))
-        report = pipeline.ingest(read_paths(only_sessions([Path(path) for path in named])), self._store(), options)
+        named = arguments.paths(paths)
+        template = PathTemplate.parse(arguments.text("path_template", path_template)) if path_template else None
+        options = pipeline.Options(arguments.labels(labels), template, arguments.processes("jobs", jobs), origin=Origin(command=COMMAND))
+        report = pipeline.ingest(read_paths(only_sessions(named)), self._store(), options)
         if report.unreadable:
-            first, others = report.unreadable[0], len(report.unreadable) - 1
-            more = f" and {plural(others, 'other path')}" if others else ""
-            raise InputUnreadable(f"{first.message}{more}", f"{first.hint} All else was ingested.")
+            raise _unreadable(report)
         return Ingested(**report.as_dict())  # type: ignore[arg-type]  # all but the seconds are whole
 
     def _store(self) -> CheckedStore:
@@ -278,7 +278,14 @@ def open_store(
 
 def extract_claims(text: str, min_confidence: float = SHOWN_FROM) -> tuple[Claim, ...]:
     """The performance claims of a text, without a store; those with a number only where they are at least so sure, 0 for all of them."""
-    return tuple(extract(text, probability(str(min_confidence), MIN_CONFIDENCE)))
+    return tuple(extract(arguments.text("extract_claims", text), probability(str(min_confidence), MIN_CONFIDENCE)))
+
+
+def _unreadable(report: IngestReport) -> InputUnreadable:
+    first, others = report.unreadable[0], len(report.unreadable) - 1
+    more = f" and {plural(others, 'other path')}" if others else ""
+    became = "All else was ingested." if report.sources else "Nothing was ingested."
+    return InputUnreadable(f"{first.message}{more}", f"{first.hint} {became}")
 
 
 def _notes(store: CheckedStore) -> list[str]:
@@ -286,27 +293,8 @@ def _notes(store: CheckedStore) -> list[str]:
 
 
 def _chosen(side: Choice) -> Filters:
-    return parse(side) if isinstance(side, str) else filters_of(side) if side else NO_FILTERS
-
-
-def _split(words: Words) -> tuple[str, ...]:
-    listed = words.split(",") if isinstance(words, str) else words
-    return tuple(dict.fromkeys(word.strip() for word in listed if word.strip()))
-
-
-def _several(name: str, words: Words, known: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_one_of(name, word, known) for word in _split(words))
-
-
-def _one_of(name: str, word: str, known: Iterable[str]) -> str:
-    """The word, or none. Raises UsageError for one that is not known."""
-    words = list(known)
-    if word and word not in words:
-        raise UsageError(f"unknown {name} {word!r}.", f"{did_you_mean(word, words)}Choose from: {', '.join(words)}.")
-    return word
-
-
-def _rows(limit: int | None) -> int | None:
-    if limit is not None and limit < 0:
-        raise UsageError(f"limit takes a number of rows of 0 or more, not {limit!r}.", "None: all rows.")
-    return limit
+    if isinstance(side, str):
+        return parse(side)
+    if not isinstance(side, Mapping):
+        raise UsageError(f"compare takes filters such as {{'repo': 'vllm'}} or 'repo=vllm', not {side!r}.")
+    return filters_of(side) if side else NO_FILTERS

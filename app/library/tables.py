@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from app.library.arguments import text
 from app.reports.exports import EXPORTS, Export
 from app.reports.exports.values import rows
 from app.text.answers import Answer
@@ -140,7 +141,7 @@ def report_table(report: CostReport, notes: Sequence[str]) -> Report:
 
 
 def _export(name: str) -> Export:
-    if name not in EXPORTS:
+    if text("format", name) not in EXPORTS:
         raise UsageError(f"unknown format {name!r}.", f"{did_you_mean(name, list(EXPORTS))}Choose from: {', '.join(EXPORTS)}.")
     return EXPORTS[name]
 

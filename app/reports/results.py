@@ -135,10 +135,13 @@ def rejects(store: Store) -> Answer:
     return Answer(table, heading(plural(table.num_rows, "reject"), store.location), REJECTS_SHOWN, of=REJECTS)
 
 
-def sources(store: Store) -> Answer:
-    """Every file that was read."""
+def sources(store: Store, limit: int | None = None) -> Answer:
+    """The files that were read last, or all of them."""
     table = run_queries.sources(store)
-    return Answer(table, heading(plural(table.num_rows, "file"), store.location), SOURCES_SHOWN, of=SOURCES)
+    shown = table.slice(0, limit)
+    cut = f"the {shown.num_rows:,} newest of " if shown.num_rows < table.num_rows else ""
+    about = heading(cut + plural(table.num_rows, "file"), store.location)
+    return Answer(shown, about, SOURCES_SHOWN, of=SOURCES, available=table.num_rows)
 
 
 def ingests(store: Store) -> Answer:
