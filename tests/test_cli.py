@@ -84,7 +84,7 @@ def test_ingest_tells_people_on_stderr_and_programs_on_stdout(tachograph: Run) -
     assert counts.pop("seconds") > 0
     assert counts == {"sources": 3, "documents": 3, "accepted": 3, "duplicates": 0, "rejected": 0, "ignored": 0}
     assert done.stdout.startswith('{"sources":3,"documents":3,')
-    assert "3 documents = 3 accepted + 0 duplicates + 0 rejected + 0 events and other JSON without a result of their own" in done.stderr
+    assert "3 documents = 3 accepted + 0 duplicates + 0 rejected + 0 ignored (events and other JSON that is no run)" in done.stderr
     assert done.returncode == 0
 
 

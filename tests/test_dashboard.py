@@ -380,9 +380,7 @@ def test_a_model_without_a_name_is_called_unknown_in_a_table() -> None:
 
 def test_the_fate_of_a_file_in_words(store: Store) -> None:
     log = Source("log", "\n".join([record_text(), '{"type": "system"}', '{"cut": ']).encode())
-    assert (
-        upload_words(ingest([log], store).sources[0]) == "1 new run, 1 record rejected, 1 event or other JSON without a result of its own"
-    )
+    assert upload_words(ingest([log], store).sources[0]) == "1 new run, 1 record rejected, 1 ignored (events and other JSON that is no run)"
     again = Source("again", f"\n{record_text()}".encode())
     table = Source("table", b"variant,metric,value,unit\nbefore,latency,2,ms\nafter,latency,1,ms\n")
     assert {source.name: upload_words(source) for source in ingest([log, again, table], store).sources} == {

@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -27,7 +28,9 @@ from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from schemas.agents import AGENTS
 from schemas.catalogue.limits import LIMITS
-from schemas.errors import ExitCode
+from schemas.errors import ExitCode, RejectReason
+from schemas.rows.claim import Evidence, Scope
+from schemas.rows.run import RecordKind, TokensBasis
 from tests import agents_table, claude_lines, conftest
 from tests.conftest import ROOT, SAMPLES, Run, StoreOnce, ingest_paths
 from tests.documents import lines
@@ -93,6 +96,12 @@ def test_links_to_files_lead_somewhere(page: str) -> None:
     folder = ROOT if page == "README.md" else ROOT / "docs"
     links = {link.partition("#")[0] for link in re.findall(r"\]\((?!https?:|#)(.*?)\)", PAGES[page])}
     assert not [link for link in links if not (folder / link).exists()]
+
+
+@pytest.mark.parametrize("closed", [RejectReason, Evidence, Scope, RecordKind, TokensBasis])
+def test_the_page_of_words_has_every_word_of_a_closed_list(closed: type[StrEnum]) -> None:
+    """A reader meets them in tables and exports before any page explains them."""
+    assert not [word for word in closed if f"`{word}`" not in PAGES["words.md"]]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

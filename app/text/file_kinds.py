@@ -29,9 +29,8 @@ WHAT_IS_READ = (
 
 
 def no_results(count: int) -> str:
-    """`13,963 events and other JSON without a result of their own`: documents that are no result record. Nothing is lost with them."""
-    said = "event or other JSON without a result of its own" if count == 1 else "events and other JSON without a result of their own"
-    return f"{count:,} {said}"
+    """`13,963 ignored (events and other JSON that is no run)`: documents that are no result record. Nothing is lost with them."""
+    return f"{count:,} ignored (events and other JSON that is no run)"
 
 
 def measured(values: int, files: int) -> str:

@@ -47,7 +47,7 @@ LIMITS = {
         Limit("max-run-usd", "cost_max_usd", "Maximum cost of a single run."),
         Limit("max-day-usd", "cost_usd", "Maximum cost of one day (in --tz).", name="Max cost per day", per="day"),
         Limit("max-error-rate", "error_rate", "Maximum failure rate: 0.05 or 5%."),
-        Limit("max-unpriced-share", "unpriced_share", "Maximum share of runs without a list-price cost: 0.05 or 5%."),
+        Limit("max-unpriced-share", "unpriced_share", "Maximum share of unpriced runs, which have no list-price cost: 0.05 or 5%."),
         Limit("min-runs", "runs", "Minimum number of runs that must match.", is_least=True),
         Limit(
             "min-verified-speedups",
@@ -57,6 +57,6 @@ LIMITS = {
             is_least=True,
             rests_on="runs_compared",
         ),
-        Limit("max-overclaim", "overclaim_max", "Maximum claimed speedup ÷ measured speedup of a single run, of the same scope."),
+        Limit("max-overclaim", "overclaim_max", "Maximum over-claim of a run: claimed ÷ measured speedup, both of the same scope."),
     )
 }
