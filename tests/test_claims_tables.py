@@ -279,3 +279,16 @@ def test_near_misses_are_no_claims(text: str) -> None:
 def test_a_change_beside_a_figure_after_is_quoted_with_its_bracket() -> None:
     rows = table("Pkg | Baseline | Warm | One changed", "all | 25.2s | 1.4s (94% faster) | 6.2s (75% faster)")
     assert [claim.quote for claim in quantified(rows)] == ["25.2s | 1.4s (94% faster)", "6.2s (75% faster)"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ("| add | 90 µs | -95% |\n| sum | 46 µs | -50% |", [2, 20]),
+        ("| add | 90 µs | +25% |\n| sum | 46 µs | -20% |", [0.8333, 1.25]),
+    ],
+)
+def test_below_improvement_signs_that_are_all_negative_are_those_of_the_figures(rows: str, expected: list[float]) -> None:
+    """`-95%` beside a time is a time that fell; beside gains above zero it is a loss."""
+    found = claims_read(f"| Operation | Time | Improvement |\n|---|---|---|\n{rows}")
+    assert sorted(claim.ratio or 0.0 for claim in found) == pytest.approx(expected, rel=0.001)

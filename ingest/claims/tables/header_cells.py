@@ -30,6 +30,8 @@ class Columns(NamedTuple):
     """Whether a row, not the header cells, gave the sides."""
     has_goals: bool = False
     """Whether a goal for the change is in another column: `Target | Achieved`."""
+    only_falls: bool = False
+    """Whether the changes below `Improvement` are all negative: they are those of the figures, `90 µs | -95%`, and no losses."""
 
 
 _ROLE_WORDS = pattern(
@@ -149,6 +151,18 @@ def completed_by_row(columns: Columns, rows: list[Row]) -> Columns:
             after = tuple(index for index, cell in enumerate(row) if found.after in cell.quantities)
             return columns._replace(before=before, after=after, is_inferred=True)
     return columns
+
+
+_IMPROVEMENT = pattern(r"\b(?:improvements?|gains?|improved)\b", re.IGNORECASE)
+
+
+def with_signs_of(columns: Columns, rows: list[Row]) -> Columns:
+    """The columns, and whether the changes below `Improvement` only fall. A single one above zero makes the others losses."""
+    if columns.change is None or not _IMPROVEMENT.search(columns.headers[columns.change]):
+        return columns
+    cells = (row[columns.change].quantities for row in rows if columns.change < len(row))
+    signs = {one.sign for found in cells for one in found if one.kind is Kind.PERCENT and one.high}
+    return columns._replace(only_falls=signs == {"-"})
 
 
 _NOT_A_CANDIDATE = pattern(

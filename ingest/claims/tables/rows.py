@@ -166,7 +166,7 @@ def change_without_figures(row: Row, columns: Columns) -> Effect | None:
         is_fall = change.sign in _SIGNS[1:] or (
             not change.sign and (_FALLS.search(columns.headers[columns.change]) or row[columns.change].words.endswith("↓"))
         )
-        is_gain = change.sign and _SPEEDUP.search(columns.headers[columns.change])
+        is_gain = change.sign and not columns.only_falls and _SPEEDUP.search(columns.headers[columns.change])
         sense = _SENSES[change.sign] if is_gain else Sense.FALL if is_fall else Sense.RISE if change.sign else sense
     whole = Effect(change.start, change.end, change=change, sense=sense, word=columns.headers[columns.change].lower())
     beside = figures(row, columns, columns.change - 1) if change.sign and columns.change > 1 else []

@@ -20,6 +20,7 @@ from ingest.claims.tables.header_cells import (
     paired_columns,
     proven_pair,
     role_of,
+    with_signs_of,
 )
 from ingest.claims.tables.rows import (
     captioned_gains,
@@ -85,7 +86,7 @@ def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str
         yield from ((effect, words, "") for effect, words in sideways)
         return
     several = paired_columns(headers)
-    columns = several[0] if several else completed_by_row(first, rows)
+    columns = several[0] if several else with_signs_of(completed_by_row(first, rows), rows)
     for row in rows:
         for effect in captioned_gains(text, start, headers, row) or _row_effects(text, row, columns):
             yield effect, _words_for_metric(row, columns, effect), _rest_of_cell(text, row, effect)
