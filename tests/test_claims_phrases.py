@@ -490,3 +490,10 @@ def test_a_factor_behind_a_label_may_be_the_most_that_was_reached() -> None:
 def test_the_capacity_for_users_is_throughput() -> None:
     assert ratios("Concurrent user capacity: ~1000 users (10x improvement)") == [10]
     assert ratios("Disk capacity: 1 TB (10x improvement)") == []
+
+
+def test_a_change_behind_the_first_of_its_line_is_a_claim_of_its_own() -> None:
+    lines = "- **Before**: ~5 ms to process\n- **After**: ~2 ms to process\n- **Improvement**: "
+    assert ratios(f"{lines}60% faster, 80% less memory") == pytest.approx([2.5, 5])
+    assert ratios(f"{lines}2.5x faster, 4.5x in other runs") == [2.5]
+    assert ratios(f"{lines}60%, 95% test coverage") == [2.5]

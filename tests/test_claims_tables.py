@@ -292,3 +292,12 @@ def test_below_improvement_signs_that_are_all_negative_are_those_of_the_figures(
     """`-95%` beside a time is a time that fell; beside gains above zero it is a loss."""
     found = claims_read(f"| Operation | Time | Improvement |\n|---|---|---|\n{rows}")
     assert sorted(claim.ratio or 0.0 for claim in found) == pytest.approx(expected, rel=0.001)
+
+
+@pytest.mark.parametrize("label", ["QPS", "Throughput", "Requests/s"])
+def test_the_label_of_the_next_line_names_no_other_row(label: str) -> None:
+    """In columns aligned with blanks, more requests are no slowdown because the line below is about time."""
+    rows = f"{label}      ~200       ~500      +150%\nP95           2.5s       1.8s      -28%"
+    text = f"```\nmetric        before     after     gain\n{rows}\n```"
+    found = claims_read(text)
+    assert [(claim.metric, round(claim.ratio or 0, 2)) for claim in found] == [(ClaimMetric.THROUGHPUT, 2.5), (ClaimMetric.TIME, 1.39)]

@@ -79,6 +79,8 @@ def surroundings_of(text: str, effect: Effect, passage: Passage, low: int, high:
     """The words around an effect of running text, between the offsets `low` and `high` of its neighbours."""
     left = effect.labels or _last_sentence(text[max(low, effect.start - _LEFT_REACH) : effect.start])
     right = _first_sentence(text[effect.end : min(high, effect.end + _RIGHT_REACH)])
+    if effect.labels:  # its line has a label, and so has the next one
+        right = right.partition("\n")[0]
     just_before = text[max(0, effect.start - _NEAR_REACH) : effect.start].lower()
     lower = left.lower()
     whole = lower if low == passage.start else _last_sentence(text[max(passage.start, effect.start - _LEFT_REACH) : effect.start]).lower()
