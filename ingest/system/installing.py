@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from importlib.metadata import requires
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,8 @@ def install_command(*requirements: str) -> str:
 
 def extra_command(extra: str) -> str:
     """The same for what the extra needs: named one by one, since our own package is on no index that pip could take it from."""
+    from importlib.metadata import requires
+
     from packaging.requirements import Requirement
 
     needed = map(Requirement, requires("tachograph") or ())

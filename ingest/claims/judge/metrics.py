@@ -77,11 +77,15 @@ def is_change_without_noun(effect: Effect, nearby: Surroundings) -> bool:
 
 # --- by the unit of a figure
 
-_BURDEN = pattern(
+_BURDENS = (
     r"(?:disk|block|page) (?:reads|writes|hits|faults)|seeks|wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls"
     r"|collections|misses|evictions"
 )
 """Events per second of which less is better."""
+
+_BURDEN = pattern(_BURDENS)
+_RATE_OF_BURDENS = pattern(rf"(?:{_BURDENS})\s?(?:/|per )\s?s(?:ec(?:ond)?)?$")
+"""`syscalls per second`, `allocations/s`"""
 
 
 def _by_unit(figure: Quantity, effect: Effect, nearby: Surroundings) -> Measure | None:
@@ -203,9 +207,15 @@ def nearest_noun(effect: Effect, nearby: Surroundings) -> Noun | None:
     return _as_noun(behind)
 
 
+_RATE_REACH = 30
+
+
 def _as_noun(found: re.Match[str] | None, source: MeasureSource = MeasureSource.NOUN) -> Noun | None:
-    """The noun of a match of `NOUNS`."""
-    return Noun(found.lastgroup, source) if found and found.lastgroup else None
+    """The noun of a match of `NOUNS`. A rate of events of overhead, `syscalls per second`, is one of operations."""
+    if found is None or found.lastgroup is None:
+        return None
+    is_burden = found.lastgroup == "THROUGHPUT" and _RATE_OF_BURDENS.search(found.string, max(0, found.start() - _RATE_REACH), found.end())
+    return Noun("OPERATIONS" if is_burden else found.lastgroup, source)
 
 
 def _head_noun(part: str, compared: str) -> re.Match[str] | None:

@@ -82,11 +82,14 @@ _GROUPED = (
 )
 """Grouped thousands: `1,234`; `1 234` only in `from … to`, or at the end of a cell or before a bracket."""
 
+_RATIO = r"~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b)"
+"""The upper end of a range of factors or percentages, looked at ahead of it."""
+
 _RANGE_DASH = (
     r"(?:--?|[–—]|~(?=\d)|\.{2,3}(?=\d)|(?<=[\dx×%])\s[–—]\s|(?<![\dx×%])\s[–—]\s(?!~?[\d.,]{1,9}\s?[x×%])"
     r"|(?<=[\dx×%])\s-\s(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b))"
-    r"|(?(between)[*_`]{0,2}\sand\s[*_`]{0,2}(?=~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))|(?!))"
-    r"|(?(from)(?!)|[*_`]{0,2}\sto\s[*_`]{0,2}(?=(?P=sign)?~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b))))"
+    rf"|(?(between)[*_`]{{0,2}}\sand\s[*_`]{{0,2}}(?={_RATIO})|(?!))"
+    rf"|(?(from)(?!)|[*_`]{{0,2}}\sto\s[*_`]{{0,2}}(?=(?P=sign)?{_RATIO})))"
 )
 """Between the ends of a range. The word `to` only between factors and percentages, and not in `from … to`, which is a pair; `and` only
 between those behind `between`."""
