@@ -26,9 +26,10 @@ _TAG = re.compile(r"</[a-zA-Z][\w:-]*>|(?<!\w)<[a-zA-Z][\w:-]*/?>")
 _MARKS = ((_LINK, "[", r"\1"), (_TAG, "<", ""))
 """Pattern, a sign that each of its matches has, and what is kept of a match."""
 
-# A sign first, then what must be around it: a search goes from sign to sign, which takes a quarter of the time.
-_EMPHASIS = re.compile(r"[*`~_](?:(?<=[*`])|(?<=~)~|(?<=_)(?<!\w_)_*(?=\w)|(?<=\w_)_*(?!\w))")
+# Each alternative begins with its sign, and looks behind it from there: a search then goes from sign to sign, in a quarter of the time.
+_EMPHASIS = re.compile(r"\*|`|~~|_(?<!\w_)_*(?=\w)|_(?<=\w_)_*(?!\w)")
 _EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3\U0001f000-\U0001faff\U000e0020-\U000e007f]")
+# The last character of a sentence, and what is left out behind it. One set of signs first, for speed.
 _SENTENCE_END = re.compile(r"[.!?。！？](?:(?<=[.!?])[\"')\]]*\s+(?![a-z\s])|(?<=[。！？]))")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][a-z]+)?")
 
