@@ -203,7 +203,11 @@ def ingest(
         temporary_folder()
     results: list[ReadResult] = []
     beside = _Beside(options.measure)
-    with spool_folder(store) as spool, TaskPlanner(settings, known, partial(beginnings, store)) as plan:
+    with (
+        spool_folder(store) as spool,
+        store.making_tables(spool),
+        TaskPlanner(settings, known, partial(beginnings, store)) as plan,
+    ):
         for done in _read(beside.noted(_readable(sources, store, unreadable)), plan, settings, spool, options):
             results += done
             if on_progress and done:

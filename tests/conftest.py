@@ -21,10 +21,9 @@ from hypothesis import settings
 
 from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.store import database
 from ingest.store.database import Store
-from ingest.store.opening import engines
-from ingest.store.opening.new_store import NewStore
+from ingest.store.opening import engines, tables
+from ingest.store.opening.tables import tables_in
 from tests import quarters
 from tests.empty_store import copies_of
 from tests.examples import PROFILE, is_thorough
@@ -283,7 +282,7 @@ def engines_of_one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def empty(made_once: MadeOnce) -> Callable[[], Path]:
-    """The file of a store without rows, as the program makes it."""
+    """A file with the tables of a store and no row, as the program makes it."""
     return lambda: made_once("empty", _make_empty) / FILE
 
 
@@ -294,15 +293,12 @@ def schema_made_once(empty: Callable[[], Path]) -> Iterator[None]:
     Commands of attacks, those in an interpreter of their own and killed processes make theirs, and so does `rebuild`.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "NewStore", copies_of(empty))
+        patch.setattr(tables, "tables_in", copies_of(empty))
         yield
 
 
 def _make_empty(folder: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "NewStore", NewStore)
-        with Store(folder / FILE).writing():
-            pass
+    tables_in(folder / FILE)  # as it was imported: that of the module makes copies
 
 
 @pytest.fixture(scope="session")

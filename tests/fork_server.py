@@ -30,7 +30,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypedDict
 
-from ingest.store import database
+from ingest.store.opening import tables
 from tests.empty_store import copies_of
 
 ROOT = Path(__file__).parent.parent
@@ -51,7 +51,7 @@ _MOST_BYTES = 1_000_000
 class Request(TypedDict):
     """A command: the words behind `tachograph`, its working folder, all of its environment, the most a file may hold (0 for any).
 
-    `empty`: the file of a store of which new ones are copies; without it the command makes their tables.
+    `empty`: a file with the tables of a store, of which new ones are copies; without it the command makes them.
     """
 
     arguments: list[str]
@@ -165,7 +165,7 @@ def _settle(request: Request) -> None:
     sys.path[0] = request["folder"]  # as `python -m` has it
     sys.argv = ["", *request["arguments"]]
     if request["empty"]:
-        setattr(database, "NewStore", copies_of(partial(Path, request["empty"])))  # noqa: B010  no name that the module offers
+        tables.tables_in = copies_of(partial(Path, request["empty"]))
     if request["file_bytes"]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_bytes"], request["file_bytes"]))
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from ingest.documents.contents import read_paths
 from ingest.pipeline import Options, ingest
 from ingest.reading import known_sources
-from ingest.store.database import VIEWS, Store, arrow
+from ingest.store.database import Store, arrow
+from ingest.store.opening.tables import VIEWS
 from ingest.store.rebuild import rebuild
 from schemas.rows.tables import TABLES
 from tests.claude_lines import SESSION, answer, line, progress, reply, usage, user

@@ -16,7 +16,8 @@ from app.queries.filters.chosen import Filters, with_found
 from app.queries.filters.registry import SEARCH
 from app.queries.search import note_found
 from app.queries.textless import ExportedStore
-from ingest.store.database import ALIAS, Store
+from ingest.store.database import Store
+from ingest.store.opening.attaching import ALIAS
 from ingest.store.statements import run, sql_of
 
 _SMALL_BYTES = 8 << 20

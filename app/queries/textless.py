@@ -16,7 +16,8 @@ import pyarrow as pa
 from app.queries.filters.chosen import Filters
 from app.queries.filters.registry import SEARCH
 from app.queries.search import note_found
-from ingest.store.database import VIEWS, Store, view_sql
+from ingest.store.database import Store
+from ingest.store.opening.tables import VIEWS, view_sql
 from ingest.store.statements import run, sql_of
 
 

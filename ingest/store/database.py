@@ -26,10 +26,12 @@ from ingest.store.lake.errors import Overtaken
 from ingest.store.lake.replacing import copy_aside, drop_all, require_unchanged
 from ingest.store.lake.tables import as_lake_sql
 from ingest.store.lake.turns import Turns, lock_catalog, take_turn
+from ingest.store.opening.attaching import ALIAS, FILE_OPTIONS, NEW_FILE_OPTIONS, attach_sql, write_out
 from ingest.store.opening.engines import MANY_BYTES, connected, use_all_cores
 from ingest.store.opening.new_store import NewStore, discard, is_blank
 from ingest.store.opening.own_files import REBUILDING, SPOOL, OwnFiles, has_leftovers, is_path, remove_database, remove_leftovers
 from ingest.store.opening.queue import Queue
+from ingest.store.opening.tables import TablesAhead, make_tables
 from ingest.store.opening.waiting import StoreHeld, Wait, holder_in, is_held
 from ingest.store.statements import run, sql_of
 from ingest.system.locations import is_lake, without_secrets
@@ -43,21 +45,8 @@ if TYPE_CHECKING:
 
     from schemas.rows.row import Row
 
-ALIAS = "tachograph"
 PREVIOUS = "previous"
 DEFAULT_WAIT_SECONDS = 30.0
-_FILE_OPTIONS = ("row_group_size 16384",)
-"""Options of a store. Row groups of this size are compressed in parallel and written during the insert; with the default size a
-batch would go through the write-ahead log first, uncompressed (measured: 5.3 s against 0.7 s for 100,000 runs)."""
-
-_NEW_FILE_OPTIONS = (*_FILE_OPTIONS, "storage_version 'v1.5.0'")
-"""Options of a new store. The storage version is the first that keeps text with zstd, and is read by the DuckDB that lakes need: `copy`
-takes a file of the main install to a lake. So the views have no `if(…)`: DuckDB 1.5 does not find in them what 2.0 wrote for it."""
-
-_VIEW_OPTIONS = "" if duckdb.__version__.startswith("1.") else " with (defer_binding)"
-"""Options of the views of a new store. Views that read views are bound again with each: a third of the time that a new store takes. They
-are bound when they are used. DuckDB 1.x cannot defer it."""
-
 _WRITING = "set memory_limit = '1GB'; set preserve_insertion_order = false"
 """A commit streams from the spool to the store, in any order, and needs no more memory; without a limit DuckDB would take most of the
 machine's."""
@@ -105,6 +94,7 @@ class Store:
         self._place = os.path.realpath(given) if self.is_file else given
         self._own_files = OwnFiles(self._place)
         self._queue = Queue(self._place if self.is_file else self._lake.catalog_file if self._lake else None)
+        self._tables_ahead = TablesAhead()
         self.has_written = False
         """Whether a transaction of this object was committed, so that an interrupt cannot undo it."""
 
@@ -185,7 +175,7 @@ class Store:
             raise missing(self.location)
         _ = self.folder
         with self._attached(read_only=False) as (connection, new, _):
-            is_empty = self._is_empty(connection)
+            is_empty = new is not None or self._is_empty(connection)
             if is_empty and (self._lake or not make):
                 raise missing(self.location)
             connection.begin()
@@ -193,7 +183,7 @@ class Store:
                 if self._lake:
                     take_turn(connection)
                 if is_empty:
-                    create_schema(connection)
+                    create_schema(connection, has_tables=new is not None)
                 writer = Writer(connection)
                 yield writer
                 with put_off():
@@ -202,7 +192,7 @@ class Store:
                         return
                     connection.commit()
                     if new:
-                        _finish(connection)
+                        write_out(connection)
                         self._done(new.put_in_place)
                     self.has_written = True
             except BaseException:
@@ -228,14 +218,14 @@ class Store:
             connection.execute(f"checkpoint {PREVIOUS}")  # otherwise its write-ahead log would end up beside the new store
             self._done(partial(remove_database, aside))  # left by a killed process: a living one would hold the lock on the store
             after.callback(discard, aside)
-            connection.execute(_attach_sql(str(aside), ALIAS, _NEW_FILE_OPTIONS))
+            connection.execute(attach_sql(str(aside), ALIAS, NEW_FILE_OPTIONS))
             connection.execute(f"use {ALIAS}")
             connection.begin()
             create_schema(connection)
             yield connection.cursor(), Writer(connection)
             with put_off():
                 connection.commit()
-                _finish(connection)
+                write_out(connection)
                 self._done(partial(aside.replace, self._place))
                 self.has_written = True
 
@@ -247,7 +237,7 @@ class Store:
         with TemporaryDirectory(dir=temporary_folder()) as folder, self._attached(read_only=False) as (connection, _, after):
             self._require_whole(connection)
             after.callback(_detach, connection, PREVIOUS)
-            connection.execute(_attach_sql(f"{folder}/previous.duckdb", PREVIOUS, _NEW_FILE_OPTIONS))
+            connection.execute(attach_sql(f"{folder}/previous.duckdb", PREVIOUS, NEW_FILE_OPTIONS))
             snapshot = copy_aside(connection, ALIAS, PREVIOUS)
             connection.begin()
             take_turn(connection)
@@ -258,6 +248,12 @@ class Store:
             with put_off():
                 connection.commit()
                 self.has_written = True
+
+    @contextmanager
+    def making_tables(self, folder: Path) -> Iterator[None]:
+        """Where there is no store yet, make its tables in a file in `folder` during the block. `writing` takes them from there."""
+        with self._tables_ahead.making(folder) if self.is_file and not self.exists() else nullcontext():
+            yield
 
     def _require_version(self, connection: duckdb.DuckDBPyConnection) -> None:
         found = stored_version(connection, self.location)
@@ -338,8 +334,8 @@ class Store:
         with put_off():  # an interrupt here could leave a file that nobody removes
             new = None if read_only or self.exists() else self._begin_new(after)
             try:
-                options = ("read_only",) if read_only else _NEW_FILE_OPTIONS if new else _FILE_OPTIONS
-                connection.execute(_attach_sql(str(new.path) if new else self._place, alias, options))
+                options = ("read_only",) if read_only else NEW_FILE_OPTIONS if new else FILE_OPTIONS
+                connection.execute(attach_sql(str(new.path) if new else self._place, alias, options))
             except duckdb.Error as error:
                 if is_held(error):
                     raise StoreHeld(holder_in(error, read_only=read_only)) from error
@@ -357,6 +353,7 @@ class Store:
         except OSError as error:
             raise unreachable(self.location, error) from error
         after.callback(new.discard)
+        self._done(partial(self._tables_ahead.put, new.path))
         return new
 
 
@@ -390,34 +387,23 @@ select source_id, kind, documents, 0, accepted + duplicates, rejected, ignored
 from sources
 where source_id in (select unnest($source_ids::varchar[]))"""
 
-VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts")
-"""The files of `sql/views/`, each behind those that it reads."""
-
-
-def _finish(connection: duckdb.DuckDBPyConnection) -> None:
-    """Write everything into the file of the new store. Detaching does that too, but without an error where the disk is full."""
-    run(connection, f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
-
 
 def _detach(connection: duckdb.DuckDBPyConnection, alias: str) -> None:
     with suppress(duckdb.Error):
         connection.execute(f"detach {alias}")
 
 
-def create_schema(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], str] = str) -> None:
-    """Make tables, comments and views, and the row of `store_meta`. `dialect`: what turns the SQL of a file into that of another store."""
+def create_schema(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], str] = str, *, has_tables: bool = False) -> None:
+    """Make tables and views, unless it has them, and the row of `store_meta`, which makes the database a store.
+
+    `dialect`: what turns the SQL of a file into that of another store.
+    """
     from schemas.rows.source import StoreMetaRow
 
-    run(connection, dialect(sql_of("schema")))
-    for view in VIEWS:
-        run(connection, dialect(view_sql(view)))
+    if not has_tables:
+        make_tables(connection, dialect)
     meta = StoreMetaRow(schema_version=SCHEMA_VERSION, created_by=version("tachograph"), created_at=datetime.now(UTC))
     Writer(connection).insert("store_meta", [meta])
-
-
-def view_sql(view: str) -> str:
-    """The statement that makes one of VIEWS, with its comments."""
-    return sql_of(f"views/{view}").replace(f" view {view} as\n", f" view {view}{_VIEW_OPTIONS} as\n")
 
 
 def run_step(connection: duckdb.DuckDBPyConnection, step: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
@@ -464,14 +450,6 @@ def _registered(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> Itera
         yield "given"
     finally:
         connection.unregister("given")
-
-
-def _attach_sql(location: str, alias: str, options: Sequence[str]) -> str:
-    place = location.replace("'", "''")
-    # without the type, DuckDB would read a file called `runs.json` as data; what is no file has no options of files
-    options = ("type duckdb", *options) if is_path(location) else [option for option in options if option == "read_only"]
-    listed = f" ({', '.join(options)})" if options else ""
-    return f"attach '{place}' as {alias}{listed}"
 
 
 def stored_version(connection: duckdb.DuckDBPyConnection, location: str) -> int:

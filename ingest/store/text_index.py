@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ingest.store.database import ALIAS, Store, Writer
+from ingest.store.database import Store, Writer
+from ingest.store.opening.attaching import ALIAS
 from ingest.store.statements import run
 
 WAITING = 20_000

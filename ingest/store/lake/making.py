@@ -6,11 +6,12 @@ import os
 
 import duckdb
 
-from ingest.store.database import ALIAS, create_schema, stored_version
+from ingest.store.database import create_schema, stored_version
 from ingest.store.lake.attaching import Lake
 from ingest.store.lake.extensions import is_remote
 from ingest.store.lake.settings import DATA_VARIABLE, settings
 from ingest.store.lake.tables import as_lake_sql, set_options
+from ingest.store.opening.attaching import ALIAS
 from ingest.store.opening.engines import connected
 from ingest.system.locations import is_lake, without_secrets
 from schemas.errors import StoreMissing, UsageError

@@ -12,10 +12,11 @@ from datetime import UTC, datetime, timedelta
 
 import duckdb
 
-from ingest.store.database import ALIAS, arrow, stored_version
+from ingest.store.database import arrow, stored_version
 from ingest.store.lake.attaching import Lake
 from ingest.store.lake.errors import Overtaken
 from ingest.store.lake.turns import Turns
+from ingest.store.opening.attaching import ALIAS
 from ingest.store.opening.engines import connected
 from ingest.store.statements import run
 from ingest.system.locations import is_lake, without_secrets
