@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 PREVIOUS = "previous"
 DEFAULT_WAIT_SECONDS = 30.0
-_WRITING = "set memory_limit = '1GB'; set preserve_insertion_order = false"
+_WRITING = "set memory_limit = '900MB'; set preserve_insertion_order = false"
 """A commit streams from the spool to the store, in any order, and needs no more memory; without a limit DuckDB would take most of the
 machine's."""
 

@@ -10,6 +10,11 @@ waits again. Those that wait are searched by reading them, so that nothing but t
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
 import duckdb
 import numpy as np
 import pyarrow as pa
@@ -26,12 +31,17 @@ WAITING = 20_000
 _PART = 4096
 """Texts that are indexed together: their words have room in the cache of a processor."""
 
+_THREADS = 2
+"""The words of so many parts are found at once; pyarrow and numpy leave the interpreter to the others meanwhile."""
+
 _WAITING = "select count(*) from runs where text_no is null"
 _TEXTS = f"""
 select $before + 1 + rowid as text_no, lower(concat_ws(chr(10), prompt, result)) as text from {ALIAS}.runs where text_no is null
 """
 _NUMBER = "update runs set text_no = $before + 1 + rowid where text_no is null"
 _NOTE = "update store_meta set last_text = greatest(last_text, coalesce((select max(text_no) from runs), 0))"
+
+T = TypeVar("T")
 
 
 def index_texts(store: Store, least: int = WAITING) -> int:
@@ -53,8 +63,7 @@ def index_texts(store: Store, least: int = WAITING) -> int:
 def _index(writer: Writer) -> None:
     connection = writer.connection
     [(before,)] = run(connection, "select last_text from store_meta").fetchall()
-    for batch in _texts(connection.cursor(), before):
-        common, rare = _words_of(batch)
+    for common, rare in _ahead(_words_of, _texts(connection.cursor(), before)):
         writer.insert_table("common_words", common)
         writer.insert_table("rare_words", rare)
     run(connection, _NUMBER, {"before": before})
@@ -66,12 +75,24 @@ def _texts(connection: duckdb.DuckDBPyConnection, before: int) -> pa.RecordBatch
     return connection.sql(_TEXTS, params={"before": before}).to_arrow_reader(_PART)
 
 
+def _ahead(change: Callable[[pa.RecordBatch], T], batches: Iterable[pa.RecordBatch]) -> Iterator[T]:
+    """What `change` makes of each batch, in order. It works in threads, on the next batches while the caller has one."""
+    with ThreadPoolExecutor(_THREADS) as threads:
+        begun: deque[Future[T]] = deque()
+        for batch in batches:
+            begun.append(threads.submit(change, batch))
+            if len(begun) > _THREADS:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+
+
 def _words_of(texts: pa.RecordBatch) -> tuple[pa.Table, pa.Table]:
     """What is between WHITE_SPACE. Texts (`text_no`, `text` in lower case) → (rows of common_words, rows of rare_words)."""
     split = pc.ascii_split_whitespace(texts["text"])
     encoded = split.flatten().dictionary_encode()
-    words, codes = encoded.dictionary, encoded.indices.to_numpy()
-    numbers = texts["text_no"].to_numpy()[pc.list_parent_indices(split).to_numpy()]
+    words, codes = encoded.dictionary, np.from_dlpack(encoded.indices)
+    numbers = np.from_dlpack(texts["text_no"])[np.from_dlpack(pc.list_parent_indices(split))]
     is_common = np.bincount(codes, minlength=len(words))[codes] > 1
     return _common(words, codes[is_common], numbers[is_common]), _rare(words.take(pa.array(codes[~is_common])), numbers[~is_common])
 
@@ -92,7 +113,8 @@ def _rare(words: pa.Array, numbers: NDArray[np.int64]) -> pa.Table:
     """One row per text, of its rare words one after the other."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
     lists = pa.ListArray.from_arrays(pa.array(np.append(starts, len(numbers)).astype(np.int32)), words)
-    return pa.table({"text_no": pa.array(numbers[starts]), "words": pc.binary_join(lists, " ")})
+    space = pa.scalar(" ", pa.string())  # for a value without a type, pyarrow imports pandas: 0.3 s
+    return pa.table({"text_no": pa.array(numbers[starts]), "words": pc.binary_join(lists, space)})
 
 
 def _order_of(codes: NDArray[np.int32]) -> NDArray[np.int64]:
