@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from app.queries import runs as run_queries
 from app.queries.comparisons import distributions as distribution_queries
@@ -49,10 +50,16 @@ def compare_cohorts(
             shared = distribution_queries.shared(candidate, sides[0][1], sides[1][1])
     compared = {}
     for word, measure in MEASURES.items():
-        one, two = (np.asarray(table[measure.key].to_numpy(), np.float64) for table in tables)
+        one, two = (_numbers(table[measure.key]) for table in tables)
         if found := compare(one, two, (tasks[0].get(measure.key, {}), tasks[1].get(measure.key, {}))):
             compared[word] = found
     return Cohorts((tables[0].num_rows, tables[1].num_rows), shared, compared)
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    """Without `to_numpy`, with which pyarrow imports pandas: 0.3 s. What is null becomes NaN."""
+    numbers = column.combine_chunks().cast(pa.float64())
+    return np.asarray(np.from_dlpack(numbers.fill_null(pa.scalar(np.nan, pa.float64()))), np.float64)
 
 
 def as_figures(cohorts: Cohorts) -> pa.Table:
