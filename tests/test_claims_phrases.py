@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.rows.claim import ClaimKind
+from schemas.rows.claim import ClaimKind, ClaimMetric
 from tests.claims_read import claims_read
 
 
@@ -497,3 +497,62 @@ def test_a_change_behind_the_first_of_its_line_is_a_claim_of_its_own() -> None:
     assert ratios(f"{lines}60% faster, 80% less memory") == pytest.approx([2.5, 5])
     assert ratios(f"{lines}2.5x faster, 4.5x in other runs") == [2.5]
     assert ratios(f"{lines}60%, 95% test coverage") == [2.5]
+
+
+_RESULTS = """
+============ Serving Benchmark Result ============
+Successful requests:                     640
+Benchmark duration (s):                  {}
+Output token throughput (tok/s):         {}
+Mean TPOT (ms):                          {}
+==================================================
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("before", "after"),
+        ("MAIN:", "PR:"),
+        ("main", "this PR"),
+        ("Before: `--overlap 0`", "After: `--overlap 1`"),
+        ("### Baseline", "### Optimized"),
+        ("baseline", "patched"),
+    ],
+)
+def test_results_of_a_server_below_a_line_that_names_the_side(before: str, after: str) -> None:
+    blocks = [f"{side}\n\n```{_RESULTS.format(*figures)}```\n" for side, figures in ((before, (210, 3000, 20)), (after, (200, 3300, 18)))]
+    assert ratios("Overlap decode with sampling.\n\n" + "\n".join(blocks)) == pytest.approx([1.05, 1.1, 1.111], rel=0.001)
+
+
+def test_a_line_that_says_main_or_before_is_no_side_by_itself() -> None:
+    assert ratios("The steps:\n\nmain\n\n- load: 30 s\n- wait: 10 s\n\nbefore\n\n- load: 20 s\n") == []
+
+
+def test_units_that_benchstat_prints_once_for_a_section() -> None:
+    text = """
+                    │   old.txt   │              new.txt               │
+                    │    B/op     │    B/op     vs base                │
+BoolSliceValue-8      32.000 ± 0%   8.000 ± 0%  -75.00% (p=0.000 n=10)
+geomean                1.5Ki        1.0Ki       -33.33%
+
+                    │  old.txt   │              new.txt               │
+                    │ allocs/op  │ allocs/op   vs base                │
+BoolSliceValue-8      3.000 ± 0%   2.000 ± 0%  -33.33% (p=0.000 n=10)
+
+                    │  old.txt   │              new.txt               │
+                    │    B/s     │    B/s      vs base                │
+BoolSliceValue-8      20.00 ± 0%   30.00 ± 0%  +50.00% (p=0.000 n=10)
+"""
+    found = claims_read(f"A pool for slices\n{text}")
+    assert [(claim.metric, round(claim.ratio or 0, 2)) for claim in found] == [
+        (ClaimMetric.MEMORY, 4),
+        (ClaimMetric.MEMORY, 1.5),
+        (ClaimMetric.OPERATIONS, 1.5),
+        (ClaimMetric.THROUGHPUT, 1.5),
+    ]
+
+
+def test_the_size_of_an_input_is_no_baseline() -> None:
+    table = "| Source | Streaming peak |\n|---|---|\n| 1 MiB | 1.66 MB (1.49x source) |\n| 10 MiB | 20.7 MB (1.84x source) |"
+    assert ratios(f"Peak heap by source\n\n{table}") == []

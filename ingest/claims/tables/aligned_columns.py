@@ -106,7 +106,26 @@ def _row_with_change(text: str, first: Quantity, second: Quantity, change: Quant
     is_change = signed or (first.unit and (after.low < before.low or "(" in text[second.end : change.start]))  # growth needs a sign
     if is_change and whole.before and whole.before.unit:
         return whole
-    return _under_headers(text, whole) or (whole if is_change else None)
+    return _below_units(text, whole) or _under_headers(text, whole) or (whole if is_change else None)
+
+
+_UNITS = pattern(r"[ │|](?P<unit>(?:sec|B|allocs)/op|B/s)[ │|][^\n]*\bvs base\b")
+_UNITS_END = "vs base"
+_UNITS_REACH = 4000
+"""Characters of a row's section of benchstat that are searched for the line with its unit."""
+
+
+def _below_units(text: str, effect: Effect) -> Effect | None:
+    """`Parse-8   32.0 ± 0%   8.0 ± 0%   -75.00%` below `B/op   B/op   vs base`: benchstat prints the unit once for a section."""
+    at = text.rfind(_UNITS_END, max(0, effect.start - _UNITS_REACH), effect.start)
+    if at < 0 or "\n\n" in text[at : effect.start]:
+        return None
+    above = _UNITS.search(text, text.rfind("\n", 0, at) + 1, at + len(_UNITS_END))
+    if not above or not effect.before or not effect.after:
+        return None
+    named = unit("s" if above["unit"] == "sec/op" else above["unit"])
+    before, after = (figure.in_unit(named, MeasureSource.OUTPUT) for figure in (effect.before, effect.after))
+    return effect._replace(before=before, after=after)
 
 
 _MOST_LINES_ABOVE = 30

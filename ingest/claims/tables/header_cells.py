@@ -185,12 +185,20 @@ def _with_only_other_column(columns: Columns) -> Columns:
     return columns._replace(after=tuple(others), is_inferred=True)
 
 
+_OF_INPUTS = pattern(
+    r"(?:source|size|input|file|data(?:set)?|rows?|records?|items?|documents?|payload|context|prompt|batch|length)\b", re.IGNORECASE
+)
+"""The header cell of row labels that say what was measured: `| 10 MiB | 20.7 MB (1.84x source) |` is no pair."""
+
+
 def proven_pair(row: Row, columns: Columns) -> Effect | None:
     """Two figures in neighbouring cells and a change behind them that agrees with them, whatever the header cells say.
 
     `| 1 | 2,000 | 4,000 | 2.0x |` gives the pair of 2,000 and 4,000. None if no change agrees.
     """
     for index, (first, second) in enumerate(pairwise(row)):
+        if not index and columns.headers and _OF_INPUTS.match(columns.headers[0]):
+            continue
         if first.quantities and second.quantities and first.quantities[0].kind is second.quantities[0].kind:
             one, other = (
                 with_unit(cell.quantities[0], row[0].words, *columns.headers[at : at + 1])
