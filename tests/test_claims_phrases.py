@@ -556,3 +556,27 @@ BoolSliceValue-8      20.00 ± 0%   30.00 ± 0%  +50.00% (p=0.000 n=10)
 def test_the_size_of_an_input_is_no_baseline() -> None:
     table = "| Source | Streaming peak |\n|---|---|\n| 1 MiB | 1.66 MB (1.49x source) |\n| 10 MiB | 20.7 MB (1.84x source) |"
     assert ratios(f"Peak heap by source\n\n{table}") == []
+
+
+def test_the_colon_of_a_clock_is_behind_no_name() -> None:
+    lines = "  before 37.44s user 41.20s system 102% cpu 6:10.36 total\n  after  36.97s user 19.79s system  96% cpu 6:09.32 total"
+    assert ratios(f"The same report:\n\n```\nlinux\n{lines}\n```") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "ratio"),
+    [
+        ("This yields a performance improvement in the range of **3 orders of magnitude.**", 1000),
+        ("It cuts the query latency by two orders of magnitude.", 100),
+        ("a speedup of an order of magnitude", 10),
+    ],
+)
+def test_orders_of_magnitude_behind_the_change(text: str, ratio: float) -> None:
+    assert ratios(text) == [pytest.approx(ratio)]
+
+
+def test_several_pairs_of_columns_with_the_candidate_first() -> None:
+    header = "| rate | ttft (PR) [ms] | ttft (main) [ms] |  | tpot (PR) [ms] | tpot (main) [ms] |\n|---|---|---|---|---|---|"
+    assert ratios(f"Serving, by rate:\n\n{header}\n| 1 | 100 | 110 | | 8 | 10 |\n| 5 | 200 | 190 | | 20 | 21 |") == pytest.approx(
+        [0.95, 1.05, 1.1, 1.25]
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from ingest.claims.numbers.effect import Effect
@@ -131,6 +132,13 @@ _MAGNITUDES = pattern(
     + ")",
     re.IGNORECASE,
 )
+_BY_MAGNITUDES = pattern(
+    r"\b(?:(?P<GAIN>improv\w{1,8}|speed-?ups?|gains?)|(?P<FALL>reduc\w{1,5}|cuts?|lower\w{0,3}|decreas\w{1,3}))\b[^.;\n]{0,40}?"
+    r"\b(?:by|of)\b[ a-z~]{0,20}?[*_ ]{1,3}(?P<count>an?|one|two|three|four|[1-4]) orders? of magnitude",
+    re.IGNORECASE,
+)
+"""`a speedup of 3 orders of magnitude`, `cuts the latency by two orders of magnitude`."""
+
 _COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _DENIED = pattern(r"\b(?:without|not|never|avoid(?:s|ing)?|rather than|instead of)\s+$", re.IGNORECASE)
 """`without doubling the cost`."""
@@ -155,7 +163,7 @@ def idiom_effects(text: str, start: int, end: int) -> Iterator[Effect]:
             if not _DENIED.search(text, max(start, match.start() - 16), match.start()):
                 yield _effect(match, idiom.factor, idiom.sense, hedged=False)
     if "magnitude" in hints:
-        for match in _MAGNITUDES.finditer(text, start, end):
+        for match in chain(_MAGNITUDES.finditer(text, start, end), _BY_MAGNITUDES.finditer(text, start, end)):
             yield _effect(match, 10.0 ** _COUNTS[match["count"].lower()], sense_in(match), hedged=True)
 
 

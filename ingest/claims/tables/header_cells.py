@@ -126,14 +126,18 @@ def _achieved_column(headers: Row) -> int | None:
 
 
 def paired_columns(headers: Row) -> list[Columns]:
-    """The pairs of columns of `p50 before | p50 after | p99 before | p99 after`; none if there are not several of each side."""
+    """The pairs of columns of `p50 before | p50 after | p99 before | p99 after`; none if there are not several of each side.
+
+    In each pair the same side comes first.
+    """
     roles = [role_of(header.words) if index and not _BOTH_SIDES.search(header.words) else None for index, header in enumerate(headers)]
     before = [index for index, role in enumerate(roles) if role == "before"]
     after = [index for index, role in enumerate(roles) if role == "after"]
-    if len(before) < 2 or len(before) != len(after) or any(first > second for first, second in zip(before, after, strict=True)):
+    if len(before) < 2 or len(before) != len(after) or len({one < other for one, other in zip(before, after, strict=True)}) > 1:
         return []
     words = tuple(header.words for header in headers)
-    changes = [second + 1 if roles[second + 1 : second + 2] == ["change"] else None for second in after]
+    behind = [max(both) + 1 for both in zip(before, after, strict=True)]
+    changes = [column if roles[column : column + 1] == ["change"] else None for column in behind]
     columns = zip(before, after, changes, strict=True)
     return [Columns(first, (second,), change, headers=words) for first, second, change in columns]
 
