@@ -580,3 +580,13 @@ def test_several_pairs_of_columns_with_the_candidate_first() -> None:
     assert ratios(f"Serving, by rate:\n\n{header}\n| 1 | 100 | 110 | | 8 | 10 |\n| 5 | 200 | 190 | | 20 | 21 |") == pytest.approx(
         [0.95, 1.05, 1.1, 1.25]
     )
+
+
+def test_loops_of_timeit_below_comments_that_name_the_sides() -> None:
+    fast, slow = "10 loops, best of 3: 158 ms per loop", "1 loops, best of 3: 601 ms per loop"
+    assert ratios(
+        f"Transform is sooner done\n\n```\n# this PR\nIn [1]: %timeit f()\n{fast}\n\n# master\nIn [1]: %timeit f()\n{slow}\n```"
+    ) == [pytest.approx(601 / 158)]
+    mean = "{} ms ± 3.1 ms per loop (mean ± std. dev. of 7 runs, 10 loops each)"
+    text = f"Transform\n\n**Before**\n```\n%timeit f()\n{mean.format(300)}\n```\n**After**\n```\n%timeit f()\n{mean.format(100)}\n```"
+    assert ratios(text) == [pytest.approx(3)]

@@ -223,10 +223,11 @@ _ELAPSED = pattern(
     r"|\bTime \(mean ± σ\):[ \t]+(?P<hyperfine>\d[\d.]*[ \t]m?s)"
     r"|\b\d+ passed\b[^\n]{0,60}? in (?P<tests>\d[\d.]*s)\b"
     r"|\btime:[ \t]+\[\d[\d.]* \S{1,3} (?P<criterion>\d[\d.]* \S{1,3}) \d[\d.]* \S{1,3}\]"
+    r"|\bbest of \d+: (?P<timeit>\d[\d.]* [nuµμm]?s) per loop|^(?P<timeit_mean>\d[\d.]* [nuµμm]?s) ± [^\n]{1,40} per loop"
     r"|\b(?:Finished|Done|Completed|Built|Compiled|Ran)\b[^\n\d]{0,40}?\bin (?P<stated>\d[\d.]*[ \t]?(?:ms|s|sec|seconds|m))\b",
     re.MULTILINE,
 )
-"""The elapsed time in the output of `time`, hyperfine, criterion, pytest and build tools."""
+"""The elapsed time in the output of `time`, hyperfine, criterion, `%timeit`, pytest and build tools."""
 
 _CRITERION = pattern(r"\bchange:\s+\[[+−-]\d[\d.]*% (?P<middle>[+−-]\d[\d.]*%) [+−-]\d[\d.]*%\]")
 
@@ -237,10 +238,13 @@ def output_effects(text: str) -> Iterator[Effect]:
         yield from _criterion_changes(text)
     if "±" in text:
         yield from _asv_effects(text)
-    for first_span, second_span in _sections_below(text, _OUTPUT_BEFORE.finditer(text), _OUTPUT_AFTER, _OUTPUT_REACH):
+    sections = list(_sections_below(text, _OUTPUT_BEFORE.finditer(text), _OUTPUT_AFTER, _OUTPUT_REACH))
+    if not sections:  # the candidate comes first
+        sections = [(one, other) for other, one in _sections_below(text, _OUTPUT_AFTER.finditer(text), _OUTPUT_BEFORE, _OUTPUT_REACH)]
+    for first_span, second_span in sections:
         first, second = _elapsed(text, *first_span), _elapsed(text, *second_span)
         if first and second:
-            yield Effect(first.start, second.end, first, second)
+            yield Effect(min(first.start, second.start), max(first.end, second.end), first, second)
         yield from _wrk_effects(text, first_span, second_span)
         yield from _go_benchmark_effects(text, first_span, second_span)
 
