@@ -110,17 +110,17 @@ def _row_with_change(text: str, first: Quantity, second: Quantity, change: Quant
 
 
 _UNITS = pattern(r"[ │|](?P<unit>(?:sec|B|allocs)/op|B/s)[ │|][^\n]*\bvs base\b")
-_UNITS_END = "vs base"
+_LAST_HEADER = "vs base"
 _UNITS_REACH = 4000
-"""Characters of a row's section of benchstat that are searched for the line with its unit."""
+"""Characters above a row that are searched for the line with the unit of its section."""
 
 
 def _below_units(text: str, effect: Effect) -> Effect | None:
     """`Parse-8   32.0 ± 0%   8.0 ± 0%   -75.00%` below `B/op   B/op   vs base`: benchstat prints the unit once for a section."""
-    at = text.rfind(_UNITS_END, max(0, effect.start - _UNITS_REACH), effect.start)
+    at = text.rfind(_LAST_HEADER, max(0, effect.start - _UNITS_REACH), effect.start)
     if at < 0 or "\n\n" in text[at : effect.start]:
         return None
-    above = _UNITS.search(text, text.rfind("\n", 0, at) + 1, at + len(_UNITS_END))
+    above = _UNITS.search(text, text.rfind("\n", 0, at) + 1, at + len(_LAST_HEADER))
     if not above or not effect.before or not effect.after:
         return None
     named = unit("s" if above["unit"] == "sec/op" else above["unit"])
