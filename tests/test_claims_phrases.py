@@ -590,3 +590,16 @@ def test_loops_of_timeit_below_comments_that_name_the_sides() -> None:
     mean = "{} ms ± 3.1 ms per loop (mean ± std. dev. of 7 runs, 10 loops each)"
     text = f"Transform\n\n**Before**\n```\n%timeit f()\n{mean.format(300)}\n```\n**After**\n```\n%timeit f()\n{mean.format(100)}\n```"
     assert ratios(text) == [pytest.approx(3)]
+
+
+def test_of_performance_more_is_better() -> None:
+    assert ratios("Improves performance of the forward pass from 420 to 440 TF") == [pytest.approx(440 / 420)]
+    assert ratios("Performance dropped from 440 to 420.") == [pytest.approx(420 / 440)]
+    assert ratios("Performance improved from 420 to 380.") == [pytest.approx(420 / 380)]
+
+
+def test_a_band_that_changes_stay_within_is_no_change() -> None:
+    table = (
+        "| kernel | v1 | v2 | delta |\n|---|---:|---:|---:|\n| `fib` | 302 | 332 | **+10.1%** |\n| everything else | — | — | within ±3% |"
+    )
+    assert ratios(f"v2 is slower:\n\n{table}") == [pytest.approx(302 / 332, rel=0.001)]

@@ -152,7 +152,23 @@ def _by_noun(effect: Effect, nearby: Surroundings) -> Measure | None:
         return _inferred(effect, nearby)
     if noun.group == _NOT_PERFORMANCE or (noun.group == "SIZE" and _counts_files(effect, nearby)):
         return None
+    if noun.is_performance and _is_more_performance(effect, nearby):
+        return Measure(ClaimMetric.THROUGHPUT, noun.source, effect.unit)
     return Measure(ClaimMetric[noun.group], noun.source, effect.unit)
+
+
+_IMPROVED = pattern(r"\b(?:improv\w+|better|optimi[sz]\w+)\b")
+
+
+def _is_more_performance(effect: Effect, nearby: Surroundings) -> bool:
+    """Whether bare numbers are performance, of which more is better: `performance from 420 to 440`.
+
+    Numbers that fall while performance improves are times.
+    """
+    before, after = effect.before, effect.after
+    if before is None or after is None or before.unit or after.unit or effect.change or before.kind is not Kind.VALUE:
+        return False
+    return after.low > before.low or not (_IMPROVED.search(nearby.left[-40:]) or _IMPROVED.search(nearby.inside))
 
 
 def _counts_files(effect: Effect, nearby: Surroundings) -> bool:
@@ -181,6 +197,8 @@ class Noun(NamedTuple):
 
     group: str
     source: MeasureSource
+    is_performance: bool = False
+    """Whether it is performance itself, whose metric is time without anything else that tells it."""
 
 
 def nearest_noun(effect: Effect, nearby: Surroundings) -> Noun | None:
@@ -208,6 +226,7 @@ def nearest_noun(effect: Effect, nearby: Surroundings) -> Noun | None:
 
 
 _RATE_REACH = 30
+_PERFORMANCE = ("performance", "perf")
 
 
 def _as_noun(found: re.Match[str] | None, source: MeasureSource = MeasureSource.NOUN) -> Noun | None:
@@ -215,7 +234,7 @@ def _as_noun(found: re.Match[str] | None, source: MeasureSource = MeasureSource.
     if found is None or found.lastgroup is None:
         return None
     is_burden = found.lastgroup == "THROUGHPUT" and _RATE_OF_BURDENS.search(found.string, max(0, found.start() - _RATE_REACH), found.end())
-    return Noun("OPERATIONS" if is_burden else found.lastgroup, source)
+    return Noun("OPERATIONS" if is_burden else found.lastgroup, source, found[0] in _PERFORMANCE)
 
 
 def _head_noun(part: str, compared: str) -> re.Match[str] | None:
@@ -358,10 +377,16 @@ def is_title_of_speed(nearby: Surroundings) -> bool:
     return any(match.lastgroup in _SPEED_GROUPS for match in NOUNS.finditer(nearby.title.lower))
 
 
+_FASTER_OR_SLOWER = pattern(r"\b(?:faster|slower)\b")
+"""Right above a table: its bare numbers are times."""
+
+
 def _inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
     """The measure of an effect without a noun, `40% better`: by sign, by word of comparison, by title, else the usual. None for pairs."""
     if effect.is_pair and effect.change is None:
         return None
+    if effect.is_pair and nearby.is_table and _FASTER_OR_SLOWER.search(nearby.left.partition(" | ")[0]):
+        return Measure(ClaimMetric.TIME, MeasureSource.CAPTION, effect.unit)
     if effect.change is not None and effect.change.sign and not effect.word.startswith(_BETTER):
         return _by_sign(effect.change, effect, nearby) or _usual(effect, nearby)
     if by_word := _metric_of_comparison(effect):

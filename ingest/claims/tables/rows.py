@@ -142,6 +142,8 @@ _NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
 _FALLS = pattern(FALL_HEADERS, re.IGNORECASE)
 _SPEEDUP = pattern(r"\b(?:speed-?ups?|faster|improvement|gains?)\b", re.IGNORECASE)
 _BASE_ROW = pattern(r"baseline|reference", re.IGNORECASE)
+_BAND = pattern(r"\bwithin\b|^[^\d%]*±", re.IGNORECASE)
+"""`within ±3%`: no change is beyond it."""
 
 
 def change_without_figures(row: Row, columns: Columns) -> Effect | None:
@@ -155,6 +157,7 @@ def change_without_figures(row: Row, columns: Columns) -> Effect | None:
         or columns.change is None
         or len(shares) > 1
         or _BASE_ROW.search(row[columns.change].words)
+        or _BAND.search(row[columns.change].words)
         or _BASE_ROW.search(row[0].words)
     ):
         return None
