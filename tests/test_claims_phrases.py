@@ -603,3 +603,21 @@ def test_a_band_that_changes_stay_within_is_no_change() -> None:
         "| kernel | v1 | v2 | delta |\n|---|---:|---:|---:|\n| `fib` | 302 | 332 | **+10.1%** |\n| everything else | — | — | within ±3% |"
     )
     assert ratios(f"v2 is slower:\n\n{table}") == [pytest.approx(302 / 332, rel=0.001)]
+
+
+@pytest.mark.parametrize(
+    ("text", "ratio"),
+    [
+        ("Request throughput main 58.16 vs branch 56.27 req/s (−3.3%).", 56.27 / 58.16),
+        ("Request throughput: branch 58 req/s vs main 56 req/s.", 58 / 56),
+        ("ITL p50 is higher on the branch (1.76 vs 1.86 ms, +5.9%).", 1.76 / 1.86),
+        ("TTFT p95 is lower on the branch (69.6 vs 58.3 ms).", 69.6 / 58.3),
+    ],
+)
+def test_names_and_signs_tell_the_sides_of_a_comparison(text: str, ratio: float) -> None:
+    assert ratios(text) == [pytest.approx(ratio)]
+
+
+def test_what_grows_while_something_runs_is_no_change() -> None:
+    assert ratios("Memory climbs monotonically from ~3.2 GB to ~4.1 GB in 60 seconds of active use.") == []
+    assert ratios("Peak memory grew from 3.2 GB to 4.1 GB with the new cache.") == [pytest.approx(3.2 / 4.1)]

@@ -66,7 +66,12 @@ def is_other_than_performance(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the figures certainly are no performance: of a diffstat, a corrected error, points in time, retention in days, or a price."""
     if _DIFFSTAT.search(nearby.just_before) or _CORRECTED.match(_words_behind(nearby)):
         return True
-    return effect.is_pair and (_is_of_points_in_time(effect, nearby) or _is_in_days(effect, nearby) or _is_a_price(effect, nearby))
+    return effect.is_pair and (
+        _is_of_points_in_time(effect, nearby)
+        or _is_in_days(effect, nearby)
+        or _is_a_price(effect, nearby)
+        or _is_growth_in_time(effect, nearby)
+    )
 
 
 def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
@@ -138,6 +143,20 @@ def _is_of_set_times(effect: Effect, nearby: Surroundings) -> bool:
     if nearby.is_table or effect.change or not _TIMEOUT_TITLE.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
         return False
     return all(figure is not None and figure.metric is ClaimMetric.TIME and is_round(figure) for figure in (effect.before, effect.after))
+
+
+_GROWS = pattern(r"\b(?:climb\w*|gr[eo]ws?|growing|ris(?:es|ing)|rose|leak\w*|balloon\w*|increas(?:es|ing))\b[^.;]{0,40}$")
+_IN_TIME = pattern(
+    r"[*_`]*,? (?:in|within|after|over|every|per) (?:about |just |the |~)?"
+    r"(?:\d[\d.]*|an?|one|two|three|five|ten|a few) ?(?:sec|min|hour|day|h\b)"
+)
+
+
+def _is_growth_in_time(effect: Effect, nearby: Surroundings) -> bool:
+    """`Memory climbs from 3.2 GB to 4.1 GB in 60 seconds`: what was observed while something ran, not what a change did."""
+    before, after = effect.before, effect.after
+    grows = before is not None and after is not None and after.scaled()[0] > before.scaled()[1]
+    return grows and not effect.change and bool(_IN_TIME.match(nearby.right) and _GROWS.search(nearby.left))
 
 
 def _is_a_price(effect: Effect, nearby: Surroundings) -> bool:

@@ -10,7 +10,7 @@ from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import SCALES, are_of_one_measure, unit
 from ingest.claims.pairs.marked_baselines import by_marked_baseline
-from ingest.claims.pairs.side_labels import by_side_labels
+from ingest.claims.pairs.side_labels import by_named_sides, by_side_labels
 from ingest.claims.pairs.tenses import by_contrast, by_tense
 from ingest.claims.patterns import pattern
 from ingest.claims.tables.aligned_columns import aligned_pair
@@ -370,7 +370,9 @@ def _falls_with_unit_given_first(two: TwoFigures) -> bool:
     return first.unit is not None and first.unit is not CLOCK and second.unit is None and first.low > second.high
 
 
-_DELTA = pattern(r"[*_`]*(?:\s(?:at|on|for|with|across|over|in|per)\s[^()\n;]{1,25})?\s?\((?P<change>[+−–-]\d[\d.]*\s?%)")
+_DELTA = pattern(
+    r"[*_`]*(?:(?:\s(?:at|on|for|with|across|over|in|per)\s[^()\n;]{1,25})?\s?\(|,\s(?=[^()\n]{2,8}\)))(?P<change>[+−–-]\d[\d.]*\s?%)"
+)
 _UNSIGNED_CHANGE = pattern(rf"[*_`]*\s?\((?P<change>~?\d[\d.]*\s?[%x×])(?:\s(?:{by_sense(COMPARISONS)})|\))", re.IGNORECASE)
 _LINKS_FIGURES = pattern(rf"\s+(?:(?P<to>to)|vs\.?|versus|against|compared (?:to|with))\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 
@@ -396,6 +398,7 @@ def _by_bracket(two: TwoFigures) -> Effect | None:
 RULES: tuple[ReadingRule[TwoFigures, Effect], ...] = (
     ReadingRule("arrow", by_arrow, "latency 12 ms → 4 ms", "time 3"),
     ReadingRule("from … to", _from_to, "from 40 SQL queries to 20", "operations 2"),
+    ReadingRule("named sides", by_named_sides, "throughput main 58 req/s vs branch 56 req/s", "throughput 0.966"),
     ReadingRule("change in a bracket", _by_bracket, "30 vs 24 µs per call (+25%: short inputs are padded)", "time 0.8"),
     ReadingRule("verb", _by_verb, "Runtime drops 12 s to 5 s", "time 2.4"),
     ReadingRule("candidate first", by_marked_baseline, "The tests take 5 s instead of 20 s.", "time 4"),
