@@ -13,6 +13,7 @@ import duckdb
 import pytest
 
 from ingest.store import database
+from ingest.store.commit import _fit_to
 from ingest.store.database import Store
 from ingest.store.opening import engines
 from ingest.store.opening.engines import connected, end_idle
@@ -132,3 +133,11 @@ def test_an_interrupt_while_a_process_ends_its_engines_is_no_error() -> None:
     """The command has ended and said so: a traceback of its end would contradict it."""
     done = subprocess.run([sys.executable, "-c", STRUCK_AT_ITS_END], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(("records", "limit"), [(10, "858.3 MiB"), (1_000_000, "858.3 MiB"), (3_000_000, "2.5 GiB")])
+def test_the_memory_of_a_commit_grows_with_the_number_of_records(records: int, limit: str, store: Store, tmp_path: Path) -> None:
+    """It keeps something of each in memory: under a fixed limit, some million records could not be written at once."""
+    with store.writing() as writer:
+        _fit_to(writer.connection, tmp_path, records)
+        assert writer.connection.execute("select current_setting('memory_limit')").fetchall() == [(limit,)]

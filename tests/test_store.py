@@ -152,6 +152,14 @@ def test_an_error_in_a_transaction_rolls_it_back(sample_store: Store) -> None:
     assert everything(sample_store) == before
 
 
+def test_memory_that_does_not_suffice_is_told_as_such(sample_store: Store) -> None:
+    with pytest.raises(StoreError, match="failed to allocate") as raised, sample_store.writing() as writer:
+        writer.connection.execute("set memory_limit = '20MB'")
+        writer.connection.execute("create table lists as select list(i) as all from range(10000000) as _(i)").fetchall()
+    assert "set memory_limit" not in raised.value.message.lower(), "advice for those who write SQL"
+    assert raised.value.hint == "Memory is short: ingest fewer files at a time."
+
+
 def test_rebuild_mends_a_record_as_reading_did(store: Store, tmp_path: Path) -> None:
     """Wherever a log broke the line of a record in two, within a name too."""
     for number in range(40):

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES, RESPONSES
-from ingest.store.database import Writer, run_step
+from ingest.store.database import WRITING_MEGABYTES, Writer, run_step
 from ingest.store.doubts import note_carried_over, note_doubts
 from ingest.store.history.ingests import supersede, whoami
 from ingest.store.history.merging import merge
@@ -42,6 +42,9 @@ _RESULT_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.s
 
 _READ_ALWAYS = ("runs", "model_usage", "tool_calls", "patch_files")
 """The tables of the spool that steps read although there may be no rows in them."""
+
+MANY_RECORDS = 1_000_000
+"""So many records are written within the usual limit of memory (900 MB suffice, 650 do not); a commit keeps something of each in memory."""
 
 LONG_BYTES = 1 << 27
 """A larger file of the spool has a text of that size: otherwise files are closed at a quarter of it."""
@@ -109,7 +112,7 @@ def commit(
         supersede(connection, "select source_id from read_results", ingest_id)
         for table in ("rejects", "sources", RESPONSES):
             run(connection, f"delete from {table} where source_id in (select source_id from read_results)")
-    _fit_to(connection, spool)
+    _fit_to(connection, spool, sum(result.records for result in results))
     spooled = _view_spool(connection, spool)
     define_processes(connection)
     for step in ("01_chosen", "02_records", "03_incoming", "04_winners"):
@@ -169,12 +172,14 @@ def _first_ordinals(results: Sequence[ReadResult]) -> list[int]:
     return [first[result.key] for result in results]
 
 
-def _fit_to(connection: duckdb.DuckDBPyConnection, spool: Path) -> None:
-    """Set DuckDB's threads and its memory limit for the texts in the spool.
+def _fit_to(connection: duckdb.DuckDBPyConnection, spool: Path, records: int) -> None:
+    """Set DuckDB's threads and its memory limit for the number of records and the texts in the spool.
 
-    The limit is for texts of a hundred megabytes. One is copied once more outside the limit: a lower limit. Several are written by one
-    statement, which keeps all of them in memory: a higher limit.
+    The limit is for a million records, and for texts of a hundred megabytes. One longer text is copied once more outside the limit: a lower
+    limit. Several are written by one statement, which keeps all of them in memory: a higher limit.
     """
+    if records > MANY_RECORDS:
+        connection.execute(f"set memory_limit = '{WRITING_MEGABYTES * records // MANY_RECORDS}MB'")
     sizes = [_uncompressed_bytes(path) for path in spool.glob("runs-*.parquet")]
     if sum(sizes) >= MANY_BYTES:
         use_all_cores(connection)

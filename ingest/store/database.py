@@ -47,9 +47,10 @@ if TYPE_CHECKING:
 
 PREVIOUS = "previous"
 DEFAULT_WAIT_SECONDS = 30.0
-_WRITING = "set memory_limit = '900MB'; set preserve_insertion_order = false"
-"""A commit streams from the spool to the store, in any order, and needs no more memory; without a limit DuckDB would take most of the
-machine's."""
+WRITING_MEGABYTES = 900
+_WRITING = f"set memory_limit = '{WRITING_MEGABYTES}MB'; set preserve_insertion_order = false"
+"""A commit streams from the spool to the store, in any order, and needs no more memory for a million records; without a limit DuckDB would
+take most of the machine's."""
 
 warnings.filterwarnings("ignore", "Arrow output on a DB-API result makes an extra copy", UserWarning)  # see `arrow`: answers are small
 

@@ -20,6 +20,9 @@ FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalExcepti
 INTERRUPTED = "Query interrupted"
 """The message of the RuntimeError that DuckDB raises for Ctrl-C."""
 
+_NO_MEMORY, _ADVICE = "failed to allocate", "Possible solutions"
+"""What DuckDB says where its limit of memory is reached, and the beginning of its advice, which is for those who write SQL."""
+
 _NO_SUCH_FILE = ("database does not exist", "No such file or directory")
 
 
@@ -54,7 +57,9 @@ def _time(at: datetime) -> str:
 
 def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
     """The store was opened, but cannot be read or written."""
-    reason = error.strerror if isinstance(error, OSError) else _reason(error)
+    reason = str(error.strerror if isinstance(error, OSError) else _reason(error))
+    if _NO_MEMORY in reason:
+        return StoreError(f"{location} failed: {reason.partition(_ADVICE)[0].rstrip()}", "Memory is short: ingest fewer files at a time.")
     return StoreError(
         f"{location} failed: {reason}",
         f"Check that the disk has room and the folder is writable. To check the store: `{command_line('doctor', location)}`",
