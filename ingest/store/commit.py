@@ -178,15 +178,15 @@ def _fit_to(connection: duckdb.DuckDBPyConnection, spool: Path, records: int) ->
     The limit is for a million records, and for texts of a hundred megabytes. One longer text is copied once more outside the limit: a lower
     limit. Several are written by one statement, which keeps all of them in memory: a higher limit.
     """
-    if records > MANY_RECORDS:
-        connection.execute(f"set memory_limit = '{WRITING_MEGABYTES * records // MANY_RECORDS}MB'")
     sizes = [_uncompressed_bytes(path) for path in spool.glob("runs-*.parquet")]
     if sum(sizes) >= MANY_BYTES:
         use_all_cores(connection)
     long = [size for size in sizes if size > LONG_BYTES]
+    of_records = WRITING_MEGABYTES * records // MANY_RECORDS
+    of_texts = WRITING_MEGABYTES
     if long:
-        megabytes = max(450, 2 * max(long) >> 20) if len(long) == 1 else max(1000, 4 * sum(long) >> 20)
-        connection.execute(f"set memory_limit = '{megabytes}MB'")
+        of_texts = max(450, 2 * max(long) >> 20) if len(long) == 1 else max(1000, 4 * sum(long) >> 20)
+    connection.execute(f"set memory_limit = '{max(of_records, of_texts)}MB'")
 
 
 def _uncompressed_bytes(path: Path) -> int:
