@@ -95,7 +95,7 @@ def test_no_bucket_a_wrong_key_and_no_object_storage(
 
 def test_a_lake_of_a_newer_ducklake(lake: Store, server: PostgreSQL, tachograph: Run) -> None:
     server.query(lake.location.rpartition("=")[2], "update ducklake_metadata set value = '9.9' where key = 'version'")
-    assert "upgrade here too" in told(tachograph, "report", lake.location)
+    assert "take its version of Tachograph here too" in told(tachograph, "report", lake.location)
 
 
 def test_a_lake_of_a_newer_tachograph(lake: Store, tachograph: Run) -> None:
