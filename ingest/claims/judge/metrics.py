@@ -161,7 +161,7 @@ _IMPROVED = pattern(r"\b(?:improv\w+|better|optimi[sz]\w+)\b")
 
 
 def _is_more_performance(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether bare numbers are performance, of which more is better: `performance from 420 to 440`.
+    """Whether bare numbers are performance, of which more is better: `performance from 300 to 330`.
 
     Numbers that fall while performance improves are times.
     """

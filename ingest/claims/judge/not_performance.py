@@ -153,7 +153,7 @@ _IN_TIME = pattern(
 
 
 def _is_growth_in_time(effect: Effect, nearby: Surroundings) -> bool:
-    """`Memory climbs from 3.2 GB to 4.1 GB in 60 seconds`: what was observed while something ran, not what a change did."""
+    """`Memory climbs from 2 GB to 3 GB in ten minutes`: what was observed while something ran, not what a change did."""
     before, after = effect.before, effect.after
     grows = before is not None and after is not None and after.scaled()[0] > before.scaled()[1]
     return grows and not effect.change and bool(_IN_TIME.match(nearby.right) and _GROWS.search(nearby.left))

@@ -116,7 +116,7 @@ _BRACKETS = pattern(r"\([^()]*\)")
 _WORDS = pattern(r"[^\W_]+")
 _INDENT = pattern(rf"[ \t]*(?:[{BULLETS}][ \t]+)?")
 _VALUE = pattern(r"(?:[:=](?!(?<=\d:)\d)[ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)")
-"""The separator before a value; no colon of a clock, `6:10.36`."""
+"""The separator before a value; no colon of a clock, `2:20.30`."""
 
 _LONGEST = 80
 """Characters of a name, and of a value with its unit, that are read."""

@@ -192,7 +192,7 @@ def _with_only_other_column(columns: Columns) -> Columns:
 _OF_INPUTS = pattern(
     r"(?:source|size|input|file|data(?:set)?|rows?|records?|items?|documents?|payload|context|prompt|batch|length)\b", re.IGNORECASE
 )
-"""The header cell of row labels that say what was measured: `| 10 MiB | 20.7 MB (1.84x source) |` is no pair."""
+"""The header cell of row labels that say what was measured: `| 20 MiB | 40 MB (1.9x of it) |` is no pair."""
 
 
 def proven_pair(row: Row, columns: Columns) -> Effect | None:
