@@ -124,7 +124,7 @@ NEW_WORDS = [
     ("verbs", "fall", ["chop(?:s|ped)?"], "The cache chops latency by 50%.", ["time", 2.0]),
     ("comparisons", "gain", ["snappier"], "Startup is 3x snappier.", ["time", 3.0]),
     ("labels", "baseline", ["reference"], "Reference: 30 s\nAfter: 10 s", ["time", 3.0]),
-    ("labels", "baseline_beside", ["reference"], "Load: reference 30 s, with this PR: 10 s", ["time", 3.0]),
+    ("labels", "baseline_beside", ["control"], "Load: control 30 s, with this PR: 10 s", ["time", 3.0]),
 ]
 """A word that no table has: its kind and section, the entry up to its example, the example, and its claim."""
 READ = (

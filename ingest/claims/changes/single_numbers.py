@@ -95,8 +95,8 @@ def _cjk_word(number: NumberInText) -> Effect | None:
 
 
 _ENDS = pattern(
-    r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@|avg|average|typical|overall)(?:\s|$)"
-    r"|\s\([a-z][\w .=-]{1,30}\)(?!\s\w)|\s[A-Za-z]{1,3}=)",
+    r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@|avg|average|typical|overall|end-to-end|e2e|wins?\b)(?=[\s,.;)]|$)"
+    r"|\s\([a-z][\w .=-]{1,30}\)(?!\s\w)|\s[A-Za-z]{1,3}=|\svs\.?\s(?!\d))",
     re.MULTILINE,
 )
 
@@ -109,8 +109,16 @@ def bare_factor(number: NumberInText) -> Effect | None:
         or number.text[number.quantity.end - 1] not in "xX×0123456789"
     ):
         return None
-    stands_alone = not _COUNTS.search(number.left) and number.followed_by(_ENDS)
+    stands_alone = not _COUNTS.search(number.left) and (number.followed_by(_ENDS) or _names_what_it_is_of(number))
     return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, BARE_FACTOR) if stands_alone else None
+
+
+_OF_SOMETHING = pattern(r"(?:\s[a-z][a-z-]*(?<!ing)(?<!s)){1,3}(?:[,;)]|\s\()")
+
+
+def _names_what_it_is_of(number: NumberInText) -> bool:
+    """Whether the factor is one that nobody sets, with what it is of behind it: `(3.1x silu)`, not `4x unrolling`."""
+    return "." in number.text[number.quantity.start : number.quantity.end] and number.followed_by(_OF_SOMETHING, 40) is not None
 
 
 _COUNTS = pattern(
@@ -146,6 +154,9 @@ _FACTOR = pattern(
 _HINTS_OF_FACTOR = ("factor", "speed", "divid")
 """Parts of its words: a cheap test, since most numbers are bare."""
 
+_SHAPES = pattern(r"\b(?:unroll|til|interleav|zoom|scal|upsampl|downsampl|oversampl|subsampl|replicat|widen|pad)\w*\W{1,3}(?:it |them )?(?:by )?(?:a )?factor of")
+"""`unrolling (by a factor of 4)`: how the code is made, not how much faster it is."""
+
 _OTHER_END = pattern(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
 
 
@@ -155,7 +166,7 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
         return quantity
     left = max(floor, quantity.start - 40)
     lower = lowered(text[left : quantity.start])
-    if not any(hint in lower for hint in _HINTS_OF_FACTOR) or not _FACTOR.search(text, left, quantity.start):
+    if not any(hint in lower for hint in _HINTS_OF_FACTOR) or not _FACTOR.search(text, left, quantity.start) or _SHAPES.search(lower):
         return quantity
     to = _OTHER_END.match(text, quantity.end)
     return quantity._replace(kind=Kind.TIMES, high=float(to["high"]), end=to.end()) if to else quantity._replace(kind=Kind.TIMES)

@@ -131,9 +131,12 @@ def _begins_run(text: str, start: int) -> bool:
 
 
 def _labelled(text: str, start: int, floor: int) -> Passage | None:
-    """The run of labelled lines around the line; None for a line without a label for baseline, candidate or change."""
+    """The run of labelled lines around the line; None for a line in none.
+
+    A line without a label for baseline, candidate or change may be one of two above a change.
+    """
     if role_of_label(text, start) is None:
-        return None
+        return _run_above_change(text, start, floor) if _ITEM.match(text, start) else None
     return _run_above_change(text, start, floor) or _run_from_baseline(text, start, floor) or _run_candidate_first(text, start, floor)
 
 
@@ -195,7 +198,20 @@ def _run_above_change(text: str, start: int, floor: int) -> Passage | None:
 def role_of_label(text: str, start: int) -> str | None:
     """What the label of the line names: `before` (baseline), `after` (candidate) or `change`; None for any other line."""
     found = _label(text, start) if _ENDS_A_LABEL.search(text, start, start + _LONGEST_LABEL) else None
+    if found and found["before"] == _CURRENT and _is_below_baseline(text, start):
+        return "after"
     return found.lastgroup if found else None
+
+
+_CURRENT = "current"
+"""`Current: 10 s` is the candidate below `Previous: 30 s`, and the baseline elsewhere."""
+
+
+def _is_below_baseline(text: str, start: int) -> bool:
+    """Whether the line right above has another label for the baseline."""
+    above = _line_start(text, start - 1, 0) if start else 0
+    label = _label(text, above) if above < start else None
+    return label is not None and label["before"] not in (None, _CURRENT)
 
 
 def _label(text: str, start: int) -> re.Match[str] | None:
@@ -217,6 +233,8 @@ _CHANGE_ALONE = pattern(
 def _continues(text: str, start: int) -> bool:
     """Whether the line belongs to the run of labelled lines above: another labelled line, `- p95: 3 s`, or a change alone, `24% faster`."""
     label = _label(text, start)
+    if label and label["before"] == _CURRENT and _is_below_baseline(text, start):
+        return True
     return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start) or _CHANGE_ALONE.match(text, start))
 
 

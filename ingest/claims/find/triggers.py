@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, product
+from itertools import chain, pairwise, product
 
 from ingest.claims.changes.idioms import hints_in
 from ingest.claims.changes.qualitative import phrase_starts
@@ -46,6 +46,7 @@ def _joined(*parts: Iterable[str]) -> Iterator[str]:
 _SECONDS = list(_joined(_DIGITS, ("", " "), ("s",)))
 _SPELLED_OUT: dict[str, Callable[[list[str]], Iterable[str]]] = {
     "behind_a_digit": lambda listed: chain(_joined(_DIGITS, ("", "+"), listed), _joined((" ", "(", "*", "~", "\n"), ("x", "×"), _DIGITS)),
+    "units_behind_a_digit": lambda listed: _joined(_DIGITS, listed),
     "arrows_before_a_number": lambda listed: chain(
         _joined((*ARROWS, *listed), ("", " "), _NUMBER_STARTS), _joined(ARROWS, (" ",), _CANDIDATE_WORDS, (" ",))
     ),
@@ -93,6 +94,16 @@ _VAIN = [_IN_VAIN.get(literal[-1]) for literal in _LITERALS]
 """What shows that a trigger begins no claim, by its last character, and from where it is searched, counted from the trigger's end:
 `to 0.37.16`, `to 2026-05-17`, `→ 569 tests`, `98.5% complete`, `24x24`. Many texts that claim nothing have no other triggers."""
 
+_UNITS = {literal for section in ("units_behind_a_digit", "rates") for literal in literals(section)}
+_IS_UNIT = [literal in _UNITS for literal in _LITERALS]
+"""Whether a trigger is only the unit of a figure: it takes two figures to make a claim."""
+
+_IS_MORE = pattern(r"(?:onds?|utes?)? (?:saved|savings|\(?before|to|down to|faster|less|shorter)\b")
+"""What makes a unit the beginning of a longer trigger, `ms saved`: of overlapping literals only the one that ends first is found."""
+
+_NEIGHBOUR = 250
+"""Characters between two units that may be those of a pair."""
+
 _NUMBER_REACH = 20
 """Characters behind such a trigger in which the number begins: `to **only about 3`."""
 
@@ -103,6 +114,7 @@ def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern
     Of each trigger the offset of its last character; of each phrase the start, the end of what was found, and the pattern that must follow.
     """
     triggers: list[int] = []
+    units: list[int] = []
     phrases: list[tuple[int, int, re.Pattern[str]]] = []
     for literal, start, end in _AUTOMATON.find(text):
         follows = _FOLLOWS[literal]
@@ -110,9 +122,19 @@ def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern
             phrases.append((start, end, follows))
         elif _is_in_vain(text, literal, end):
             continue
+        elif _IS_UNIT[literal]:
+            (triggers if _IS_MORE.match(text, end) else units).append(end - 1)
         elif not _OPENS[literal] or _has_number(text[end : end + _NUMBER_REACH]):
             triggers.append(end - 1)
-    return triggers, phrases
+    return (sorted({*triggers, *_neighbours(units)}) if len(units) > 1 else triggers), phrases
+
+
+def _neighbours(units: list[int]) -> Iterator[int]:
+    """The offsets, in order, that are near another one."""
+    for offset, following in pairwise(units):
+        if 0 < following - offset <= _NEIGHBOUR:
+            yield offset
+            yield following
 
 
 def _is_in_vain(text: str, literal: int, end: int) -> bool:

@@ -124,11 +124,14 @@ def _memory_or_size(nearby: Surroundings) -> ClaimMetric:
 
 
 _FASTER = pattern(r"\b(?:faster|speed-?ups?)\b")
+_SPEEDUP_OF = pattern(r"\bspeed-?ups?(?: of| from)?[\s:*_`~]*$")
 
 
 def _are_speedups(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether the pair is one of speedups, of which more is better: `1.28x faster → 1.38x faster`."""
+    """Whether the pair is one of speedups, of which more is better: `1.28x faster → 1.38x faster`, `speedup 1.1 → 1.3`."""
     assert effect.before
+    if effect.before.kind is Kind.VALUE:
+        return effect.unit is None and _SPEEDUP_OF.search(nearby.left) is not None
     return effect.before.kind is Kind.TIMES and bool(_FASTER.search(nearby.inside) or _FASTER.search(nearby.left[-40:]))
 
 
@@ -152,10 +155,15 @@ def _by_noun(effect: Effect, nearby: Surroundings) -> Measure | None:
         return _inferred(effect, nearby)
     if noun.group == _NOT_PERFORMANCE or (noun.group == "SIZE" and _counts_files(effect, nearby)):
         return None
+    if noun.group == "THROUGHPUT" and effect.sense is Sense.FALL and not effect.is_pair and _BANDWIDTH_USED.search(nearby.left):
+        return Measure(ClaimMetric.SIZE, noun.source, effect.unit)
     if noun.is_performance and _is_more_performance(effect, nearby):
         return Measure(ClaimMetric.THROUGHPUT, noun.source, effect.unit)
     return Measure(ClaimMetric[noun.group], noun.source, effect.unit)
 
+
+_BANDWIDTH_USED = pattern(r"\b(?:us(?:es?|age|ing)|consum\w+|sav\w+|need\w*|with)\b[^.;\n]{0,20}$")
+"""`uses 3x less bandwidth`: what is transferred, of which less is better."""
 
 _IMPROVED = pattern(r"\b(?:improv\w+|better|optimi[sz]\w+)\b")
 
@@ -260,8 +268,10 @@ _CONDITION_BEHIND = pattern(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while
 
 
 def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
-    """The first noun behind the effect, unless it belongs to another number or to a condition."""
+    """The first noun behind the effect, unless it belongs to another number, to a condition or to a remark in brackets."""
     behind = NOUNS.search(nearby.right)
+    if behind and 0 < nearby.right.find(" (") < behind.start() and effect.is_pair and _noun_before(effect, nearby):
+        return None
     if behind and behind.lastgroup == _NOT_PERFORMANCE and _CONDITION_BEHIND.match(nearby.right):
         return None
     if behind and (_CLAUSE_ENDS.match(nearby.right) if effect.change else _SEPARATES_NOUN.search(nearby.right, 0, behind.start())):
@@ -461,6 +471,12 @@ def _by_sign(change: Quantity, effect: Effect, nearby: Surroundings) -> Measure 
 
 # --- the sense of the change for its metric
 
+
+def _labels(nearby: Surroundings) -> str:
+    """Row label and header cells of an effect in a table, without the lines above it."""
+    return " | ".join(nearby.left.split(" | ")[2:])
+
+
 _BETTER_IF_MORE = pattern(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
 _SUBJECT_REACH = 60
 """Characters before a verb in which its subject is searched."""
@@ -481,7 +497,7 @@ def sense_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Sense
         nearest = NOUNS.match(nearby.right, 1) or last_noun(PREFIX.sub("", nearby.left)[-_SUBJECT_REACH:])
         words_near = nearest[0] if nearest else ""
     elif not any(match.lastgroup == "TIME" for match in NOUNS.finditer(words_near)):
-        words_near = PREFIX.sub("", nearby.left)[-_SUBJECT_REACH:]
+        words_near = _labels(nearby) if nearby.is_table else PREFIX.sub("", nearby.left)[-_SUBJECT_REACH:]
     if not _BETTER_IF_MORE.search(words_near):
         return effect.sense
     return Sense.GAIN if effect.sense is Sense.RISE else Sense.LOSS

@@ -81,7 +81,7 @@ _BASELINE_WORD = pattern(
     rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from"
     r"|(?<=\()(?:improved|reduced|dropped|cut|decreased|lowered)\s+from(?![^()]*\sto\s)|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
     r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\b(?:antes|avant|vorher|zuvor)\b(?: era| était)?"
-    r"|\bnot the|\bbefore:?|\bbaseline:?(?![ \t]*\n)|\bin place of)"
+    r"|\bnot the|\bbefore:?|(?<=\()old:?|\bbaseline:?(?![ \t]*\n)|\bin place of)"
     r"(?!\w)(?!\)[ \t]*\n)\s*"
     rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,

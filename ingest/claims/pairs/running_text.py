@@ -116,7 +116,8 @@ def steps_to_second_figure(text: str, ahead: list[Quantity]) -> int:
         and not are_of_one_measure(first.unit, ahead[1].unit)
     ):
         return 2
-    if ahead[1].unit is None and ahead[2].metric is first.metric and _BRACKETED_BASELINE.match(text, first.end, ahead[1].start):
+    is_counted = ahead[1].unit is None and ahead[2].metric is first.metric and ")" not in text[ahead[1].end : ahead[2].start]
+    if is_counted and _BRACKETED_BASELINE.match(text, first.end, ahead[1].start):
         return 2
     return _steps_over_bracket(text, ahead)
 
@@ -145,7 +146,7 @@ def _steps_over_bracket(text: str, ahead: list[Quantity]) -> int:
     if bracket is None:
         return 1
     step = next((index for index, quantity in enumerate(ahead) if quantity.start >= bracket.end()), 0)
-    is_bare = step == 2 and ahead[1].unit is None
+    is_bare = step == 2 and ahead[1].unit is None and not _BRACKETED_BASELINE.match(text, first.end)
     is_other = step > 1 and ahead[step].metric in (first.metric, None) and (is_bare or bool(_PAIR_GOES_ON.match(text, bracket.end())))
     return step if is_other else 1
 
@@ -312,9 +313,11 @@ _CHANGED = pattern(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{DECO
 _THING_TO = pattern(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`cuts a 12 s startup to 3 s`"""
 
-_TAKES = pattern(rf"\b(?:takes?|took|brings?|brought|gets?|got)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
-_THING_DOWN_TO = pattern(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+down\s+to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
-"""`takes the 12 MB bundle down to 3 MB`"""
+_TAKES = pattern(rf"\b(?:takes?|took|brings?|brought|gets?|got|turn(?:s|ed|ing)?)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
+_THING_DOWN_TO = pattern(
+    rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+to|into\s+(?:an?|just|only|one of))\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE
+)
+"""`takes the 12 MB bundle down to 3 MB`, `turns a 30 s scan into a 200 ms lookup`"""
 
 
 def _by_verb(two: TwoFigures) -> Effect | None:

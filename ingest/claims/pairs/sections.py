@@ -23,7 +23,9 @@ from schemas.rows.claim import ClaimMetric
 _MARKED_HEADING = (
     r"[ \t]{0,8}(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
 )
-_BARE_HEADING_LINE = r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12})?[:：]?(?:[ \t]`[^`\n]{1,80}`)?[ \t]*$"
+_BARE_HEADING_LINE = (
+    r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12}|[ \t][a-z]{3,20}(?=[:：]))?[:：]?(?:[ \t]`[^`\n]{1,80}`)?[ \t]*$"
+)
 _FLAGS = re.IGNORECASE | re.MULTILINE
 
 

@@ -17,7 +17,7 @@ _SPENDS = (
 """Verbs before the figure of the new version: `it now takes 5 s`."""
 
 _LATER = pattern(
-    rf"(?:{SAME_SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?|[^.;\n\d]{{0,60}}\.\s+(?=Now\s))\b(?:now|after|new|becomes?|became|currently"
+    rf"(?:{SAME_SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?(?:the\s)?|[^.;\n\d]{{0,60}}\.\s+(?=Now\s))\b(?:now|after|new|becomes?|became|currently"
     rf"|optimi[sz]ed|to|(?:and|but|it) takes)\b"
     rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECORATION}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
     rf"|[;,]\s(?:and\s|but\s)?(?:it|they)['’](?:s|re)\s(?:now\s)?{DECORATION}{HEDGE}"
@@ -37,9 +37,9 @@ _COUNTED = pattern(
 """`issued 62 SQL queries; it now issues 4`: the noun is given once."""
 
 BEFORE_BEHIND_FIGURE = pattern(
-    r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
+    r"\s*(?:total |each |overall )?\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
 )
-AFTER_BEHIND_FIGURE = pattern(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
+AFTER_BEHIND_FIGURE = pattern(r"\s*(?:total |each |overall )?\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
 _NOW = pattern(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`the 12 s startup is now 3 s`"""
 
@@ -84,10 +84,11 @@ def _is_shorter(two: TwoFigures) -> bool:
 
 
 _CONTRAST = pattern(
-    rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
+    rf"[^.;\n]{{0,40}}?(?:[;,:—–]\s+(?:with )?(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
     rf"[^.;\n\d]{{0,40}}|\.\s+(?:originally|previously|formerly|before(?: this(?: \w+)?)?,?)[:,]? (?:(?:it|they|this"
     rf"|that) [^.;\n\d]{{0,30}})?"
-    rf"|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECORATION}{HEDGE}{DECORATION}",
+    rf"|[;,]\s+(?:where (?:it|they|this|that)|where the (?:old|previous|original) \w+|(?:it|they)(?= (?:took|needed)))"
+    rf" (?:took|needed|used|was|were)\s+|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
 

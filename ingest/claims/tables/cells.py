@@ -19,7 +19,7 @@ _MOST_CELLS = 40
 
 _UNIT = pattern(
     r"(?:[(\[,]\s*(?P<inside>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?"
-    r"|(?:^|\s)(?P<behind>ns|[µμu]s|ms|sec|[KMGkm]i?B|bytes|[rfntq]ps|iops|(?:[nµμum]?s|[KMG]?B|allocs)/(?:op|iter)|[A-Za-z]{1,12}/s(?:ec)?))$"
+    r"|(?:^|\s)(?P<behind>ns|[µμu]s|ms|sec|[KMGkm]i?B|bytes|[rfntq]ps|iops|(?:[nµμum]?s|[KMG]?B|allocs)/(?:op|iter)|[nµμum]s/[a-z]{2,12}|[A-Za-z]{1,12}/s(?:ec)?))$"
     r"|_(?P<suffix>ns|us|ms|s|sec|secs|seconds|[kmg]i?b|bytes)$"
     r"|^(?P<ahead>ms|[µu]s|(?:tok(?:ens)?|t|req|rows|ops|it)/s)\s"
 )

@@ -48,6 +48,27 @@ def transposed_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, 
         if role == "after" and roles[index - 1] == "before":
             changes = rows[index + 1] if roles[index + 1 : index + 2] == ["change"] else ()
             yield from _column_pairs(headers, rows[index - 1], rows[index], changes)
+        elif role == "change" and index > 1 and roles[index - 2 : index] == [None, None]:
+            yield from _pairs_above_changes(headers, *rows[index - 2 : index + 1])
+
+
+def _pairs_above_changes(headers: Row, first: Row, second: Row, changes: Row) -> Iterator[tuple[Effect, str]]:
+    """The pairs of two rows with any names, if each change of the row below them agrees: `Graph`, `Eager`, `Delta`.
+
+    The sign of a change says which row is the baseline.
+    """
+    found = list(_column_pairs(headers, first, second, changes))
+    stated = [cell for cell in changes[1:] if any(one.kind is not Kind.VALUE for one in cell.quantities)]
+    pairs = [(pair, words) for pair, words in found if pair.change]
+    if not pairs or len(pairs) < len(stated):
+        return
+    for pair, words in pairs:
+        assert pair.before
+        assert pair.after
+        assert pair.change
+        falls = pair.after.scaled() < pair.before.scaled()
+        is_in_order = not pair.change.sign or falls is (pair.change.sign == "-")
+        yield pair if is_in_order else pair._replace(before=pair.after, after=pair.before), words
 
 
 def _column_pairs(headers: Row, before: Row, after: Row, changes: Row) -> Iterator[tuple[Effect, str]]:
@@ -75,13 +96,17 @@ _SETTINGS_HEADER = pattern(
 """The header cell above the row labels in a table of settings."""
 
 
+_NAMES_A_SIDE = pattern(r"[^\W\d_]+(?: ?\([^()]*\))?$")
+"""`Before`, `After (with the cache)`, not `Base size` in `Base size | 5 MB | 2 MB | 60%`."""
+
+
 def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
     """The effects of the table between `start` and `end`, each with its row label and header cells, and the rest of its cell."""
     headers, rows = _with_labels_first(*header_and_rows(text, start, end))
     first = columns_by_headers(headers)
     if _is_table_of_settings(headers, first):
         return
-    is_of_sides = first.change is None or all(row[0].words.isalpha() for row in rows if row)  # no `Base size | 5 MB | 2 MB | 60%`
+    is_of_sides = first.change is None or all(_NAMES_A_SIDE.match(row[0].words) for row in rows if row)
     if first.before is None and not first.after and is_of_sides and (sideways := list(transposed_effects(headers, rows))):
         yield from ((effect, words, "") for effect, words in sideways)
         return
