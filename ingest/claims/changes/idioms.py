@@ -41,7 +41,10 @@ class Idiom(NamedTuple):
 def _times_as_much(verb: str, third_person: str, participle: str, factor: float, example: str, claim: str) -> Idiom:
     """`doubles throughput`, `memory has doubled`: the idiom for a verb stem and two of its forms."""
     hedged = rf"(?:(?:{HEDGES}) )?" if factor == 2 else ""
-    expression = rf"\b{verb}(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:{third_person}|(?:has |is |was )?{hedged}{participle})\b"
+    imperative = rf"\b{verb}e(?: (?:the|its|our|their)\b{_OBJECT}| ){_NOUN}"
+    expression = (
+        rf"\b{verb}(?:e[sd]|ing){_OBJECT}{_NOUN}|{imperative}|\b{_NOUN} (?:{third_person}|(?:has |is |was )?{hedged}{participle})\b"
+    )
     return Idiom(expression, factor, Sense.RISE, example, claim)
 
 

@@ -35,6 +35,21 @@ def _change_in_bracket(number: NumberInText) -> Effect | None:
     return Effect(number.quantity.start, found.end(), after=number.quantity, change=percent, sense=sense, word=percent.sign)
 
 
+_LOST = pattern(
+    r"[\s*_`]*\((?P<percent>~?\d[\d.]*\s?%)\s(?:total |size |memory )?"
+    r"(?P<word>reduction|smaller|less|lower|decrease|savings?|saved|shorter)\b"
+)
+
+
+def _reduction_in_bracket(number: NumberInText) -> Effect | None:
+    """`160 KB (65% reduction)`: a candidate figure with what it lost in brackets."""
+    found = number.followed_by(_LOST, 40) if number.quantity.unit else None
+    percent = next(quantities(number.text, *found.span("percent")), None) if found else None
+    if found is None or percent is None:
+        return None
+    return Effect(number.quantity.start, found.end(), after=number.quantity, change=percent, sense=Sense.FALL, word=found["word"])
+
+
 _UNCHANGED = pattern(
     r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
     rf"\s*{HEDGE}$",
@@ -74,6 +89,7 @@ def _saving(number: NumberInText) -> Effect | None:
 
 RULES_OF_VALUES: tuple[ReadingRule[NumberInText, Effect], ...] = (
     ReadingRule("change in a bracket", _change_in_bracket, "delta: -80ms median (-20.0%)", "time 1.25"),
+    ReadingRule("reduction in a bracket", _reduction_in_bracket, "hero.webp: 160 KB (60% reduction)", "memory 2.5"),
     ReadingRule("unchanged", _unchanged, "unchanged at 23.5 ms", "time 1"),
     ReadingRule("saving", _saving, "saves 12 ms per call", "time none"),
 )
@@ -95,7 +111,8 @@ def _cjk_word(number: NumberInText) -> Effect | None:
 
 
 _ENDS = pattern(
-    r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@|avg|average|typical|overall|end-to-end|e2e|wins?\b)(?=[\s,.;)]|$)"
+    r"[*_`]*(?:[,;)](?!\d)|\.?[ \t]*$|\s(?:on|at|with|for|in|across|over|@|avg|average|typical|overall|end-to-end|e2e|wins?)"
+    r"(?=[\s,.;)]|$)"
     r"|\s\([a-z][\w .=-]{1,30}\)(?!\s\w)|\s[A-Za-z]{1,3}=|\svs\.?\s(?!\d))",
     re.MULTILINE,
 )
@@ -108,6 +125,8 @@ def bare_factor(number: NumberInText) -> Effect | None:
         or number.quantity.high <= 1.005
         or number.text[number.quantity.end - 1] not in "xX×0123456789"
     ):
+        return None
+    if number.text[number.quantity.start] in "xX×" and number.left.rstrip().endswith("`"):  # `gc.collect()` x3
         return None
     stands_alone = not _COUNTS.search(number.left) and (number.followed_by(_ENDS) or _names_what_it_is_of(number))
     return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, BARE_FACTOR) if stands_alone else None
@@ -154,7 +173,10 @@ _FACTOR = pattern(
 _HINTS_OF_FACTOR = ("factor", "speed", "divid")
 """Parts of its words: a cheap test, since most numbers are bare."""
 
-_SHAPES = pattern(r"\b(?:unroll|til|interleav|zoom|scal|upsampl|downsampl|oversampl|subsampl|replicat|widen|pad)\w*\W{1,3}(?:it |them )?(?:by )?(?:a )?factor of")
+_SHAPES = pattern(
+    r"\b(?:unroll|til|interleav|zoom|scal|upsampl|downsampl|oversampl|subsampl|replicat|widen|pad)\w*\W{1,3}"
+    r"(?:it |them )?(?:by )?(?:a )?factor of"
+)
 """`unrolling (by a factor of 4)`: how the code is made, not how much faster it is."""
 
 _OTHER_END = pattern(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
@@ -326,8 +348,8 @@ _CHANGED_BY = pattern(
     rf"|\bin(?=[\s*_`]*$))?(?:\s+up)?(?:\s+a factor of)?(?:\s+{HEDGE}{DECORATION}[\d.,–-]{{1,12}}\s?[a-zA-Zµ]{{1,5}}[*_`]*\s?\()?"
     rf"[\s*_`]*{HEDGE}{DECORATION}$"
 )
-_FROM = pattern(rf"\bfrom\s*{HEDGE}(?:$|\d[\d.]*\s?%)", re.IGNORECASE)
-"""`drops from 80%`: a baseline, not a change."""
+_FROM = pattern(rf"\b(?:from\s*{HEDGE}(?:$|\d[\d.]*\s?%)|(?:beyond|past|above|below|under)\s*$)", re.IGNORECASE)
+"""`drops from 80%`, `push beyond 50%`: a level, not a change."""
 
 _OBJECT_WORDS = 3
 """The most words between a verb and its number without `by` or `up to`."""

@@ -136,9 +136,12 @@ def _labelled(text: str, start: int, floor: int) -> Passage | None:
     A line without a label for baseline, candidate or change may be one of two above a change.
     """
     if role_of_label(text, start) is None:
-        return _run_above_change(text, start, floor) if _ITEM.match(text, start) else None
+        return _run_above_change(text, start, floor) if _FIGURE_ONLY.match(text, start) else None
     return _run_above_change(text, start, floor) or _run_from_baseline(text, start, floor) or _run_candidate_first(text, start, floor)
 
+
+_FIGURE_ONLY = pattern(rf"[ \t]*(?:[{BULLETS}][ \t]+)?[*_`]{{0,3}}[^\n:|]{{2,40}}:[*_`]{{0,3}}[ \t]*[~≈]?\d[^\n:]{{0,30}}$", re.MULTILINE)
+"""`Parallel: 805 ms`: a label and a figure, no sentence."""
 
 _DIGIT = pattern(r"\d")
 
@@ -156,16 +159,19 @@ def _run_from_baseline(text: str, start: int, floor: int) -> Passage | None:
     if not _DIGIT.search(text, first, end):  # a heading
         return None
     while end < len(text) and lines < _LABELLED_LINES:
-        blank = _BLANK.match(text, end) if lines == 1 else None
+        blank = _BLANK.match(text, end) if lines <= len(_BEHIND_A_BLANK) else None
         below = blank.end() if blank else end + 1
-        if not (role_of_label(text, below) == "after" if blank else _continues(text, below)):
+        if not (role_of_label(text, below) == _BEHIND_A_BLANK[lines - 1] if blank else _continues(text, below)):
             break
         end, lines = _line_end(text, below), lines + 1
     return Passage(first, end, is_labelled=True) if lines > 1 and end >= start else None
 
 
+_BEHIND_A_BLANK = ("after", "change")
+"""What the second line of a run may be, and the third, if a blank line is above it."""
+
 _BLANK = pattern(r"\n[ \t]*\n(?=[^\n]*\d)")
-"""A blank line between the baseline line and the candidate line."""
+"""A blank line before a line with a number."""
 
 
 def _run_candidate_first(text: str, start: int, floor: int) -> Passage | None:
@@ -184,13 +190,13 @@ def _run_above_change(text: str, start: int, floor: int) -> Passage | None:
     """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the trigger may be in any of the three."""
     change = start
     for _ in range(3):
-        if role_of_label(text, change) == "change":
+        if role_of_label(text, change) == "change" or (change > start and _CHANGE_ALONE.match(text, change)):
             second = _line_start(text, change - 1, floor) if change > floor else floor
             first = _line_start(text, second - 1, floor) if second > floor else second
             fits = first < second < change and _ITEM.match(text, first) and _ITEM.match(text, second)
             return Passage(first, _line_end(text, change), is_labelled=True) if fits else None
         change = _line_end(text, change) + 1
-        if change >= len(text) or not _ITEM.match(text, change):
+        if change >= len(text) or not (_ITEM.match(text, change) or role_of_label(text, change) == "change"):
             return None
     return None
 
@@ -219,12 +225,13 @@ def _label(text: str, start: int) -> re.Match[str] | None:
 
 
 _ITEM = pattern(rf"[ \t]*(?:[{BULLETS}]\s|[^\n:|]{{2,50}}:)[^\n]*\d")
-_OTHER_LABEL = pattern(rf"[\s│║{BULLETS}]{{0,12}}(?:[*_`]{{0,3}}[A-Z][^:\n]{{0,40}}|[*_]{{0,3}}`[^`:\n]{{2,60}}`)[*_]*:[*_`]*\s*[~<≈]?\d")
+_OTHER_LABEL = pattern(rf"[ \t│║{BULLETS}]{{0,12}}(?:[*_`]{{0,3}}[A-Z][^:\n]{{0,40}}|[*_]{{0,3}}`[^`:\n]{{2,60}}`)[*_]*:[*_`]*\s*[~<≈]?\d")
 
 
 _CHANGE_ALONE = pattern(
     rf"[ \t]*(?:[{BULLETS}][ \t]+)?(?:speed-?up|improvement|reduction) of (?=[~≈]?\d)|"
-    r"[ \t]*[=≈~*_(+−-]{0,4}[ \t]?\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$",
+    rf"[ \t]*(?:[{BULLETS}][ \t]+)?[=≈~*_(+−-]{{0,4}}[ \t]?"
+    r"\d[\d.,]{0,8}[ \t]?(?:%|percent|x|×)(?:[ \t][\w ]{0,30})?[)*_.!]{0,4}[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 """`24% faster` alone on the line below its figures."""

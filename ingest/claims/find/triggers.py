@@ -56,7 +56,7 @@ _SPELLED_OUT: dict[str, Callable[[list[str]], Iterable[str]]] = {
         _joined((*_joined((*_DIGITS, " "), listed), *_SECONDS), (" before", " (before")),
     ),
     "counts": lambda listed: _joined(listed, (" saved", " savings")),
-    "units_and_to": lambda listed: _joined(listed, (" ",), ("to ", "down to ")),
+    "units_and_to": lambda listed: _joined((*listed, *map(str.capitalize, listed)), (" ",), ("to ", "down to ")),
     "spelled_units": lambda listed: chain(_joined((*NUMBER_WORDS, *_TENS), (" ",), listed), _joined(NUMBER_WORDS, ("fold",))),
     "behind_times": lambda listed: _joined(("times ",), (*listed, *map(str.upper, listed))),
     "baseline_labels": lambda listed: _joined(listed, (":", "**:", "`:")),

@@ -142,6 +142,7 @@ _SCORE_HEADER = pattern(r"\| (?:\w+ )?(?:scores?|grade|rating) \|")
 """The header cell of a column of scores, which are not performance."""
 
 _COUNTED_ROW = pattern(r"\| (?:(?:number|count) of )?(?:\w+ )?(?:files|images|packages|chunks|logs|responses|downloads) \|")
+_COUNTED_INSIDE = pattern(r"\d\+? (?:packages|files|modules|images|chunks|logs|dependencies)\b")
 _OF_SIZE = pattern(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
 """Without one of these words, bare numbers beside a file or image are counts or versions."""
 
@@ -182,6 +183,8 @@ def _is_more_performance(effect: Effect, nearby: Surroundings) -> bool:
 def _counts_files(effect: Effect, nearby: Surroundings) -> bool:
     """Whether bare numbers beside a file or image are counts or versions, not sizes."""
     is_load = effect.before is not None and effect.before.kind is Kind.PERCENT
+    if effect.is_pair and _COUNTED_INSIDE.search(nearby.inside):
+        return True
     if not effect.is_pair or is_load or _OF_SIZE.search(nearby.left) or _OF_SIZE.search(nearby.right):
         return False
     return not nearby.is_table or _COUNTED_ROW.search(nearby.left) is not None

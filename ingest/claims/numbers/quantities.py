@@ -107,7 +107,7 @@ def _quantity_that_begins(beginning: str) -> re.Pattern[str]:
     """The expression of a quantity whose beginning is of that kind: tested first, it skips most places of a text."""
     return pattern(
         rf"""
-    (?={beginning})(?<![A-Za-z0-9_.\#,\\])(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]\d-)(?<![a-z]{{4}}-)
+    (?={beginning})(?<![A-Za-z0-9_.\#,\\])(?<![^x×%]/)(?<![A-Za-z]\+)(?<![A-Z]-)(?<![a-z]\d-)(?<![a-z]{{4}}-)(?<!\d{{4}}-\d\d)(?<!\d{{4}}-\d\d-)
     (?P<from>(?<=from\s))?(?P<between>(?:(?<=between\s)|(?<=between\s`)|(?<=between\s\*\*)))?
     (?P<mark>(?:(?<!~)~(?!~)|[≈≤≥∼])\s?|(?<![-=<>])[<>]\s?)?
     (?P<sign>[+\-−–]|minus\s(?=[~\d])|[↓↑⬇⬆▼▲]\ufe0f?[\ \t]?)?
@@ -158,6 +158,9 @@ _NUMBER_GOES_ON = pattern(r"[^\W_]|/\d")
 _SECOND_LENGTH = pattern(r"(?<=\s[x×X])\s?\d")
 """`1024 x 768` is a size."""
 
+_DATE = pattern(r"(?:19|20)\d\d-[01]\d$")
+"""The beginning of `2026-02-16`."""
+
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
 _PERCENT = {"%", "٪", "pct", "percent", "Percent", "Prozent"}
 _MOST_MINUTES = 240
@@ -166,7 +169,7 @@ _MOST_MINUTES = 240
 _MODEL_NUMBER = 1000
 """`7950X` is a processor, not a factor."""
 
-_SPEED_BEHIND = pattern(r"[\s*_`]{0,4}(?:speed|fast)", re.IGNORECASE)
+_SPEED_BEHIND = pattern(r"[\s*_`]{0,4}(?:speed|fast|quick|improv|fewer|less\b|smaller|lower|higher|better|reduc)", re.IGNORECASE)
 
 
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
@@ -248,6 +251,8 @@ def _quantity(match: re.Match[str]) -> Quantity | None:
     if match["high"] and match["high_scale"] and not match["low_scale"]:
         low *= SCALES[match["high_scale"]]  # 5-10k
     kind, named, end = _kind_and_unit(match, low)
+    if match["high"] and named is None and _DATE.match(match[0]):
+        return None
     is_length = kind is Kind.TIMES and _SECOND_LENGTH.match(match.string, match.end())
     if is_length or (match["unit"] is None and _NUMBER_GOES_ON.match(match.string, match.end())):
         return None

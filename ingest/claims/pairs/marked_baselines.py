@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
+from ingest.claims.numbers.quantities import Kind
 from ingest.claims.pairs.side_labels import BASELINE_FIRST, CANDIDATE_FIRST, is_stated_above
 from ingest.claims.pairs.tenses import AFTER_BEHIND_FIGURE, BEFORE_BEHIND_FIGURE, EARLIER
 from ingest.claims.patterns import pattern
@@ -100,6 +101,9 @@ _BASELINE_IN_BRACKET = pattern(
 )
 """`5.8k (was ~384k)`: accepted without units, since a label or header cell may name the metric."""
 
+_STATE_FALLS = pattern(r"[*_`]*,?\s(?:down|up) from\s", re.IGNORECASE)
+"""`1.5x, down from 40x`: how many times as long as something else it takes."""
+
 _ASIDE = pattern(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
 _NAMED_OTHERWISE = pattern(r"\s*[A-Za-z]")
 """`a 2.2 GHz board, where AES was at 250 MB/s`: a unit that is not known follows the first figure, so it is no pair."""
@@ -120,7 +124,9 @@ def by_marked_baseline(two: TwoFigures) -> Effect | None:
     unless a word says that it is a loss.
     """
     has_unit = two.first.metric is not None or two.second.metric is not None
-    baseline = _BASELINE_WORD.fullmatch(two.between) if has_unit or _BASELINE_IN_BRACKET.fullmatch(two.between) else None
+    are_states = two.first.kind is two.second.kind is Kind.TIMES and _STATE_FALLS.match(two.between) is not None
+    is_told = has_unit or are_states or _BASELINE_IN_BRACKET.fullmatch(two.between)
+    baseline = _BASELINE_WORD.fullmatch(two.between) if is_told else None
     if baseline is None or are_unrelated_figures(two):
         return None
     word = baseline["word"].lower().rstrip(":")

@@ -41,7 +41,7 @@ def by_arrow(two: TwoFigures) -> Effect | None:
         return None
     if two.first.unit is None and two.second.unit is None and _is_numbered(two):
         return None
-    if _is_number_of_item(two.text, two.first):
+    if _is_number_of_item(two.text, two.first) or (two.first.unit is None and _ENDS_CODE.match(two.between) and not two.left.endswith("`")):
         return None
     is_condition = two.second.unit is None and two.text[two.first.start] in "><≥≤"  # `> 10 MB → 413`
     return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.baseline_first
@@ -50,6 +50,9 @@ def by_arrow(two: TwoFigures) -> Effect | None:
 _SET_TO = pattern(r"\w\s?=\s?$")
 """`qps = 4 => 43 ms`: the bare number is a setting, not a baseline."""
 
+
+_ENDS_CODE = pattern(r"`\s*[=-]>")
+"""Behind a command that ends with a number, and before its result: `run -c 0-3 12` in backticks, then `=> 8.9 s`."""
 
 _BEHIND_ITEM = pattern(r"[.)]\s")
 
@@ -313,7 +316,9 @@ _CHANGED = pattern(rf"\b(?:{VERBS[Sense.FALL]})\s+(?:the\s+|our\s+|an?\s+)?{DECO
 _THING_TO = pattern(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+)?to\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
 """`cuts a 12 s startup to 3 s`"""
 
-_TAKES = pattern(rf"\b(?:takes?|took|brings?|brought|gets?|got|turn(?:s|ed|ing)?)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE)
+_TAKES = pattern(
+    rf"\b(?:takes?|took|brings?|brought|gets?|got|turn(?:s|ed|ing)?)\s+(?:the\s+|our\s+|an?\s+)?{DECORATION}{HEDGE}$", re.IGNORECASE
+)
 _THING_DOWN_TO = pattern(
     rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:down\s+to|into\s+(?:an?|just|only|one of))\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE
 )

@@ -16,7 +16,7 @@ from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.numbers.units import unit
 from ingest.claims.patterns import lowered, pattern
-from ingest.claims.words.vocabulary import Sense
+from ingest.claims.words.vocabulary import DECORATION, HEDGE, Sense
 from ingest.claims.words.word_tables import alternation, heading_ends
 from schemas.rows.claim import ClaimMetric
 
@@ -24,8 +24,10 @@ _MARKED_HEADING = (
     r"[ \t]{0,8}(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
 )
 _BARE_HEADING_LINE = (
-    r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12}|[ \t][a-z]{3,20}(?=[:：]))?[:：]?(?:[ \t]`[^`\n]{1,80}`)?[ \t]*$"
+    r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12}|[ \t][a-z]{3,20}(?=[:：]))?"
+    r"[:：]?(?:[ \t]`[^`\n]{1,80}`)?[ \t]*$"
 )
+"""`Before:`, `After this patch:`, `Before optimization:`"""
 _FLAGS = re.IGNORECASE | re.MULTILINE
 
 
@@ -181,6 +183,9 @@ def _sections_below(text: str, headings: Iterable[re.Match[str]], after: re.Patt
 _UNIT_OF_LABEL = pattern(r"\((?P<unit>[A-Za-zµμ/]{1,12})\)\s*$")
 """`Mean TTFT (ms): 312.45`, as vLLM and SGLang print their results."""
 
+_AHEAD = pattern(rf".{{0,3}}|{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)
+"""What may be between a label and its figure: `1 day: about **1,200 s**`."""
+
 _RATE_LABELS = ("/s", "/sec")
 """`Transfer/sec: 20 MB`: a rate whose unit looks like a size."""
 
@@ -193,7 +198,7 @@ def _labelled_figures(text: str, start: int, end: int) -> dict[str, Quantity]:
         figure = next(quantities(text, *line.span("rest")), None)
         if figure and figure.unit is None and (named := _UNIT_OF_LABEL.search(line["label"])):
             figure = figure.in_unit(unit(named["unit"]), MeasureSource.LABEL)
-        if figure and figure.unit and figure.start - line.start("rest") <= 3 and not line["label"].endswith(_RATE_LABELS):
+        if figure and figure.unit and _AHEAD.fullmatch(text, line.start("rest"), figure.start) and not line["label"].endswith(_RATE_LABELS):
             found.setdefault(line["label"].strip().lower(), figure)
     return found
 

@@ -37,7 +37,8 @@ _COUNTED = pattern(
 """`issued 62 SQL queries; it now issues 4`: the noun is given once."""
 
 BEFORE_BEHIND_FIGURE = pattern(
-    r"\s*(?:total |each |overall )?\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", re.IGNORECASE
+    r"\s*(?:total |each |overall )?\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?",
+    re.IGNORECASE,
 )
 AFTER_BEHIND_FIGURE = pattern(r"\s*(?:total |each |overall )?\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", re.IGNORECASE)
 _NOW = pattern(rf"[*_`]*(?:[\s-][a-z][\w/-]*){{1,3}}\s+(?:is|are|takes|takes? only)\s+now\s+{DECORATION}{HEDGE}{DECORATION}", re.IGNORECASE)

@@ -21,7 +21,7 @@ _SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(
 
 _GAP = pattern(rf"{_SPREAD}[ \t]+")
 _WIDE_GAP = pattern(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
-_LAST_COLUMN = pattern(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
+_LAST_COLUMN = pattern(r"[ \t]*[↓↑▼▲]?[ \t]*(?:$|\||[^\n(]{0,24}\))", re.MULTILINE)
 _BEHIND_A_SIGN = pattern(r"[ \t]*(?:\)?$|\||\(p=|x \d)", re.MULTILINE)
 _ROW_ENDS = pattern(r"[ \t]*$", re.MULTILINE)
 

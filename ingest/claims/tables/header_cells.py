@@ -62,6 +62,15 @@ _NOT_A_SIDE = pattern(
 )
 """`Previous (session 57)`, `this week`: columns of two periods, not of a change. `% of bill`: a column of shares."""
 
+_STATE = pattern(r"(?:[\w-]+ )?ratio\b|vs\.?\s", re.IGNORECASE)
+"""`Speed ratio`, `vs baseline`: how one thing compares with another, beside `Improvement`."""
+
+
+def _says_more(words: str, chosen: str) -> bool:
+    """Whether another change column says more about the change than the chosen one: of percentages, or of gains."""
+    return bool((_DIFFERENCE.match(chosen) and "%" in words) or (_STATE.match(chosen) and GAIN_HEADER.search(words)))
+
+
 _DIFFERENCE = pattern(r"(?:Δ|delta|diff\w*|change|sav(?:ed|ings?))(?![^%]*%)", re.IGNORECASE)
 """A column of absolute differences. Beside a column of percentages, it is not the change column."""
 
@@ -77,7 +86,7 @@ def columns_by_headers(headers: Row) -> Columns:
             before = index
         elif role == "after" or (role == "before" and _AFTER.match(header.words)):  # `Before | Current`
             after.append(index)
-        elif role == "change" and (change is None or (_DIFFERENCE.match(headers[change].words) and "%" in header.words)):
+        elif role == "change" and (change is None or _says_more(header.words, headers[change].words)):
             change = index
     if before is None and len(after) > 1 and _MAIN_BRANCH.fullmatch(headers[after[0]].words):
         before, after = after[0], after[1:]
@@ -215,11 +224,15 @@ def proven_pair(row: Row, columns: Columns) -> Effect | None:
     return None
 
 
+OF_REAL_TIME = pattern(r"\brtf\b|real[- ]?time", re.IGNORECASE)
+"""`Audio | Total | RTF`: how long the audio is and how long it takes to make it, not two versions."""
+
+
 def _changes_behind(row: Row, column: int, columns: Columns) -> Iterator[tuple[Quantity, str, str]]:
     """The changes behind the figure in that column, `10 ms (-50%)`, and in the next one, each with header cell and words of its cell."""
     yield from ((change, "change", row[column].words) for change in row[column].quantities[1:])
-    if column + 1 < len(row):
-        header = columns.headers[column + 1] if column + 1 < len(columns.headers) else ""
+    header = columns.headers[column + 1] if column + 1 < len(columns.headers) else ""
+    if column + 1 < len(row) and not OF_REAL_TIME.search(header):
         yield from ((change, header, row[column + 1].words) for change in row[column + 1].quantities[:1])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import Effect
@@ -29,21 +29,34 @@ def pairs_by_headers(row: Row, columns: Columns) -> list[Effect]:
 
 
 def _pairs(row: Row, columns: Columns, column: int) -> Iterator[Effect]:
-    """The pair of two cells; several pairs where both cells have several figures, `367 ms / 15 MB`."""
+    """The pair of two cells; several pairs where both cells have several figures, `367 ms / 15 MB` or `36 µs, 4 KB, 49 allocs`."""
     assert columns.before is not None
     first, second = figures(row, columns, columns.before), figures(row, columns, column)
-    several = len(first) == len(second) > 1 and "/" in row[columns.before].words and "/" in row[column].words
+    several = len(first) == len(second) > 1 and all(_LISTED.search(row[side].words) for side in (columns.before, column))
     if not first and not second and _LOAD.search(row[0].words):
         first, second = _shares(row[columns.before]), _shares(row[column])
     for before, after in zip(first, second, strict=True) if several else zip(first[:1], second[:1], strict=False):
         pair = Effect(min(before.start, after.start), max(before.end, after.end), before, after)
         whole = _with_change(pair, row, columns, column, must_agree=several)
         is_proven = before.kind is after.kind and whole.change is not None and agrees(pair, whole.change)
-        if before.low == after.low == 0:  # `0 B | 0 B` claims nothing
+        if before.low == after.low == 0 or _are_equal_counts(before, after):  # `0 B | 0 B` claims nothing
             continue
         if _are_comparable(before, after, columns) or (is_proven and before.unit is after.unit is None):
             yield whole
 
+
+_MANY = 1000
+
+
+def _are_equal_counts(before: Quantity, after: Quantity) -> bool:
+    """Whether both figures are the same large whole number, as the records that two runs read."""
+    return (
+        before.low == after.low >= _MANY and before.metric in (None, ClaimMetric.SIZE, ClaimMetric.OPERATIONS) and before.low.is_integer()
+    )
+
+
+_LISTED = pattern(r"^[^(]*\d[^(]*(?:\s/\s?|,\s)[~*_`]*\d|\d\s?/\s?\d|\d\s?[A-Za-zµ]{1,3}/\d")
+"""Several figures of one cell, of different measures; not one with another unit in brackets, `111 ms (11 µs/query)`."""
 
 _LOAD = pattern(r"\b(?:cpu|processor|ram|mem(?:ory)?|heap)\b(?! util)", re.IGNORECASE)
 """Row labels of resources whose usage is given as a percentage."""
@@ -176,6 +189,25 @@ def change_without_figures(row: Row, columns: Columns) -> Effect | None:
     if len(beside) == 1 and beside[0].unit:
         whole = whole._replace(start=beside[0].start, after=beside[0], word=change.sign)
     return whole
+
+
+def with_figures_of_series(effect: Effect, above: Sequence[Row], row: Row, columns: Columns) -> Effect:
+    """A percentage with the figure beside it and the one that it compares with: of the row above, or of the first row.
+
+    `Baseline | 40 s | -`, `+ cache | 20 s | 50%`, `+ index | 10 s | 50%`, `Total | 10 s | 75%`.
+    """
+    is_alone = not (effect.is_pair or effect.after or effect.labels) and effect.change is not None
+    if columns.change is None or not above or not is_alone or effect.change is None or effect.change.kind is not Kind.PERCENT:
+        return effect
+    own = figures(row, columns, columns.change - 1) if columns.change > 1 else []
+    if len(own) != 1 or own[0].unit is None:
+        return effect
+    for other in (above[-1], above[0]):
+        compared = figures(other, columns, columns.change - 1) if len(other) >= columns.change else []
+        pair = Effect(own[0].start, effect.end, compared[0], own[0], effect.change) if len(compared) == 1 else None
+        if pair and compared[0].has_metric_of(own[0]) and agrees(pair, effect.change):
+            return pair
+    return effect
 
 
 _NAME = pattern(r"[*_`]*\s(?P<name>[A-Za-z][\w-]*)")

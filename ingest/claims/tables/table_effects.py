@@ -14,6 +14,7 @@ from ingest.claims.prose import prose_effects
 from ingest.claims.tables.cells import Row, header_and_rows, with_unit
 from ingest.claims.tables.header_cells import (
     BASE_BRANCH,
+    OF_REAL_TIME,
     Columns,
     columns_by_headers,
     completed_by_row,
@@ -30,6 +31,7 @@ from ingest.claims.tables.rows import (
     named_changes,
     pairs_by_headers,
     with_candidate_figure,
+    with_figures_of_series,
 )
 from ingest.claims.words.vocabulary import Sense
 
@@ -112,12 +114,13 @@ def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str
         return
     several = paired_columns(headers)
     columns = several[0] if several else with_signs_of(completed_by_row(first, rows), rows)
-    for row in rows:
-        for effect in captioned_gains(text, start, headers, row) or _row_effects(text, row, columns):
+    for index, row in enumerate(rows):
+        for found in captioned_gains(text, start, headers, row) or _row_effects(text, row, columns):
+            effect = with_figures_of_series(found, rows[:index], row, columns)
             yield effect, _words_for_metric(row, columns, effect), _rest_of_cell(text, row, effect)
         for others in several[1:]:
-            for effect in pairs_by_headers(row, others):
-                yield effect, _words_for_metric(row, others, effect), ""
+            for pair in pairs_by_headers(row, others):
+                yield pair, _words_for_metric(row, others, pair), ""
 
 
 def _with_labels_first(headers: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
@@ -149,7 +152,9 @@ class TableRow(NamedTuple):
 
 def _row_effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
     """The effects of a row by the first rule that applies; none for scores of an audit."""
-    inline = [effect for cell in cells for effect in prose_effects(text, list(cell.quantities), cell.start, cell.end)]
+    headers = columns.headers
+    told = [cell for index, cell in enumerate(cells) if not OF_REAL_TIME.search(headers[index] if index < len(headers) else "")]
+    inline = [effect for cell in told for effect in prose_effects(text, list(cell.quantities), cell.start, cell.end)]
     row = TableRow(text, cells, columns, inline)
     found = first_result(RULES, row) or []
     return [] if not row.has_pairs and _are_audit_scores(cells, found) else found
