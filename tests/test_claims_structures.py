@@ -1,0 +1,135 @@
+"""Claims in the structures of reports: rows named before and after, steps of a series, labelled lines; and figures that claim nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from schemas.rows.claim import ClaimKind, ClaimMetric, Direction
+from tests.claims_read import claims_read
+
+
+def ratios(text: str) -> list[float | None]:
+    return [claim.ratio for claim in claims_read(text) if claim.kind is ClaimKind.QUANTIFIED]
+
+
+def table(heads: str, *rows: str) -> str:
+    return "\n".join([f"| {heads} |", "|---" * (heads.count("|") + 1) + "|", *(f"| {row} |" for row in rows)])
+
+
+LINES = [
+    # a heading with a word behind the side
+    (
+        "Before optimization:\n- Mean latency: 450ms\n- Rate: 220 req/s\n\nAfter optimization:\n- Mean latency: 150ms\n- Rate: 880 req/s",
+        [3, 4],
+    ),
+    ("### Before the rewrite\n\n- one day: about 900 seconds\n\n### After the rewrite\n\n- one day: about `1.5s`", [600]),
+    # the current figure is the candidate below the previous one, and the baseline above the new one
+    ("perf: lookups\n\nPrevious: 36 ms\nCurrent: 12 ms", [3]),
+    ("perf: lookups\n\n- previous median: `36 ms`\n- current median: `12 ms`\n- speedup: 3x", [3]),
+    ("perf: lookups\n\nCurrent: 36 ms\nAfter: 12 ms", [3]),
+    # the change alone below two figures with any labels
+    ("perf: lookups\n\n- Scan: 600 µs\n- Tree: 1.2 µs\n- **500x faster**", [500]),
+    # a result below the run is read by itself
+    (
+        "# Perf\n\n- **Before**: 5 allocations\n- **After**: 1 allocations\n\n**Result**: 6.5% improvement alone, 2.1% in the suite.",
+        [5, 1.065, 1.021],
+    ),
+    # a pair of a time and its rate is one effect
+    ("perf: build\n\nBuild: before 800 s / 1,000 rows/s → after 400 s / 2,000 rows/s = **+100 % faster**", [2]),
+    # two sides with a verb or a name each
+    ("The tuned kernel is quick: 0.5 ms, where the old one needed 2 ms.", [4]),
+    ("The load takes 12 s for a file of 1 GB; it took 96 s.", [8]),
+    ("The optimized kernel takes 0.5 ms, the reference takes 1.5 ms.", [3]),
+    ("A hash map turns the 30 s scan into a 200 ms lookup.", [150]),
+    ("encode 2.0 GB/s (was 0.5), decode 3.0 GB/s (was 1.5)", [4, 2]),
+    ("perf: 1000 rows in 0.5s (old: 4s)", [8]),
+    ("Rows: 4.0s total before, 1.0s total after", [4]),
+    ("# Fix of the batch: 20 Minutes to About 1 Second", [1200]),
+    # large factors, and factors of what is named behind them
+    ("# Speed\n\n- Vector search: 44.6x improvement\n- Vectors: 1400x improvement\n- 2000x fewer disk reads", [44.6, 1400, 2000]),
+    ("perf: SIMD\n\nPolynomial exp (3.1x silu), cosine for batches (6.3x batch cosine)", [3.1, 6.3]),
+    # more of a speedup is better, less of a bandwidth that is used, too
+    ("perf: fusion. speedup 1.1 → 1.32", [1.2]),
+    ("Pages are 40% quicker and use 3x less bandwidth.", [1.4, 3]),
+    ("perf: overhead\n\n- **Vectors:** nearly at the speed of exact (1.5x, down from 30x)", [20]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), LINES)
+def test_lines(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.005)
+
+
+TABLES = [
+    # rows are the sides, although a header cell looks like that of a change
+    (table("Version | 100k frames | Impact", "**Before (wrapper)** | 3.3 ms | high", "**After (reused)** | 0.3 ms | none"), [11]),
+    # rows with any names, and their differences below
+    (
+        table(
+            "Mode | Decode tok/s | p50 | µs/layer",
+            "Graph | **300** | 3.0ms | 100",
+            "Eager | 250 | 3.6ms | 120",
+            "Delta | +20% | -17% | -17%",
+        ),
+        [1.2, 1.2, 1.2],
+    ),
+    # each change below its figure, of the row above or of the first
+    (
+        table(
+            "Step | Time | Improvement",
+            "Baseline | 40,000ms | -",
+            "+ cache | 20,000ms | 50%",
+            "+ index | 8,000ms | 60%",
+            "Total | 8,000ms | **80%**",
+        ),
+        [2, 2.5, 5],
+    ),
+    # several figures of a cell, of one measure each; those in brackets are the same figure in another unit
+    (
+        table(
+            "Case | Before | After | Improvement", "stat | 36µs, 4.2KB, 49 allocs | 12µs, 1.4KB, 7 allocs | **67% faster, 67% less memory**"
+        ),
+        [3, 3, 7],
+    ),
+    (table("Case | Before | After | Speedup", "stat (10k) | 111 ms (11.1 µs/query) | 14.8 ms (1.5 µs/query) | **7.5×**"), [7.5]),
+    # of two columns about the change, the one of gains
+    (table("Task | Speed ratio | Improvement", "search | 0.82x | 44.6x faster"), [44.6]),
+    (
+        table("Step | Time (ns) | vs baseline | Improvement", "baseline | 34000 | +0 ns | +0.00%", "capacity | 32000 | +2000 ns | +6.25%"),
+        [1.0625],
+    ),
+    # other languages
+    (table("Métrica | Baseline (HEAD) | Otimizado | Ganho", "tempo total | 6000.00 | 400.00 | **93,33%**"), [15]),
+    # columns separated by blanks, with an arrow behind the change
+    ("## Bundle size\n```\nPage       Before      After      Savings\n/company   ~4.4 KB     166 B      96% ↓\n```", [4400 / 166]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TABLES)
+def test_tables(text: str, expected: list[float]) -> None:
+    assert ratios(text) == pytest.approx(expected, rel=0.03)
+
+
+NO_CLAIMS = [
+    "perf: similarity\n\nThe loop is unrolled (by a factor of 4).",
+    "perf: lower memory\n\n- Triple garbage collection calls (`gc.collect()` x3)",
+    table("Metric | Before | After | Savings", "Dependencies | 30+ packages | 6 packages | 80%"),
+    table("Metric | Before | After", "Records | 17,630,158 keys | 17,630,158 keys"),
+    "perf: speech\n\n" + table("Case | Audio | Total (median) | RTF", "4s | 4.8s | 8111 ms | 1.70x", "6s | 5.3s | 9076 ms | 1.70x"),
+    "perf: speech\n\n## 2026-02-16 — Baseline (0.6B, CUDA 12.8)",
+    "perf: what is next\n\n### To push beyond 50%",
+]
+
+
+@pytest.mark.parametrize("text", NO_CLAIMS)
+def test_what_is_no_claim(text: str) -> None:
+    assert ratios(text) == []
+
+
+def test_the_last_number_of_a_command_is_no_baseline_of_its_result() -> None:
+    assert ratios("perf: workers\n\n- before:\n  - `taskset -c 0-3 run 12` => **8.9s**") == []
+
+
+def test_a_remark_in_brackets_does_not_name_the_metric() -> None:
+    [claim] = claims_read("- **Query QPS**: before 1,060 → after 1,000 = **−6 %** (memory-bandwidth-bound)")
+    assert (claim.metric, claim.direction) == (ClaimMetric.THROUGHPUT, Direction.WORSE)
