@@ -397,7 +397,7 @@ _FASTER_OR_SLOWER = pattern(r"\b(?:faster|slower)\b")
 def _inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
     """The measure of an effect without a noun, `40% better`: by sign, by word of comparison, by title, else the usual. None for figures."""
     if effect.is_pair and effect.change is None:
-        is_state = effect.before is not None and effect.before.kind is Kind.TIMES and _speaks_of_speed(nearby.text)
+        is_state = effect.word and effect.before and effect.before.kind is Kind.TIMES and _speaks_of_speed(nearby.text)
         return Measure(ClaimMetric.TIME, MeasureSource.NOTHING, effect.unit) if is_state else None
     if effect.is_pair and nearby.is_table and _FASTER_OR_SLOWER.search(nearby.left.partition(" | ")[0]):
         return Measure(ClaimMetric.TIME, MeasureSource.CAPTION, effect.unit)

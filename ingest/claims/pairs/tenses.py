@@ -18,8 +18,8 @@ _SPENDS = (
 
 _LATER = pattern(
     rf"(?:{SAME_SENTENCE}{{0,60}}?|[;,]\s(?:and\s)?(?:the\s)?|[^.;\n\d]{{0,60}}\.\s+(?=Now\s))\b(?:now|after|new|becomes?|became|currently"
-    rf"|optimi[sz]ed|to|(?:and|but|it) takes)\b"
-    rf"[^.;\n]{{0,30}}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECORATION}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
+    rf"|optimi[sz]ed|(?:and|but|it) takes)\b"
+    rf"[^.;\n]{{0,30}}|{SAME_SENTENCE}{{0,60}}?\bto\s+{DECORATION}{HEDGE}{DECORATION}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECORATION}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
     rf"|[;,]\s(?:and\s|but\s)?(?:it|they)['’](?:s|re)\s(?:now\s)?{DECORATION}{HEDGE}"
     r"|[^.;\n\d]{0,40}(?:[;,]\s(?:and\s|but\s)?(?:after|with|now|it now|they now|the new|this (?:pr|branch|patch|change|commit))"
     r"|\.\s+(?:with|after|now|using|thanks to|the new|this|it now|they now|it|they))"
@@ -94,8 +94,15 @@ _CONTRAST = pattern(
 )
 
 
+_IT_TOOK = pattern(r"[;,]\s+(?:it|they) (?:took|needed)\s", re.IGNORECASE)
+_TAKES = pattern(rf"\b(?:now|{_SPENDS})\b[^.;\n]{{0,20}}$", re.IGNORECASE)
+"""`takes 12 s; it took 95 s`, not `after 12 s the client gives up; it took 95 s before that`."""
+
+
 def by_contrast(two: TwoFigures) -> Effect | None:
     """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`: the candidate first, then the old version."""
     has_unit = two.first.metric is not None
     contrasts = has_unit and not EARLIER.search(two.left) and _CONTRAST.fullmatch(two.between)
+    if contrasts and _IT_TOOK.search(two.between) and not _TAKES.search(two.left):
+        return None
     return two.candidate_first if contrasts else None
