@@ -24,7 +24,7 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 | 6c effects of a table | `tables.table_effects.table_effects`, its `RULES` | columns: `tables.header_cells`; figures: `tables.rows` |
 | 7 expressions of one effect joined | `judge.merging.with_expressions_joined` | one claim too many or too few; a wrong span |
 | 8 words around the effect | `judge.surroundings.surroundings_of` | words of a neighbour taken for those of the effect |
-| 9 metric, or no performance | `judge.metrics.measure_of` | a wrong metric; settings: `judge.not_performance` |
+| 9 metric, or no performance | `judge.metrics.measure_of` | a wrong metric: `judge.nouns`, …; settings: `judge.not_performance` |
 | 10 ratio | `judge.ratios.ratio_of` | 3 instead of 1/3, `50% faster` instead of `50% less` |
 | 11 evidence, hedge, origin, subject | `judge.evidence` | any of those fields; words/evidence.toml, … |
 | 12 scope | `judge.scope.scope_of`, its `FEATURES` and weights | micro, component, end to end; words/scope.toml |

@@ -29,7 +29,8 @@ from ingest.claims.judge.features import (
     tables_of,
     weights_of,
 )
-from ingest.claims.judge.metrics import SIGNED, is_title_of_speed
+from ingest.claims.judge.inferred_metrics import is_title_of_speed
+from ingest.claims.judge.nouns import SIGNED
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind
 from ingest.claims.patterns import pattern

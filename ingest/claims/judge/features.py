@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ingest.claims.find.multi_search import WordSearch, whole_word
-from ingest.claims.judge.metrics import is_title_of_speed
+from ingest.claims.judge.inferred_metrics import is_title_of_speed
 from ingest.claims.judge.ratios import Range, geometric_mean
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
