@@ -150,3 +150,23 @@ def test_a_command_opens_the_store_once(words: str, sample_store: Store, monkeyp
         assert "3 runs without a recorded date" in done.stderr
     if "gpt-9" in words:
         assert "No run has model 'gpt-9'." in done.stderr
+
+
+def test_an_answer_that_is_kept_is_found_once_for_each_value_and_not_beyond_the_end(sample_store: Store) -> None:
+    """Kept beyond the end, it would be that of an earlier state of the store; one table for all values would be that of the first."""
+    transaction = ReadTransaction(sample_store)
+    sql = "select run_id from v_runs limit $most"
+
+    def kept(most: int) -> tuple[str, int]:
+        name = transaction.keep(sql, {"most": most})
+        with transaction.reading() as connection:
+            [(rows,)] = connection.execute(f"select count(*) from {name}").fetchall()
+        return name, rows
+
+    first, again, other = kept(2), kept(2), kept(1)
+    assert first == again
+    assert (first[1], other[1]) == (2, 1)
+    transaction.end()
+    ingest([LATE], sample_store)
+    assert kept(9)[1] == 4
+    transaction.end()

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from app.queries.filters.chosen import NO_FILTERS, Filters, where, where_claims, where_shown
 from app.queries.filters.registry import MIN_CONFIDENCE
 from app.queries.grouping import group
+from app.queries.read_transaction import ReadTransaction, read_transaction
 from app.queries.runs import fetch
 from app.queries.sentences import WINDOW, sentence
 from ingest.store.database import Store
@@ -64,7 +65,6 @@ PICKS = {
 
 
 _CAVEAT = f"case when kind = 'quantified' then {caveat_sql()} end as caveat"
-_FINDINGS = "findings join v_runs using (run_id)"
 _LARGEST_FIRST = "kind desc, ratio desc nulls last, run_id, claim_no"
 """Quantified claims come first: `quantified` follows `qualitative`."""
 
@@ -248,40 +248,57 @@ def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts
     return RunFacts(claims.filter(is_shown), claims.filter(pc.invert(is_shown)), *others)
 
 
+_CHOSEN_FINDINGS = """
+select rule, severity, message, run_id, place, cost_own_usd
+from findings join (select run_id, place, cost_own_usd from v_runs where {condition} and findings > 0) using (run_id)
+"""
+"""The findings of chosen runs, with what tells and sorts them: the other columns are read of those that are listed."""
+
+
+def _findings_of(transaction: ReadTransaction, filters: Filters) -> str:
+    """The temporary table with the findings of the chosen runs."""
+    condition = where(filters)
+    return transaction.keep(_CHOSEN_FINDINGS.format(condition=condition.sql), condition.parameters)
+
+
 def findings(
     store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = (), limit: int | None = None
 ) -> pa.Table:
     """Findings with FINDING_COLUMNS, errors first."""
-    condition = where(filters)
-    sql = f"select {', '.join(FINDING_COLUMNS)} from {_FINDINGS} where {condition.sql} and {_finding_choice(severities, rules)}"
-    return fetch(store, _cut(f"{sql} order by {_WORST_FIRST}", limit), condition.parameters | _bound(severity=severities, rule=rules))
+    with read_transaction(store) as transaction:
+        chosen = f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
+        wanted = _cut(f"select run_id, rule, severity, message, place {chosen} order by {_WORST_FIRST}", limit)
+        sql = f"""
+            with wanted as ({wanted}),
+            about as (select {_ABOUT_RUNS}, cost_own_usd from v_runs where place in (select place from wanted))
+            select {", ".join(FINDING_COLUMNS)}
+            from findings semi join wanted using (run_id, rule, severity, message) join about using (run_id)"""
+        return fetch(transaction, _cut(f"{sql} order by {_WORST_FIRST}", limit), _bound(severity=severities, rule=rules))
 
 
 def count_findings(store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = ()) -> tuple[int, int]:
     """(findings, runs they are about) under the same choice."""
-    condition = where(filters)
-    choice = _finding_choice(severities, rules)
-    sql = f"select count(*), count(distinct run_id) from {_FINDINGS} where {condition.sql} and {choice}"
-    [(found, runs)] = _rows(fetch(store, sql, condition.parameters | _bound(severity=severities, rule=rules)))
+    with read_transaction(store) as transaction:
+        chosen = f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
+        [(found, runs)] = _rows(
+            fetch(transaction, f"select count(*), count(distinct place) {chosen}", _bound(severity=severities, rule=rules))
+        )
     return found, runs
 
 
 def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
     """How often each rule found something, the gravest first, with what its runs cost, each run once, and one of its messages."""
-    condition = where(filters)
-    sql = f"""
-        with chosen as materialized (
-            select rule, severity, message, place, cost_own_usd  -- of runs with findings: the others need not be compared
-            from findings join (select run_id, place, cost_own_usd from v_runs where {condition.sql} and findings > 0) using (run_id)
-        ),
-        found as (select rule, severity, count(*) as findings, min(message) as example from chosen group by all),
-        of_runs as (
-            select rule, severity, count(*) as runs, sum(cost_own_usd) as cost_usd
-            from (select distinct rule, severity, place, cost_own_usd from chosen) group by all
-        )
-        select rule, severity, runs, findings, cost_usd, example from found join of_runs using (rule, severity)
-        order by {GRAVEST_FIRST}, runs desc, rule"""
-    return fetch(store, sql, condition.parameters)
+    with read_transaction(store) as transaction:
+        chosen = _findings_of(transaction, filters)
+        sql = f"""
+            with found as (select rule, severity, count(*) as findings, min(message) as example from {chosen} group by all),
+            of_runs as (
+                select rule, severity, count(*) as runs, sum(cost_own_usd) as cost_usd
+                from (select distinct rule, severity, place, cost_own_usd from {chosen}) group by all
+            )
+            select rule, severity, runs, findings, cost_usd, example from found join of_runs using (rule, severity)
+            order by {GRAVEST_FIRST}, runs desc, rule"""
+        return fetch(transaction, sql, {})
 
 
 def rules(store: Store) -> list[str]:

@@ -5,10 +5,11 @@ Requests are a command, one run of a screen, and a download. Each runs its queri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import RLock
+from typing import Any
 
 import duckdb
 
@@ -51,6 +52,7 @@ class ReadTransaction(Store):
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._searched: set[str] = set(self._found_before)
         self._at_hand: set[str] = set()
+        self._kept: dict[tuple[str, str], str] = {}
         self._turn = RLock()
         self._queries = 0
 
@@ -94,6 +96,7 @@ class ReadTransaction(Store):
         self._queries = 0
         self._searched = set(self._found_before)
         self._at_hand.clear()
+        self._kept.clear()
         self._open.close()
 
     def searched(self, filters: Filters) -> Filters:
@@ -114,6 +117,17 @@ class ReadTransaction(Store):
             with self.reading() as connection:
                 connection.execute(_AT_HAND.format(view=view))
             self._at_hand.add(view)
+
+    def keep(self, sql: str, parameters: Mapping[str, Any]) -> str:
+        """The name of a temporary table with the answer to a query: several questions read it, and it is asked once. Raises StoreError."""
+        question = sql, repr(sorted(parameters.items()))
+        with self._turn:
+            if question not in self._kept:
+                name = f"kept_{len(self._kept)}"
+                with self.reading() as connection:
+                    connection.execute(f"create temp table {name} as {sql}", dict(parameters))
+                self._kept[question] = name
+            return self._kept[question]
 
     def _search(self, text: str) -> None:
         with self.reading() as connection:
