@@ -48,6 +48,10 @@ LINES = [
     # large factors, and factors of what is named behind them
     ("# Speed\n\n- Vector search: 44.6x improvement\n- Vectors: 1400x improvement\n- 2000x fewer disk reads", [44.6, 1400, 2000]),
     ("perf: SIMD\n\nPolynomial exp (3.1x silu), cosine for batches (6.3x batch cosine)", [3.1, 6.3]),
+    # bare figures below the heading with their unit
+    ("perf: tables\n\nTiming (ms):\n- insert: 120 → 40\n- select: 90 → 45 (-50%)", [3, 2]),
+    # the sentence behind a pair says the same
+    ("Previously: ~500ms per request. Now: ~50ms per request. That's a 10x improvement.", [10]),
     # more of a speedup is better, less of a bandwidth that is used, too
     ("perf: fusion. speedup 1.1 → 1.32", [1.2]),
     ("Pages are 40% quicker and use 3x less bandwidth.", [1.4, 3]),
@@ -98,6 +102,9 @@ TABLES = [
         table("Step | Time (ns) | vs baseline | Improvement", "baseline | 34000 | +0 ns | +0.00%", "capacity | 32000 | +2000 ns | +6.25%"),
         [1.0625],
     ),
+    # measurements by configuration are no settings, and how it was done is not what was measured
+    (table("Config | p50 | p99", "before | 12 ms | 90 ms", "after | 6 ms | 30 ms"), [2, 3]),
+    (table("Version | Time (ms) | vs baseline", "baseline | 120 | 1.00x", "SIMD | 40 | 3.00x", "SIMD + threads | 12 | 10.0x"), [3, 10]),
     # other languages
     (table("Métrica | Baseline (HEAD) | Otimizado | Ganho", "tempo total | 6000.00 | 400.00 | **93,33%**"), [15]),
     # columns separated by blanks, with an arrow behind the change
@@ -118,6 +125,9 @@ NO_CLAIMS = [
     "perf: speech\n\n" + table("Case | Audio | Total (median) | RTF", "4s | 4.8s | 8111 ms | 1.70x", "6s | 5.3s | 9076 ms | 1.70x"),
     "perf: speech\n\n## 2026-02-16 — Baseline (0.6B, CUDA 12.8)",
     "perf: what is next\n\n### To push beyond 50%",
+    "Give tests of the whole app time\n\nThey run with an extended timeout.\n\nChanged from **60 seconds** → **180 seconds**",
+    "It took 45 min to write and 10 min to test.",
+    "After 5 min of silence the client reconnects; it took 30 s before a try was made.",
 ]
 
 

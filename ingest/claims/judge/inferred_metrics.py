@@ -10,6 +10,7 @@ from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import Measure, MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity
+from ingest.claims.numbers.units import unit
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import Sense
 from ingest.claims.words.word_tables import words
@@ -51,6 +52,8 @@ _FASTER_OR_SLOWER = pattern(r"\b(?:faster|slower)\b")
 
 def inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
     """The measure of an effect without a noun, `40% better`: by sign, by word of comparison, by title, else the usual. None for figures."""
+    if effect.is_pair and (of_list := _by_unit_of_list(effect, nearby)):
+        return of_list
     if effect.is_pair and effect.change is None:
         is_state = effect.word and effect.before and effect.before.kind is Kind.TIMES and _speaks_of_speed(nearby.text)
         return Measure(ClaimMetric.TIME, MeasureSource.NOTHING, effect.unit) if is_state else None
@@ -62,6 +65,18 @@ def inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
         return Measure(by_word, MeasureSource.COMPARISON, effect.unit)
     of_title = _metric_of_title(effect, nearby) if effect.sense in (Sense.GAIN, Sense.LOSS) or effect.is_pair else None
     return Measure(of_title, MeasureSource.TITLE, effect.unit) if of_title else _usual(effect, nearby)
+
+
+_UNIT_OF_LIST = pattern(r"[(\[](?P<unit>[a-zµμ/]{1,10})[)\]]\W*$")
+
+
+def _by_unit_of_list(effect: Effect, nearby: Surroundings) -> Measure | None:
+    """The measure of bare figures with nothing but a label before them, below a heading with their unit: `Timing (ms):`."""
+    if nearby.is_table or not _LABEL_ALONE.fullmatch(nearby.left) or (effect.before and effect.before.kind is not Kind.VALUE):
+        return None
+    found = _UNIT_OF_LIST.search(nearby.list_heading())
+    named = unit(found["unit"]) if found else None
+    return Measure(named.metric, MeasureSource.LIST_HEADING, named) if named else None
 
 
 def _usual(effect: Effect, nearby: Surroundings) -> Measure | None:

@@ -20,7 +20,7 @@ _LEADS_TO = pattern(r",? ?(?:bringing|taking|dropping|cutting|reducing|lowering)
 """`by over 15%, bringing the time from 27 s to 22.5 s`: the pair belongs to the percentage, even if they disagree."""
 
 _TAKES_UP = pattern(
-    r"\.\s+(?:This|That|Which|It|(?:So|Thus|Hence),? (?:this|that|it)) "
+    r"\.\s+(?:This|That(?:['’]s)?|Which|It(?:['’]s)?|(?:So|Thus|Hence),? (?:this|that|it)) "
     r"(?:(?:is|was|represents|amounts to|makes for) )?(?:an? |the )?(?:[\w-]+ )?[~*_]*$"
 )
 """`at 50 s, against 40 s. This 25% regression`: the next sentence refers to the pair."""

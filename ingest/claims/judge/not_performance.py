@@ -82,7 +82,7 @@ def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
         return True
     if _EVERY.search(nearby.left) or (effect.is_pair and _CONDITION.search(nearby.left)) or _grows_like_a_setting(effect, nearby):
         return True
-    if effect.is_pair and _is_of_set_times(effect, nearby):
+    if effect.is_pair and (_is_of_set_times(effect, nearby) or _changes_what_is_above(effect, nearby)):
         return True
     before = f"{_COMPOUND.sub('', _CASE.sub('', _words_before(nearby)))} {nearby.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
@@ -143,6 +143,17 @@ def _is_of_set_times(effect: Effect, nearby: Surroundings) -> bool:
     if nearby.is_table or effect.change or not _TIMEOUT_TITLE.search(_COMPOUND.sub("", nearby.title.lower)) or _has_near(_TIME, nearby):
         return False
     return all(figure is not None and figure.metric is ClaimMetric.TIME and is_round(figure) for figure in (effect.before, effect.after))
+
+
+_CHANGED_FROM = pattern(r"\W*(?:changed|increased|raised|bumped|extended|adjusted|set)\s(?:it\s|this\s)?(?:from\s)?[\s*_`]*$")
+_ABOVE = 200
+"""Characters above a sentence without a subject in which the setting is named that it changes."""
+
+
+def _changes_what_is_above(effect: Effect, nearby: Surroundings) -> bool:
+    """Whether the sentence says only `Changed from 60 s to 180 s`, and a setting is named above it."""
+    above = nearby.text[max(0, effect.start - _ABOVE) : effect.start]
+    return _CHANGED_FROM.fullmatch(nearby.left) is not None and _SETTINGS.search(above.lower()) is not None
 
 
 _GROWS = pattern(r"\b(?:climb\w*|gr[eo]ws?|growing|ris(?:es|ing)|rose|leak\w*|balloon\w*|increas(?:es|ing))\b[^.;]{0,40}$")

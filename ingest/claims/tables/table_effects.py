@@ -132,8 +132,14 @@ def _with_labels_first(headers: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
 
 def _is_table_of_settings(headers: Row, columns: Columns) -> bool:
     """Whether the rows are settings, `Setting | Before | After`; not so measurements by setting, `Config | Time | Speedup`."""
-    is_measured = columns.change is not None or (columns.before is not None and BASE_BRANCH.search(headers[columns.before].words))
-    return bool(headers) and not is_measured and _SETTINGS_HEADER.match(headers[0].words) is not None
+    if not headers or not _SETTINGS_HEADER.match(headers[0].words) or columns.change is not None:
+        return False
+    of_branch = columns.before is not None and BASE_BRANCH.search(headers[columns.before].words)
+    return not of_branch and not any(_STATISTIC.fullmatch(header.words) for header in headers[1:])
+
+
+_STATISTIC = pattern(r"p\d\d(?:\.?9)?|mean|median|latency|throughput", re.IGNORECASE)
+"""`Config | p50 | p99`: measurements by configuration."""
 
 
 class TableRow(NamedTuple):
