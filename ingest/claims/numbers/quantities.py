@@ -245,13 +245,13 @@ def _seconds(minutes: str | None, seconds: str | None) -> float:
 
 
 def _quantity(match: re.Match[str]) -> Quantity | None:
-    """The quantity of a match; None if the number is part of a word: `5x100`, `3rd`."""
+    """The quantity of a match; None if the number is part of a word or date: `5x100`, `3rd`, `2026-02-16`."""
     low = _number(match["low"], match["low_scale"])
     high = _number(match["high"], match["high_scale"]) if match["high"] else low
     if match["high"] and match["high_scale"] and not match["low_scale"]:
         low *= SCALES[match["high_scale"]]  # 5-10k
     kind, named, end = _kind_and_unit(match, low)
-    if match["high"] and named is None and _DATE.match(match[0]):
+    if named is None and (match["unit"] == "N" or (match["high"] and _DATE.match(match[0]))):  # `2N`
         return None
     is_length = kind is Kind.TIMES and _SECOND_LENGTH.match(match.string, match.end())
     if is_length or (match["unit"] is None and _NUMBER_GOES_ON.match(match.string, match.end())):
