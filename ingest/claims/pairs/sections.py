@@ -20,7 +20,10 @@ from ingest.claims.words.vocabulary import DECORATION, HEDGE, Sense
 from ingest.claims.words.word_tables import alternation, heading_ends
 from schemas.rows.claim import ClaimMetric
 
-_MARKED_HEADING = r"[ \t]{0,8}(?:#{1,6}[ \t]+|={2,5}[ \t]+|-{3,5}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
+_MARKED_HEADING = (
+    r"[ \t]{0,8}(?:#{1,6}[ \t]+|={2,5}[ \t]+|-{3,5}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)(?:\W{1,4})?(?:%s)(?![A-Za-z])"
+    r"[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
+)
 _BARE_HEADING_LINE = (
     r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,30}\)|[ \t](?:this|the|my) [a-z]{1,12}|[ \t][a-z]{3,20}(?=[:：]))?"
     r"[:：]?(?:[ \t]`[^`\n]{1,80}`)?[ \t]*$"
