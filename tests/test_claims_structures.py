@@ -46,7 +46,7 @@ LINES = [
     ("perf: 1000 rows in 0.5s (old: 4s)", [8]),
     ("Rows: 4.0s total before, 1.0s total after", [4]),
     ("# Fix of the batch: 20 Minutes to About 1 Second", [1200]),
-    ("Before the fix each poll cost 12 ms of CPU; after it, 0.4 ms.", [30]),
+    ("Before the fix each call cost 12 ms of CPU; after it, 0.4 ms.", [30]),
     # large factors, and factors of what is named behind them
     ("# Speed\n\n- Vector search: 44.6x improvement\n- Vectors: 1400x improvement\n- 2000x fewer disk reads", [44.6, 1400, 2000]),
     ("perf: SIMD\n\nPolynomial exp (3.1x silu), cosine for batches (6.3x batch cosine)", [3.1, 6.3]),
