@@ -24,7 +24,8 @@ class Passage(NamedTuple):
 
 _BLOCK = pattern(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```|[{EMOJI}])", re.MULTILINE)
 _LABEL = pattern(
-    rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*)?[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,3}}?)[*_`]{{0,3}}"
+    rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*|(?:#|//)[ \t](?=[^\n]*\d))?"
+    rf"[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,3}}?)[*_`]{{0,3}}"
     rf"(?:(?P<before>{BASELINE_LABELS})|(?P<after>{CANDIDATE_LABELS})|(?P<change>{CHANGE_LABELS}|time savings?))\b"
     r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[a-z/]{1,6}[ \t]*$))"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ingest.claims.judge.nouns import NO_PERFORMANCE, NOUN_REACH, NOUNS, nearest_noun
+from ingest.claims.judge.nouns import NO_PERFORMANCE, NOUN_REACH, NOUNS, last_noun, nearest_noun
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import Measure, MeasureSource
@@ -52,7 +52,7 @@ _FASTER_OR_SLOWER = pattern(r"\b(?:faster|slower)\b")
 
 def inferred(effect: Effect, nearby: Surroundings) -> Measure | None:
     """The measure of an effect without a noun, `40% better`: by sign, by word of comparison, by title, else the usual. None for figures."""
-    if effect.is_pair and (of_list := _by_unit_of_list(effect, nearby)):
+    if effect.is_pair and (of_list := _by_unit_of_list(effect, nearby) or _by_noun_of_list(effect, nearby)):
         return of_list
     if effect.is_pair and effect.change is None:
         is_state = effect.word and effect.before and effect.before.kind is Kind.TIMES and _speaks_of_speed(nearby.text)
@@ -77,6 +77,14 @@ def _by_unit_of_list(effect: Effect, nearby: Surroundings) -> Measure | None:
     found = _UNIT_OF_LIST.search(nearby.list_heading())
     named = unit(found["unit"]) if found else None
     return Measure(named.metric, MeasureSource.LIST_HEADING, named) if named else None
+
+
+def _by_noun_of_list(effect: Effect, nearby: Surroundings) -> Measure | None:
+    """The measure of bare figures on two labelled lines, `Before: 24K` and `After: 19K`, below a heading with their noun: `Bundle size`."""
+    noun = last_noun(nearby.list_heading()) if "\n" in nearby.inside and not nearby.is_table else None
+    if noun is None or noun.lastgroup in (None, NO_PERFORMANCE) or (effect.before and effect.before.kind is not Kind.VALUE):
+        return None
+    return Measure(ClaimMetric[str(noun.lastgroup)], MeasureSource.LIST_HEADING, effect.unit)
 
 
 def _usual(effect: Effect, nearby: Surroundings) -> Measure | None:

@@ -160,7 +160,8 @@ def _counts_files(effect: Effect, nearby: Surroundings) -> bool:
     is_load = effect.before is not None and effect.before.kind is Kind.PERCENT
     if effect.is_pair and _COUNTED_INSIDE.search(nearby.inside):
         return True
-    if not effect.is_pair or is_load or _OF_SIZE.search(nearby.left) or _OF_SIZE.search(nearby.right):
+    heading = nearby.list_heading() if "\n" in nearby.inside else ""
+    if not effect.is_pair or is_load or any(map(_OF_SIZE.search, (nearby.left, nearby.right, heading))):
         return False
     return not nearby.is_table or _COUNTED_ROW.search(nearby.left) is not None
 

@@ -63,7 +63,7 @@ _REDUCED = pattern(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
 def is_other_than_performance(effect: Effect, nearby: Surroundings) -> bool:
-    """Whether the figures certainly are no performance: of a diffstat, a corrected error, points in time, retention in days, or a price."""
+    """Whether the figures certainly are no performance: a diffstat, corrected errors, points in time, days of retention, prices, people."""
     if _DIFFSTAT.search(nearby.just_before) or _CORRECTED.match(_words_behind(nearby)):
         return True
     return effect.is_pair and (
@@ -71,7 +71,16 @@ def is_other_than_performance(effect: Effect, nearby: Surroundings) -> bool:
         or _is_in_days(effect, nearby)
         or _is_a_price(effect, nearby)
         or _is_growth_in_time(effect, nearby)
+        or (effect.unit is None and nearby.is_table and _ROW_OF_OTHERS.search(nearby.left) is not None)
     )
+
+
+_ROW_OF_OTHERS = pattern(
+    r"\| (?:[\w-]+ ){0,2}(?:layers?|heads|learning rate|lr|dropout|batch size|epochs?|hidden (?:size|dim\w*)|param(?:eter)?s|users|clients"
+    r"|(?:success|adaptation|error|failure|hit|win|conversion|detection) rate|auc|mrr|map(?:@\d+)?|ndcg(?:@\d+)?|efficiency|stability"
+    r"|confidence|diversity|index usage|stories|features|endpoints) \|"
+)
+"""The label of a row of bare numbers that are settings of a model, people, rates and marks."""
 
 
 def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:

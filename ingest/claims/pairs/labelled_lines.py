@@ -186,8 +186,9 @@ def _pairs_with_baseline_line(lines: list[Line], roles: list[str | None], named:
         if roles[index] == "change" and "after" in roles[:index]:  # `Reduction: 100 KB (50%)` is a difference, not a candidate figure
             continue
         candidates = _comparable_figures(lines[0], line)
+        bare = [] if candidates else _bare_figures(lines[0], line)
         changes = [*line, *lines[index + 1]] if index + 1 < len(lines) and roles[index + 1] == "change" else list(line)
-        proven = _pairs_with_agreeing_change(candidates, changes)
+        proven = _pairs_with_agreeing_change([*candidates, *bare], changes)
         if proven or (roles[index] == "after" and candidates):
             yield (proven or candidates)[0]
 
@@ -203,6 +204,13 @@ def _pair_proven_by_change(lines: list[Line]) -> Iterator[Effect]:
 def _comparable_figures(first: Line, second: Line) -> list[Effect]:
     """All pairs of a figure of the first line and one of the second with the same metric: `2 s, 40 MB` and `1 s, 10 MB` give two."""
     return [Effect(before.start, after.end, before, after) for before in first for after in second if before.has_metric_of(after)]
+
+
+def _bare_figures(first: Line, second: Line) -> list[Effect]:
+    """The pair of the first figures of two lines without units, `24K` and `19K`; it counts only with a change that agrees."""
+    if not first or not second or not all(one.kind is Kind.VALUE and one.unit is None for one in (first[0], second[0])):
+        return []
+    return [Effect(first[0].start, second[0].end, first[0], second[0])]
 
 
 def _pairs_with_agreeing_change(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Effect]:

@@ -33,7 +33,7 @@ from ingest.claims.tables.rows import (
     with_candidate_figure,
     with_figures_of_series,
 )
-from ingest.claims.words.vocabulary import Sense
+from ingest.claims.words.vocabulary import BARE_FACTOR, Sense
 
 _MEAN = pattern(r"mean|avg|average|median", re.IGNORECASE)
 _SPREAD = pattern(r"min|max|σ|std|range|relative|samples|runs", re.IGNORECASE)
@@ -161,6 +161,8 @@ def _row_effects(text: str, cells: Row, columns: Columns) -> list[Effect]:
     headers = columns.headers
     told = [cell for index, cell in enumerate(cells) if not OF_REAL_TIME.search(headers[index] if index < len(headers) else "")]
     inline = [effect for cell in told for effect in prose_effects(text, list(cell.quantities), cell.start, cell.end)]
+    if sum(quantity.kind is Kind.PERCENT for cell in cells for quantity in cell.quantities) > 1:  # `| Index usage | 20% | 95% | 4.75x |`
+        inline = [effect for effect in inline if effect.word != BARE_FACTOR]
     row = TableRow(text, cells, columns, inline)
     found = first_result(RULES, row) or []
     return [] if not row.has_pairs and _are_audit_scores(cells, found) else found
