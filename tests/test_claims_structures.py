@@ -30,6 +30,9 @@ LINES = [
     ("perf: lookups\n\nCurrent: 36 ms\nAfter: 12 ms", [3]),
     # the change alone below two figures with any labels
     ("perf: lookups\n\n- Scan: 600 µs\n- Tree: 1.2 µs\n- **500x faster**", [500]),
+    # sides in bold with a full stop, and figures with many digits
+    ("# Fixed N+1\n\n**Before**. ~600 ms query time (150 SQL queries)\n\n**Current**. ~300 ms query time (15 SQL queries)", [2, 10]),
+    ("Step 1: `all()`\n  Original time: 1.80000000000000021 seconds\n  Improved time: 0.60000000000029133 seconds", [3]),
     # a result below the run is read by itself
     (
         "# Perf\n\n- **Before**: 5 allocations\n- **After**: 1 allocations\n\n**Result**: 6.5% improvement alone, 2.1% in the suite.",
@@ -110,6 +113,8 @@ TABLES = [
     # measurements by configuration are no settings, and how it was done is not what was measured
     (table("Config | p50 | p99", "before | 12 ms | 90 ms", "after | 6 ms | 30 ms"), [2, 3]),
     (table("Version | Time (ms) | vs baseline", "baseline | 120 | 1.00x", "SIMD | 40 | 3.00x", "SIMD + threads | 12 | 10.0x"), [3, 10]),
+    # the first step compares with the same figure twice
+    (table("Stage | Mean | Δ vs. previous | Δ vs. original", "original | 300 s | – | –", "fewer clones | 240 s | -20% | -20%"), [1.25]),
     # other languages
     (table("Métrica | Baseline (HEAD) | Otimizado | Ganho", "tempo total | 6000.00 | 400.00 | **93,33%**"), [15]),
     # columns separated by blanks, with an arrow behind the change

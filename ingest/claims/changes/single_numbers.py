@@ -29,7 +29,7 @@ def _change_in_bracket(number: NumberInText) -> Effect | None:
     if found is None:
         return None
     percent = next(quantities(number.text, found.start("percent"), found.end("percent")), None)
-    if percent is None:  # `(+2.3000000000000003%)`: more digits than a quantity has
+    if percent is None:  # `(+2.30000000000000000000000003%)`: more digits than a quantity has
         return None
     sense = Sense.RISE if percent.sign == "+" else Sense.FALL
     return Effect(number.quantity.start, found.end(), after=number.quantity, change=percent, sense=sense, word=percent.sign)

@@ -27,11 +27,12 @@ _LABEL = pattern(
     rf"[ \t│║|{BULLETS}]*(?:\d+[.)][ \t]*|(?:#|//)[ \t](?=[^\n]*\d))?"
     rf"[*_`]{{0,3}}(?:(?:[\w/.-]+[ \t]+){{1,5}}\(|(?:\w+[ \t]+){{0,3}}?)[*_`]{{0,3}}"
     rf"(?:(?P<before>{BASELINE_LABELS})|(?P<after>{CANDIDATE_LABELS})|(?P<change>{CHANGE_LABELS}|time savings?))\b"
-    r"(?:[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[a-z/]{1,6}[ \t]*$))"
+    r"(?:[*_]{2}\.[ \t](?=[~<≈]?\d)|[^:=\n]{0,40}(?:[:=]|[ \t][-–—][ \t](?=[~<≈]?\d))"
+    r"|[ \t]{2,12}(?=[~<≈]?\d)|[ \t](?=\d[\d.,]*[ \t]?[a-z/]{1,6}[ \t]*$))"
 )
 """The label of a line in lower case."""
 
-_ENDS_A_LABEL = pattern(r"[:=]|[ \t][ \t–—\d-]")
+_ENDS_A_LABEL = pattern(r"[:=]|\*\*\.|[ \t][ \t–—\d-]")
 _LONGEST_LABEL = 160
 """Characters of a line within which its label ends with one of these: five times cheaper to test than the label itself."""
 
@@ -215,8 +216,9 @@ _CURRENT = "current"
 
 
 def _is_below_baseline(text: str, start: int) -> bool:
-    """Whether the line right above has another label for the baseline."""
-    above = _line_start(text, start - 1, 0) if start else 0
+    """Whether the line above, or above a blank line, has another label for the baseline."""
+    end = start - 2 if text.startswith("\n\n", start - 2) else start - 1
+    above = _line_start(text, end, 0) if end > 0 else start
     label = _label(text, above) if above < start else None
     return label is not None and label["before"] not in (None, _CURRENT)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ingest.claims.judge.ratios import agrees
@@ -98,6 +98,17 @@ _SETTINGS_HEADER = pattern(
 """The header cell above the row labels in a table of settings."""
 
 
+def _without_doubles(effects: Iterable[Effect]) -> Iterator[Effect]:
+    """The effects of a row; of several changes that compare the same two figures, as against the step before and the first, only one."""
+    seen: set[tuple[int, int]] = set()
+    for effect in effects:
+        figures = (effect.before.start, effect.after.start) if effect.before and effect.after else None
+        if figures is None or figures not in seen:
+            yield effect
+        if figures:
+            seen.add(figures)
+
+
 _NAMES_A_SIDE = pattern(r"[^\W\d_]+(?: ?\([^()]*\))?$")
 """`Before`, `After (with the cache)`, not `Base size` in `Base size | 5 MB | 2 MB | 60%`."""
 
@@ -115,8 +126,8 @@ def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str
     several = paired_columns(headers)
     columns = several[0] if several else with_signs_of(completed_by_row(first, rows), rows)
     for index, row in enumerate(rows):
-        for found in captioned_gains(text, start, headers, row) or _row_effects(text, row, columns):
-            effect = with_figures_of_series(found, rows[:index], row, columns)
+        found = captioned_gains(text, start, headers, row) or _row_effects(text, row, columns)
+        for effect in _without_doubles(with_figures_of_series(one, rows[:index], row, columns) for one in found):
             yield effect, _words_for_metric(row, columns, effect), _rest_of_cell(text, row, effect)
         for others in several[1:]:
             for pair in pairs_by_headers(row, others):
