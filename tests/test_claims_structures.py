@@ -155,6 +155,10 @@ def test_the_last_number_of_a_command_is_no_baseline_of_its_result() -> None:
     assert ratios("perf: workers\n\n- before:\n  - `taskset -c 0-3 run 12` => **8.9s**") == []
 
 
+def test_a_side_in_brackets_is_that_of_the_figure_before_it() -> None:
+    assert ratios("perf: 600 kB (with the player before) to 500 kB -> 20% smaller") == [pytest.approx(1.2, rel=0.05)]
+
+
 def test_a_remark_in_brackets_does_not_name_the_metric() -> None:
     [claim] = claims_read("- **Query QPS**: before 1,060 → after 1,000 = **−6 %** (memory-bandwidth-bound)")
     assert (claim.metric, claim.direction) == (ClaimMetric.THROUGHPUT, Direction.WORSE)

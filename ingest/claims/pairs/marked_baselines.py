@@ -90,6 +90,9 @@ _BASELINE_WORD = pattern(
 _LABEL_OF_NEXT_LINE = pattern(r"\n[^\n:]*\bvs\.?\s[^\n:]*:", re.IGNORECASE)
 """Below `Parallel vs Baseline: 1.02x` a line `Parallel vs Cached: 0.86x`."""
 
+_GOES_TO = pattern(rf"\)\s(?:to|{ARROW})\s{HEDGE}{DECORATION}$", re.IGNORECASE)
+"""`677 kB (before) to 612 kB`: the bracket is of the first figure."""
+
 _EITHER_ORDER = ("vs", "versus", "against", "compared")
 """Beginnings of words that do not say which figure is the baseline: `46 ms vs 51 ms`."""
 
@@ -130,7 +133,7 @@ def by_marked_baseline(two: TwoFigures) -> Effect | None:
     if baseline is None or are_unrelated_figures(two):
         return None
     word = baseline["word"].lower().rstrip(":")
-    if _LABEL_OF_NEXT_LINE.search(two.between):
+    if _LABEL_OF_NEXT_LINE.search(two.between) or (word in _AMBIGUOUS and _GOES_TO.search(two.between)):
         return None
     if word.startswith(_EITHER_ORDER) and (_ON_BASELINE.match(two.between) or is_stated_above(two, BASELINE_FIRST)):
         return two.baseline_first
