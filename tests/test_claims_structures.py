@@ -58,6 +58,10 @@ LINES = [
     ("# Assets\n\n**Bundle Size Reduction**:\n\n- Before: 24K (page.js)\n- After: 18K (page.js)\n- **Reduction: 6K (25% less)**", [4 / 3]),
     # comments of code
     ("perf: no ORM\n\n```python\n# Before: 45-90ms per operation\n# After: 15-30ms per operation\n```", [3]),
+    # a saving is the difference of the figures behind it, a percentage the share of those before it
+    ("**Results:** ~20s faster across the suite (200s → 180s)", [200 / 180]),
+    ("For a page of 10 posts this reduces queries from ~30 to 2 - a 93% reduction.", [15]),
+    ("Locally, the type check dropped ~54s (full) to ~18s on a warm build.", [3]),
     # the sentence behind a pair says the same
     ("Previously: ~500ms per request. Now: ~50ms per request. That's a 10x improvement.", [10]),
     # more of a speedup is better, less of a bandwidth that is used, too
@@ -140,6 +144,9 @@ NO_CLAIMS = [
     + table("Metric | Baseline | Optimized | Improvement", "**Layers** | 3 | 4 | +33%", "Concurrent Users | 10 | 100 | 10x"),
     "### Performance\n"
     + table("Metric | Baseline | Optimized | Improvement", "Index Usage | 20% | 95%+ | **4.75x**", "AUC | 0.69 | 0.75 | +9%"),
+    "perf: the fast script. It changes the mode of run.sh from 644 to 755.",
+    "perf: SIMD with the registers x7, x8",
+    "perf: shapes\n\n" + table("Case | Original | Optimized", "(1, 16, 20, 20) → (1, 32, 40, 40) | yes | no"),
     "perf: it makes 2 queries rather than 2N+1",
     "It took 45 min to write and 10 min to test.",
     "After 5 min of silence the client reconnects; it took 30 s before a try was made.",

@@ -126,11 +126,14 @@ def bare_factor(number: NumberInText) -> Effect | None:
         or number.text[number.quantity.end - 1] not in "xX×0123456789"
     ):
         return None
-    if number.text[number.quantity.start] in "xX×" and number.left.rstrip().endswith("`"):  # `gc.collect()` x3
+    if number.text[number.quantity.start] in "xX×" and not _INTRODUCES.search(number.left):  # `gc.collect() x3`, registers x7, x8
         return None
     stands_alone = not _COUNTS.search(number.left) and (number.followed_by(_ENDS) or _names_what_it_is_of(number))
     return number.effect(number.start_in_left, number.quantity.end, Sense.GAIN, BARE_FACTOR) if stands_alone else None
 
+
+_INTRODUCES = pattern(r"(?:[:=|]|[^)`]\s\(|[–—-]\s)\s*[*_~≈]*$")
+"""`speed: x3`, `a third step (x3)`: what may be before a factor with its sign first."""
 
 _OF_SOMETHING = pattern(r"(?:\s[a-z][a-z-]*(?<!ing)(?<!s)){1,3}(?:[,;)]|\s\()")
 

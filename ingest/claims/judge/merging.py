@@ -77,7 +77,8 @@ def _belongs_to_pair(gap: str, first: Effect, second: Effect) -> bool:
     if pair.before == pair.after:  # `unchanged at 6.3 s (64% speedup kept)`
         return False
     if other.change is None:
-        return gap.strip(" *_`") == "(" or (pair is first and _RESTATES.fullmatch(gap) is not None)
+        is_difference = pair is second and gap.endswith("(") and _is_difference(pair, other)
+        return is_difference or gap.strip(" *_`") == "(" or (pair is first and _RESTATES.fullmatch(gap) is not None)
     bare = gap.strip(" *_`")
     if not agrees(pair, other.change):
         is_restated = pair is first and _RESTATES.fullmatch(gap) is not None
@@ -89,12 +90,21 @@ def _belongs_to_pair(gap: str, first: Effect, second: Effect) -> bool:
             or bool(_LEADS_TO.match(bare) or (pair is second and _OPENS_BRACKET.fullmatch(gap)))
         )
     if not pair.unit:  # `from 32 to 128 to reduce passes by 4x` are two effects
-        return bare in (",", ":", "-", "—", "–", "=", "") or bool(_BRACKETED.fullmatch(gap))
+        is_restated = pair is first and _RESTATES.fullmatch(gap) is not None
+        return is_restated or bare in (",", ":", "-", "—", "–", "=", "") or bool(_BRACKETED.fullmatch(gap))
     return (
         not _SENTENCE_ENDS.search(gap)
         or (pair is first and bool(_TAKES_UP.search(gap)))
         or (len(gap) <= 4 and other.change.kind is Kind.TIMES)
     )
+
+
+def _is_difference(pair: Effect, saving: Effect) -> bool:
+    """Whether the absolute saving is the difference of the figures: `~21s faster across the suite (217s → 196s)`."""
+    if not (pair.before and pair.after and saving.after) or not saving.after.has_metric_of(pair.before):
+        return False
+    difference = abs(pair.before.scaled()[0] - pair.after.scaled()[0])
+    return math.isclose(difference, saving.after.scaled()[0], rel_tol=0.05)
 
 
 def joined(first: Effect, second: Effect) -> Effect:

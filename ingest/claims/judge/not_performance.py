@@ -71,6 +71,7 @@ def is_other_than_performance(effect: Effect, nearby: Surroundings) -> bool:
         or _is_in_days(effect, nearby)
         or _is_a_price(effect, nearby)
         or _is_growth_in_time(effect, nearby)
+        or (effect.unit is None and _OF_FILE_MODES.search(nearby.left) is not None)
         or (effect.unit is None and nearby.is_table and _ROW_OF_OTHERS.search(nearby.left) is not None)
     )
 
@@ -164,6 +165,9 @@ def _changes_what_is_above(effect: Effect, nearby: Surroundings) -> bool:
     above = nearby.text[max(0, effect.start - _ABOVE) : effect.start]
     return _CHANGED_FROM.fullmatch(nearby.left) is not None and _SETTINGS.search(above.lower()) is not None
 
+
+_OF_FILE_MODES = pattern(r"\b(?:mode|modes|permissions?|chmod)\b[^.;\n]{0,60}$")
+"""`changes the mode of the script from 644 to 755`"""
 
 _GROWS = pattern(r"\b(?:climb\w*|gr[eo]ws?|growing|ris(?:es|ing)|rose|leak\w*|balloon\w*|increas(?:es|ing))\b[^.;]{0,40}$")
 _IN_TIME = pattern(

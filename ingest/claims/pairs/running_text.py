@@ -41,6 +41,8 @@ def by_arrow(two: TwoFigures) -> Effect | None:
         return None
     if two.first.unit is None and two.second.unit is None and _is_numbered(two):
         return None
+    if two.first.unit is None and _BETWEEN_SHAPES.match(two.between):
+        return None
     if _is_number_of_item(two.text, two.first) or (two.first.unit is None and _ENDS_CODE.match(two.between) and not two.left.endswith("`")):
         return None
     is_condition = two.second.unit is None and two.text[two.first.start] in "><≥≤"  # `> 10 MB → 413`
@@ -53,6 +55,9 @@ _SET_TO = pattern(r"\w\s?=\s?$")
 
 _ENDS_CODE = pattern(r"`\s*[=-]>")
 """Behind a command that ends with a number, and before its result: `run -c 0-3 12` in backticks, then `=> 8.9 s`."""
+
+_BETWEEN_SHAPES = pattern(rf"\)\s*{ARROW}\s*\(")
+"""`(1, 16, 20) → (1, 32, 40)`: shapes."""
 
 _BEHIND_ITEM = pattern(r"[.)]\s")
 
@@ -282,7 +287,7 @@ def _from_to(two: TwoFigures) -> Effect | None:
     return two.baseline_first._replace(start=two.first.start - len(two.left) + start.start())
 
 
-_BARE_TO = pattern(rf"\s+(?:down\s+|up\s+)?to\s+{DECORATION}{HEDGE}", re.IGNORECASE)
+_BARE_TO = pattern(rf"[*_`]*(?:\s\([^()\n]{{1,30}}\))?\s+(?:down\s+|up\s+)?to\s+{DECORATION}{HEDGE}", re.IGNORECASE)
 _CHANGING = pattern(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", re.IGNORECASE)
 _FALLING = pattern(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", re.IGNORECASE)
 _BECAME_TO = pattern(
