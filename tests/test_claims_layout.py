@@ -6,15 +6,11 @@ import pytest
 
 from ingest.claims import Claim
 from schemas.rows.claim import ClaimKind, ClaimMetric, Evidence
-from tests.claims_read import claims_read
+from tests.claims_read import claims_read, table
 
 
 def quantified(text: str) -> list[Claim]:
     return [claim for claim in claims_read(text) if claim.kind is ClaimKind.QUANTIFIED]
-
-
-def table(heads: str, *rows: str) -> str:
-    return "\n".join([f"| {heads} |", "|---" * (heads.count("|") + 1) + "|", *(f"| {row} |" for row in rows)])
 
 
 TABLES = [

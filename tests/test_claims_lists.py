@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.rows.claim import ClaimKind, ClaimMetric
-from tests.claims_read import claims_read
-
-
-def ratios(text: str) -> list[float | None]:
-    return [claim.ratio for claim in claims_read(text) if claim.kind is ClaimKind.QUANTIFIED]
+from schemas.rows.claim import ClaimMetric
+from tests.claims_read import claims_read, ratios
 
 
 @pytest.mark.parametrize(

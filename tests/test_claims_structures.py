@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.rows.claim import ClaimKind, ClaimMetric, Direction
-from tests.claims_read import claims_read
-
-
-def ratios(text: str) -> list[float | None]:
-    return [claim.ratio for claim in claims_read(text) if claim.kind is ClaimKind.QUANTIFIED]
-
-
-def table(heads: str, *rows: str) -> str:
-    return "\n".join([f"| {heads} |", "|---" * (heads.count("|") + 1) + "|", *(f"| {row} |" for row in rows)])
-
+from schemas.rows.claim import ClaimMetric, Direction
+from tests.claims_read import claims_read, ratios, table
 
 LINES = [
     # a heading with a word behind the side
