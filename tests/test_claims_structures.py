@@ -35,6 +35,9 @@ LINES = [
     ("The tuned kernel is quick: 0.5 ms, where the old one needed 2 ms.", [4]),
     ("The load takes 12 s for a file of 1 GB; it took 96 s.", [8]),
     ("The optimized kernel takes 0.5 ms, the reference takes 1.5 ms.", [3]),
+    ("Original execution time was ~880ms, optimized execution time was ~800ms.", [1.1]),
+    ("It takes 5 s, was 20 s.", [4]),
+    ("The baseline loop over 6 words took **120 ms**. The optimized concurrent loop took **20 ms**, an **83%** improvement!", [6]),
     ("A hash map turns the 30 s scan into a 200 ms lookup.", [150]),
     ("encode 2.0 GB/s (was 0.5), decode 3.0 GB/s (was 1.5)", [4, 2]),
     ("perf: 1000 rows in 0.5s (old: 4s)", [8]),
@@ -55,6 +58,8 @@ LINES = [
     ("Locally, the type check dropped ~54s (full) to ~18s on a warm build.", [3]),
     # the sentence behind a pair says the same
     ("Previously: ~500ms per request. Now: ~50ms per request. That's a 10x improvement.", [10]),
+    # the noun inside the claim tells the metric, not one behind it
+    ("perf: encoder\n\n- 20% encode time reduction for speed 7 to 10", [1.25]),
     # more of a speedup is better, less of a bandwidth that is used, too
     ("perf: fusion. speedup 1.1 → 1.32", [1.2]),
     ("Pages are 40% quicker and use 3x less bandwidth.", [1.4, 3]),
@@ -160,3 +165,18 @@ def test_a_side_in_brackets_is_that_of_the_figure_before_it() -> None:
 def test_a_remark_in_brackets_does_not_name_the_metric() -> None:
     [claim] = claims_read("- **Query QPS**: before 1,060 → after 1,000 = **−6 %** (memory-bandwidth-bound)")
     assert (claim.metric, claim.direction) == (ClaimMetric.THROUGHPUT, Direction.WORSE)
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        ("Unoptimized loop took ~800ms vs optimized taking ~50ms.", 800, 50),
+        ("Latency of the loop is better: 46 ms vs 51 ms.", 51, 46),
+        ("Throughput 50 req/s vs 70 req/s.", 50, 70),
+        ("It uses more memory, 735 MB vs 479 MB.", 479, 735),
+    ],
+)
+def test_the_baseline_of_a_pair_in_open_order_is_that_of_its_ratio(text: str, before: float, after: float) -> None:
+    [claim] = claims_read(text)
+    assert (claim.before, claim.after) == (before, after)
+    assert claim.ratio == pytest.approx(after / before if claim.metric is ClaimMetric.THROUGHPUT else before / after)

@@ -17,7 +17,7 @@ from ingest.claims.judge.features import Candidate
 from ingest.claims.judge.merging import is_restated_on_next_line, joined, repeats_an_earlier, with_expressions_joined, with_trailing_bracket
 from ingest.claims.judge.metrics import measure_of, sense_of
 from ingest.claims.judge.neighbours import with_measures
-from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, geometric_mean, ratio_of
+from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, geometric_mean, in_order, ratio_of
 from ingest.claims.judge.scope import scope_of
 from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_in_table, surroundings_of, title_of
 from ingest.claims.numbers.effect import Effect
@@ -186,7 +186,7 @@ def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[
 
 def _candidate(effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence, others: int) -> Candidate | None:
     """The effect as a candidate; None for a change whose ratio would be infinite, zero or implausible."""
-    effect = effect._replace(sense=sense_of(effect, measure.metric, nearby))
+    effect = in_order(effect._replace(sense=sense_of(effect, measure.metric, nearby)), measure.metric)
     ends = ratio_of(effect, measure.metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None

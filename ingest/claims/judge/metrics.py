@@ -191,7 +191,9 @@ def sense_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Sense
     if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
         return effect.sense
     words_near = f"{nearby.inside} {nearby.right[:NOUN_REACH].partition('(')[0]}"
-    if effect.word in SIGNED:
+    if any(match.lastgroup == "TIME" for match in NOUNS.finditer(nearby.inside)):
+        words_near = nearby.inside  # `5% encode time reduction at speed 7`
+    elif effect.word in SIGNED:
         nearest = NOUNS.match(nearby.right, 1) or last_noun(PREFIX.sub("", nearby.left)[-SUBJECT_REACH:])
         words_near = nearest[0] if nearest else ""
     elif not any(match.lastgroup == "TIME" for match in NOUNS.finditer(words_near)):

@@ -22,6 +22,8 @@ _LATER = pattern(
     rf"[^.;\n]{{0,30}}|{SAME_SENTENCE}{{0,60}}?\bto\s+{DECORATION}{HEDGE}{DECORATION}|[,;]\s+(?:and\s)?(?:it\s)?is\s(?:now\s)?{DECORATION}{HEDGE}|\.\s+(?:after|now|new)\b[^.;\n\d]{{0,30}}"
     rf"|[;,]\s(?:and\s|but\s)?(?:it|they)['’](?:s|re)\s(?:now\s)?{DECORATION}{HEDGE}"
     r"|[^.;\n\d]{0,40}[;,]\s(?:and\s|but\s)?after(?:\s(?:it|that|this))?,?\s"
+    rf"|[^.;\n\d]{{0,40}}[.;]\s+The\s(?:optimi[sz]ed|improved|new|patched|batched|concurrent|parallel)\b[^.;\n\d]{{0,60}}?"
+    rf"\b(?:took|needed|used|completed in|ran in|finished in|{_SPENDS})\s+(?:only\s)?{DECORATION}{HEDGE}{DECORATION}"
     r"|[^.;\n\d]{0,40}(?:[;,]\s(?:and\s|but\s)?(?:after|with|now|it now|they now|the new|this (?:pr|branch|patch|change|commit))"
     r"|\.\s+(?:with|after|now|using|thanks to|the new|this|it now|they now|it|they))"
     rf"\b[^.;\n\d]{{0,60}}?\b(?:{_SPENDS})\s+{DECORATION}{HEDGE}{DECORATION}",
