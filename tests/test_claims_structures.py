@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schemas.rows.claim import ClaimMetric, Direction
 from tests.claims_read import claims_read, ratios, table
@@ -180,3 +182,37 @@ def test_the_baseline_of_a_pair_in_open_order_is_that_of_its_ratio(text: str, be
     [claim] = claims_read(text)
     assert (claim.before, claim.after) == (before, after)
     assert claim.ratio == pytest.approx(after / before if claim.metric is ClaimMetric.THROUGHPUT else before / after)
+
+
+@given(
+    sides=st.tuples(
+        st.sampled_from(["original", "old", "baseline", "unoptimized", "naive", "main", "the previous"]),
+        st.sampled_from(["optimized", "new", "patched", "improved", "the tuned", "current"]),
+    ),
+    noun=st.sampled_from(["execution time", "loop", "kernel", "version"]),
+    verb=st.sampled_from([" was ", " took ", " needs ", ": ", " at ", " ran in "]),
+    join=st.sampled_from([", ", "; ", " vs ", " and ", " whereas ", " compared to "]),
+    figures=st.lists(st.integers(2, 900), min_size=2, max_size=2, unique=True),
+    is_candidate_first=st.booleans(),
+)
+def test_names_tell_the_sides_in_any_order_and_whichever_is_better(
+    sides: tuple[str, str], noun: str, verb: str, join: str, figures: list[int], is_candidate_first: bool
+) -> None:
+    before, after = figures
+    clauses = [f"{sides[0]} {noun}{verb}{before} ms", f"{sides[1]} {noun}{verb}{after} ms"]
+    [claim] = claims_read(f"perf: lookups\n\nOf a lookup, {join.join(reversed(clauses) if is_candidate_first else clauses)}.")
+    assert (claim.before, claim.after) == (before, after)
+    assert claim.ratio == pytest.approx(before / after)
+
+
+@pytest.mark.parametrize(
+    ("text", "ratio"),
+    [
+        ("A lookup takes 80 ms (patched kernel) vs 20 ms (original kernel).", 0.25),
+        ("A lookup takes 80 ms with the original loop compared to 20 ms with the optimized loop.", 4),
+        ("A lookup takes 20 ms on this branch -> 80 ms on main.", 4),
+        ("A lookup runs at 80 req/s on the baseline but 20 req/s on this branch.", 0.25),
+    ],
+)
+def test_names_behind_the_figures_tell_the_sides(text: str, ratio: float) -> None:
+    assert ratios(text) == [pytest.approx(ratio)]

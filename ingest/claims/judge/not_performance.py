@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ingest.claims.judge.surroundings import Surroundings
-from ingest.claims.numbers.effect import Effect
+from ingest.claims.numbers.effect import NAMED_SIDES, Effect
 from ingest.claims.numbers.quantities import is_round
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import METRICS, SETTINGS
@@ -55,7 +55,7 @@ _SPENT = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
 
 _MONEY = pattern(r"\bcosts?\b|cheaper|spen[dt]|\bbills?\b|invoice|token|/mo\b|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)")
 _SAVING = pattern(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
-COMPARING = ("vs", "vs.", "versus", "against", "compared to", "compared with")
+COMPARING = ("vs", "vs.", "versus", "against", "compared to", "compared with", NAMED_SIDES)
 """Words between two measurements; settings have none of them."""
 
 _DAY_UNITS = frozenset({"d", "day", "days"})

@@ -10,6 +10,9 @@ from ingest.claims.numbers.quantities import Quantity
 from ingest.claims.numbers.units import Unit
 from ingest.claims.words.vocabulary import Sense
 
+NAMED_SIDES = "named sides"
+"""The word of a pair whose figures both have the name of their side: `the old loop took 9 s, the new loop took 3 s`."""
+
 
 class Effect(NamedTuple):
     """One expression of a change, before it is judged: a pair of figures, a factor or percentage, or both.

@@ -409,15 +409,15 @@ def _by_bracket(two: TwoFigures) -> Effect | None:
 
 
 RULES: tuple[ReadingRule[TwoFigures, Effect], ...] = (
+    ReadingRule("named sides", by_named_sides, "throughput main 80 req/s vs branch 76 req/s", "throughput 0.95"),
     ReadingRule("arrow", by_arrow, "latency 12 ms → 4 ms", "time 3"),
     ReadingRule("from … to", _from_to, "from 40 SQL queries to 20", "operations 2"),
-    ReadingRule("named sides", by_named_sides, "throughput main 80 req/s vs branch 76 req/s", "throughput 0.95"),
     ReadingRule("change in a bracket", _by_bracket, "30 vs 24 µs per call (+25%: short inputs are padded)", "time 0.8"),
     ReadingRule("verb", _by_verb, "Runtime drops 12 s to 5 s", "time 2.4"),
     ReadingRule("candidate first", by_marked_baseline, "The tests take 5 s instead of 20 s.", "time 4"),
     ReadingRule("tense", by_tense, "It took 20 s, now it takes 5 s", "time 4"),
     ReadingRule("contrast", by_contrast, "It runs in 0.5 s; the old code took 5 s", "time 10"),
-    ReadingRule("labels of both sides", by_side_labels, "5 s on main, 1 s with this PR", "time 5"),
+    ReadingRule("labels of both sides", by_side_labels, "before/after: 5 s / 1 s", "time 5"),
 )
 """The rules for a pair of two neighbouring figures, in the order in which they are tried."""
 

@@ -1,5 +1,7 @@
 """Pairs with a label beside each figure: `4.8 s on main, 1.2 s with this PR`, `without cache: 4.8 s; with cache: 1.2 s`.
 
+Or with the name of its side somewhere before or behind it: `the original loop took 9 s, the optimized loop took 3 s`.
+
 A legend names both sides once, for all pairs that follow: `this head vs main: list 2 s vs 20 s, show 10 s vs 30 s`. The words are in
 `words/labels.toml`.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from ingest.claims.numbers.effect import Effect, TwoFigures
+from ingest.claims.numbers.effect import NAMED_SIDES, Effect, TwoFigures
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE
 from ingest.claims.words.word_tables import alternation
@@ -72,12 +74,66 @@ def by_side_labels(two: TwoFigures) -> Effect | None:
     return _by_labels(two) or _by_labels_behind(two)
 
 
-_VS = pattern(r"\s(?:vs\.?|versus)\s", re.IGNORECASE)
+_CLAUSE_JOINS = (
+    r"[*_`)]*(?:\s?[,;.|/]|\s(?:and|but|while|whereas|vs\.?|versus|against|compared (?:to|with))|\s[-–—]"
+    rf"|\s?{ARROW})\s+(?:(?:and|but|while|whereas|vs\.?|versus)\s)?"
+)
+_NAME_GOES_ON = (
+    r"(?:\s(?!(?:and|to|than|compared|against|whereas|vs|versus|with|without|before|after|but|while|from|over|for|is|was|old|new|main|base(?:line)?)\b)"
+    r"[`*_]*[A-Za-z][\w`*-]*){0,3}"
+)
+_NAMED = (
+    rf"{_NAME_GOES_ON}[`*_]*(?:\s?[:=(]|\s[—–-]|\s(?:is|was|takes|took|taking|at|uses|used|using|needs|needed|needing|does|did|reaches|reached|hits|hit"
+    r"|sustains|sustained|holds|handles|handled|gets|got|makes|made|(?:runs|ran|running|finishes|finished|completes|completed) in))?\s*"
+    rf"(?:only\s)?{DECORATION}{HEDGE}$"
+)
+_BASELINE_NAMES, _CANDIDATE_NAMES = alternation("labels", "baseline_name"), alternation("labels", "candidate_name")
+_NAMED_BASELINE = pattern(rf"\b(?:{_BASELINE_NAMES}|current){_NAMED}", re.IGNORECASE)
+_NAMED_CANDIDATE = pattern(rf"\b(?:{_CANDIDATE_NAMES}|current){_NAMED}", re.IGNORECASE)
+_THEN_BASELINE, _THEN_CANDIDATE = (
+    pattern(rf"{_CLAUSE_JOINS}[`*_]*(?:(?:the|our|its|on|in|with)\s){{0,2}}[`*_]*(?:{names}|current){_NAMED}", re.IGNORECASE)
+    for names in (_BASELINE_NAMES, _CANDIDATE_NAMES)
+)
+_OF_BASELINE, _OF_CANDIDATE = (
+    pattern(
+        rf"[`*_]*\s\(?(?:(?:on|in|at|with|for|using|by)\s)?(?:(?:the|our|its)\s)?[`*_]*(?:{names}|current)\b{_NAME_GOES_ON}[`*_)]*",
+        re.IGNORECASE,
+    )
+    for names in (_BASELINE_NAMES, _CANDIDATE_NAMES)
+)
+_THEN_FIGURE = pattern(rf"{_CLAUSE_JOINS}{DECORATION}{HEDGE}{DECORATION}")
 
 
 def by_named_sides(two: TwoFigures) -> Effect | None:
-    """`main 80 req/s vs branch 76 req/s`: the names say which is the baseline, which `vs` alone would take to be the second."""
+    """`main 80 req/s vs branch 76 req/s`, `the original loop took 9 s, the optimized loop took 3 s`: a name for each figure.
+
+    The names say which figure is the baseline, which `vs` alone, or a past tense, would take to be the second. `current` is the candidate
+    beside `original`, and the baseline beside `optimized`.
+    """
+    if two.has_units:
+        is_baseline_first = _are_named(two, _NAMED_BASELINE, _THEN_CANDIDATE) or _are_named_behind(two, _OF_BASELINE, _OF_CANDIDATE)
+        is_candidate_first = _are_named(two, _NAMED_CANDIDATE, _THEN_BASELINE) or _are_named_behind(two, _OF_CANDIDATE, _OF_BASELINE)
+        if is_baseline_first is not is_candidate_first:
+            return (two.baseline_first if is_baseline_first else two.candidate_first)._replace(word=NAMED_SIDES)
     return _by_labels(two) if _VS.search(two.between) else None
+
+
+def _are_named(two: TwoFigures, first: re.Pattern[str], second: re.Pattern[str]) -> bool:
+    """Whether the names are before the figures: `the original loop took 9 s, the optimized loop took 3 s`."""
+    return second.fullmatch(two.between) is not None and first.search(two.left) is not None
+
+
+def _are_named_behind(two: TwoFigures, first: re.Pattern[str], second: re.Pattern[str]) -> bool:
+    """Whether the names are behind the figures: `9 s with the original loop, 3 s with the optimized loop`, `3 s (new) vs 9 s (old)`."""
+    name = first.match(two.between)
+    return (
+        name is not None
+        and _THEN_FIGURE.fullmatch(two.between, name.end()) is not None
+        and second.match(two.text, two.second.end) is not None
+    )
+
+
+_VS = pattern(r"\s(?:vs\.?|versus)\s", re.IGNORECASE)
 
 
 def _by_labels(two: TwoFigures) -> Effect | None:
