@@ -191,13 +191,18 @@ def sense_of(effect: Effect, metric: ClaimMetric, nearby: Surroundings) -> Sense
     if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
         return effect.sense
     words_near = f"{nearby.inside} {nearby.right[:NOUN_REACH].partition('(')[0]}"
-    if any(match.lastgroup == "TIME" for match in NOUNS.finditer(nearby.inside)):
+    if _names_time(nearby.inside):
         words_near = nearby.inside  # `5% encode time reduction at speed 7`
     elif effect.word in SIGNED:
         nearest = NOUNS.match(nearby.right, 1) or last_noun(PREFIX.sub("", nearby.left)[-SUBJECT_REACH:])
         words_near = nearest[0] if nearest else ""
-    elif not any(match.lastgroup == "TIME" for match in NOUNS.finditer(words_near)):
+    elif not _names_time(words_near):
         words_near = _labels(nearby) if nearby.is_table else PREFIX.sub("", nearby.left)[-SUBJECT_REACH:]
     if not _BETTER_IF_MORE.search(words_near):
         return effect.sense
     return Sense.GAIN if effect.sense is Sense.RISE else Sense.LOSS
+
+
+def _names_time(words_near: str) -> bool:
+    """Whether any of the words is a noun of time."""
+    return any(match.lastgroup == "TIME" for match in NOUNS.finditer(words_near))

@@ -108,9 +108,6 @@ _STATE_FALLS = pattern(r"[*_`]*,?\s(?:down|up) from\s", re.IGNORECASE)
 """`1.5x, down from 40x`: how many times as long as something else it takes."""
 
 _ASIDE = pattern(r"(?:[(,;—–]|\s-\s)[^()]*\b(?:was|before|antes|avant|vorher|zuvor)\b", re.IGNORECASE)
-_OF_CANDIDATE = pattern(r"\b(?:optimi[sz]ed|improved|new|current|patched)\b[^,;]*\bwas\b", re.IGNORECASE)
-"""`the original time was 5 s, the optimized time was 2 s`: the word tells of the candidate."""
-
 _NAMED_OTHERWISE = pattern(r"\s*[A-Za-z]")
 """`a 2.2 GHz board, where AES was at 250 MB/s`: a unit that is not known follows the first figure, so it is no pair."""
 
@@ -144,7 +141,7 @@ def by_marked_baseline(two: TwoFigures) -> Effect | None:
     comes_first = _CANDIDATE_BEFORE.search(two.left) or (
         _IN_BRACKET.search(two.between) and two.second.unit and not _GOES_ON.match(two.text, two.second.end)
     )
-    if (word == "from" and not comes_first) or (word in _AMBIGUOUS and (not is_aside or _OF_CANDIDATE.search(two.between))):
+    if (word == "from" and not comes_first) or (word in _AMBIGUOUS and not is_aside):
         return None
     is_open = word.startswith(_EITHER_ORDER) and not _names_the_baseline(two)
     sense = Sense.LOSS if is_open and _is_worse(two) else None

@@ -33,10 +33,11 @@ def is_stated_above(two: TwoFigures, legend: re.Pattern[str]) -> bool:
 
 
 _BASELINE, _CANDIDATE = alternation("labels", "baseline_beside"), alternation("labels", "candidate_beside")
-_LABEL = (
-    r"[`*_]*(?:\s?[:=]|\s[—–]|(?:,?\s(?:it|this|that))?(?:\s(?:only|just))?\s(?:is|was|takes|took|at|uses|used|needs|does|reaches|hits|sustains|holds|handles|gets"
-    r"|(?:runs|finishes|completes) in))?\s*"
+_VERBS = (
+    r"(?:is|was|at|takes|took|taking|uses|used|using|needs|needed|needing|does|did|reaches|reached|hits|hit|sustains|sustained|holds|handles"
+    r"|handled|gets|got|makes|made|(?:runs|ran|running|finishes|finished|completes|completed) in)"
 )
+_LABEL = rf"[`*_]*(?:\s?[:=]|\s[—–]|(?:,?\s(?:it|this|that))?(?:\s(?:only|just))?\s{_VERBS})?\s*"
 _WITH = r"(?:\s[\w./`-]+){0,3}"
 
 _BASELINE_LABEL = pattern(rf"\b(?:{_BASELINE}|without{_WITH}){_LABEL}{DECORATION}{HEDGE}$", re.IGNORECASE)
@@ -82,21 +83,19 @@ _NAME_GOES_ON = (
     r"(?:\s(?!(?:and|to|than|compared|against|whereas|vs|versus|with|without|before|after|but|while|from|over|for|is|was|old|new|main|base(?:line)?)\b)"
     r"[`*_]*[A-Za-z][\w`*-]*){0,3}"
 )
-_NAMED = (
-    rf"{_NAME_GOES_ON}[`*_]*(?:\s?[:=(]|\s[—–-]|\s(?:is|was|takes|took|taking|at|uses|used|using|needs|needed|needing|does|did|reaches|reached|hits|hit"
-    r"|sustains|sustained|holds|handles|handled|gets|got|makes|made|(?:runs|ran|running|finishes|finished|completes|completed) in))?\s*"
-    rf"(?:only\s)?{DECORATION}{HEDGE}$"
+_NAMED = rf"{_NAME_GOES_ON}[`*_]*(?:\s?[:=(]|\s[—–-]|\s{_VERBS})?\s*(?:only\s)?{DECORATION}{HEDGE}$"
+_BASELINE_NAMES, _CANDIDATE_NAMES = (
+    f"{alternation('labels', f'{side}_legend')}|{alternation('labels', f'{side}_name')}|current" for side in ("baseline", "candidate")
 )
-_BASELINE_NAMES, _CANDIDATE_NAMES = alternation("labels", "baseline_name"), alternation("labels", "candidate_name")
-_NAMED_BASELINE = pattern(rf"\b(?:{_BASELINE_NAMES}|current){_NAMED}", re.IGNORECASE)
-_NAMED_CANDIDATE = pattern(rf"\b(?:{_CANDIDATE_NAMES}|current){_NAMED}", re.IGNORECASE)
+_NAMED_BASELINE = pattern(rf"\b(?:{_BASELINE_NAMES}){_NAMED}", re.IGNORECASE)
+_NAMED_CANDIDATE = pattern(rf"\b(?:{_CANDIDATE_NAMES}){_NAMED}", re.IGNORECASE)
 _THEN_BASELINE, _THEN_CANDIDATE = (
-    pattern(rf"{_CLAUSE_JOINS}[`*_]*(?:(?:the|our|its|on|in|with)\s){{0,2}}[`*_]*(?:{names}|current){_NAMED}", re.IGNORECASE)
+    pattern(rf"{_CLAUSE_JOINS}[`*_]*(?:(?:the|this|our|its|on|in|with)\s){{0,2}}[`*_]*(?:{names}){_NAMED}", re.IGNORECASE)
     for names in (_BASELINE_NAMES, _CANDIDATE_NAMES)
 )
 _OF_BASELINE, _OF_CANDIDATE = (
     pattern(
-        rf"[`*_]*\s\(?(?:(?:on|in|at|with|for|using|by)\s)?(?:(?:the|our|its)\s)?[`*_]*(?:{names}|current)\b{_NAME_GOES_ON}[`*_)]*",
+        rf"[`*_]*\s\(?(?:(?:on|in|at|with|for|using|by)\s)?(?:(?:the|this|our|its)\s)?[`*_]*(?:{names})\b{_NAME_GOES_ON}[`*_)]*",
         re.IGNORECASE,
     )
     for names in (_BASELINE_NAMES, _CANDIDATE_NAMES)
