@@ -56,6 +56,7 @@ def test_the_folders_of_app_import_those_before_them() -> None:
     assert not [edge for edge in within if rank[edge[0]] <= rank[edge[1]]]
 
 
+@pytest.mark.slow
 def test_no_folders_import_each_other_in_a_circle() -> None:
     try:
         ranked(edges() - UPWARD.keys())

@@ -217,6 +217,7 @@ IGNORING = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN)
 """As a shell without a terminal starts what ends in `&`."""
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_terminal_says_only_that_the_dashboard_stopped(filled: Path) -> None:
     """It reaches both processes: the server's own said `Aborted!`."""
     port = free_port()
@@ -228,6 +229,7 @@ def test_ctrl_c_in_a_terminal_says_only_that_the_dashboard_stopped(filled: Path)
     assert out.splitlines()[1:] == ["^CDashboard stopped."]
 
 
+@pytest.mark.slow
 def test_a_dashboard_that_was_told_to_ignore_ctrl_c_ends_in_order(filled: Path) -> None:
     """The server's process takes the signal all the same, and was taken down beneath its threads."""
     port = free_port()

@@ -56,6 +56,7 @@ def test_the_image_is_built_from_what_is_there_and_nothing_else() -> None:
     assert set(extras.split(",")) <= PROJECT["optional-dependencies"].keys()
 
 
+@pytest.mark.slow
 def test_the_command_for_what_an_extra_needs_runs_as_printed(tmp_path: Path) -> None:
     """With no index: the tests have the SDK already. `tachograph[mcp]` is on none that it could be taken from."""
     line = f"{extra_command('mcp')} --dry-run --no-index --quiet"
