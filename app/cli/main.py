@@ -163,7 +163,8 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
     A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet have one table: the groups,
     or the totals without --by. They have no total row, so a column adds up to its total.
     """
-    from app.cli.output import deliver, deliver_report
+    from app.cli.output import deliver
+    from app.cli.report_output import deliver_report
     from app.reports.cost_report import Request
     from app.reports.cost_report import report as make_report
     from app.reports.first_page import Request as FirstPage

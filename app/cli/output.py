@@ -10,12 +10,9 @@ from pathlib import Path
 
 from app.cli import terminal
 from app.cli.options import TABLE, Output
-from app.cli.report_text import hidden_columns, report_text
-from app.reports.cost_report import Report
 from app.reports.exports import EXPORTS
 from app.text.answers import Answer
 from app.text.text_tables import draw, for_people
-from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
 
@@ -36,43 +33,9 @@ def deliver(answer: Answer, output: Output) -> None:
         terminal.note(terminal.short(one_line(answer.heading)))
         _show(answer)
     else:
-        _put(_export(answer, output.format), output.format)
+        put_export(_export(answer, output.format), output.format)
     if answer.hidden:
         terminal.note(answer.hidden)
-
-
-NO_REPOSITORIES = "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or from --label repo=NAME."
-ALL = "For all metrics, models, the most expensive runs and findings, add --all."
-
-
-def deliver_report(report: Report, output: Output, *, whole: bool = False) -> None:
-    """Write a report where it was asked for. As a table it has the first page, the most important totals and the groups, unless `whole`."""
-    if output.path is not None:
-        is_table = output.format == TABLE
-        body = report_text(report, FILE_WIDTH, exact=True, whole=whole) if is_table else EXPORTS[output.format].write_report(report)
-        write_file(output.path, body)
-        covered = plural(report.header.coverage["runs"], "run")
-        terminal.note(f"Wrote {one_line(str(output.path))}: {covered}, {len(body):,} bytes")
-    elif output.format == TABLE and not report.header.coverage["runs"]:
-        terminal.note(no_runs(report))
-    elif output.format == TABLE:
-        terminal.put(report_text(report, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty(), whole=whole))
-        if report.first.lacks_repositories:
-            terminal.note(NO_REPOSITORIES)
-        if not whole:
-            terminal.note(ALL)
-    else:
-        _put(EXPORTS[output.format].write_report(report), output.format)
-
-
-def no_runs(report: Report) -> str:
-    """What to do where a report has no runs: a page of unknown figures helps nobody."""
-    header = report.header
-    if not header.coverage["stored_runs"]:
-        return one_line(f"No runs. Ingest with: {command_line('ingest PATH', header.store)}")
-    if not header.filters:
-        return f"{header.excluded} Count them with --excluded all."
-    return one_line(f"No runs match {header.filters.as_words()}. The store has {plural(header.coverage['stored_runs'], 'run')}.")
 
 
 def write_file(path: Path, body: bytes) -> None:
@@ -94,7 +57,8 @@ def write_file(path: Path, body: bytes) -> None:
             aside.unlink()
 
 
-def _put(body: bytes, format_: str) -> None:
+def put_export(body: bytes, format_: str) -> None:
+    """Write an export to stdout: bytes as they are, text in the encoding of the terminal."""
     (terminal.put if EXPORTS[format_].is_binary else terminal.put_text)(body)
 
 
@@ -116,6 +80,11 @@ def _show(answer: Answer) -> None:
     for said in (answer.note, left_out and hidden_columns(left_out)):
         if said:
             terminal.note(said)
+
+
+def hidden_columns(labels: tuple[str, ...]) -> str:
+    """The columns that a table has no room for, and how to see them."""
+    return f"Hidden columns: {', '.join(labels)} (widen the terminal or use --format csv)"
 
 
 def width() -> int:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from app.cli.output import hidden_columns
 from app.reports.budgets import cells
 from app.reports.cost_report import Report, Section
 from app.reports.first_page import FirstPage, TopList
@@ -38,11 +39,6 @@ def report_text(
     body = b"".join(_section(section, width, encoding, color=color, exact=exact) for section in parts)
     end = f"\n{_bold('About this report', color=color)}\n{about}" if about else ""
     return head + budgets + notes + body + end.encode(encoding, errors=SPELLED)
-
-
-def hidden_columns(labels: tuple[str, ...]) -> str:
-    """The columns that a table has no room for, and how to see them."""
-    return f"Hidden columns: {', '.join(labels)} (widen the terminal or use --format csv)"
 
 
 def _first_page(page: FirstPage, width: int, *, color: bool) -> str:

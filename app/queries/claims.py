@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from app.queries.filters.chosen import NO_FILTERS, Filters, where, where_claims, where_shown
 from app.queries.filters.registry import MIN_CONFIDENCE
@@ -235,17 +234,15 @@ def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts
     """
     bound = {"run_id": run_id}
     shown = where_shown(filters)
-    claims = fetch(
-        store,
-        f"select * exclude (run_id), {_CAVEAT}, {shown.sql} as is_shown from claims where run_id = $run_id order by claim_no",
-        bound | shown.parameters,
-    )
-    is_shown, claims = claims["is_shown"], claims.drop_columns(["is_shown"])
+    columns = f"* exclude (run_id), {_CAVEAT}, {shown.sql} as is_shown, not is_shown as is_hidden"
+    claims = fetch(store, f"select {columns} from claims where run_id = $run_id order by claim_no", bound | shown.parameters)
+    is_shown, is_hidden = claims["is_shown"], claims["is_hidden"]
+    claims = claims.drop_columns(["is_shown", "is_hidden"])
     statements = f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by statement_no"
     changes = "select path, insertions, deletions from file_changes where run_id = $run_id"
     found = f"select severity, rule, message, expected, actual from findings where run_id = $run_id order by {_WORST_FIRST}"
     others = (fetch(store, sql, bound) for sql in (statements, changes, found))
-    return RunFacts(claims.filter(is_shown), claims.filter(pc.invert(is_shown)), *others)
+    return RunFacts(claims.filter(is_shown), claims.filter(is_hidden), *others)
 
 
 _CHOSEN_FINDINGS = """

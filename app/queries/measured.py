@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from app.queries.filters.chosen import Filters, where
 from app.queries.grouping import UTC_ZONE, group, groups
@@ -152,7 +151,7 @@ def summary(
 ) -> pa.Table:
     """VERDICT_METRICS, one row per group, most expensive first; without `by` one row in all. `having`: a count that no group has 0 of."""
     found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], of=_runs(store))
-    return found.filter(pc.greater(found[having], 0)) if by else found
+    return found.filter(pa.array([number > 0 for number in found[having].to_pylist()], pa.bool_())) if by else found
 
 
 def totals(store: Store, filters: Filters) -> dict[str, Any] | None:
