@@ -216,3 +216,48 @@ def test_names_tell_the_sides_in_any_order_and_whichever_is_better(
 )
 def test_names_behind_the_figures_tell_the_sides(text: str, ratio: float) -> None:
     assert ratios(text) == [pytest.approx(ratio)]
+
+
+MEASURES = st.sampled_from([("Startup", "ms", False), ("Peak memory", "MB", False), ("Throughput", "req/s", True)])
+
+
+@st.composite
+def change_of(draw: st.DrawFn, before: int, after: int, *, more_is_better: bool) -> tuple[str, str]:
+    """A header cell and the change below it, as people write it: of the figures, of how good they are, or of how much less they are."""
+    rise, gain = after / before - 1, after / before - 1 if more_is_better else 1 - after / before
+    return draw(
+        st.sampled_from(
+            [
+                ("Change", f"{rise:+.1%}"),
+                ("Improvement", f"{gain:+.1%}"),
+                ("Gain", f"{gain:.1%}"),
+                ("Reduction", f"{-rise:.1%}"),
+                ("Speedup", f"{after / before if more_is_better else before / after:.2f}x"),
+            ]
+        )
+    )
+
+
+@given(
+    names=st.sampled_from([("CPU", "GPU"), ("fp32", "int8"), ("Python", "Rust"), ("v1.2.0", "v1.3.0"), ("Before", "After")]),
+    measure=MEASURES,
+    figures=st.tuples(st.integers(20, 900), st.sampled_from([0.25, 0.5, 0.8, 1.25, 2, 5])),
+    is_candidate_first=st.booleans(),
+    data=st.data(),
+)
+def test_the_change_of_a_row_tells_the_sides_whatever_their_names_and_order(
+    names: tuple[str, str], measure: tuple[str, str, bool], figures: tuple[int, float], is_candidate_first: bool, data: st.DataObject
+) -> None:
+    subject, unit, more_is_better = measure
+    before, after = figures[0] * 20, round(figures[0] * 20 * figures[1])
+    header, change = data.draw(change_of(before, after, more_is_better=more_is_better))
+    sides = [(names[0], f"{before} {unit}"), (names[1], f"{after} {unit}")]
+    (one, first), (other, second) = reversed(sides) if is_candidate_first else sides
+    rows = table(f"Metric | {one} | {other} | {header}", f"{subject} | {first} | {second} | {change}")
+    [claim] = claims_read(f"perf: lookups\n\n{rows}")
+    assert claim.ratio == pytest.approx(after / before if more_is_better else before / after)
+
+
+def test_current_is_the_candidate_beside_a_baseline() -> None:
+    assert ratios(table("Case | Current | Previous", "load | 10 s | 30 s")) == [3]
+    assert ratios(table("Case | Current | New", "load | 30 s | 10 s")) == [3]

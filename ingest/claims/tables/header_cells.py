@@ -8,13 +8,22 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from ingest.claims.judge.ratios import agrees
+from ingest.claims.judge.ratios import agrees, factor_of
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.numbers.units import unit
 from ingest.claims.patterns import pattern
 from ingest.claims.tables.cells import Row, with_unit
-from ingest.claims.words.vocabulary import ARROW, BASELINE_LABELS, CANDIDATE_LABELS, CHANGE_LABELS, GAIN_HEADERS, RECIPROCAL_HEADERS, Sense
+from ingest.claims.words.vocabulary import (
+    ARROW,
+    BASELINE_LABELS,
+    CANDIDATE_LABELS,
+    CHANGE_LABELS,
+    FALL_HEADERS,
+    GAIN_HEADERS,
+    RECIPROCAL_HEADERS,
+    Sense,
+)
 from schemas.rows.claim import ClaimMetric
 
 
@@ -41,6 +50,7 @@ _ROLE_WORDS = pattern(
 )
 _AFTER = pattern(rf"[*_`\s]*\b(?:{CANDIDATE_LABELS})(?![A-Za-z_])", re.IGNORECASE)
 GAIN_HEADER = pattern(GAIN_HEADERS, re.IGNORECASE)
+FALL_HEADER = pattern(FALL_HEADERS, re.IGNORECASE)
 
 
 _BOTH_SIDES = pattern(ARROW)
@@ -84,6 +94,8 @@ def columns_by_headers(headers: Row) -> Columns:
         role = role_of(header.words) if not _NOT_A_SIDE.search(header.words) else None
         if role == "before" and before is None:
             before = index
+        elif role == "before" and before is not None and _AFTER.match(headers[before].words) and not _AFTER.match(header.words):
+            before, after = index, [before, *after]  # `Current | Previous`
         elif role == "after" or (role == "before" and _AFTER.match(header.words)):  # `Before | Current`
             after.append(index)
         elif role == "change" and (change is None or _says_more(header.words, headers[change].words)):
@@ -160,9 +172,12 @@ def completed_by_row(columns: Columns, rows: list[Row]) -> Columns:
         return columns
     for row in rows:
         if found := proven_pair(row, columns):
-            before = next((index for index, cell in enumerate(row) if found.before in cell.quantities), None)
-            after = tuple(index for index, cell in enumerate(row) if found.after in cell.quantities)
-            return columns._replace(before=before, after=after, is_inferred=True)
+            before, after = (
+                next((index for index, cell in enumerate(row) if side in cell.quantities), None) for side in (found.before, found.after)
+            )
+            if before in columns.after or (after is not None and after == columns.before):  # a header cell knows better
+                before, after = after, before
+            return columns._replace(before=before, after=() if after is None else (after,), is_inferred=True)
     return columns
 
 
@@ -245,15 +260,41 @@ def _pair_with_change(pair: Effect, change: Quantity, header: str, *, is_fall: b
     assert one
     assert other
     is_bare = one.kind is Kind.VALUE and one.unit is other.unit is None
-    is_explicit = bool(change.sign) or (change.kind is Kind.TIMES and agrees(pair, change, math.log(1.03)))
+    is_named = change.kind is Kind.PERCENT and (GAIN_HEADER.search(header) or FALL_HEADER.search(header))
+    is_explicit = change.sign or is_named or (change.kind is Kind.TIMES and agrees(pair, change, math.log(1.03)))
     is_clear = one.has_metric_of(other) or (is_bare and is_explicit and (not header or role_of(header) == "change"))
     if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
         return None
-    falls = other.scaled() < one.scaled()
-    is_gain = GAIN_HEADER.search(header) is not None
-    in_order = not change.sign or (is_gain and not is_fall) or falls is (change.sign != "+")
-    if is_gain and change.kind is Kind.TIMES and change.low > 1 and one.unit:  # `ours | theirs | Speedup`
-        in_order = falls is (one.metric is not ClaimMetric.THROUGHPUT)
     sense = Sense.GAIN if change.kind is Kind.TIMES else None
     whole = pair._replace(end=change.end, change=change, sense=sense)
-    return whole if in_order else whole._replace(before=other, after=one)
+    return whole if _is_in_order(pair, change, header, is_fall=is_fall) else whole._replace(before=other, after=one)
+
+
+def _is_in_order(pair: Effect, change: Quantity, header: str, *, is_fall: bool) -> bool:
+    """Whether the baseline is the first figure of a pair, by the change that agrees with it; so without anything that tells.
+
+    `10 ms | 20 ms | -50%` is not: a change with a sign is that of the figures. Below `Improvement` or `Speedup` it says whether the
+    candidate is better, below `Reduction` by how much of the baseline it is less. `is_fall`: its minus sign is that of the figures.
+    """
+    one, other = pair.before, pair.after
+    assert one
+    assert other
+    falls = other.scaled() < one.scaled()
+    if change.kind is Kind.PERCENT and FALL_HEADER.search(header):
+        return falls is not (change.sign == "-" and _is_rise(pair, change))
+    if GAIN_HEADER.search(header):
+        if is_fall:
+            return falls
+        less_is_better = one.metric is not ClaimMetric.THROUGHPUT
+        if change.kind is Kind.PERCENT and change.sign == "-":  # a loss, or what the figures fell by
+            return not _is_rise(pair, change) if falls else less_is_better
+        if one.unit is None:
+            return falls or change.kind is Kind.TIMES or _is_rise(pair, change)
+        return (falls is less_is_better) is (change.kind is Kind.PERCENT or change.high > 1)
+    return not change.sign or falls is (change.sign != "+")
+
+
+def _is_rise(pair: Effect, change: Quantity) -> bool:
+    """Whether a percentage is what the larger figure has more than the smaller one, rather than what that has less."""
+    factor, share = factor_of(pair) or 1.0, change.high / 100
+    return abs(share - (factor - 1)) < abs(share - (1 - 1 / factor))

@@ -11,8 +11,8 @@ from ingest.claims.numbers.quantities import Kind, Quantity
 from ingest.claims.patterns import pattern
 from ingest.claims.tables.captions import caption_above
 from ingest.claims.tables.cells import Cell, Row, with_unit
-from ingest.claims.tables.header_cells import GAIN_HEADER, Columns, role_of
-from ingest.claims.words.vocabulary import FALL_HEADERS, GAIN_HEADERS, Sense
+from ingest.claims.tables.header_cells import FALL_HEADER, GAIN_HEADER, Columns, role_of
+from ingest.claims.words.vocabulary import GAIN_HEADERS, Sense
 from schemas.rows.claim import ClaimMetric
 
 
@@ -152,7 +152,6 @@ _SENSES = {"+": Sense.GAIN, "-": Sense.LOSS}
 _NO_CHANGE = ((Kind.TIMES, 1), (Kind.PERCENT, 100))
 """`1x` is no change, and `100%` usually a state of completion."""
 
-_FALLS = pattern(FALL_HEADERS, re.IGNORECASE)
 _SPEEDUP = pattern(r"\b(?:speed-?ups?|faster|improvement|gains?)\b", re.IGNORECASE)
 _BASE_ROW = pattern(r"baseline|reference", re.IGNORECASE)
 _BAND = pattern(r"\bwithin\b|^[^\d%]*±", re.IGNORECASE)
@@ -180,7 +179,7 @@ def change_without_figures(row: Row, columns: Columns) -> Effect | None:
     sense = Sense.LOSS if columns.is_reciprocal else Sense.GAIN
     if change.kind is Kind.PERCENT:
         is_fall = change.sign in _SIGNS[1:] or (
-            not change.sign and (_FALLS.search(columns.headers[columns.change]) or row[columns.change].words.endswith("↓"))
+            not change.sign and (FALL_HEADER.search(columns.headers[columns.change]) or row[columns.change].words.endswith("↓"))
         )
         is_gain = change.sign and not columns.only_falls and _SPEEDUP.search(columns.headers[columns.change])
         sense = _SENSES[change.sign] if is_gain else Sense.FALL if is_fall else Sense.RISE if change.sign else sense
@@ -239,7 +238,7 @@ def _change_beside_goal(row: Row, column: int) -> Effect | None:
     label = _OF_A_CHANGE.search(row[0].words)
     if label is None or row[0].quantities or change is None or change.kind is Kind.VALUE:
         return None
-    sense = Sense.FALL if _FALLS.search(row[0].words) else Sense.GAIN
+    sense = Sense.FALL if FALL_HEADER.search(row[0].words) else Sense.GAIN
     return Effect(change.start, change.end, change=change, sense=sense, word=label[0].lower())
 
 
