@@ -19,6 +19,7 @@ from ingest.claims.judge.metrics import measure_of, sense_of
 from ingest.claims.judge.neighbours import with_measures
 from ingest.claims.judge.ratios import HIGHER_IS_BETTER, Range, agrees, geometric_mean, in_order, ratio_of
 from ingest.claims.judge.scope import scope_of
+from ingest.claims.judge.subjects import is_of_baseline
 from ingest.claims.judge.surroundings import Surroundings, Title, surroundings_in_table, surroundings_of, title_of
 from ingest.claims.numbers.effect import Effect
 from ingest.claims.numbers.measure import Measure
@@ -184,10 +185,20 @@ def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[
         yield effect, surroundings_in_table(text, effect, f"{above} | {words} | ", rest, title)
 
 
+_OPPOSITE = {Sense.GAIN: Sense.LOSS, Sense.LOSS: Sense.GAIN}
+
+
 def _candidate(effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence, others: int) -> Candidate | None:
     """The effect as a candidate; None for a change whose ratio would be infinite, zero or implausible."""
-    effect = in_order(effect._replace(sense=sense_of(effect, measure.metric, nearby)), measure.metric)
-    ends = ratio_of(effect, measure.metric)
+    effect = effect._replace(sense=sense_of(effect, measure.metric, nearby))
+    ends = ratio_of(in_order(effect, measure.metric), measure.metric)
+    if effect.change and ends and is_of_baseline(nearby, is_worse=ends[1] < 1):
+        if effect.is_order_open and effect.sense:
+            effect = effect._replace(sense=_OPPOSITE.get(effect.sense, effect.sense))
+            ends = ratio_of(in_order(effect, measure.metric), measure.metric)
+        elif not effect.is_pair:
+            ends = 1 / ends[1], 1 / ends[0]
+    effect = in_order(effect, measure.metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None
     return Candidate(effect, measure, nearby, ends, _direction(ends, effect, measure.metric), evidence, others)

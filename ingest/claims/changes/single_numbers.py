@@ -144,7 +144,7 @@ def _names_what_it_is_of(number: NumberInText) -> bool:
 
 
 _COUNTS = pattern(
-    r"(?:[x×],?\s(?:and\s)?|\b(?:called|timed|built|ran|run|repeated|done|executed|invoked|burst|retr(?:y|ied)|fan-?out|by|zoom"
+    r"(?:[x×](?:,?\s(?:and\s)?|/)|\b(?:called|timed|built|ran|run|repeated|done|executed|invoked|burst|retr(?:y|ied)|fan-?out|by|zoom"
     r"|(?<![:|] )(?<!  )up to|scale[sd]?|points|stacked|loaded|tried)"
     rf"\s|(?<!speedup )factor:\W{{0,3}}){HEDGE}{DECORATION}$",
     re.IGNORECASE,

@@ -131,15 +131,21 @@ def _by_noun(effect: Effect, nearby: Surroundings) -> Measure | None:
         return inferred(effect, nearby)
     if noun.group == NO_PERFORMANCE or (noun.group == "SIZE" and _counts_files(effect, nearby)):
         return None
-    if noun.group == "THROUGHPUT" and effect.sense is Sense.FALL and not effect.is_pair and _BANDWIDTH_USED.search(nearby.left):
+    if noun.group == "THROUGHPUT" and effect.sense is Sense.FALL and not effect.is_pair and _uses_bandwidth(nearby):
         return Measure(ClaimMetric.SIZE, noun.source, effect.unit)
     if noun.is_performance and _is_more_performance(effect, nearby):
         return Measure(ClaimMetric.THROUGHPUT, noun.source, effect.unit)
     return Measure(ClaimMetric[noun.group], noun.source, effect.unit)
 
 
-_BANDWIDTH_USED = pattern(r"\b(?:us(?:es?|age|ing)|consum\w+|sav\w+|need\w*|with)\b[^.;\n]{0,20}$")
-"""`uses 3x less bandwidth`: what is transferred, of which less is better."""
+_USES = pattern(r"\b(?:us(?:es?|age|ing)|consum\w+|sav\w+|need\w*|with)\b[^.;\n]{0,20}$")
+
+
+def _uses_bandwidth(nearby: Surroundings) -> bool:
+    """Whether the bandwidth is what is transferred, of which less is better: `uses 3x less bandwidth`."""
+    is_of_bandwidth = any("bandwidth" in part for part in (nearby.left, nearby.inside, nearby.right[:NOUN_REACH]))
+    return is_of_bandwidth and _USES.search(nearby.left) is not None
+
 
 _IMPROVED = pattern(r"\b(?:improv\w+|better|optimi[sz]\w+)\b")
 

@@ -6,7 +6,7 @@ import re
 
 from ingest.claims.judge.surroundings import Surroundings
 from ingest.claims.numbers.effect import NAMED_SIDES, Effect
-from ingest.claims.numbers.quantities import is_round
+from ingest.claims.numbers.quantities import Kind, is_round
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import METRICS, SETTINGS
 from schemas.rows.claim import ClaimMetric
@@ -44,10 +44,16 @@ _NAMED_SUBJECT = pattern(
 _CORRECTED = pattern(r"[\s(\[]*fixed\b")
 _EVERY = pattern(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
 _CONDITION = pattern(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
-_THRESHOLD = pattern(r"\b(?:if|when|whenever|unless)\b[^.,;]{0,50}\b(?:more than|at least|over|above|beyond)\s+[*_`]*$")
+_THRESHOLD = pattern(
+    r"\b(?:if|when|whenever|unless)\b[^.,;]{0,50}\b(?:more than|at least|over|above|beyond)\s+[*_`]*$"
+    r"|\b(?:warn\w*|fail\w*|alert\w*|thresholds?)\b[^.;]{0,60}\b(?:at|from|over|above|beyond)\s+[*_`]*$"
+)
+_COMPLETE = pattern(r"[*_`]*\s(?:[^().;\n]{0,50}\s)?(?:complete|completed|done|migrated|finished)\b")
+"""`(~90% of the migration complete)`: a state, no change."""
+
 _DIFFSTAT = pattern(r"\| bin $")
 _RAISED = pattern(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
-_TIME = pattern(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
+_TIME = pattern(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|measur|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
 _TIME_SPENT = pattern(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
 _BYTES = pattern(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
 _SPENT = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
@@ -65,6 +71,8 @@ _REDUCED = pattern(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 def is_other_than_performance(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the figures certainly are no performance: a diffstat, corrected errors, points in time, days of retention, prices, people."""
     if _DIFFSTAT.search(nearby.just_before) or _CORRECTED.match(_words_behind(nearby)):
+        return True
+    if effect.change and not effect.is_pair and effect.change.kind is Kind.PERCENT and _COMPLETE.match(nearby.right):
         return True
     return effect.is_pair and (
         _is_of_points_in_time(effect, nearby)
@@ -107,7 +115,7 @@ def _words_behind(nearby: Surroundings) -> str:
 
 def is_a_threshold(nearby: Surroundings) -> bool:
     """Whether the change is a condition: `fails only when it is more than 5 percent slower`."""
-    return _THRESHOLD.search(nearby.left) is not None
+    return _THRESHOLD.search(nearby.left) is not None or _THRESHOLD.search(nearby.sentence) is not None
 
 
 def _words_before(nearby: Surroundings) -> str:

@@ -115,6 +115,9 @@ _CLAUSE_ENDS = pattern(r"[*_`]*[,;]")
 _CONDITION_BEHIND = pattern(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s)")
 """`by about 12% (using the tests)`, `5-10% at all batch sizes`: a condition of the measurement, not its metric."""
 
+_OTHER_SIDE = pattern(r"[*_`]*\s(?:compared (?:to|with)|relative to|than|versus|vs\.?|against)\s")
+"""`drops 20% compared to the old build`: what it is compared with, not what is measured."""
+
 
 def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
     """The first noun behind the effect, unless it belongs to another number, to a condition or to a remark in brackets."""
@@ -122,6 +125,8 @@ def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
     if behind and 0 < nearby.right.find(" (") < behind.start() and effect.is_pair and _noun_before(effect, nearby):
         return None
     if behind and behind.lastgroup == NO_PERFORMANCE and _CONDITION_BEHIND.match(nearby.right):
+        return None
+    if behind and effect.change and _OTHER_SIDE.match(nearby.right) and _noun_before(effect, nearby):
         return None
     if behind and (_CLAUSE_ENDS.match(nearby.right) if effect.change else _SEPARATES_NOUN.search(nearby.right, 0, behind.start())):
         is_other = effect.is_pair or effect.change is None or behind.lastgroup == NO_PERFORMANCE or _noun_before(effect, nearby)
@@ -148,7 +153,24 @@ _PER_ONE = pattern(r"\sper (?!(?:sec|s|second|min|minute)\b)[\w-]+(?=[\s*_`]*[:|
 def _noun_before(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
     """The last noun before the effect, in its sentence; for a pair, not in the prefix `perf:` of a title."""
     left = PREFIX.sub("", nearby.left) if effect.is_pair else nearby.left
-    return last_noun(_PER_ONE.sub(" ", left[-80:]))
+    part = _PER_ONE.sub(" ", left[-80:])
+    last = last_noun(part)
+    return (_subject_noun(part, last) if last and not effect.is_pair else None) or last
+
+
+_OF = pattern(r"[*_`]*\s(?:of|with|on|in|for|under|using)\s(?:[\w.`*/-]+\s){0,3}[`*]*")
+_CLAUSE_BEGINS = pattern(
+    r"(?:^|[,;:.(|]\s?|\b(?:and|but|while|here|now|then|so|also|the|mean|average|median|total|overall|our)\s)[\s*_`-]*"
+)
+
+
+def _subject_noun(part: str, last: re.Match[str]) -> re.Match[str] | None:
+    """The subject of the clause, if the last noun is only what it is of: `throughput of the server with batching drops`."""
+    nouns = [found for found in NOUNS.finditer(part, 0, last.start()) if found.lastgroup != NO_PERFORMANCE]
+    subject = next((noun for noun in reversed(nouns) if _OF.fullmatch(part, noun.end(), last.start())), None)
+    if subject is None or not any(begin.end() == subject.start() for begin in _CLAUSE_BEGINS.finditer(part, 0, subject.start())):
+        return None
+    return subject
 
 
 _MEANS = pattern(r"threads?|workers?|concurrency|shards?|replicas?|goroutines?")

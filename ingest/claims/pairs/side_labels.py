@@ -84,9 +84,10 @@ _NAME_GOES_ON = (
     r"[`*_]*[A-Za-z][\w`*-]*){0,3}"
 )
 _NAMED = rf"{_NAME_GOES_ON}[`*_]*(?:\s?[:=(]|\s[—–-]|\s{_VERBS})?\s*(?:only\s)?{DECORATION}{HEDGE}$"
-_BASELINE_NAMES, _CANDIDATE_NAMES = (
-    f"{alternation('labels', f'{side}_legend')}|{alternation('labels', f'{side}_name')}|current" for side in ("baseline", "candidate")
+BASELINE_NAMES, CANDIDATE_NAMES = (
+    f"{alternation('labels', f'{side}_legend')}|{alternation('labels', f'{side}_name')}" for side in ("baseline", "candidate")
 )
+_BASELINE_NAMES, _CANDIDATE_NAMES = f"{BASELINE_NAMES}|current", f"{CANDIDATE_NAMES}|current"
 _NAMED_BASELINE = pattern(rf"\b(?:{_BASELINE_NAMES}){_NAMED}", re.IGNORECASE)
 _NAMED_CANDIDATE = pattern(rf"\b(?:{_CANDIDATE_NAMES}){_NAMED}", re.IGNORECASE)
 _THEN_BASELINE, _THEN_CANDIDATE = (
