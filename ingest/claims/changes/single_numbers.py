@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ingest.claims.changes.coordinated import coordinated, next_signed_percentage
+from ingest.claims.judge.ratios import agrees
 from ingest.claims.numbers.effect import REACH, Effect, NumberInText, ReadingRule, first_result
 from ingest.claims.numbers.quantities import CLOCK, Kind, Quantity, quantities
 from ingest.claims.patterns import lowered, pattern
@@ -33,6 +34,23 @@ def _change_in_bracket(number: NumberInText) -> Effect | None:
         return None
     sense = Sense.RISE if percent.sign == "+" else Sense.FALL
     return Effect(number.quantity.start, found.end(), after=number.quantity, change=percent, sense=sense, word=percent.sign)
+
+
+_AGAINST = pattern(
+    r"[\s*_`]*\((?P<percent>[+−–-]\d[\d.]*\s?%)\s(?:vs\.?|versus|from|against|over|compared (?:to|with)|relative to)\s"
+    r"(?:[a-z]+\s){0,3}(?P<baseline>~?\d[\d.,]*\s?[A-Za-zµ/]+)(?:\s[a-z ]{2,20})?\)"
+)
+
+
+def _change_against_figure(number: NumberInText) -> Effect | None:
+    """`36 s (−67% vs 108 s)`: a candidate figure with its change and its baseline in brackets."""
+    found = number.followed_by(_AGAINST) if number.quantity.unit else None
+    inside = list(quantities(number.text, found.start("percent"), found.end("baseline"))) if found else []
+    if found is None or len(inside) != 2:
+        return None
+    percent, baseline = inside
+    pair = Effect(number.quantity.start, found.end(), baseline, number.quantity, percent)
+    return pair if baseline.has_metric_of(number.quantity) and agrees(pair, percent) else None
 
 
 _LOST = pattern(
@@ -89,6 +107,7 @@ def _saving(number: NumberInText) -> Effect | None:
 
 RULES_OF_VALUES: tuple[ReadingRule[NumberInText, Effect], ...] = (
     ReadingRule("change in a bracket", _change_in_bracket, "delta: -80ms median (-20.0%)", "time 1.25"),
+    ReadingRule("change against a figure", _change_against_figure, "Startup time: 108 s (+200% vs 36 s)", "time 0.333"),
     ReadingRule("reduction in a bracket", _reduction_in_bracket, "hero.webp: 160 KB (60% reduction)", "memory 2.5"),
     ReadingRule("unchanged", _unchanged, "unchanged at 23.5 ms", "time 1"),
     ReadingRule("saving", _saving, "saves 12 ms per call", "time none"),

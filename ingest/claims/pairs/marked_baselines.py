@@ -173,6 +173,12 @@ _WITHOUT = pattern(
 
 _CANDIDATE_NAME = pattern(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
 _BASELINE_NAME = pattern(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
+_NAMED_BASELINE = pattern(
+    r"\b(?:vs\.?|versus|against|compared (?:to|with))\s(?:(?:an?|the|our|its)\s)?[`*_]*(?:main|master|baseline|old|original|previous|unpatched)\b",
+    re.IGNORECASE,
+)
+"""`100 ms compared to a baseline of 80 ms`"""
+
 
 
 def _names_the_baseline(two: TwoFigures) -> bool:
@@ -180,7 +186,7 @@ def _names_the_baseline(two: TwoFigures) -> bool:
     text, end = two.text, two.second.end
     if _WITHOUT.match(text, end) or is_stated_above(two, CANDIDATE_FIRST):
         return True
-    if _CANDIDATE_NAME.search(two.left) and _BASELINE_NAME.search(two.between):
+    if _NAMED_BASELINE.search(two.between) or (_CANDIDATE_NAME.search(two.left) and _BASELINE_NAME.search(two.between)):
         return True
     return bool(_REFERENCE.fullmatch(two.between)) and not EARLIER.search(two.left) and not _CANDIDATE_BEHIND.match(text, end)
 
