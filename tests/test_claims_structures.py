@@ -39,6 +39,10 @@ LINES = [
     ("The optimized kernel takes 0.5 ms, the reference takes 1.5 ms.", [3]),
     ("Original execution time was ~880ms, optimized execution time was ~800ms.", [1.1]),
     ("It takes 5 s, was 20 s.", [4]),
+    ("Latency of 100 ms compared to a baseline of 80 ms", [0.8]),
+    ("每个查询只需5秒，而不是之前的40秒。", [8]),
+    ("perf: rules\n\nMean improvement across the 28-cell corpus: 50%", [1.5]),
+    ("perf: early exit\n\n- Fixes the Q7 (+100%), Q12 (+300%) regressions", [0.5, 0.25]),
     ("feat: cache of the status (TTL 5s)\n\n- Measured warm render: **90ms → 45ms**.", [2]),
     ("The baseline loop over 6 words took **120 ms**. The optimized concurrent loop took **20 ms**, an **83%** improvement!", [6]),
     ("A hash map turns the 30 s scan into a 200 ms lookup.", [150]),
@@ -260,6 +264,11 @@ def test_the_change_of_a_row_tells_the_sides_whatever_their_names_and_order(
     rows = table(f"Metric | {one} | {other} | {header}", f"{subject} | {first} | {second} | {change}")
     [claim] = claims_read(f"perf: lookups\n\n{rows}")
     assert claim.ratio == pytest.approx(after / before if more_is_better else before / after)
+
+
+def test_changes_against_the_row_of_the_baseline_may_be_gains() -> None:
+    rows = ("Baseline | none | 100.0 | - | -", "A | ranges | 80.0 | +20% | +20%", "B | calls | 110.0 | -10% | -38%")
+    assert ratios(table("Attempt | Change | Time (ms) | Δ vs Baseline | Δ vs Previous", *rows)) == [1.25, pytest.approx(1 / 1.1)]
 
 
 def test_current_is_the_candidate_beside_a_baseline() -> None:

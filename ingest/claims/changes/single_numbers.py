@@ -339,7 +339,7 @@ _SEEN = r"(?:(?:that |which )?(?:i|we|they) (?:\w+ )?(?:measured?|saw|see|observ
 _OF = rf"(?:{_SEEN}|of|by(?: a factor of)?|:(?:\s(?:[\w./`-]+\s){{1,2}}(?=\S*$))?|=|at|—|–|-|\()*"
 _NAMED = pattern(
     rf"(?<![A-Za-z])(?:{by_sense(COMPARISONS)})s?\b[\s*_`]*(?:than (?:before|previously|main|master)\s)?(?:\([^()]{{0,30}}\)\s*)?"
-    rf"(?:\s?(?:on|for|with|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b))?{_OF}[\s*_`]*{HEDGE}{DECORATION}$"
+    rf"(?:\s?(?:on|for|with|over)\s[^.,;:()\n\d]{{2,25}}\s(?=(?:is|was|of)\b)|\sacross\s[^.,;:()\n]{{2,40}}(?=:))?{_OF}[\s*_`]*{HEDGE}{DECORATION}$"
 )
 
 

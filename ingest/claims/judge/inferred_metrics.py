@@ -128,6 +128,9 @@ def _metric_of_comparison(effect: Effect) -> ClaimMetric | None:
 _GENERATION = pattern(r"(?<![a-z])(?:prefill|decod(?:e|ing)|generation|single-stream|pp ?\d+|tg ?\d+|inference|imgs?)\b")
 _PERF = pattern(r"\W*(?:\w+: )?perf\b")
 _GAINS = pattern(r"\b(?:gains?|speed[- ]?ups?|improvements?|faster)\b")
+_REGRESSES = pattern(r"\)?(?:[^.;:\n]|\.(?=\d)){0,120}?\bregress(?:ions?|ed)\b")
+"""`Q7 (+548%), Q12 (+410%) regressions`: times, of which more is worse."""
+
 _LABEL_ALONE = pattern(r"[\s*_`-]*[\w`./()-]{1,40}(?: [\w`./()-]{1,40}){0,3}[*_`]*:[\s*_`]*")
 """`- parse: −42%`"""
 
@@ -139,6 +142,8 @@ def _by_sign(change: Quantity, effect: Effect, nearby: Surroundings) -> Measure 
     that title is time.
     """
     is_label_alone = _LABEL_ALONE.fullmatch(nearby.left) is not None
+    if change.sign == "+" and _REGRESSES.match(nearby.text, effect.end):
+        return Measure(ClaimMetric.TIME, MeasureSource.COMPARISON, effect.unit)
     if change.sign == "+":
         near = f"{nearby.title.lower if nearby.is_table else ''} {nearby.left} {nearby.right[:NOUN_REACH]}"
         if _GENERATION.search(near):

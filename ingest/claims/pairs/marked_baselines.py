@@ -79,11 +79,11 @@ def _are_wishes_or_limits(two: TwoFigures) -> bool:
 
 
 _BASELINE_WORD = pattern(
-    rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from"
+    rf"{SAME_SENTENCE}{{0,70}}?(?:(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from"
     r"|(?<=\()(?:improved|reduced|dropped|cut|decreased|lowered)\s+from(?![^()]*\sto\s)|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
     r"|\bagainst|\bwas|\b(?:previously|formerly|originally)(?!,?\s(?:and|but)\b|;)|\b(?:antes|avant|vorher|zuvor)\b(?: era| était)?"
     r"|\bnot the|\bbefore:?|(?<=\()old:?|\bbaseline:?(?![ \t]*\n)|\bin place of)"
-    r"(?!\w)(?!\)[ \t]*\n)\s*"
+    r"(?!\w)(?!\)[ \t]*\n)\s*|而不是(?:之前|原来|以前)?的?)"
     rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECORATION}{HEDGE}{DECORATION}",
     re.IGNORECASE,
 )
@@ -132,7 +132,7 @@ def by_marked_baseline(two: TwoFigures) -> Effect | None:
     baseline = _BASELINE_WORD.fullmatch(two.between) if is_told else None
     if baseline is None or are_unrelated_figures(two):
         return None
-    word = baseline["word"].lower().rstrip(":")
+    word = (baseline["word"] or "").lower().rstrip(":")
     if _LABEL_OF_NEXT_LINE.search(two.between) or (word in _AMBIGUOUS and _GOES_TO.search(two.between)):
         return None
     if word.startswith(_EITHER_ORDER) and (_ON_BASELINE.match(two.between) or is_stated_above(two, BASELINE_FIRST)):
@@ -174,11 +174,11 @@ _WITHOUT = pattern(
 _CANDIDATE_NAME = pattern(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
 _BASELINE_NAME = pattern(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
 _NAMED_BASELINE = pattern(
-    r"\b(?:vs\.?|versus|against|compared (?:to|with))\s(?:(?:an?|the|our|its)\s)?[`*_]*(?:main|master|baseline|old|original|previous|unpatched)\b",
+    r"\b(?:vs\.?|versus|against|compared (?:to|with))\s(?:(?:an?|the|our|its)\s)?[`*_]*"
+    r"(?:main|master|baseline|old|original|previous|unpatched)\b",
     re.IGNORECASE,
 )
 """`100 ms compared to a baseline of 80 ms`"""
-
 
 
 def _names_the_baseline(two: TwoFigures) -> bool:

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ingest.claims.judge.ratios import agrees
-from ingest.claims.numbers.effect import Effect
+from ingest.claims.numbers.effect import NAMED_SIDES, Effect
 from ingest.claims.numbers.measure import MeasureSource
 from ingest.claims.numbers.quantities import Kind, Quantity, quantities
 from ingest.claims.numbers.units import Unit, unit
@@ -98,7 +98,8 @@ def _effect(before: _Reading, after: _Reading, behind: _Reading | None) -> Effec
     is_beside = before.is_named and after.line - before.line <= 1
     start = before.figure.start if is_beside else after.figure.start
     words = " ".join(after.words)
-    pair = Effect(start, after.figure.end, before.figure, after.figure, labels=f"{words}: ")
+    told_by = NAMED_SIDES if before.is_named and before.line == after.line else ""
+    pair = Effect(start, after.figure.end, before.figure, after.figure, word=told_by, labels=f"{words}: ")
     if behind is None or behind.line - after.line > 1 or _CHANGE.isdisjoint(behind.words):
         return pair
     figure = behind.figure

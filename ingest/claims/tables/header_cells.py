@@ -111,6 +111,19 @@ def columns_by_headers(headers: Row) -> Columns:
     return Columns(before, tuple(after), change, reciprocal, words, has_goals=achieved is not None)
 
 
+def with_filled_change(columns: Columns, rows: list[Row]) -> Columns:
+    """The columns; the change column another one if the first has only words: `Attempt | Change | Time | Δ vs Baseline`."""
+
+    def is_filled(column: int) -> bool:
+        return any(column < len(row) and row[column].quantities for row in rows)
+
+    if columns.change is None or is_filled(columns.change):
+        return columns
+    others = [index for index, header in enumerate(columns.headers) if index > columns.change and role_of(header) == "change"]
+    filled = next(filter(is_filled, others), None)
+    return columns if filled is None else columns._replace(change=filled)
+
+
 _MAIN_BRANCH = pattern(r"(?:dev|head)(?: \([^()]*\))?", re.IGNORECASE)
 """`dev | This PR`: of two candidate columns, the one of a main branch is the baseline."""
 

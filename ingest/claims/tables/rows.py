@@ -158,12 +158,17 @@ _BAND = pattern(r"\bwithin\b|^[^\d%]*±", re.IGNORECASE)
 """`within ±3%`: no change is beyond it."""
 
 
+_VERSUS_ANOTHER = pattern(r"(?:Δ|delta|change|diff\w*)?\s?vs\.?\s", re.IGNORECASE)
+"""`Δ vs Previous` beside `Δ vs Baseline`: the same figure compared with another."""
+
+
 def change_without_figures(row: Row, columns: Columns) -> Effect | None:
     """The change in the change column, without figures: `| load | 3x |` below `Case | Speedup`. None in the row of the baseline."""
     found = changes(row, columns.change, columns.headers)
     if columns.change is not None and columns.has_goals:
         return _change_beside_goal(row, columns.change)
-    shares = [quantity for cell in row for quantity in cell.quantities if quantity.kind is Kind.PERCENT]
+    others = {index for index, header in enumerate(columns.headers) if index != columns.change and _VERSUS_ANOTHER.match(header)}
+    shares = [one for index, cell in enumerate(row) for one in cell.quantities if one.kind is Kind.PERCENT and index not in others]
     if (
         not found
         or columns.change is None
@@ -195,11 +200,13 @@ def with_figures_of_series(effect: Effect, above: Sequence[Row], row: Row, colum
 
     `Baseline | 40 s | -`, `+ cache | 20 s | 50%`, `+ index | 10 s | 50%`, `Total | 10 s | 75%`.
     """
-    is_alone = not (effect.is_pair or effect.after or effect.labels) and effect.change is not None
+    is_alone = not (effect.is_pair or effect.labels) and effect.change is not None
     if columns.change is None or not above or not is_alone or effect.change is None or effect.change.kind is not Kind.PERCENT:
         return effect
     own = figures(row, columns, columns.change - 1) if columns.change > 1 else []
     if len(own) != 1 or own[0].unit is None:
+        return effect
+    if effect.after and (effect.after != own[0] or changes(above[0], columns.change, columns.headers)):  # without a row of the baseline
         return effect
     for other in (above[-1], above[0]):
         compared = figures(other, columns, columns.change - 1) if len(other) >= columns.change else []

@@ -21,6 +21,7 @@ from ingest.claims.tables.header_cells import (
     paired_columns,
     proven_pair,
     role_of,
+    with_filled_change,
     with_signs_of,
 )
 from ingest.claims.tables.rows import (
@@ -116,7 +117,7 @@ _NAMES_A_SIDE = pattern(r"[^\W\d_]+(?: ?\([^()]*\))?$")
 def table_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str, str]]:
     """The effects of the table between `start` and `end`, each with its row label and header cells, and the rest of its cell."""
     headers, rows = _with_labels_first(*header_and_rows(text, start, end))
-    first = columns_by_headers(headers)
+    first = with_filled_change(columns_by_headers(headers), rows)
     if _is_table_of_settings(headers, first):
         return
     is_of_sides = first.change is None or all(_NAMES_A_SIDE.match(row[0].words) for row in rows if row)
