@@ -84,11 +84,11 @@ def _candidates(text: str, triggers: list[int]) -> Iterator[Candidate]:
     effects = _without_restatements(text, islice(_effects(text, triggers), MOST_TRIGGERS))
     measured = [(effect, measure_of(effect, nearby), nearby) for effect, nearby in effects]
     found = list(islice(with_measures(text, measured), MOST_CLAIMS))
-    pairs = [(effect, evidence_of(text, effect, nearby, None)) for effect, _, nearby in found if effect.is_pair]
+    pairs = [(effect, evidence_of(text, effect, nearby, measure.metric, None)) for effect, measure, nearby in found if effect.is_pair]
     own = iter(pairs)
     stated = sum(measure.is_stated for _, measure, _ in found)
     for effect, measure, nearby in found:
-        evidence = next(own)[1] if effect.is_pair else _evidence_of_change(text, effect, nearby, pairs)
+        evidence = next(own)[1] if effect.is_pair else _evidence_of_change(text, effect, nearby, measure.metric, pairs)
         if candidate := _candidate(effect, measure, nearby, evidence, stated - measure.is_stated):
             yield candidate
 
@@ -112,11 +112,13 @@ def _start_of_effect(found: tuple[Effect, Surroundings]) -> int:
     return found[0].start
 
 
-def _evidence_of_change(text: str, effect: Effect, nearby: Surroundings, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
+def _evidence_of_change(
+    text: str, effect: Effect, nearby: Surroundings, metric: ClaimMetric, pairs: list[tuple[Effect, Evidence]]
+) -> Evidence:
     """The evidence of a factor or percentage: that of the pair with the same ratio; in the title, the strongest of all pairs."""
     is_title = effect.start <= nearby.title.end
     same = [evidence for pair, evidence in pairs[:_MOST_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
-    return evidence_of(text, effect, nearby, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
+    return evidence_of(text, effect, nearby, metric, min(same, key=_EVIDENCE_BY_STRENGTH.index) if same else None)
 
 
 def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Surroundings]]:

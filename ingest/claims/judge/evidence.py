@@ -18,7 +18,7 @@ from ingest.claims.words.vocabulary import (
     SEEN_ON,
     SWITCH,
 )
-from schemas.rows.claim import Evidence, Origin
+from schemas.rows.claim import ClaimMetric, Evidence, Origin
 
 _HEDGED_INSIDE = pattern(rf"[~≈]|\b(?:{HEDGES})\s+[\d~]|\d\+(?![\d.])")
 _HEDGED = pattern(rf"(?:\b(?:{HEDGES})\s+|[~≈]\s?)(?:\w+\s)?[*_`(]*(?:\w+\s)?$")
@@ -61,24 +61,38 @@ around, of an input in the clauses around. For a change without figures, a measu
 """
 
 
-def evidence_of(text: str, effect: Effect, nearby: Surroundings, figures: Evidence | None) -> Evidence:
+def evidence_of(text: str, effect: Effect, nearby: Surroundings, metric: ClaimMetric, figures: Evidence | None) -> Evidence:
     """The evidence of an effect. `figures` is that of a pair elsewhere in the text that agrees with it, None without one.
 
-    In this order: words of expectation (`estimated`), words of measurement (`benchmarked`), figures, else `stated`.
+    In this order: words of expectation (`estimated`), words of measurement or a table of other figures than sizes (`benchmarked`), figures,
+    else `stated`.
     """
-    if _ESTIMATES.search(nearby.left) or _ESTIMATES.search(nearby.inside) or _ESTIMATES.search(nearby.right, 0, 30):
+    if _is_expected(nearby):
         return Evidence.ESTIMATED
     if _has_expectations(text) and _EXPECTED.match(nearby.list_heading()):
         return Evidence.ESTIMATED
-    if effect.is_pair:  # a table of figures counts as a benchmark
-        return Evidence.BENCHMARKED if nearby.is_table or _is_measured(text, effect, nearby) else Evidence.FIGURES
+    if effect.is_pair:
+        is_measured = (nearby.is_table and metric is not ClaimMetric.SIZE) or _is_measured(text, effect, nearby)
+        return Evidence.BENCHMARKED if is_measured else Evidence.FIGURES
     if figures:
         return figures
     if nearby.is_table:
-        is_measured = bool(_MEASURED.search(nearby.left) or _TIMES.search(_line(text, effect)))
+        is_measured = bool(_MEASURED.search(nearby.left) or _TIMES.search(_table_around(text, effect)))
     else:
-        is_measured = _is_measured(text, effect, nearby)
+        is_guess = effect.change is not None and effect.change.is_range and _IMPACT.match(nearby.left)
+        is_measured = not is_guess and _is_measured(text, effect, nearby)
     return Evidence.BENCHMARKED if is_measured else Evidence.STATED
+
+
+def _is_expected(nearby: Surroundings) -> bool:
+    """Whether words around the number say that it is expected; in a table, header cells and row label that begin with one."""
+    if nearby.is_table:
+        return any(map(_EXPECTED.match, nearby.left.split(" | "))) or _ESTIMATES.search(nearby.inside) is not None
+    return bool(_ESTIMATES.search(nearby.left) or _ESTIMATES.search(nearby.inside) or _ESTIMATES.search(nearby.right, 0, 30))
+
+
+_IMPACT = pattern(r"[\s*_`•-]*(?:expected |overall )?(?:impact|benefits?|gains?)\b[*_`]*:")
+"""`**Impact**: 2-4% gain`: the word of its author, in a report that measures other things."""
 
 
 def _is_measured(text: str, effect: Effect, nearby: Surroundings) -> bool:
@@ -90,7 +104,9 @@ def _is_measured(text: str, effect: Effect, nearby: Surroundings) -> bool:
     if _SEEN_ON.search(_near(text, effect, _LINES)):
         return True
     before, after = text[max(0, effect.start - _CLAUSES) : effect.start].lower(), text[effect.end : effect.end + _CLAUSES].lower()
-    return effect.is_pair and bool(_INPUTS.search(before) or _INPUTS.search(after))
+    if not effect.is_pair:
+        return _INPUTS.search(nearby.left) is not None
+    return bool(_INPUTS.search(before) or _INPUTS.search(after))
 
 
 @lru_cache(maxsize=16)
@@ -110,10 +126,25 @@ def _near(text: str, effect: Effect, reach: int) -> str:
     return text[max(0, effect.start - reach) : effect.end + reach].lower()
 
 
-def _line(text: str, effect: Effect) -> str:
-    """The lines of the effect, whole."""
+_MOST_ROWS = 30
+
+
+def _table_around(text: str, effect: Effect) -> str:
+    """The line of the effect with the rows of its table above and below it, 30 at most each."""
     start, end = text.rfind("\n", 0, effect.start) + 1, text.find("\n", effect.end)
-    return text[start : end if end >= 0 else len(text)]
+    end = end if end >= 0 else len(text)
+    for _ in range(_MOST_ROWS):
+        above = text.rfind("\n", 0, max(0, start - 1)) + 1
+        if not start or "|" not in text[above : start - 1]:
+            break
+        start = above
+    for _ in range(_MOST_ROWS):
+        below = text.find("\n", end + 1)
+        below = below if below >= 0 else len(text)
+        if "|" not in text[end + 1 : below]:
+            break
+        end = below
+    return text[start:end]
 
 
 _CITED = pattern(CITED)
