@@ -9,7 +9,7 @@ well the probabilities are calibrated; then how often the scope agrees. `--write
 `scope.toml` in `ingest/claims/judge/`.
 
 `--go-on` is for new texts when the old ones are not at hand: the weights of the confidence that are there are moved as far as the texts
-given ask for (a normal prior around each weight), and the scope stays.
+given ask for (a normal prior around each weight). Of the scope, the weights of its phrases are fitted beside the others, which stay.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
@@ -52,6 +54,11 @@ ANCHOR = 5.0
 
 WRITTEN_WEIGHT = 2.0
 """Weight of our own texts in `--go-on`: they stand for the sets of texts whose numbers look like claims and are none. Chosen likewise."""
+
+ANCHOR_OF_PHRASES = 3.0
+"""The same for the phrases of the scope, whose prior is around zero."""
+
+SCOPES = sorted(one.value for one in Scope)
 
 STEPS = 50
 """Newton steps of `--go-on` at most; some ten are enough."""
@@ -263,6 +270,50 @@ def go_on(texts: Sequence[Text], threshold: float) -> tuple[list[str], str]:
     return lines, f"{head('confidence', data, texts, AGAIN)}intercept = {weights[0]:+.2f}\n\n[weights]\n{table_of}\n"
 
 
+def phrases_fitted(data: Table, sums: np.ndarray, phrases: np.ndarray, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """Weights of the phrases for each scope, a column each, beside the `sums` of the other features: the maximum of the posterior."""
+    outcomes = (data.outcomes[rows, None] == np.array(SCOPES)).astype(float)
+    counted, present, other = data.weights[rows, None], phrases[rows], sums[rows]
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        weights = flat.reshape(present.shape[1], len(SCOPES))
+        given = softmax(other + present @ weights, axis=1)
+        slope = present.T @ (counted * (given - outcomes)) + ANCHOR_OF_PHRASES * weights
+        return -float((counted * outcomes * np.log(given + 1e-12)).sum()) + ANCHOR_OF_PHRASES / 2 * float((weights**2).sum()), slope.ravel()
+
+    found = minimize(loss, np.zeros(present.shape[1] * len(SCOPES)), jac=True, method="L-BFGS-B")
+    return np.asarray(found.x).reshape(present.shape[1], len(SCOPES))
+
+
+def go_on_scope(texts: Sequence[Text]) -> tuple[list[str], str]:
+    """What to print, each file judged by phrases that were fitted without it, and the weights that are there with those of the phrases."""
+    there = tomllib.loads((ROOM / "scope.toml").read_text(encoding="utf-8"))
+    data = table(texts, scope.FEATURES, scope_of_label)
+    names = [feature.name for feature in scope.FEATURES]
+    are_phrases = np.isin(names, [feature.name for feature in scope.PHRASE_FEATURES])
+    phrases = data.features[:, are_phrases]
+    weights = np.array(
+        [
+            [0.0 if is_phrase else there[one]["weights"].get(name, 0.0) for one in SCOPES]
+            for name, is_phrase in zip(names, are_phrases, strict=True)
+        ]
+    )
+    sums = data.features @ weights + np.array([there[one]["intercept"] for one in SCOPES])
+    sources = np.array([texts[group].source for group in data.groups])
+    lines = []
+    for source in dict.fromkeys(sources):
+        mine = sources == source
+        fitted = sums + phrases @ phrases_fitted(data, sums, phrases, ~mine)
+        agree = [(np.array(SCOPES)[each[mine].argmax(axis=1)] == data.outcomes[mine]).mean() for each in (sums, fitted)]
+        lines.append(f"{source:12} scope {agree[0]:.3f} with phrases {agree[1]:.3f} of {mine.sum()}")
+    weights[are_phrases] = phrases_fitted(data, sums, phrases)
+    parts = (
+        "\n".join([f"\n[{one}]", f"intercept = {there[one]['intercept']:+.2f}", f"\n[{one}.weights]", *lines_of(scope.FEATURES, column)])
+        for one, column in zip(SCOPES, weights.T, strict=True)
+    )
+    return lines, head("scope", data, texts, AGAIN) + "\n".join(parts) + "\n"
+
+
 def fit_scope(texts: Sequence[Text]) -> tuple[list[str], str]:
     """What to print, and the table of weights."""
     data = table(texts, scope.FEATURES, scope_of_label)
@@ -283,7 +334,7 @@ def main() -> None:
     options = parser.parse_args()
     texts = [text for path in (LABELLED, *options.files) for text in read(path)]
     fits = (
-        {"confidence": go_on(texts, options.threshold)}
+        {"confidence": go_on(texts, options.threshold), "scope": go_on_scope(texts)}
         if options.go_on
         else {"confidence": fit_confidence(texts, options.threshold), "scope": fit_scope(texts)}
     )

@@ -49,6 +49,26 @@ _KINDS = {
 }
 """Words for what each scope is mostly said of."""
 
+_PHRASES = {
+    "rate of tokens": r"\btok(?:en)?s?/s(?:ec)?\b|tokens? per sec\w*|\bt/s\b|\bttft\b|\btpot\b|first[- ]token",
+    "page": r"\bpages?\b|\blcp\b|\bfcp\b|\btti\b|first (?:contentful )?paint|lighthouse",
+    "artifact": r"\bbundles?\b|binary size|image size|docker image|\bapk\b|\bipa\b|package size|installer|download size|\bgzip",
+    "start": r"cold[- ](?:start|boot|open)s?|start-?ups?\b|boot time|launch time",
+    "request": r"\bapi (?:latency|response|calls?|p\d+)|response times?|endpoints?\b|\bget /|\bpost /|req(?:uest)?s?/s(?:ec)?\b"
+    r"|requests? per second|\brps\b",
+    "suite": r"test suite|\bsuites?\b|\bci\b|\bjobs?\b|pipeline time|workflow",
+    "build": r"compile[- ]times?|compilation time|\bbuilds?[- ]times?\b",
+    "training": r"training|\bepochs?\b|steps?/s(?:ec)?\b|ms/step|per step\b|/step\b|step time",
+    "memory of the process": r"\brss\b|\bvram\b|gpu memory|memory usage|peak memory|memory footprint",
+    "run": r"\belapsed\b|\bcli\b|\bcommand\b|end[- ]to[- ]end|\be2e\b|\bp9[059]\b|\bfps\b|frame (?:time|rate)|wall[- ]?(?:clock|time)",
+    "stage": r"\bimport(?:s|ing)?\b|serializ\w+|\bmodules?\b|\blayers?\b|\bgc\b|pars(?:er|ing)\b|\bquer(?:y|ies)\b|database|\bdb\b"
+    r"|rendering|index(?:ing)\b|inserts?\b|tokeniz\w+|attention|prefetch|middleware|preprocess\w+|upload|sync\b",
+    "piece": r"ns/op|b/op|allocs/op|/op\b|lookups?\b|\bloops?\b|memcpy|\biterations?\b|iterator|\bsort(?:ing|s)?\b|\bhash\w*"
+    r"|allocations?\b|per call\b",
+    "nanoseconds": r"\d\s?(?:ns|µs|μs|us)\b",
+}
+"""Phrases beside a claim that leave little doubt of its scope, by what they are of."""
+
 
 def _seconds(candidate: Candidate) -> float | None:
     """The baseline time in seconds, its upper end; None for another metric and without figures."""
@@ -134,10 +154,25 @@ def _of_metric(metric: ClaimMetric) -> Feature:
     return is_(f"metric {metric}", f"the metric is {metric}", lambda it: it.measure.metric is metric)
 
 
+def _beside(candidate: Candidate) -> str:
+    """The words right around a claim; in a table, its row label and header cells."""
+    nearby = candidate.nearby
+    left = " ".join(nearby.left.split(" | ")[2:]) if nearby.is_table else nearby.left[-60:]
+    return f"{left} {nearby.inside} {nearby.right[:25]}"
+
+
+def _phrase_of(name: str, phrase: str) -> Feature:
+    words = pattern(phrase)
+    return is_(f"beside: {name}", "such a phrase beside it", lambda it: words.search(_beside(it)))
+
+
 def _has_whole(candidate: Candidate) -> bool:
     nearby = candidate.nearby
     return any(map(_WHOLE.search, (nearby.left[-60:], nearby.right[:30], nearby.inside)))
 
+
+PHRASE_FEATURES = tuple(_phrase_of(*phrase) for phrase in _PHRASES.items())
+"""Added to the others later; `python -m tests.labelled.fitting --go-on` fits their weights beside those that are there."""
 
 FEATURES: tuple[Feature, ...] = (
     is_("whole", "a word for the whole beside the claim: `end-to-end`", _has_whole),
@@ -167,6 +202,7 @@ FEATURES: tuple[Feature, ...] = (
     is_("code", "inside backticks or a fenced block", is_in_code),
     is_("worse", "it became worse", lambda it: it.direction is Direction.WORSE),
     is_("benchmarked", "the text says how the figures came about", lambda it: it.evidence is Evidence.BENCHMARKED),
+    *PHRASE_FEATURES,
 )
 """All features of a scope."""
 
