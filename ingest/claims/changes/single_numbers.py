@@ -154,7 +154,7 @@ def bare_factor(number: NumberInText) -> Effect | None:
 _INTRODUCES = pattern(r"(?:[:=|]|[^)`]\s\(|[–—-]\s)\s*[*_~≈]*$")
 """`speed: x3`, `a third step (x3)`: what may be before a factor with its sign first."""
 
-_OF_SOMETHING = pattern(r"(?:\s[a-z][a-z-]*(?<!ing)(?<!s)){1,3}(?:[,;)]|\s\()")
+_OF_SOMETHING = pattern(r"(?!\s(?:under|over|below|above|within)\s)(?:\s[a-z][a-z-]*(?<!ing)(?<!s)){1,3}(?:[,;)]|\s\()")
 
 
 def _names_what_it_is_of(number: NumberInText) -> bool:
@@ -382,7 +382,7 @@ _UP_TO = pattern(r"\bup to\W*$")
 def _verb_before(number: NumberInText) -> Effect | None:
     """`reduced memory by 40%`, `cut reallocations 85%`: a verb of change before the number."""
     found = _last(_CHANGED_BY, lowered(number.left))
-    if found is None or _FROM.search(found["object"]):
+    if found is None or _FROM.search(found["object"]) or _is_level(number, found["object"]):
         return None
     if not found["by"] and len(found["object"].split()) > _OBJECT_WORDS and not _UP_TO.search(number.left):
         return None
@@ -393,6 +393,14 @@ def _verb_before(number: NumberInText) -> Effect | None:
     if slows := _SLOWS.search(number.left, 0, found.start() + len("down")):  # `slows the parser down by 12%`
         return number.effect(slows.start(), number.quantity.end, Sense.LOSS, "slow")
     return number.effect(found.start(), number.quantity.end, (sense := sense_in(found)), found[sense.name])
+
+
+_TO = pattern(rf"\bto\s*{HEDGE}{DECORATION}$", re.IGNORECASE)
+
+
+def _is_level(number: NumberInText, words: str) -> bool:
+    """Whether a percentage is where something is now, `the share fell to 69%`, not by how much it changed."""
+    return number.quantity.kind is Kind.PERCENT and _TO.search(words) is not None and not _UP_TO.search(words)
 
 
 _COUNTED = pattern(r"[*_]*\s(?:`|(?!(?:on|in|for|with|vs|at|when|over|across|and|or|by|from|to|after|while|since)\b)[a-z]{4,})")
@@ -416,7 +424,7 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 def _signed(number: NumberInText) -> Effect | None:
     """`−30%`: a signed percentage. `judge.metrics` makes it a claim only beside a noun."""
-    sign = number.quantity.sign if number.quantity.kind is Kind.PERCENT else ""
+    sign = number.quantity.sign if number.quantity.kind is Kind.PERCENT and not number.left.endswith(("+", "-", "±")) else ""
     return number.effect(number.start_in_left, number.quantity.end, Sense.RISE if sign == "+" else Sense.FALL, sign) if sign else None
 
 

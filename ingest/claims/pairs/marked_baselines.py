@@ -34,7 +34,11 @@ _COSTS = pattern(r"\bcosts?\b\W*$", re.IGNORECASE)
 _OF_ANOTHER = pattern(r"\s(?:to|for)\s\w")
 """`the dominant cost (1 s vs 40 ms to tessellate)`: two parts of one whole."""
 
-_TARGET = pattern(r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?)\b", re.IGNORECASE)
+_TARGET = pattern(
+    r"[*_`]*\s(?:caps?|ticks?|deadlines?|targets?|goals?|budgets?|limits?|requirements?|slos?|estimates?|estimated"
+    r"|planned)\b",
+    re.IGNORECASE,
+)
 """`30 FPS cap vs 60 FPS target`: neither was measured."""
 
 

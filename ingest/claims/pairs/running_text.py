@@ -247,11 +247,26 @@ def pair_by_words(two: TwoFigures) -> Effect | None:
         return None
     if first.unit is second.unit is CLOCK and not _TIMED.search(two.left):
         return None
-    if _OF_FACTOR.search(two.left):  # by a factor of 2 to 3
+    if _OF_FACTOR.search(two.left) or _counts_something_else(two):  # by a factor of 2 to 3
         return None
     is_rate = first.kind is Kind.PERCENT and not _LOAD.search(two.left)  # 62% → 95%: a pass rate or coverage, not performance
     is_pair = first.kind is second.kind and not is_rate
     return _range_between(two) or (first_result(RULES, two) if is_pair else None)
+
+
+_RESOURCES = pattern(
+    r"\s(?:containers|replicas|workers|nodes|threads|instances|gpus|cores|shards|pods|processes|machines|clients|users|connections)\b",
+    re.IGNORECASE,
+)
+_UNKNOWN_RATE = pattern(r"\s[a-z][\w-]*/(?:s|sec|min|h)\b", re.IGNORECASE)
+
+
+def _counts_something_else(two: TwoFigures) -> bool:
+    """Whether the second number has no unit and is one of machines, `from 1 to 2 containers`, or of a rate: `35 ms → 451 env-steps/s`."""
+    if two.second.unit is not None or two.second.kind is not Kind.VALUE:
+        return False
+    of_rate = two.first.unit is not None and _UNKNOWN_RATE.match(two.text, two.second.end)
+    return bool(of_rate or _RESOURCES.match(two.text, two.second.end))
 
 
 def _are_comparable(first: Quantity, second: Quantity) -> bool:
@@ -271,7 +286,7 @@ _TIMED = pattern(
 """Tasks that take minutes and seconds: beside them, `3:15` is a duration, not a time of day."""
 
 _FROM = pattern(
-    rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+|an?\s(?:[\w-]+\s){{1,3}}of\s+)?{DECORATION}{HEDGE}{DECORATION}$|[从由]\s*$",
+    rf"\b(?:from|of|von|de|desde)\s+(?:taking\s+|needing\s+|using\s+|like\s+|an?\s(?:[\w-]+\s){{1,3}}of\s+)?{DECORATION}{HEDGE}{DECORATION}$|[从由]\s*$",
     re.IGNORECASE,
 )
 _TO = pattern(

@@ -276,11 +276,21 @@ def _pair_with_change(pair: Effect, change: Quantity, header: str, *, is_fall: b
     is_named = change.kind is Kind.PERCENT and (GAIN_HEADER.search(header) or FALL_HEADER.search(header))
     is_explicit = change.sign or is_named or (change.kind is Kind.TIMES and agrees(pair, change, math.log(1.03)))
     is_clear = one.has_metric_of(other) or (is_bare and is_explicit and (not header or role_of(header) == "change"))
-    if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change):
+    if change.kind is Kind.VALUE or not is_clear or not agrees(pair, change) or _is_small_by_chance(change, header):
         return None
     sense = Sense.GAIN if change.kind is Kind.TIMES else None
     whole = pair._replace(end=change.end, change=change, sense=sense)
     return whole if _is_in_order(pair, change, header, is_fall=is_fall) else whole._replace(before=other, after=one)
+
+
+_SMALL = 5
+"""Percentages below it are near the difference of any two like figures."""
+
+
+def _is_small_by_chance(change: Quantity, header: str) -> bool:
+    """Whether a small percentage without a sign is below a header cell that names no change: `Idle RSS | Peak RSS | CPU`."""
+    is_small = change.kind is Kind.PERCENT and change.high < _SMALL and not change.sign
+    return is_small and bool(header) and role_of(header) != "change"
 
 
 def _is_in_order(pair: Effect, change: Quantity, header: str, *, is_fall: bool) -> bool:
