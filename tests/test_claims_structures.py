@@ -39,6 +39,14 @@ LINES = [
     ("The optimized kernel takes 0.5 ms, the reference takes 1.5 ms.", [3]),
     ("Original execution time was ~880ms, optimized execution time was ~800ms.", [1.1]),
     ("It takes 5 s, was 20 s.", [4]),
+    ("# Vitest\n\n- 5x dev performance\n- 2x CI performance", [5, 2]),
+    ("perf: lookups\n\n- Baseline: 12 ms\n- Optimized: 24 ms", [0.5]),
+    ("### build time\n\n- No cache: 12 s\n- With cache: 15 s\n- Change: +25%", [0.8]),
+    ("### build time\n\n- No cache: 12 s\n- With cache: 8 s\n- Change: -33%", [1.5]),
+    ("Faster inserts:\n\n*before ~10ms per insert*\n\n    insert into t\n\n*after ~0.1 ms per insert*", [100]),
+    ("perf: reads\n\nresults before this PR:\n```\nread: 0.4 micros/op\n```\n\nresults after this PR:\n```\nread: 0.2 micros/op\n```", [2]),
+    ("perf: queues\n\nMain branch:\n```\nrate: 500 msgs/s\n```\n\nThis PR:\n```\nrate: 600 msgs/s\n```", [1.2]),
+    ("perf: rows\n\n### Original\n\n- load: 30 s\n\n### Current\n\n- load: 10 s", [3]),
     ("drops query count down from like ~600 to 8", [75]),
     ("Latency of 100 ms compared to a baseline of 80 ms", [0.8]),
     ("每个查询只需5秒，而不是之前的40秒。", [8]),
@@ -153,6 +161,7 @@ NO_CLAIMS = [
     "perf: shapes\n\n" + table("Case | Original | Optimized", "(1, 16, 20, 20) → (1, 32, 40, 40) | yes | no"),
     "perf: it makes 2 queries rather than 2N+1",
     "It took 45 min to write and 10 min to test.",
+    "Increase the retry limit\n\nIncreases the total wait time from 2 seconds to 5 seconds for the update tests.",
     "perf: prompt cache\n\nThe condensed view changes at every request: the cached share fell to 69%.",
     "perf: scaling\n\nThroughput improved from 1 to 2 containers.",
     "perf: rollout\n\n`n_envs=16`: 35 ms/step → 451 env-steps/s.",
@@ -277,6 +286,12 @@ def test_the_change_of_a_row_tells_the_sides_whatever_their_names_and_order(
 def test_changes_against_the_row_of_the_baseline_may_be_gains() -> None:
     rows = ("Baseline | none | 100.0 | - | -", "A | ranges | 80.0 | +20% | +20%", "B | calls | 110.0 | -10% | -38%")
     assert ratios(table("Attempt | Change | Time (ms) | Δ vs Baseline | Δ vs Previous", *rows)) == [1.25, pytest.approx(1 / 1.1)]
+
+
+def test_sides_in_rows_may_come_in_any_order() -> None:
+    assert ratios(table("| latency", "Optimized | 10 ms", "Baseline | 30 ms")) == [3]
+    assert ratios(table("| latency", "Previous | 30 ms", "Current | 10 ms")) == [3]
+    assert ratios(table("| latency", "Old | 30 ms", "New | 10 ms")) == [3]
 
 
 def test_current_is_the_candidate_beside_a_baseline() -> None:

@@ -252,7 +252,8 @@ def _speedup_below_one(number: NumberInText) -> Effect | None:
 
 
 _AMOUNT = pattern(
-    r"[\s*_`]*(?:of )?(?:the |higher |more |better )?(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
+    r"[\s*_`]*(?:of )?(?:the |higher |more |better |(?:dev|ci|build|test|read|write|query|runtime|overall) )?"
+    r"(?:(?:baseline|original|former|previous|old|stock)(?:'s)? )?"
     r"(?P<word>throughput|bandwidth|performance|perf\b|speed|fps|[nqrt]ps|iops|(?:tok(?:en)?s?|req(?:uest)?s?|ops)/s(?:ec)?|(?:ttft|decode|prefill|single-stream)"
     r"(?! (?:cost|memory|steps?|calls?|tokens)))\b",
     re.IGNORECASE,

@@ -53,7 +53,9 @@ _COMPLETE = pattern(r"[*_`]*\s(?:[^().;\n]{0,50}\s)?(?:complete|completed|done|m
 
 _DIFFSTAT = pattern(r"\| bin $")
 _RAISED = pattern(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
-_TIME = pattern(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|measur|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b")
+_TIME = pattern(
+    rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|measur|bench|millis|_perf_|regress|cost|grow|grew|\bgoes\b|\bwent\b|scans?\b|quer(?:y|ies)\b"
+)
 _TIME_SPENT = pattern(r"latenc|run ?time|duration|took|takes|elapsed|wall|faster|slower|startup|regress|build|suite")
 _BYTES = pattern(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
 _SPENT = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
@@ -124,11 +126,19 @@ def _words_before(nearby: Surroundings) -> str:
     return labels[-120:] if bar and nearby.is_table and caption.rstrip().endswith((".", "!")) else nearby.sentence[-120:]
 
 
+_WAITS = pattern(r"\bwait(?:ing)? time\b")
+"""`increases the wait time from 2 s to 5 s`: how long something may take."""
+
+
 def _is_of_setting(effect: Effect, nearby: Surroundings) -> bool:
     """Whether they are bare numbers or times without a word for time spent: to raise those is to change a setting."""
-    if _TIME.search(nearby.left):
+    if _TIME.search(nearby.left) and not _WAITS.search(nearby.left):
         return False
     return all(figure.metric in (None, ClaimMetric.TIME) for figure in (effect.before, effect.after) if figure)
+
+
+_MEASURED_SIDES = pattern(r"\b(?:un)?optimi[sz]ed\b|\bbaseline\b|\bpatched\b")
+"""`Baseline: 12 ms`, `Optimized: 24 ms`: nobody calls the values of a setting so."""
 
 
 def _grows_like_a_setting(effect: Effect, nearby: Surroundings) -> bool:
@@ -139,7 +149,12 @@ def _grows_like_a_setting(effect: Effect, nearby: Surroundings) -> bool:
     if before.metric is ClaimMetric.TIME and _REDUCED.search(nearby.left):  # `reduced from 1s to 5s`: an interval
         return True
     is_spent = (
-        nearby.is_table or effect.change or effect.is_order_open or effect.word in COMPARING or _has_near(_SPENT[before.metric], nearby)
+        nearby.is_table
+        or effect.change
+        or effect.is_order_open
+        or effect.word in COMPARING
+        or _has_near(_MEASURED_SIDES, nearby)
+        or _has_near(_SPENT[before.metric], nearby)
     )
     return not is_spent and is_round(before) and is_round(after)
 

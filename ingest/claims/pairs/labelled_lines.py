@@ -40,7 +40,7 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
     if roles[0] == "before":
         pairs = list(_pairs_with_baseline_line(lines, roles, named))
     else:
-        pairs = list(_pair_with_candidate_line_first(lines) if roles == ["after", "before"] else _pair_proven_by_change(lines))
+        pairs = list(_pair_with_candidate_line_first(lines) if roles == ["after", "before"] else _pair_proven_by_change(text, lines))
     if pairs:
         for index, pair in enumerate(pairs):
             following = pairs[index + 1].end if index + 1 < len(pairs) else passage.end
@@ -193,10 +193,26 @@ def _pairs_with_baseline_line(lines: list[Line], roles: list[str | None], named:
             yield (proven or candidates)[0]
 
 
-def _pair_proven_by_change(lines: list[Line]) -> Iterator[Effect]:
+_OF_FIGURES = pattern(r"\b(?:change|delta|diff\w*|Δ)[*_`]*\s*[:=][^:=\n]*$", re.IGNORECASE)
+"""The label of a change whose sign is that of the figures, as that of `Improvement: +25%` is not."""
+
+
+def _in_order_of_sign(pair: Effect, signed: Quantity) -> Effect:
+    """The pair with the baseline first if the figures move as the sign says, `12 s`, `15 s`, `+25%`; else the other way round."""
+    assert pair.before
+    assert pair.after
+    is_in_order = (pair.after.scaled() < pair.before.scaled()) is (signed.sign == "-")
+    return pair if is_in_order else pair._replace(before=pair.after, after=pair.before)
+
+
+def _pair_proven_by_change(text: str, lines: list[Line]) -> Iterator[Effect]:
     """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`: the pair of the first two lines that the change agrees with."""
     proven = _pairs_with_agreeing_change(_comparable_figures(lines[0], lines[1]), lines[-1])
     if proven:
+        signed = next((change for change in lines[-1] if change.kind is Kind.PERCENT and change.sign), None)
+        if signed and _OF_FIGURES.search(text, lines[1][-1].end, signed.start):
+            yield _in_order_of_sign(proven[0], signed)
+            return
         is_loss = any(change.kind is Kind.TIMES and change.high < 1 for change in lines[-1])  # `Speedup: 0.98x`
         yield proven[0]._replace(is_order_open=True, sense=Sense.LOSS if is_loss else Sense.GAIN)
 

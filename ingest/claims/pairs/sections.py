@@ -25,7 +25,8 @@ _MARKED_HEADING = (
     r"[^\n:|\d]{0,40}?[:：]?(?:\*\*|__)?[:：]?[ \t]*$"
 )
 _BARE_HEADING_LINE = (
-    r"^[ \t]*(?:%s)(?:[ \t]\([^()\n]{1,90}\)|[ \t](?:this|the|my) [a-z]{1,12}|[ \t][a-z]{3,20}(?=[:：]))?"
+    r"^[ \t]*(?:(?:results?|numbers|timings?|output|performance|benchmarks?(?: results?)?)[ \t])?(?:%s)(?:[ \t]branch)?"
+    r"(?:[ \t]\([^()\n]{1,90}\)|[ \t](?:this|the|my) [a-z]{1,12}|[ \t][a-z]{3,20}(?=[:：]))?"
     r"[:：]?(?:[ \t]`[^`\n]{1,80}`)?[ \t]*$"
 )
 """`Before:`, `After this patch:`, `Before optimization:`"""
@@ -157,7 +158,7 @@ def baseline_then_summary(text: str) -> Iterator[Effect]:
                 yield pair._replace(end=end_of_bracket.end() if end_of_bracket else change.end)
 
 
-_HEADING_WITH_FIGURE = r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*)\W{0,4}(?:%s)\b(?P<rest>[^\n]{1,100})$"
+_HEADING_WITH_FIGURE = r"^[ \t]*(?:#{1,6}[ \t]+|\*\*|__|[-*•][ \t]+\*\*|\*(?=\w))\W{0,4}(?:%s)\b(?P<rest>[^\n]{1,100})$"
 _HEADING_BEFORE = pattern(_HEADING_WITH_FIGURE % _words("baseline_heading"), _FLAGS)
 _HEADING_AFTER = pattern(_HEADING_WITH_FIGURE % _words("candidate_heading"), _FLAGS)
 

@@ -67,6 +67,11 @@ def role_of(words: str) -> str | None:
     return "change" if found and _VERSUS.search(words) else found.lastgroup if found else None
 
 
+def names_a_candidate(words: str) -> bool:
+    """Whether a label begins with a word for the candidate, as `Current` does, which `role_of` takes for the baseline."""
+    return _AFTER.match(words) is not None
+
+
 _NOT_A_SIDE = pattern(
     r"\b(?:session|sprint|week|month|quarter|year|retro|loop|day|run) ?#?\d*\b|^\W*(?:%|percent(?:age)?|share) of\b", re.IGNORECASE
 )

@@ -18,6 +18,7 @@ from ingest.claims.tables.header_cells import (
     Columns,
     columns_by_headers,
     completed_by_row,
+    names_a_candidate,
     paired_columns,
     proven_pair,
     role_of,
@@ -46,13 +47,25 @@ def transposed_effects(headers: Row, rows: list[Row]) -> Iterator[tuple[Effect, 
 
     `| Before | 8 s | 40 MB |` above `| After | 2 s | 10 MB |`, and maybe a row of changes.
     """
-    roles = [role_of(row[0].words) if row else None for row in rows]
+    roles = _roles_of_rows(rows)
     for index, role in enumerate(roles[1:], 1):
+        changes = rows[index + 1] if roles[index + 1 : index + 2] == ["change"] else ()
         if role == "after" and roles[index - 1] == "before":
-            changes = rows[index + 1] if roles[index + 1 : index + 2] == ["change"] else ()
             yield from _column_pairs(headers, rows[index - 1], rows[index], changes)
+        elif role == "before" and roles == ["after", "before", *roles[2:]] and set(roles[2:]) <= {"change"}:
+            yield from _column_pairs(headers, rows[index], rows[index - 1], changes)
         elif role == "change" and index > 1 and roles[index - 2 : index] == [None, None]:
             yield from _pairs_above_changes(headers, *rows[index - 2 : index + 1])
+
+
+def _roles_of_rows(rows: list[Row]) -> list[str | None]:
+    """What the labels of the rows name; `Current` is the candidate beside `Previous`."""
+    labels = [row[0].words if row else "" for row in rows]
+    roles = [role_of(label) for label in labels]
+    is_also_candidate = [role == "before" and names_a_candidate(label) for role, label in zip(roles, labels, strict=True)]
+    if not any(role == "before" and not ambiguous for role, ambiguous in zip(roles, is_also_candidate, strict=True)):
+        return roles
+    return ["after" if ambiguous else role for role, ambiguous in zip(roles, is_also_candidate, strict=True)]
 
 
 def _pairs_above_changes(headers: Row, first: Row, second: Row, changes: Row) -> Iterator[tuple[Effect, str]]:
