@@ -123,8 +123,8 @@ NEW_WORDS = [
     ("units", "time", ["jiffy jiffies", 0.004], "Load: 30 jiffies -> 10 jiffies", ["time", 3.0]),
     ("verbs", "fall", ["chop(?:s|ped)?"], "The cache chops latency by 50%.", ["time", 2.0]),
     ("comparisons", "gain", ["snappier"], "Startup is 3x snappier.", ["time", 3.0]),
-    ("labels", "baseline", ["reference"], "Reference: 30 s\nAfter: 10 s", ["time", 3.0]),
-    ("labels", "baseline_beside", ["control"], "Load: control 30 s, with this PR: 10 s", ["time", 3.0]),
+    ("labels", "baseline", ["ancestor"], "Ancestor: 30 s\nAfter: 10 s", ["time", 3.0]),
+    ("labels", "baseline_beside", ["ancestral"], "Load: ancestral 30 s, with this PR: 10 s", ["time", 3.0]),
 ]
 """A word that no table has: its kind and section, the entry up to its example, the example, and its claim."""
 READ = (

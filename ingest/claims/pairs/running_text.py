@@ -255,7 +255,7 @@ def pair_by_words(two: TwoFigures) -> Effect | None:
 
 
 _RESOURCES = pattern(
-    r"\s(?:containers|replicas|workers|nodes|threads|instances|gpus|cores|shards|pods|processes|machines|clients|users|connections)\b",
+    r"\s(?:containers|replicas|workers|nodes|threads|instances|gpus|cores|shards|pods|processes|machines)\b",
     re.IGNORECASE,
 )
 _UNKNOWN_RATE = pattern(r"\s[a-z][\w-]*/(?:s|sec|min|h)\b", re.IGNORECASE)
