@@ -162,6 +162,8 @@ NO_CLAIMS = [
     "perf: it makes 2 queries rather than 2N+1",
     "It took 45 min to write and 10 min to test.",
     "Increase the retry limit\n\nIncreases the total wait time from 2 seconds to 5 seconds for the update tests.",
+    "perf: forecasts\n\n- result: wMAPE 0.2654 vs 0.2938, improved 9.7% relative.",
+    "perf: display\n\n- BUFFER_SIZE: 250 ms → 50 ms",
     "perf: prompt cache\n\nThe condensed view changes at every request: the cached share fell to 69%.",
     "perf: scaling\n\nThroughput improved from 1 to 2 containers.",
     "perf: rollout\n\n`n_envs=16`: 35 ms/step → 451 env-steps/s.",
@@ -286,6 +288,15 @@ def test_the_change_of_a_row_tells_the_sides_whatever_their_names_and_order(
 def test_changes_against_the_row_of_the_baseline_may_be_gains() -> None:
     rows = ("Baseline | none | 100.0 | - | -", "A | ranges | 80.0 | +20% | +20%", "B | calls | 110.0 | -10% | -38%")
     assert ratios(table("Attempt | Change | Time (ms) | Δ vs Baseline | Δ vs Previous", *rows)) == [1.25, pytest.approx(1 / 1.1)]
+
+
+def test_numbers_grouped_by_blanks_are_whole_before_their_unit() -> None:
+    assert ratios(
+        table("phase | before | after | speedup", "scan | 3 920 ms | **31 ms** | ×125", "join | **16 800 ms** | 180 ms | ×93")
+    ) == [
+        pytest.approx(3920 / 31),
+        pytest.approx(16_800 / 180),
+    ]
 
 
 def test_sides_in_rows_may_come_in_any_order() -> None:

@@ -94,11 +94,17 @@ _ROW_OF_OTHERS = pattern(
 """The label of a row of bare numbers that are settings of a model, people, rates and marks."""
 
 
+_CONSTANT = pattern(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[`*_]{0,3}\s?[:=]\s?[`*_]{0,3}$")
+"""`STRIPE_HEIGHT: 8 → 16`: a constant of the code."""
+
+
 def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the figures seem to belong to a setting, limit or condition: `timeout 30s → 60s`."""
     if _SETTINGS.search(_words_behind(nearby)) and not _NAMED_SUBJECT.search(nearby.left):
         return True
     if effect.is_pair and _RAISED.search(nearby.left) and _is_of_setting(effect, nearby):
+        return True
+    if effect.is_pair and _CONSTANT.search(nearby.raw_left):
         return True
     if _EVERY.search(nearby.left) or (effect.is_pair and _CONDITION.search(nearby.left)) or _grows_like_a_setting(effect, nearby):
         return True

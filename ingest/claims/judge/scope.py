@@ -50,22 +50,12 @@ _KINDS = {
 """Words for what each scope is mostly said of."""
 
 _PHRASES = {
-    "rate of tokens": r"\btok(?:en)?s?/s(?:ec)?\b|tokens? per sec\w*|\bt/s\b|\bttft\b|\btpot\b|first[- ]token",
     "page": r"\bpages?\b|\blcp\b|\bfcp\b|\btti\b|first (?:contentful )?paint|lighthouse",
-    "artifact": r"\bbundles?\b|binary size|image size|docker image|\bapk\b|\bipa\b|package size|installer|download size|\bgzip",
-    "start": r"cold[- ](?:start|boot|open)s?|start-?ups?\b|boot time|launch time",
     "request": r"\bapi (?:latency|response|calls?|p\d+)|response times?|endpoints?\b|\bget /|\bpost /|req(?:uest)?s?/s(?:ec)?\b"
     r"|requests? per second|\brps\b",
     "suite": r"test suite|\bsuites?\b|\bci\b|\bjobs?\b|pipeline time|workflow",
-    "build": r"compile[- ]times?|compilation time|\bbuilds?[- ]times?\b",
     "training": r"training|\bepochs?\b|steps?/s(?:ec)?\b|ms/step|per step\b|/step\b|step time",
     "memory of the process": r"\brss\b|\bvram\b|gpu memory|memory usage|peak memory|memory footprint",
-    "run": r"\belapsed\b|\bcli\b|\bcommand\b|end[- ]to[- ]end|\be2e\b|\bp9[059]\b|\bfps\b|frame (?:time|rate)|wall[- ]?(?:clock|time)",
-    "stage": r"\bimport(?:s|ing)?\b|serializ\w+|\bmodules?\b|\blayers?\b|\bgc\b|pars(?:er|ing)\b|\bquer(?:y|ies)\b|database|\bdb\b"
-    r"|rendering|index(?:ing)\b|inserts?\b|tokeniz\w+|attention|prefetch|middleware|preprocess\w+|upload|sync\b",
-    "piece": r"ns/op|b/op|allocs/op|/op\b|lookups?\b|\bloops?\b|memcpy|\biterations?\b|iterator|\bsort(?:ing|s)?\b|\bhash\w*"
-    r"|allocations?\b|per call\b",
-    "nanoseconds": r"\d\s?(?:ns|µs|μs|us)\b",
 }
 """Phrases beside a claim that leave little doubt of its scope, by what they are of."""
 

@@ -79,8 +79,9 @@ _NAMES_WITH_X = r"(?:86|64|32|16|509|26[45]|11|25)\b"
 _GROUPED = (
     r"(?:(?<=from\s)|(?<=\sto\s))\d{1,3}(?:\ \d{3}){1,5}(?!\d)|\d{1,3}(?:[,\u00a0\u2009\u202f']\d{3}){1,5}(?:\.\d{1,15})?"
     r"|\d{1,3}(?:\ \d{3}){1,5}(?=[*_`]{0,3}\s*(?:[|(]|$))"
+    r"|(?:(?<=\|\ )|(?<=\|\ \*\*))\d{1,3}(?:\ \d{3}){1,5}(?=\s(?:[mnµμ]?s|sec|[kKMG]i?B|bytes)\b)"
 )
-"""Grouped thousands: `1,234`; `1 234` only in `from … to`, or at the end of a cell or before a bracket."""
+"""Grouped thousands: `1,234`; `1 234` only in `from … to`, at the end of a cell or before a bracket, or in a cell with a unit."""
 
 _RATIO = r"~?[\d.,]{1,9}\s?(?:[x×%]|times\b|-?fold|percent\b)"
 """The upper end of a range of factors or percentages, looked at ahead of it."""
