@@ -177,9 +177,14 @@ def repeats_an_earlier(text: str, earlier: Iterable[Effect], effect: Effect) -> 
     return any(
         0 < effect.start - other.end <= _REACH_BACK
         and 0 < text.count("\n", other.end, effect.start) <= _LINES_BACK
+        and not _ENDS_TABLE.search(text, other.end, effect.start)
         and _is_same(text, other, effect.change)
         for other in earlier
     )
+
+
+_ENDS_TABLE = pattern(r"\|[ \t]*\n[ \t]*\n")
+"""A line below a table sums it up, and is a claim of its own."""
 
 
 def _is_same(text: str, other: Effect, change: Quantity) -> bool:

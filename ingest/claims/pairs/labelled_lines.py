@@ -79,8 +79,13 @@ def _pair_with_candidate_line_first(lines: list[Line]) -> Iterator[Effect]:
 
 
 def _is_another_change(last: Line, role: str | None, pairs: list[Effect]) -> bool:
-    """Whether the last line is a change without a label, `24% faster`, that agrees with none of the pairs."""
-    return bool(last) and role is None and last[0].kind is not Kind.VALUE and not any(agrees(pair, last[0]) for pair in pairs)
+    """Whether the last line is a change that agrees with none of the pairs: without a label, `24% faster`, or below counts without a unit.
+
+    `Before: 50 layers` / `After: 18 layers` / `Speedup: 2-3x faster`
+    """
+    if not last or last[0].kind is Kind.VALUE or any(agrees(pair, last[0]) for pair in pairs):
+        return False
+    return role is None or (role == "change" and all(pair.unit is None for pair in pairs))
 
 
 def _pairs_within_lines(text: str, pairs: list[Effect], lines: list[Line], spans: list[tuple[int, int]]) -> Iterator[Effect]:
