@@ -39,6 +39,9 @@ LINES = [
     ("The optimized kernel takes 0.5 ms, the reference takes 1.5 ms.", [3]),
     ("Original execution time was ~880ms, optimized execution time was ~800ms.", [1.1]),
     ("It takes 5 s, was 20 s.", [4]),
+    ("perf: vm\n\nThe suite shows a **9.5% improvement** over baseline with stable variance and preserved correctness.", [1.095]),
+    ("perf: parser\n\n- Impact: 2-8x improvement in line parsing", [4]),
+    ("perf: tasks\n\n- 20% reduction in function calls", [1.25]),
     ("# Vitest\n\n- 5x dev performance\n- 2x CI performance", [5, 2]),
     ("perf: lookups\n\n- Baseline: 12 ms\n- Optimized: 24 ms", [0.5]),
     ("### build time\n\n- No cache: 12 s\n- With cache: 15 s\n- Change: +25%", [0.8]),
@@ -288,6 +291,16 @@ def test_the_change_of_a_row_tells_the_sides_whatever_their_names_and_order(
 def test_changes_against_the_row_of_the_baseline_may_be_gains() -> None:
     rows = ("Baseline | none | 100.0 | - | -", "A | ranges | 80.0 | +20% | +20%", "B | calls | 110.0 | -10% | -38%")
     assert ratios(table("Attempt | Change | Time (ms) | Δ vs Baseline | Δ vs Previous", *rows)) == [1.25, pytest.approx(1 / 1.1)]
+
+
+def test_an_average_below_percentiles_is_of_the_same_times() -> None:
+    found = ratios(f"perf: qps\n\n{table('metric | delta', 'p99 | +25%', 'avg | -20%', 'qps | +10%')}")
+    assert found == [pytest.approx(0.8), pytest.approx(1.25), pytest.approx(1.1)]
+
+
+def test_a_line_below_a_table_is_a_claim_of_its_own() -> None:
+    rows = table("Case | Before | After", "suite | 1056 s | 395 s")
+    assert ratios(f"perf(test): parallel\n\n{rows}\n\n**~2.67x faster** than before.") == [pytest.approx(1056 / 395), 2.67]
 
 
 def test_numbers_grouped_by_blanks_are_whole_before_their_unit() -> None:

@@ -118,6 +118,11 @@ _CONDITION_BEHIND = pattern(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while
 _OTHER_SIDE = pattern(r"[*_`]*\s(?:compared (?:to|with)|relative to|than|versus|vs\.?|against)\s")
 """`drops 20% compared to the old build`: what it is compared with, not what is measured."""
 
+_OVER_BASELINE = pattern(
+    r"[*_`]*\s(?:over|vs\.?|versus|compared (?:to|with)|from|than)\s(?:the\s)?[*_`]*(?:baseline|main|master|before|original|previous)\b"
+)
+"""`9% improvement over baseline with the same accuracy`: what is far behind is another matter."""
+
 
 def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
     """The first noun behind the effect, unless it belongs to another number, to a condition or to a remark in brackets."""
@@ -127,6 +132,8 @@ def _noun_behind(effect: Effect, nearby: Surroundings) -> re.Match[str] | None:
     if behind and behind.lastgroup == NO_PERFORMANCE and _CONDITION_BEHIND.match(nearby.right):
         return None
     if behind and effect.change and _OTHER_SIDE.match(nearby.right) and _noun_before(effect, nearby):
+        return None
+    if behind and behind.lastgroup == NO_PERFORMANCE and behind.start() > NOUN_REACH and _OVER_BASELINE.match(nearby.right):
         return None
     if behind and (_CLAUSE_ENDS.match(nearby.right) if effect.change else _SEPARATES_NOUN.search(nearby.right, 0, behind.start())):
         is_other = effect.is_pair or effect.change is None or behind.lastgroup == NO_PERFORMANCE or _noun_before(effect, nearby)
@@ -177,9 +184,17 @@ _MEANS = pattern(r"threads?|workers?|concurrency|shards?|replicas?|goroutines?")
 """`SIMD + threads | 12 ms | 10x`: how it was done, not what was measured."""
 
 
+_STATISTIC_ROW = pattern(r"(?:^|\| )(?:avg|mean|average|median|max|min) \| [^|]*\| $")
+_PERCENTILE_ROW = pattern(r"\n\|[ \t*_`]*p(?:50|9\d)\b", re.IGNORECASE)
+_ROWS_REACH = 400
+"""`avg` in the rows below `p50` and `p99`: of the same latencies."""
+
+
 def _noun_of_row(nearby: Surroundings) -> Noun | None:
     """The last noun of row label and header cells, else of the line above the table, if that is performance and not the title."""
     caption, _, labels = nearby.left.partition(" | ")
+    if _STATISTIC_ROW.search(labels) and _PERCENTILE_ROW.search(nearby.text, max(0, nearby.start - _ROWS_REACH), nearby.start):
+        return Noun("TIME", MeasureSource.HEADER)
     above = last_noun(caption[-80:]) if caption != nearby.title.lower else None
     of_row = last_noun(labels[-80:])
     if of_row and of_row.lastgroup == NO_PERFORMANCE and _MEANS.match(of_row[0]):
