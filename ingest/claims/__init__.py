@@ -26,6 +26,7 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 | 8 words around the effect | `judge.surroundings.surroundings_of` | words of a neighbour taken for those of the effect |
 | 9 metric, or no performance | `judge.metrics.measure_of` | a wrong metric: `judge.nouns`, …; settings: `judge.not_performance` |
 | 10 ratio | `judge.ratios.ratio_of` | 3 instead of 1/3, `50% faster` instead of `50% less` |
+|    whose change it is | `judge.subjects.is_of_baseline` | `the old parser is 3x slower than the new one` taken for a slowdown |
 | 11 evidence, hedge, origin, subject | `judge.evidence` | any of those fields; words/evidence.toml, … |
 | 12 scope | `judge.scope.scope_of`, its `FEATURES` and weights | micro, component, end to end; words/scope.toml |
 | 13 confidence | `judge.confidence.confidence_of`, its `FEATURES` and weights | a claim hidden, or one shown that is none |

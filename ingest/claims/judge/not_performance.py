@@ -123,7 +123,7 @@ def _words_behind(nearby: Surroundings) -> str:
 
 def is_a_threshold(nearby: Surroundings) -> bool:
     """Whether the change is a condition: `fails only when it is more than 5 percent slower`."""
-    return _THRESHOLD.search(nearby.left) is not None or _THRESHOLD.search(nearby.sentence) is not None
+    return _THRESHOLD.search(nearby.sentence) is not None
 
 
 def _words_before(nearby: Surroundings) -> str:

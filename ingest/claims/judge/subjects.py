@@ -44,7 +44,7 @@ _REACH = 60
 
 def is_of_baseline(nearby: Surroundings, *, is_worse: bool) -> bool:
     """Whether the sentence says how the baseline compares with the candidate, which is named, or left out of a change for the worse."""
-    if not _OF_BASELINE.search(nearby.left):
+    if nearby.is_table or not _OF_BASELINE.search(nearby.left):
         return False
     compared = f"{nearby.inside[-_REACH:]}{nearby.right[:_REACH]}"
     if _THAN_CANDIDATE.search(compared) or _COMPARED_WITH_CANDIDATE.search(nearby.left):
