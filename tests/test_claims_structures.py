@@ -39,6 +39,7 @@ LINES = [
     ("The optimized kernel takes 0.5 ms, the reference takes 1.5 ms.", [3]),
     ("Original execution time was ~880ms, optimized execution time was ~800ms.", [1.1]),
     ("It takes 5 s, was 20 s.", [4]),
+    ("Query latency drops from 10ms to .8ms", [12.5]),
     ("perf: vm\n\nThe suite shows a **9.5% improvement** over baseline with stable variance and preserved correctness.", [1.095]),
     ("perf: parser\n\n- Impact: 2-8x improvement in line parsing", [4]),
     ("perf: tasks\n\n- 20% reduction in function calls", [1.25]),

@@ -95,12 +95,12 @@ _RANGE_DASH = (
 """Between the ends of a range. The word `to` only between factors and percentages, and not in `from … to`, which is a pair; `and` only
 between those behind `between`."""
 
-_NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,20}})?(?:e[+-]?\d{{1,2}}(?!\w))?)(?!\.?\d)"
+_NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,20}})?(?:e[+-]?\d{{1,2}}(?!\w))?|\.\d{{1,6}})(?!\.?\d)"
 _SCALE = r"(?-i:[kKMG万]|B(?=\s(?:ops?|operations|req\w*|rows|records|events|tok\w*|msgs|messages|items|keys|elements)\b))(?!\w)"
 """Right behind a number; `B` for billions only before things that are counted: `4.9B ops/sec`, but `4.9B` of memory."""
 
 _BEFORE_DIGITS = r"~≈≤≥∼<>+\-−–↓↑⬇⬆▼▲$×÷xX"
-_FIGURE = rf"(?-i:\d|[{_BEFORE_DIGITS}][{_BEFORE_DIGITS}\ufe0f\s]{{0,8}}\d)"
+_FIGURE = rf"(?-i:\d|\.\d|[{_BEFORE_DIGITS}][{_BEFORE_DIGITS}\ufe0f\s]{{0,8}}\d)"
 """The beginning of a number in digits: a digit, or signs right before one."""
 
 
