@@ -98,20 +98,35 @@ _CONSTANT = pattern(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[`*_]{0,3}\s
 """`STRIPE_HEIGHT: 8 → 16`: a constant of the code."""
 
 
+_ACTUALLY = pattern(r"[*_`]*\s\((?:actual|actually|currently|measured|in use)\b")
+"""`190 kB → 165 kB (actual: ~160 kB)`: a limit."""
+
+
+def _cell_before(effect: Effect, nearby: Surroundings) -> str:
+    """The words before the figures in their cell, `beforeEach timeout 10s -> 30s`, in lower case; without compounds and brackets."""
+    text = nearby.text
+    cell = text[max(text.rfind("|", 0, effect.start), text.rfind("\n", 0, effect.start)) + 1 : effect.start].lower()
+    return _COMPOUND.sub("", _BRACKET.sub("", cell))
+
+
 def is_a_setting(effect: Effect, nearby: Surroundings) -> bool:
     """Whether the figures seem to belong to a setting, limit or condition: `timeout 30s → 60s`."""
     if _SETTINGS.search(_words_behind(nearby)) and not _NAMED_SUBJECT.search(nearby.left):
         return True
-    if effect.is_pair and _RAISED.search(nearby.left) and _is_of_setting(effect, nearby):
+    if _EVERY.search(nearby.left) or _grows_like_a_setting(effect, nearby) or (effect.is_pair and _is_a_set_pair(effect, nearby)):
         return True
-    if effect.is_pair and _CONSTANT.search(nearby.raw_left):
-        return True
-    if _EVERY.search(nearby.left) or (effect.is_pair and _CONDITION.search(nearby.left)) or _grows_like_a_setting(effect, nearby):
-        return True
-    if effect.is_pair and (_is_of_set_times(effect, nearby) or _changes_what_is_above(effect, nearby)):
+    if nearby.is_table and _SETTINGS.search(_cell_before(effect, nearby)):
         return True
     before = f"{_COMPOUND.sub('', _CASE.sub('', _words_before(nearby)))} {nearby.inside}"
     return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
+
+
+def _is_a_set_pair(effect: Effect, nearby: Surroundings) -> bool:
+    """Whether the words around a pair say that it was set: raised, a constant, a limit of what is used, the time of a timeout."""
+    if _CONDITION.search(nearby.left) or _CONSTANT.search(nearby.raw_left) or _ACTUALLY.match(nearby.right):
+        return True
+    is_raised = _RAISED.search(nearby.left) is not None and _is_of_setting(effect, nearby)
+    return is_raised or _is_of_set_times(effect, nearby) or _changes_what_is_above(effect, nearby)
 
 
 def _words_behind(nearby: Surroundings) -> str:

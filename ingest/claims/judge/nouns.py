@@ -112,7 +112,9 @@ def _head_noun(part: str, compared: str) -> re.Match[str] | None:
 _CLAUSE_ENDS = pattern(r"[*_`]*[,;]")
 """`throughput up 35%, latency down 20%`: the noun behind the clause belongs to another number, if there is one before this number."""
 
-_CONDITION_BEHIND = pattern(r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s)")
+_CONDITION_BEHIND = pattern(
+    r"[*_`]*\s(?:\(|(?:at|on|for|across|under|when|while|with)\s|in (?:(?:the|our|my|local) )?(?:tests?|testing|practice|production)\b)"
+)
 """`by about 12% (using the tests)`, `5-10% at all batch sizes`: a condition of the measurement, not its metric."""
 
 _OTHER_SIDE = pattern(r"[*_`]*\s(?:compared (?:to|with)|relative to|than|versus|vs\.?|against)\s")

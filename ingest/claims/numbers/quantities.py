@@ -95,7 +95,10 @@ _RANGE_DASH = (
 """Between the ends of a range. The word `to` only between factors and percentages, and not in `from … to`, which is a pair; `and` only
 between those behind `between`."""
 
-_NUMBER = rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,20}})?(?:e[+-]?\d{{1,2}}(?!\w))?|\.\d{{1,6}})(?!\.?\d)"
+_NUMBER = (
+    rf"(?:{_GROUPED}|\d{{1,4}},\d{{1,2}}(?![\d,])|\d{{1,3}}[½¼¾]|\d{{1,15}}(?:\.\d{{1,20}})?(?:e[+-]?\d{{1,2}}(?!\w))?|\.\d{{1,6}})"
+    r"(?!\.?\d)"
+)
 _SCALE = r"(?-i:[kKMG万]|B(?=\s(?:ops?|operations|req\w*|rows|records|events|tok\w*|msgs|messages|items|keys|elements)\b))(?!\w)"
 """Right behind a number; `B` for billions only before things that are counted: `4.9B ops/sec`, but `4.9B` of memory."""
 
