@@ -187,23 +187,30 @@ def _table_effects(text: str, passage: Passage, title: Title) -> Iterator[tuple[
         yield effect, surroundings_in_table(text, effect, f"{above} | {words} | ", rest, title)
 
 
-_OPPOSITE = {Sense.GAIN: Sense.LOSS, Sense.LOSS: Sense.GAIN}
-
-
 def _candidate(effect: Effect, measure: Measure, nearby: Surroundings, evidence: Evidence, others: int) -> Candidate | None:
     """The effect as a candidate; None for a change whose ratio would be infinite, zero or implausible."""
     effect = effect._replace(sense=sense_of(effect, measure.metric, nearby))
     ends = ratio_of(in_order(effect, measure.metric), measure.metric)
     if effect.change and ends and is_of_baseline(nearby, is_worse=ends[1] < 1):
-        if effect.is_order_open and effect.sense:
-            effect = effect._replace(sense=_OPPOSITE.get(effect.sense, effect.sense))
-            ends = ratio_of(in_order(effect, measure.metric), measure.metric)
-        elif not effect.is_pair:
-            ends = 1 / ends[1], 1 / ends[0]
+        effect, ends = _of_candidate(effect, ends, measure.metric)
     effect = in_order(effect, measure.metric)
     if ends is None and not effect.is_pair and effect.change is not None:
         return None
     return Candidate(effect, measure, nearby, ends, _direction(ends, effect, measure.metric), evidence, others)
+
+
+_OPPOSITE = {Sense.GAIN: Sense.LOSS, Sense.LOSS: Sense.GAIN}
+
+
+def _of_candidate(effect: Effect, ends: Range, metric: ClaimMetric) -> tuple[Effect, Range | None]:
+    """The change of the candidate and its ratio, for a change of the baseline: `the old parser is 3x slower` is a speedup of 3.
+
+    Two figures whose order is open are ordered by the opposite sense; a pair in a known order stays as it is.
+    """
+    if effect.is_order_open and effect.sense:
+        effect = effect._replace(sense=_OPPOSITE.get(effect.sense, effect.sense))
+        return effect, ratio_of(in_order(effect, metric), metric)
+    return effect, ends if effect.is_pair else (1 / ends[1], 1 / ends[0])
 
 
 def _claim(text: str, candidate: Candidate) -> Claim:

@@ -103,9 +103,9 @@ def _is_measured(text: str, effect: Effect, nearby: Surroundings) -> bool:
         return True
     if _SEEN_ON.search(_near(text, effect, _LINES)):
         return True
-    before, after = text[max(0, effect.start - _CLAUSES) : effect.start].lower(), text[effect.end : effect.end + _CLAUSES].lower()
     if not effect.is_pair:
         return _INPUTS.search(nearby.left) is not None
+    before, after = text[max(0, effect.start - _CLAUSES) : effect.start].lower(), text[effect.end : effect.end + _CLAUSES].lower()
     return bool(_INPUTS.search(before) or _INPUTS.search(after))
 
 

@@ -93,10 +93,8 @@ _ROW_OF_OTHERS = pattern(
 )
 """The label of a row of bare numbers that are settings of a model, people, rates and marks."""
 
-
 _CONSTANT = pattern(r"(?<![A-Za-z0-9_])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[`*_]{0,3}\s?[:=]\s?[`*_]{0,3}$")
 """`STRIPE_HEIGHT: 8 → 16`: a constant of the code."""
-
 
 _ACTUALLY = pattern(r"[*_`]*\s\((?:actual|actually|currently|measured|in use)\b")
 """`190 kB → 165 kB (actual: ~160 kB)`: a limit."""

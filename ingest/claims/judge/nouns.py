@@ -188,8 +188,10 @@ _MEANS = pattern(r"threads?|workers?|concurrency|shards?|replicas?|goroutines?")
 
 _STATISTIC_ROW = pattern(r"(?:^|\| )(?:avg|mean|average|median|max|min) \| [^|]*\| $")
 _PERCENTILE_ROW = pattern(r"\n\|[ \t*_`]*p(?:50|9\d)\b", re.IGNORECASE)
-_ROWS_REACH = 400
 """`avg` in the rows below `p50` and `p99`: of the same latencies."""
+
+_ROWS_REACH = 400
+"""Characters above a row in which the rows of its percentiles are searched."""
 
 
 def _noun_of_row(nearby: Surroundings) -> Noun | None:

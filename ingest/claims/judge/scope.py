@@ -162,7 +162,10 @@ def _has_whole(candidate: Candidate) -> bool:
 
 
 PHRASE_FEATURES = tuple(_phrase_of(*phrase) for phrase in _PHRASES.items())
-"""Added to the others later; `python -m tests.labelled.fitting --go-on` fits their weights beside those that are there."""
+"""One feature for each of `_PHRASES`, newer than the others.
+
+`python -m tests.labelled.fitting --go-on` fits their weights and leaves those of the others.
+"""
 
 FEATURES: tuple[Feature, ...] = (
     is_("whole", "a word for the whole beside the claim: `end-to-end`", _has_whole),

@@ -16,22 +16,28 @@ _VERB = (
     r"|reach(?:es|ed)|performs?|performed|consumes?|consumed|allocates?|allocated|serves?|served|delivers?|delivered|sustains?|sustained)"
 )
 _UP_TO_CHANGE = rf"{_MORE}(?:,?\s(?:which|that))?(?:\s{_VERB}(?:\s[a-z~≈]+){{0,3}})?\s*[~≈*_`(]*$"
-_CLAUSE = (
+_START = (
     r"(?:^(?:(?!than|over)[\w'-]+\s){0,2}|[,;:.(|>\n]\s*[*_`-]*\s?"
     r"|\b(?:but|and|while|whereas|since|because|as|that|with|of|latency|throughput|memory)\s)"
 )
 
-_OF_BASELINE = pattern(rf"{_CLAUSE}{_DETERMINER}(?:{BASELINE_NAMES}|before,? it)\b{_UP_TO_CHANGE}")
+_OF_BASELINE = pattern(rf"{_START}{_DETERMINER}(?:{BASELINE_NAMES}|before,? it)\b{_UP_TO_CHANGE}")
+"""The baseline as the subject of the change: `the old parser is 3x slower`."""
+
 _COMPARED_WITH_CANDIDATE = pattern(
     rf"\b(?:compared (?:to|with)|relative to|versus|vs\.?|against)\s{_DETERMINER}(?:{CANDIDATE_NAMES})\b{_MORE},\s"
     rf"{_DETERMINER}(?:{BASELINE_NAMES})\b{_UP_TO_CHANGE}"
 )
+"""The candidate named first: `compared to the new parser, the old one is 3x slower`."""
+
 _THAN_CANDIDATE = pattern(
     rf"\b(?:than|over|as|compared (?:to|with)|relative to|versus|vs\.?|against|(?:speed|performance|throughput|time|size) of)\s"
     rf"{_DETERMINER}(?:{CANDIDATE_NAMES})\b"
 )
+"""The candidate named behind the change: `3x slower than the new parser`."""
+
 _ALONE = pattern(
-    rf"{_CLAUSE}(?:the |our )?[`*_]*(?:old|original|baseline|unoptimi[sz]ed|na[iï]ve|legacy|unpatched|uncached|previous|before,? it)\b"
+    rf"{_START}(?:the |our )?[`*_]*(?:old|original|baseline|unoptimi[sz]ed|na[iï]ve|legacy|unpatched|uncached|previous|before,? it)\b"
     rf"(?!\s(?:attempt|regression|change|commit|fix|patch|pr|optimi[sz]ation|try|experiment|run|iteration|round|step)\b)"
     rf"{_MORE}(?:,?\s(?:which|that))?\s{_VERB}(?:\s[a-z~≈]+){{0,3}}\s*[~≈*_`(]*$"
 )

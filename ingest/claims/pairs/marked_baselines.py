@@ -6,7 +6,7 @@ import re
 
 from ingest.claims.numbers.effect import Effect, TwoFigures
 from ingest.claims.numbers.quantities import Kind
-from ingest.claims.pairs.side_labels import BASELINE_FIRST, CANDIDATE_FIRST, is_stated_above
+from ingest.claims.pairs.side_labels import BASELINE_FIRST, BASELINE_NAMES, CANDIDATE_FIRST, is_stated_above
 from ingest.claims.pairs.tenses import AFTER_BEHIND_FIGURE, BEFORE_BEHIND_FIGURE, EARLIER
 from ingest.claims.patterns import pattern
 from ingest.claims.words.vocabulary import ARROW, DECORATION, HEDGE, SAME_SENTENCE, Sense
@@ -176,10 +176,10 @@ _WITHOUT = pattern(
 
 
 _CANDIDATE_NAME = pattern(r"\b(?:branch|pr|patch(?:ed)?|new|after|optimi[sz]ed)\b[^,;.()]{0,20}$", re.IGNORECASE)
-_BASELINE_NAME = pattern(r"\b(?:main|master|base(?:line)?|before|old|original)\b", re.IGNORECASE)
+_BASELINE_NAME = pattern(rf"\b(?:{BASELINE_NAMES})\b", re.IGNORECASE)
 _NAMED_BASELINE = pattern(
     r"\b(?:vs\.?|versus|against|compared (?:to|with))\s(?:(?:an?|the|our|its)\s)?[`*_]*"
-    r"(?:main|master|baseline|old|original|previous|unpatched)\b",
+    rf"(?:{BASELINE_NAMES})\b",
     re.IGNORECASE,
 )
 """`100 ms compared to a baseline of 80 ms`"""
