@@ -16,8 +16,7 @@ run: $(VENV)/.ready-run
 	$(BIN)/tachograph ingest sample_logs --db $(DB)
 	$(BIN)/tachograph dashboard --db $(DB) --port $(PORT)
 
-## test: set up, then style, types and the tests: all quick ones, and a quarter of the slow ones, another one for each commit (tests/quarters.py);
-## `make test QUARTER=all` takes all that are not marked `thorough`
+## test: set up, then style, types and all tests that are not marked `thorough`, in ten minutes on two cores
 test: $(VENV)/.ready-dev chromium check unit
 
 ## quick: for the inner loop: style, and the tests that start no process, browser or screen, fill no store of their own and take under half
@@ -33,7 +32,7 @@ check: $(VENV)/.ready-dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q $(QUARTER:%=--quarter=%)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -q
 
 ## attack: kills, full disks, crowds of writers, hostile and broken logs, hostile pages, at full size (more than an hour); prints one table
 attack: $(VENV)/.ready-dev chromium

@@ -24,7 +24,6 @@ from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store.database import Store
 from ingest.store.opening import engines, tables
 from ingest.store.opening.tables import tables_in
-from tests import quarters
 from tests.empty_store import copies_of
 from tests.examples import PROFILE, is_thorough
 from tests.forks import Forks, command, run_fresh
@@ -120,27 +119,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 _ALL_SLOW = re.compile(r"^pytestmark = .*\bpytest\.mark\.slow\b", re.MULTILINE)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    quarters.add_option(parser)
-
-
-CHOICE = pytest.StashKey[quarters.Choice]()
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say which tests were taken, beside how many they were."""
-    if config.option.markexpr != "not slow":
-        terminalreporter.write_line(str(config.stash[CHOICE]))
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of xdist which tests to take."""
-    node.workerinput["choice"] = quarters.given_to_worker(node.config.stash[CHOICE])
-
-
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the tests; and give signals their usual effect.
+    """Give signals their usual effect.
 
     A shell starts what it runs in the background with SIGINT ignored, and so would everything that tests start and interrupt.
     """
@@ -149,24 +129,16 @@ def pytest_configure(config: pytest.Config) -> None:
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    config.stash[CHOICE] = quarters.choice(config, is_thorough=is_thorough())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Mark what `make quick` leaves out. Leave to `make attack` what takes the time of a hundred tests, other quarters to other runs."""
+    """Mark what `make quick` leaves out, and leave to `make attack` what takes the time of a hundred tests."""
     for item in items:
         if _is_slow(item):
             item.add_marker(pytest.mark.slow)
-    left_out = {item for item in items if not is_thorough() and item.get_closest_marker("thorough")}
-    left_out |= {item for item in items if item.get_closest_marker("slow") and not config.stash[CHOICE].takes(_id(item))}
-    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-    items[:] = [item for item in items if item not in left_out]
-
-
-def _id(item: pytest.Item) -> str:
-    """The id of a test, without the group that xdist writes behind it in its workers."""
-    group = item.get_closest_marker("xdist_group")
-    return item.nodeid.removesuffix(f"@{group.args[0]}") if group else item.nodeid
+    thorough = [item for item in items if not is_thorough() and item.get_closest_marker("thorough")]
+    config.hook.pytest_deselected(items=thorough)
+    items[:] = [item for item in items if item not in thorough]
 
 
 def _is_slow(item: pytest.Item) -> bool:
