@@ -79,7 +79,7 @@ def _count(key: str, label: str, meaning: str, sql: str) -> Metric:
 
 def _tokens(key: str) -> Metric:
     like = RUN_METRICS[key]
-    return Metric.of(like, sql=f"sum({key})::bigint", known="")
+    return Metric.of(like, sql=f"try_cast(sum({key}) as bigint)", known="")
 
 
 USAGE_METRICS = by_key(
@@ -99,7 +99,7 @@ USAGE_METRICS = by_key(
     _tokens("output_tokens"),
     Metric(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", "All tokens: uncached input, cache writes, cache reads and output.",
-        sql="sum(total_tokens)::bigint", known="",
+        sql="try_cast(sum(total_tokens) as bigint)", known="",
     ),
     Metric("cost_list_usd", "List-price cost", Unit.USD, "lower", _LIST, sql="sum(cost_list_usd)", known=_PRICED),
     Metric("cost_reported_usd", "Reported cost", Unit.USD, "lower", _REPORT, sql="sum(cost_reported_usd)", known=_REPORTED),
@@ -126,7 +126,7 @@ TOOL_METRICS = by_key(
     _count("sessions", "Sessions", "Sessions that called the tool.", "count(distinct session)"),
     Metric(
         "calling_tokens", "Tokens of calling responses", Unit.TOKENS, "lower",
-        f"All tokens of the responses that called the tool. {_SEVERAL}", sql="sum(total_tokens)::bigint", known="",
+        f"All tokens of the responses that called the tool. {_SEVERAL}", sql="try_cast(sum(total_tokens) as bigint)", known="",
     ),
     Metric(
         "calling_cost_list_usd", "List-price cost of calling responses", Unit.USD, "lower",

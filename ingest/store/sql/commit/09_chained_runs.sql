@@ -20,15 +20,18 @@ from (
     left join runs as earlier on earlier.run_id = places.earlier
     left join (
         select
-            run_id, sum(own_input_tokens) as own_input_tokens, sum(own_output_tokens) as own_output_tokens,
-            sum(own_cache_read_tokens) as own_cache_read_tokens, sum(own_cache_write_tokens) as own_cache_write_tokens
+            run_id,
+            try_cast(sum(own_input_tokens) as bigint) as own_input_tokens,
+            try_cast(sum(own_output_tokens) as bigint) as own_output_tokens,
+            try_cast(sum(own_cache_read_tokens) as bigint) as own_cache_read_tokens,
+            try_cast(sum(own_cache_write_tokens) as bigint) as own_cache_write_tokens
         from model_usage
         group by run_id
     ) as own using (run_id)
     left join (
         select run_id, list(cost_usd order by model) as model_costs_usd
         from (
-            select run_id, model, sum(cost_own_usd)::decimal(18, 9) as cost_usd
+            select run_id, model, try_cast(sum(cost_own_usd) as decimal(18, 9)) as cost_usd
             from model_usage
             where model is not null
             group by run_id, model

@@ -26,11 +26,11 @@ of_services as (
 of_models as (
     select
         run_id, model, provider, region, model_id, grouping(model) = 0 as is_by_name,
-        sum(responses)::bigint as responses, sum(unfinished)::bigint as unfinished, sum(priced) = sum(responses) as is_priced,
+        try_cast(sum(responses) as bigint) as responses, try_cast(sum(unfinished) as bigint) as unfinished, sum(priced) = sum(responses) as is_priced,
         bool_or(is_assumed_5m) as is_assumed_5m, max(day) as day, max(source) as source,
-        coalesce(sum(input), 0)::bigint as input, coalesce(sum(output), 0)::bigint as output,
-        coalesce(sum(cache_read), 0)::bigint as cache_read, coalesce(sum(write_5m), 0)::bigint as write_5m,
-        coalesce(sum(write_1h), 0)::bigint as write_1h, sum(searches)::bigint as searches,
+        try_cast(coalesce(sum(input), 0) as bigint) as input, try_cast(coalesce(sum(output), 0) as bigint) as output,
+        try_cast(coalesce(sum(cache_read), 0) as bigint) as cache_read, try_cast(coalesce(sum(write_5m), 0) as bigint) as write_5m,
+        try_cast(coalesce(sum(write_1h), 0) as bigint) as write_1h, try_cast(sum(searches) as bigint) as searches,
         sum(listed) as listed, sum(uncached) as uncached, sum(written) as written
     from of_services
     join services using (service_no)

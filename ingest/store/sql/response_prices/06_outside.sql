@@ -2,7 +2,7 @@
 -- `difference`: of the two, NULL where they are the same; the costs of responses are rounded one by one.
 create or replace temp table outside as
 with of_responses as (
-    select run_id, sum(responses)::bigint as responses, sum(unfinished)::bigint as unfinished
+    select run_id, try_cast(sum(responses) as bigint) as responses, try_cast(sum(unfinished) as bigint) as unfinished
     from response_sums
     where is_by_name
     group by run_id

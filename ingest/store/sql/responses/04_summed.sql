@@ -15,16 +15,16 @@ insert into model_usage by name
 with of_models as (
     select
         run_id, model_id, min(model) as model, min(provider) as provider, min(region) as region,
-        sum(input_tokens)::bigint as input_tokens,
-        sum(output_tokens)::bigint as output_tokens,
-        sum(reasoning_tokens)::bigint as reasoning_tokens,
-        sum(cache_read_tokens)::bigint as cache_read_tokens,
-        sum(cache_write_tokens)::bigint as cache_write_tokens,
-        sum(cache_write_5m_tokens)::bigint as cache_write_5m_tokens,
-        sum(cache_write_1h_tokens)::bigint as cache_write_1h_tokens,
+        try_cast(sum(input_tokens) as bigint) as input_tokens,
+        try_cast(sum(output_tokens) as bigint) as output_tokens,
+        try_cast(sum(reasoning_tokens) as bigint) as reasoning_tokens,
+        try_cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
+        try_cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
+        try_cast(sum(cache_write_5m_tokens) as bigint) as cache_write_5m_tokens,
+        try_cast(sum(cache_write_1h_tokens) as bigint) as cache_write_1h_tokens,
         bool_and(coalesce(cache_write_tokens, 0) = 0 or coalesce(cache_write_5m_tokens, cache_write_1h_tokens) is not null) as is_split,
-        sum(web_search_requests)::bigint as web_search_requests,
-        case when count(cost_reported_usd) = count(*) then sum(cost_reported_usd)::decimal(18, 9) end as cost_reported_usd,
+        try_cast(sum(web_search_requests) as bigint) as web_search_requests,
+        case when count(cost_reported_usd) = count(*) then try_cast(sum(cost_reported_usd) as decimal(18, 9)) end as cost_reported_usd,
         count(*) as responses,
         count(*) filter (not output_is_final) as unfinished,
         list_sort(list(distinct tokens_basis)) as bases
@@ -60,10 +60,10 @@ with told as (
     select run_id, unnest(failed_tools), 0, 1 from responses semi join summed using (run_id)
 ),
 of_responses as (
-    select run_id, tool, sum(calls)::bigint as calls, sum(errors)::bigint as errors from told group by run_id, tool
+    select run_id, tool, try_cast(sum(calls) as bigint) as calls, try_cast(sum(errors) as bigint) as errors from told group by run_id, tool
 ),
 of_records as (
-    select run_id, call[1] as tool, call[2]::bigint as calls, call[3]::bigint as errors
+    select run_id, call[1] as tool, try_cast(call[2] as bigint) as calls, try_cast(call[3] as bigint) as errors
     from (
         select run_id, unnest(from_json(raw -> '$.tool_calls', '[["varchar"]]')) as call from runs semi join summed using (run_id)
     )

@@ -3,14 +3,14 @@
 with of_models as (
     select
         run_id,
-        sum(input_tokens)::bigint as input_tokens,
-        sum(output_tokens)::bigint as output_tokens,
-        sum(cache_read_tokens)::bigint as cache_read_tokens,
-        sum(cache_write_tokens)::bigint as cache_write_tokens,
+        try_cast(sum(input_tokens) as bigint) as input_tokens,
+        try_cast(sum(output_tokens) as bigint) as output_tokens,
+        try_cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
+        try_cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
         max_by(
             {'model': model, 'provider': provider, 'region': region}, {'tokens': output_tokens, 'id': model_id}
         ) as main,
-        list_sort(list(distinct model) filter (model is not null)) as models,
+        coalesce(list_sort(list(distinct model) filter (model is not null)), []) as models,
         list_sort(list(distinct tokens_basis)) as bases
     from model_usage
     semi join summed using (run_id)

@@ -26,6 +26,6 @@ with calls as (
     union all
     select run_id, unnest(failed_tools), 0, 1 from responses semi join without_stream using (run_id)
 )
-select run_id, tool, sum(calls)::bigint as calls, sum(errors)::bigint as errors
+select run_id, tool, try_cast(sum(calls) as bigint) as calls, try_cast(sum(errors) as bigint) as errors
 from calls
 group by run_id, tool;
