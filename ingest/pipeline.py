@@ -10,6 +10,7 @@ again change nothing, and the content of the store does not depend on the order,
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.path_template import PathTemplate
 from ingest.documents.contents import Source
 from ingest.measurements.given import SaidBeside, says_variant
@@ -29,12 +31,13 @@ from ingest.reading.retries import Superseded, drop_superseded
 from ingest.reading.settings import Settings
 from ingest.reading.task import Task
 from ingest.reading.tasks import TaskPlanner
+from ingest.sources.files import Unreadable
 from ingest.store.database import Store, Writer, restamp, source_counts
 from ingest.store.history.ingests import Origin, ingest_row, next_ingest, note_ingest
-from ingest.store.read_result import SHOWN, ReadResult
+from ingest.store.read_result import SHOWN, PortionKey, ReadResult
 from ingest.store.spool_folder import spool_folder
 from ingest.system.temporary import temporary_folder
-from schemas.errors import InputUnreadable, StoreError
+from schemas.errors import InputUnreadable, RejectReason, StoreError, TachographError
 from schemas.file_kinds import NO_LOGS, FileKind
 
 if TYPE_CHECKING:
@@ -256,8 +259,11 @@ def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spoo
     options.prepare()
     from ingest.reading.workers import work_here, work_in_processes
 
-    if options.processes > 1 and len(first) == MANY_TASKS:
-        yield from work_in_processes(chain(_taken_from(first), tasks), settings, spool, options.processes)
+    is_main_thread = threading.current_thread() is threading.main_thread()  # time and memory are bounded only there (ingest.system.bounds)
+    if not is_main_thread or (options.processes > 1 and len(first) == MANY_TASKS):
+        yield from work_in_processes(
+            chain(_taken_from(first), tasks), settings, spool, options.processes if len(first) == MANY_TASKS else 1
+        )
     else:
         yield from work_here(chain(_taken_from(first), tasks), settings, spool)
 
@@ -277,11 +283,18 @@ class _Beside:
         self._by_name: dict[str, dict[str, str]] = {}
 
     def noted(self, sources: Iterator[Source]) -> Iterator[Source]:
-        """The same sources; notes what the files beside them say. Raises UsageError."""
+        """The same sources, and files beside them that make no sense, to be rejected; notes what the others say."""
+        seen = set()
         for source in sources:
-            if source.path and not source.temporary and (said := self._files.of(source.path)):
-                self._by_name[source.name] = said
+            if source.path and not source.temporary:
+                seen.add(os.path.realpath(source.path) if source.path.name == MEASURE_FILE else "")
+                if said := self._files.of(source.path):
+                    self._by_name[source.name] = said
             yield source
+        for path in self._files.broken:
+            with suppress(OSError):
+                if os.path.realpath(path) not in seen and path.is_file():
+                    yield Source.of_file(str(path), path, path.stat())
 
     def said(self, results: Sequence[ReadResult]) -> dict[str, dict[str, str]]:
         """source_id → what is said about it by key. What is said beside an archive holds for its members, unless the archive says it."""
@@ -299,35 +312,77 @@ def _written(
     measures: Mapping[str, Mapping[str, str]],
     restamped: Mapping[str, int],
 ) -> _Written:
-    """Commit the spool and the row of the ingest. An ingest that changed nothing has no row.
+    """Commit the spool and the row of the ingest, in one transaction. An ingest that changed nothing has no row.
 
+    If the commit fails by some source, it is rolled back, that source is found by halving and rejected, and all others are committed.
     `restamped`: source_id → time of files that were only touched; the next ingest knows them by it.
     """
     from ingest.store.commit import commit
     from ingest.store.history.measures import note_measures
 
     labels, template = dict(options.labels), options.template.text if options.template else None
+    before: list[_Written] = []
+    """What transactions before this one wrote of the same ingest: none, unless a commit failed."""
 
-    def written(writer: Writer) -> _Written:
-        number = next_ingest(writer.connection)
+    def written(some: Sequence[ReadResult], writer: Writer) -> _Written:
+        numbers = [part.ingest_id for part in before if part.ingest_id is not None]
+        number = numbers[0] if numbers else next_ingest(writer.connection)
         writer.who = options.origin.who
-        done = commit(writer, spool, results, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
-        is_measured = note_measures(writer.connection, measures, number)
-        superseded = drop_superseded(writer, results, number, retried=options.retry_rejects)
-        stored = source_counts(writer.connection, [result.source_id for result in results if result.known])
+        done = commit(writer, spool, some, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
+        said = {result.source_id: measures[result.source_id] for result in some if result.source_id in measures}
+        is_measured = note_measures(writer.connection, said, number)
+        superseded = drop_superseded(writer, some, number, retried=options.retry_rejects)
+        stored = source_counts(writer.connection, [result.source_id for result in some if result.known])
         restamp(writer.connection, restamped)
-        reports = _reports(results, done.accepted, stored, measures)
+        reports = _reports(some, done.accepted, stored, measures)
         has_changed = done.changed or is_measured or bool(superseded.changed or superseded.grown)
         if has_changed:
             prices = options.prices.text if options.prices and done.has_new_prices else None
-            note_ingest(
-                writer,
-                ingest_row(number, started_at, options.origin, _counts(reports), labels, (template, options.path_zone or None), prices),
-            )
+            counts = _counts([*chain.from_iterable(part.sources for part in before), *reports])
+            row = ingest_row(number, started_at, options.origin, counts, labels, (template, options.path_zone or None), prices)
+            note_ingest(writer, row)
         writer.is_needless = not (has_changed or restamped)
         return _Written(reports, superseded, number if has_changed else None)
 
-    return store.write(written)
+    def write(some: Sequence[ReadResult]) -> None:
+        """Commit the results, or each half by itself if that fails. Raises the error if even the reject of a single source fails."""
+        try:
+            before.append(store.write(partial(written, some)))
+        except TachographError:
+            raise
+        except Exception as error:
+            readings = list(dict.fromkeys(result.key.reading for result in some))
+            if len(readings) <= 1:
+                before.append(store.write(partial(written, [_refused(some, spool, error)] if some else [])))
+                return
+            first = set(readings[: len(readings) // 2])
+            write([result for result in some if result.key.reading in first])
+            write([result for result in some if result.key.reading not in first])
+
+    write(results)
+    if len(before) == 1:
+        return before[0]
+    changed = chain.from_iterable(part.superseded.changed for part in before)
+    grown = chain.from_iterable(part.superseded.grown for part in before)
+    sources = sorted(chain.from_iterable(part.sources for part in before), key=lambda source: source.name)
+    number = next((part.ingest_id for part in before if part.ingest_id is not None), None)
+    return _Written(tuple(sources), Superseded(tuple(changed), tuple(grown)), number)
+
+
+def _refused(parts: Sequence[ReadResult], spool: Path, error: Exception) -> ReadResult:
+    """The result of a source that the store does not take, with the reject that says so in the spool. `parts`: what was read of it."""
+    from ingest.store.spool import SpoolWriter
+
+    first = parts[0]
+    key = PortionKey(f"{first.key.reading}.refused")
+    result = ReadResult(
+        key, first.source_id, first.name, first.bytes, first.bytes, container=first.container, modified_ns=first.modified_ns
+    )
+    writer = SpoolWriter(spool, key.reading)
+    what = f"the store does not take what was read of it ({type(error).__name__}: {str(error).partition(chr(10))[0]}): please report it"
+    writer.reject(result, Unreadable(0, "line 1, byte 0", RejectReason.READER_DEFECT, what))
+    writer.flush()
+    return result
 
 
 def _is_nothing_new(results: Sequence[ReadResult], options: Options, said: Mapping[str, object]) -> bool:
@@ -355,7 +410,7 @@ def _index(store: Store, written: _Written) -> None:
 
 
 def _reports(
-    results: list[ReadResult], accepted: Mapping[str, int], stored: dict[str, dict[str, Any]], measures: Mapping[str, Mapping[str, str]]
+    results: Sequence[ReadResult], accepted: Mapping[str, int], stored: dict[str, dict[str, Any]], measures: Mapping[str, Mapping[str, str]]
 ) -> tuple[SourceReport, ...]:
     """The counts of each source. `measures`: what is said about measurements, by source."""
     readings: dict[str, list[ReadResult]] = defaultdict(list)

@@ -26,6 +26,7 @@ class FileKind(StrEnum):
     JSON = "json"
     CSV = "csv"
     PICTURE = "picture"
+    PARQUET = "parquet"
     BINARY = "binary"
     EMPTY = "empty"
 

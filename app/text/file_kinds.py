@@ -15,6 +15,7 @@ WORDS = {
     FileKind.JSON: "JSON without a run",
     FileKind.CSV: "a table",
     FileKind.PICTURE: "a picture",
+    FileKind.PARQUET: "a Parquet table",
     FileKind.BINARY: "binary data",
     FileKind.EMPTY: "empty",
 }

@@ -103,7 +103,9 @@ class Sidecars:
         """The facts in the sidecars beside a file, or beside a member of an archive or an upload (`path` is None). Raises nothing."""
         folder = os.path.dirname(path) or "." if path else self._folder_of(name)  # noqa: PTH120  # a Path would cost more
         if folder != self._folder:
-            self._folder, self._facts = folder, sidecar_facts(Path(folder)) if folder else NO_SIDECAR_FACTS
+            self._folder, self._facts = folder, NO_SIDECAR_FACTS
+            with suppress(Exception):  # the sidecar itself is a source too, and rejected
+                self._facts = sidecar_facts(Path(folder)) if folder else NO_SIDECAR_FACTS
         return self._facts
 
     def harness(self, path: Path | None, name: str) -> HarnessFacts:
@@ -181,10 +183,11 @@ def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Predict
     commits = [each.commits or Commits() for each in (journal, summary)]
     instance = _INSTANCE.fullmatch(prediction.instance_id or "")
     started_at, ended_at, stamp = _times(journal, summary)
+    repo = _known(run.repo, meta.repo, instance[1] if instance else None, _repo_of_plan(journal.task_id))
     return SidecarFacts(
         found=True,
         task=_task(item, journal, meta),
-        repo=_known(run.repo, meta.repo, instance[1] if instance else None, _repo_of_plan(journal.task_id)),
+        repo="sglang" if repo == "sglan" else repo,  # so 179 items of ISO-Bench spell it
         base_commit=_known(*(each.pre for each in commits), instance[2] if instance else None),
         head_commit=_known(*(each.human for each in commits)),
         task_status=journal.status or agent.status or None,
@@ -295,12 +298,12 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     PREDICTION: lambda path: _prediction(path) is not None,
     PATCH: _is_patch,
     LAUNCH: lambda path: read_launch(path) is not None,
-    MEASURE_FILE: Path.is_file,
+    MEASURE_FILE: lambda _: True,
     "prompt.json": lambda path: {"task", "target_files", "commits"} <= json_object(path).keys(),
     "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= json_object(path).keys(),
 }
-"""Name → whether the content is that of the sidecar. Nothing is kept of the last two. `measure.toml` is about the measured results beside
-it: their reader says what is wrong in it."""
+"""Name → whether the content is that of the sidecar. Nothing is kept of the last two, nor of `measure.toml`, which is about the measured
+results beside it."""
 
 SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
 """The file names of sidecars."""

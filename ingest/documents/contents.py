@@ -156,7 +156,7 @@ class Contents:
         if is_binary(head):
             if is_database(head) and (log := unread_database(opened.beginning(SCHEMA_BYTES))):
                 yield self._refused(RejectReason.LOOK_ALIKE, str(log), "")
-            elif RECORD_MARK.search(decoded(head)):
+            elif self.file_kind is FileKind.BINARY and RECORD_MARK.search(decoded(head)):
                 yield self._refused(RejectReason.NOT_JSON, "binary data that contains text of a record", "")
             return
         text = Utf8(opened)

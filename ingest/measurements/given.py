@@ -73,28 +73,43 @@ class SaidBeside:
 
     def __init__(self) -> None:
         self._folders: dict[str, list[tuple[str, dict[str, str]]]] = {}
+        self.broken: list[Path] = []
+        """Files that say nothing because they cannot be read: `error_in` says why."""
 
     def of(self, path: Path) -> dict[str, str]:
-        """What is said about a file; nothing where there is no `measure.toml`. Raises UsageError for one that makes no sense."""
+        """What is said about a file; nothing if there is no `measure.toml`, or one that makes no sense."""
         folder, name = os.path.split(path)
         if folder not in self._folders:
-            self._folders[folder] = _tables(Path(folder, MEASURE_FILE))
+            place = Path(folder, MEASURE_FILE)
+            try:
+                self._folders[folder] = _tables(place, str(place))
+            except UsageError:
+                self._folders[folder] = []
+                self.broken.append(place)
         tables = self._folders[folder]
         return {key: value for pattern, table in tables if fnmatchcase(name, pattern) for key, value in table.items()} if tables else {}
 
 
-def _tables(place: Path) -> list[tuple[str, dict[str, str]]]:
-    """(pattern of names, what is said) of a `measure.toml`: the top of the file first."""
+def error_in(place: Path, name: str) -> str:
+    """What is wrong in a `measure.toml`, which messages call `name`; empty if nothing is."""
+    try:
+        _tables(place, name)
+    except UsageError as error:
+        return f"what it says about the results beside it is left out: {error.message} {error.hint}"
+    return ""
+
+
+def _tables(place: Path, name: str) -> list[tuple[str, dict[str, str]]]:
+    """(pattern of names, what is said) of a `measure.toml`: the top of the file first. Raises UsageError for one that makes no sense."""
     try:
         told = parse(read_text(place))
     except OSError:
         return []
     except ValueError as error:
-        raise UsageError(f"{place} cannot be read: {error}.", "Correct it, or remove it.") from error
+        raise UsageError(f"{name} cannot be read: {error}.", "Correct it, or remove it.") from error
     common = {key: value for key, value in told.items() if not isinstance(value, dict)}
     tables = [("*", common), *((pattern, table) for pattern, table in told.items() if isinstance(table, dict))]
-    return [(pattern, _table(place, table)) for pattern, table in tables]
-
-
-def _table(place: Path, told: Mapping[str, object]) -> dict[str, str]:
-    return {kept: said for key, value in told.items() for kept, said in _checked(str(place), key, str(value)).items()}
+    return [
+        (pattern, {kept: said for key, value in table.items() for kept, said in _checked(name, key, str(value)).items()})
+        for pattern, table in tables
+    ]

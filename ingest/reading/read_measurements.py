@@ -13,7 +13,7 @@ from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure, 
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
 from ingest.store.read_result import ReadResult
 from ingest.store.spool import SpoolWriter
-from schemas.errors import RejectReason, UsageError
+from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
 from schemas.rows.tables import WrongValue
 
@@ -38,7 +38,7 @@ def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spo
         if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
             result.measures = SaidBeside().of(place)
         spool.measure(result, reading.rows)
-    except (WrongValue, UsageError) as error:
+    except WrongValue as error:
         refused = str(error)
     if refused:
         detail = f"a result of {reading.tool} that cannot be read: {refused}"

@@ -17,11 +17,14 @@ from ingest.agents.readers import SourceReaders
 from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.lone_items import error_beside, is_lone_journal
+from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.path_template import PathReading
 from ingest.context.sidecars import Sidecars
+from ingest.context.small_files import split
 from ingest.documents import contents
 from ingest.documents.contents import Portion, Source, Unreadable
 from ingest.documents.document import Document, Events
+from ingest.measurements.given import error_in
 from ingest.reading.known_bytes import SMALL_BYTES, known_source
 from ingest.reading.read_archive import read_archive
 from ingest.reading.settings import Beginning, Settings
@@ -30,9 +33,10 @@ from ingest.sources.decoding import Allowance
 from ingest.sources.identity import Checksum, Fingerprint, identify
 from ingest.sources.portions import PortionStream
 from ingest.store.read_result import PortionKey, ReadResult
-from ingest.store.record_rows import runs_at_end, runs_with
+from ingest.store.record_rows import reason_of, runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
-from schemas.errors import InputUnreadable, InvalidRecord
+from ingest.system.bounds import TooMuch, bounded
+from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
 from schemas.file_kinds import FileKind
 from schemas.rows.kept_run import KeptRun
 from schemas.wire.harnesses.roll_ups import is_roll_up
@@ -44,10 +48,11 @@ ItemError = Callable[[], str | None]
 def read_members(
     source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None
 ) -> Iterator[ReadResult]:
-    """Read a file, or all members of an archive. `name`: unique for this reading in the ingest.
+    """Read a file, or all members of an archive. `name`: unique for this reading in the ingest. Raises nothing of the source.
 
     `allowance`: of the archive, where the source is a member of one.
     """
+    key = PortionKey(name)
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
         if result := known_source(source, name, settings):
@@ -56,33 +61,36 @@ def read_members(
         if kind := contents.archive_kind(source):
             yield from read_archive(source, kind, name, settings, spool, read_members, read_item)
         else:
-            yield read_source(source, PortionKey(name), settings, spool, allowance=allowance)
-    except (OSError, InputUnreadable) as error:
-        yield _unreadable(source, PortionKey(name), error)
+            yield read_source(source, key, settings, spool, allowance=allowance)
+    except Exception as error:
+        yield _failed(source, key, settings, spool, error)
 
 
 def read_item(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, *, item_error: ItemError | None) -> ReadResult:
     """Read the journal of an item in an archive: as its run, or as a sidecar."""
     try:
         return known_source(source, key.reading, settings) or read_source(source, key, settings, spool, item_error=item_error)
-    except (OSError, InputUnreadable) as error:
-        return _unreadable(source, key, error)
+    except Exception as error:
+        return _failed(source, key, settings, spool, error)
 
 
 def read_portion(source: Source, key: PortionKey, portion: Portion, settings: Settings, spool: SpoolWriter) -> ReadResult:
     """Read a portion of a big file."""
     try:
         return read_source(source, key, settings, spool, portion)
-    except (OSError, InputUnreadable) as error:
-        return _unreadable(source, key, error)
+    except Exception as error:
+        return _failed(source, key, settings, spool, error)
 
 
 def read_on(source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter) -> ReadResult | None:
-    """Read what was appended to a transcript. None: all of it must be read, as it does not begin with what was read before."""
+    """Read what was appended to a transcript. None: it must be read from its start, because it does not begin with what was read before."""
     try:
-        return _appended(source, key, beginning, settings, spool)
+        with bounded(lambda: source.size):
+            return _appended(source, key, beginning, settings, spool)
     except (OSError, InputUnreadable) as error:
         return _unreadable(source, key, error)
+    except (Exception, TooMuch):  # reading it from its start says what is wrong with it
+        return None
 
 
 def _appended(source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter) -> ReadResult | None:
@@ -100,7 +108,7 @@ def _appended(source: Source, key: PortionKey, beginning: Beginning, settings: S
             last = block[-1:]
         if last + stream.read(1) != b"\n{":
             return None
-    reader.read(source, portion, fingerprint.update, None)
+    reader.read(source, portion, fingerprint.update, Allowance(source.size))
     result.identify(fingerprint.identity())
     if beginning.source.source_id not in result.begins_with:
         return None
@@ -114,6 +122,20 @@ def _context_of(source: Source, path: Path | None, settings: Settings) -> Source
     paths = PathReading(settings.template, settings.zone_of(source.name))
     context = gather("", source.name, path, source.modified_at, settings.labels, paths, settings.sidecars)
     return replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
+
+
+def _failed(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, error: Exception) -> ReadResult:
+    """The result of a source that could not be opened, or at which the reading failed: a reject then."""
+    if isinstance(error, (OSError, InputUnreadable)):
+        return _unreadable(source, key, error)
+    result = ReadResult(key, "", source.name, source.size, modified_ns=source.modified_ns)
+    try:
+        result.identify(identify(source, settings.earlier(source)))
+    except Exception as gone:
+        unreadable = gone if isinstance(gone, (OSError, InputUnreadable)) else InputUnreadable(f"cannot read {source.name}: {gone!r}")
+        return _unreadable(source, key, unreadable)
+    spool.reject(result, Unreadable(0, "line 1, byte 0", *reason_of("files", error)))
+    return result
 
 
 def _unreadable(source: Source, key: PortionKey, error: OSError | InputUnreadable) -> ReadResult:
@@ -134,8 +156,9 @@ def read_source(
     allowance: Allowance | None = None,
     item_error: ItemError | None = None,
 ) -> ReadResult:
-    """Read one source or one portion of it. The result of a portion has no source_id yet.
+    """Read one source or one portion of it. The result of a portion has no source_id yet. Raises OSError, InputUnreadable.
 
+    Whatever else a reader raises, and too much time or memory, ends the reading of this source with a reject; what was read before stays.
     `item_error`: given for the journal of an item without any other record, which is the run of the item then.
     """
     bytes_read = portion.length if portion else source.size
@@ -145,14 +168,33 @@ def read_source(
     if is_sidecar and path and is_lone_journal(path):
         item_error = partial(error_beside, path)
     if is_sidecar and not item_error:
-        result.kind, result.ignored = FileKind.SIDECAR, 1
+        result.kind = FileKind.SIDECAR
         result.identify(identify(source, settings.earlier(source)))
+        said = settings.sidecars.neighbour(path, source.name, MEASURE_FILE) if split(source.name)[1] == MEASURE_FILE else None
+        if said and (wrong := error_in(said, source.name)):
+            spool.reject(result, Unreadable(0, "line 1, byte 0", RejectReason.INVALID_RECORD, wrong))
+        else:
+            result.ignored = 1
         return result
-    context = _context_of(source, path, settings)
+    allowance = allowance or Allowance(source.size)
+    before = allowance.spent
     fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    parts = result, context, spool, settings.sidecars
+    show = checksum.update if portion else fingerprint.update
+    parts = result, _context_of(source, path, settings), spool, settings.sidecars
     reader = _JournalReader(item_error, *parts) if item_error else _SourceReader(*parts)
-    reader.read(source, portion, checksum.update if portion else fingerprint.update, allowance)
+    try:
+        with bounded(lambda: max(bytes_read, allowance.spent - before)):
+            reader.read(source, portion, show, allowance)
+    except (OSError, InputUnreadable):
+        raise
+    except (Exception, TooMuch) as error:
+        reader.stopped(error)
+        fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
+        show = checksum.update if portion else fingerprint.update
+        with source.open() as stream:
+            read = PortionStream(stream, portion or Portion(0, source.size)).read
+            while block := read(SMALL_BYTES):
+                show(block)
     result.checksum = checksum.value
     if not portion:
         result.identify(fingerprint.identity())
@@ -218,6 +260,13 @@ class _SourceReader:
             from ingest.reading.read_measurements import read_as_measurements  # noqa: PLC0415  all measuring tools: few logs need them
 
             read_as_measurements(source, found.file_kind, self._result, self._spool, self._sidecars)
+
+    def stopped(self, error: BaseException) -> None:
+        """Reject the source from the place on where its reading failed. Complete runs before it stay."""
+        self._add_all(alone)
+        self._result.kind = FileKind.LOG
+        position = f"after document {self._next}" if self._next else "line 1, byte 0"
+        self._spool.reject(self._result, Unreadable(self._next, position, *reason_of(self._readers.agent, error)))
 
     def _as_log(self, without_run: list[Unreadable]) -> None:
         """Reject the doubtful parts, since the source is a log; and events without a run, where nothing else was found."""

@@ -99,10 +99,11 @@ class TaskPlanner:
             return result
         try:
             identity = self._identities[result.key.reading].result()
-        except OSError as error:
-            return replace(result, unreadable=InputUnreadable(f"cannot read {result.name}: {error.strerror or error}"))
         except InputUnreadable as error:
             return replace(result, unreadable=error)
+        except Exception as error:
+            said = getattr(error, "strerror", None) or error
+            return replace(result, unreadable=InputUnreadable(f"cannot read {result.name}: {said}"))
         if identity.checksums[result.key.portion] != result.checksum:
             return replace(result, unreadable=changed(result.name, CHANGED))
         return replace(result, source_id=identity.source_id, begins_with=identity.begins_with)
@@ -110,7 +111,7 @@ class TaskPlanner:
     def _big(self, source: Source, name: str) -> Iterator[Task | list[ReadResult]]:
         try:
             parts = [] if archive_kind(source) else portions(source)
-        except (OSError, InputUnreadable):  # reading it reports the error
+        except Exception:  # reading it reports the error
             parts = []
         if len(parts) < 2:
             yield Task(name, (source,))
@@ -143,7 +144,7 @@ class TaskPlanner:
             if not self._settings.known or source.size > SMALL_BYTES:
                 return source
             source = source.loaded()
-        except OSError:  # reading it reports the error
+        except Exception:  # reading it reports the error
             return source
         return self._known(source, f"known{next(self._numbers)}") or source
 
@@ -151,7 +152,7 @@ class TaskPlanner:
         """The result of a source that the store has; None for any other. Reads the whole file, so only with a store that has sources."""
         try:
             return known_source(source, name, self._settings)
-        except (OSError, InputUnreadable):  # reading it reports the error
+        except Exception:  # reading it reports the error
             return None
 
 

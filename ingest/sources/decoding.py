@@ -26,6 +26,13 @@ _BLOCK = 1 << 20
 _DECOMPRESSED_BLOCK = 1 << 16  # a fixed size, so that the bytes before a break do not depend on the reader
 _HOLE = re.compile(rb"\0{256,}")
 _DATABASE = b"SQLite format 3\0"
+PARQUET = b"PAR1"
+_MAGIC = re.compile(
+    rb"PAR1[\x15-\x1c]|ARROW1\0|SQLite format 3\0|.{8}DUCK|\x93NUMPY|\x89HDF\r\n|GGUF[\x01-\x09]\0|\x80[\x02-\x05][^ -~]|\x7fELF|%PDF-\d"
+    rb"|OggS\0|wOF[F2]\0",
+    re.DOTALL,
+)
+"""How files of other programs begin that may hold long texts, but are not text: tables, databases, arrays, models, programs, documents."""
 _UTF_8_BOM = b"\xef\xbb\xbf"
 
 
@@ -107,6 +114,11 @@ class Allowance:
     def __init__(self, compressed: int) -> None:
         self._compressed = max(compressed, 1)
         self._spent = 0
+
+    @property
+    def spent(self) -> int:
+        """Decompressed bytes so far."""
+        return self._spent
 
     @property
     def exhausted(self) -> bool:
@@ -232,15 +244,19 @@ def is_database(head: bytes) -> bool:
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether bytes that begin like this are no text: more than a tenth of them NULs or no UTF-8. A log may hold single NULs.
+    """Whether bytes that begin like this are no text: a known binary format, or more than a tenth of them NULs or no UTF-8.
+
+    A log may hold single NULs.
 
     NULs at the beginning do not count (a log that was truncated under its writer has as many as it had bytes before), nor do long runs of
     them (a crash leaves blocks of NULs).
     """
-    if _encoding(head) or (head.isascii() and b"\0" not in head):
+    if _encoding(head):
         return False
-    if is_database(head):
+    if _MAGIC.match(head):
         return True
+    if head.isascii() and b"\0" not in head:
+        return False
     text = _HOLE.sub(b"", head.lstrip(b"\0")).decode("utf-8", "replace")
     return text.count("\ufffd") + text.count("\0") > len(text) // 10
 

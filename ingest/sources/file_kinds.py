@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from ingest.sources.decoding import decoded, is_binary
+from ingest.sources.decoding import PARQUET, decoded, is_binary
 from schemas.file_kinds import FileKind
 
 _PICTURES = re.compile(
@@ -32,6 +32,8 @@ def kind_of(head: bytes, name: str, *, is_json: bool = False) -> FileKind:
     """The kind of a file that begins with these bytes. `is_json`: nothing but JSON was found in it."""
     if _PICTURES.match(head):
         return FileKind.PICTURE
+    if head.startswith(PARQUET):
+        return FileKind.PARQUET
     if is_binary(head) or (head and not head.strip(b"\0")):
         return FileKind.BINARY
     text = decoded(head).replace("\0", "")

@@ -22,6 +22,7 @@ from ingest.agents.trial_records import of_trial
 from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
 from ingest.sources.files import Unreadable
+from ingest.system.bounds import TooMuch, bounded
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import RunRow
 from schemas.rows.tables import TABLES, WrongValue, arrow_columns, arrow_table, shown
@@ -157,19 +158,33 @@ def _refused_among(made: Sequence[Rows], make: MakeTables, first: int = 0) -> It
 
 def _tables_or_error(made: Sequence[Rows], make: MakeTables) -> list[RowTable] | Exception:
     try:
-        return list(make(made))
+        with bounded(lambda: sum(len(rows.run.raw) for rows in made)):
+            return list(make(made))
     except MemoryError:
         raise
+    except TooMuch as error:
+        return InvalidRecord(*reason_of("", error))
     except Exception as error:  # any kind, since a wrong value may have any type
         return error
 
 
 def _refused(agent: object, error: Exception) -> InvalidRecord:
+    return InvalidRecord(*reason_of(agent, error))
+
+
+def reason_of(agent: object, error: BaseException) -> tuple[RejectReason, str]:
+    """Why something of an agent could not be read, and the particulars in words."""
+    if isinstance(error, InvalidRecord):
+        return error.reason, error.detail
+    if isinstance(error, TooMuch):
+        return RejectReason.TOO_MUCH, f"reading stopped here: {error}"
+    if isinstance(error, MemoryError):
+        return RejectReason.TOO_MUCH, "reading stopped here: it takes more memory than there is"
     what = f"{_in_words(error)}; this is a bug in Tachograph's reader for {agent}, not in the record: please report it"
-    return InvalidRecord(RejectReason.READER_DEFECT, what)
+    return RejectReason.READER_DEFECT, what
 
 
-def _in_words(error: Exception) -> str:
+def _in_words(error: BaseException) -> str:
     """The error with its place: the column and its value, or the line of code that raised it."""
     if isinstance(error, WrongValue):
         return str(error)

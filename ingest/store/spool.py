@@ -19,6 +19,7 @@ from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from ingest.store.read_result import ReadResult
 from ingest.store.record_rows import checked_tables, completed_tables
+from ingest.system.bounds import unbounded
 from schemas.errors import StoreError
 from schemas.rows.measurement import MeasurementRow
 from schemas.rows.source import RejectRow
@@ -71,6 +72,7 @@ class SpoolWriter:
         self._measurement_keys: list[DocumentKey] = []
         self._characters = 0
 
+    @unbounded()
     def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
         """Add the rows of one record."""
         rows = rows if self.keeps_text else without_text(rows)
@@ -79,12 +81,14 @@ class SpoolWriter:
         if len(self._records) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
             self.flush()
 
+    @unbounded()
     def reject(self, result: ReadResult, part: Unreadable) -> None:
         """Add a reject."""
         self._keep_reject(result, part)
         if len(self._rejects) >= CHUNK_ROWS:
             self.flush()
 
+    @unbounded()
     def measure(self, result: ReadResult, rows: Sequence[MeasurementRow]) -> None:
         """Add the measurements of a file. Raises WrongValue for a value that its column does not take; nothing is added then."""
         table = arrow_table(MeasurementRow, rows)
@@ -95,6 +99,7 @@ class SpoolWriter:
         if len(self._measurement_keys) >= CHUNK_ROWS:
             self.flush()
 
+    @unbounded()
     def flush(self) -> None:
         """Write all rows in memory. Records with wrong rows become rejects."""
         if self._records:

@@ -49,7 +49,8 @@ def next_ingest(connection: duckdb.DuckDBPyConnection) -> int:
 
 
 def note_ingest(writer: Writer, ingest: IngestRow) -> None:
-    """Write the row of an ingest."""
+    """Write the row of an ingest, in place of that of a part of it."""
+    run(writer.connection, "delete from ingests where ingest_id = $number", {"number": ingest.ingest_id})
     writer.insert("ingests", [ingest])
     run(writer.connection, "update store_meta set last_ingest = $number", {"number": ingest.ingest_id})
 

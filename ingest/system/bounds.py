@@ -1,0 +1,113 @@
+"""A bound on the processor time and the memory that reading one source may take, so that no file can keep an ingest from its end.
+
+The system's profiling timer looks every quarter of a second of processor time, also inside a regular expression, and raises TooMuch.
+It works in the main thread of a process only; elsewhere, and on systems without that timer, nothing is bounded.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+SECONDS, SECONDS_PER_MEGABYTE = 15.0, 2.0
+"""Processor seconds for any source, and more for each megabyte of it: ten times what the slowest real logs take."""
+
+MEGABYTES, MEGABYTES_PER_MEGABYTE = 768.0, 8.0
+"""Megabytes of memory for any source beyond what the process had used before, and more for each megabyte of it."""
+
+_TICK_SECONDS = 0.25
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1 << 10
+
+
+class TooMuch(BaseException):
+    """A bound was exceeded. No Exception: what a reader catches of its own errors must not catch it."""
+
+
+class _Bound:
+    """What one block has used so far, and what it may use. `size`: the bytes it has read, decompressed."""
+
+    def __init__(self, size: Callable[[], int]) -> None:
+        self._size = size
+        self._seconds, self._megabytes = _used()
+
+    def check(self) -> None:
+        """Raise TooMuch if the block has used more than its size allows."""
+        read = self._size() / (1 << 20)
+        used_seconds, used_megabytes = _used()
+        seconds, megabytes = SECONDS + SECONDS_PER_MEGABYTE * read, MEGABYTES + MEGABYTES_PER_MEGABYTE * read
+        if used_seconds - self._seconds > seconds:
+            raise TooMuch(f"it took more than {seconds:,.0f} seconds of processor time")
+        if used_megabytes - self._megabytes > megabytes:
+            raise TooMuch(f"it took more than {megabytes:,.0f} MB of memory")
+
+    def leave_out(self, seconds: float, megabytes: float) -> None:
+        """Do not count what a block inside used."""
+        self._seconds += seconds
+        self._megabytes += megabytes
+
+
+_bounds: list[_Bound | None] = []
+"""The blocks under way in the main thread, the innermost last; None for one without a bound."""
+
+
+@contextmanager
+def bounded(size: Callable[[], int]) -> Iterator[None]:
+    """Raise TooMuch in the block once it has used more than its size allows. A bound around it does not count what the block uses."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    is_first = not _bounds
+    if is_first:
+        previous = signal.signal(signal.SIGPROF, _look)
+        signal.setitimer(signal.ITIMER_PROF, _TICK_SECONDS, _TICK_SECONDS)
+    try:
+        with _under_way(_Bound(size)):
+            yield
+    finally:
+        if is_first:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, previous)
+
+
+@contextmanager
+def unbounded() -> Iterator[None]:
+    """Do in the block what must come to its end, such as keeping rows of several sources. A bound around it does not count it."""
+    if not _bounds or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with _under_way(None):
+        yield
+
+
+@contextmanager
+def _under_way(bound: _Bound | None) -> Iterator[None]:
+    seconds, megabytes = _used()
+    _bounds.append(bound)
+    try:
+        yield
+    finally:
+        _bounds.pop()
+        if _bounds and (outer := _bounds[-1]):
+            now = _used()
+            outer.leave_out(now[0] - seconds, now[1] - megabytes)
+
+
+def _look(_number: int, _frame: FrameType | None) -> None:
+    if _bounds and (bound := _bounds[-1]):
+        bound.check()
+
+
+def _used() -> tuple[float, float]:
+    """Seconds of processor time that this process has used, and the most memory it had, in megabytes (0 if the system does not say)."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT / (1 << 20) if resource else 0.0
+    return time.process_time(), peak
