@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 
 from ingest.store.opening.own_files import OwnFiles
 from ingest.watching.batches import BACK_OFF_SECONDS, LONGEST_SECONDS, MOST_TRIES, QUIET_SECONDS, Batches
+from ingest.watching.ingester import Answer
 from ingest.watching.lock import sole_watcher
 from ingest.watching.places import file_system, place_of, tells_nothing
 from ingest.watching.polls import Snapshot, files
+from ingest.watching.watcher import State, Watcher
 from schemas.errors import StoreBusy
 from tests.conftest import Run
 from tests.watched import counts, counts_of_one_ingest, text, watched
@@ -221,3 +224,45 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with watched(tmp_path / "nowhere", tmp_path / "s.duckdb") as watcher:
         assert watcher.process.wait(60) == 3
     assert "no such file or folder" in (tmp_path / "watcher.err").read_text()
+
+
+DYING = """
+import json, os, sys
+
+def say(**what):
+    print(json.dumps(what), flush=True)
+
+say(folders=json.loads(sys.stdin.readline())["paths"])
+for line in sys.stdin:
+    paths = json.loads(line)["paths"]
+    files = [os.path.join(top, name) for path in paths for top, _, names in os.walk(path) for name in names]
+    files += [path for path in paths if os.path.isfile(path)]
+    if any(file.endswith("deadly.json") for file in files):
+        os.kill(os.getpid(), 9)
+    counts = dict.fromkeys(("sources", "accepted", "duplicates", "rejected", "ignored"), len(files))
+    say(counts={**counts, "seconds": 0.0}, ingest=1, notes=files)
+"""
+"""A process that ingests, and is killed by a file."""
+
+
+def test_a_file_that_kills_the_process_costs_no_file_beside_it(tmp_path: Path) -> None:
+    """A watched folder is one path of the first batch: it is taken apart."""
+    logs = tmp_path / "logs"
+    (logs / "deep").mkdir(parents=True)
+    names = ["a.json", "deadly.json", "deep/b.json", "deep/c.json"]
+    for name in names:
+        (logs / name).write_text("{}")
+    wanted, read, said = {str(logs / name) for name in names if "deadly" not in name}, set[str](), list[str]()
+
+    def tell(answer: Answer, _: State) -> None:
+        read.update(answer.notes)
+        said.append(f"{answer.error} {answer.hint}")
+        if wanted <= read and any("left out" in text for text in said):
+            raise KeyboardInterrupt
+
+    command = [sys.executable, "-c", DYING]
+    with pytest.raises(KeyboardInterrupt):
+        Watcher(command, {"paths": [str(logs)]}, str(tmp_path / "runs.duckdb"), 0.1, tell).run()
+    assert read == wanted
+    end = f"the process that ingests was killed by SIGKILL: memory may be short. It is left out until it changes: {logs / 'deadly.json'}"
+    assert end in said

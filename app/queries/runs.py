@@ -141,7 +141,8 @@ select
     run_records.record_kind, sources.name as source_name, is_kept,
     told ->> '$.agent' as agent, try_cast(told ->> '$.cost_reported_usd' as decimal(18, 9)) as cost_reported_usd,
     try_cast(told ->> '$.input_tokens' as bigint) as input_tokens, try_cast(told ->> '$.cache_read_tokens' as bigint) as cache_read_tokens,
-    try_cast(told ->> '$.cache_write_tokens' as bigint) as cache_write_tokens, try_cast(told ->> '$.output_tokens' as bigint) as output_tokens,
+    try_cast(told ->> '$.cache_write_tokens' as bigint) as cache_write_tokens,
+    try_cast(told ->> '$.output_tokens' as bigint) as output_tokens,
     try_cast(told ->> '$.duration_ms' as bigint) as duration_ms, try_cast(told ->> '$.num_turns' as bigint) as num_turns,
     told ->> '$.outcome' as outcome, (told ->> '$.score')::double as score,
     list_sort(list_transform(

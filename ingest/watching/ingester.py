@@ -7,6 +7,7 @@ What an ingest needs takes some 250 MB; a watcher that waits takes a tenth of th
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ class Answer:
 
     At the end of a batch `counts` are those of `ingest --json`, `ingest` its number (None where nothing changed), `unread` the files that
     could not be read and `notes` what people should know of it. `error` and `hint` are there if nothing was written. `exit_code`: it makes
-    no sense to try again. `gone`: the process itself came to its end.
+    no sense to try again. `gone`: the process itself came to its end, or failed at the batch by a mistake of ours.
     """
 
     folders: tuple[str, ...] = ()
@@ -105,6 +106,11 @@ class Ingester:
             with suppress(ValueError):
                 self._tell(Answer.of(line))
         process.wait()
+        for pipe in filter(None, (process.stdin, process.stdout)):
+            with suppress(OSError):
+                pipe.close()
         if self._process is process:
             self._process = None
-            self._tell(Answer(gone=True))
+            code = process.returncode
+            how = f"was killed by {signal.Signals(-code).name}: memory may be short" if code < 0 else f"ended with exit code {code}"
+            self._tell(Answer(error=f"the process that ingests {how}." if code else "", gone=True))

@@ -19,7 +19,7 @@ from ingest.watching.batches import Batches
 from ingest.watching.events import Events
 from ingest.watching.ingester import Answer, Ingester
 from ingest.watching.places import Place, place_of, too_many_folders, without_events
-from ingest.watching.polls import Polls
+from ingest.watching.polls import Polls, files
 from schemas.errors import ExitCode, TachographError
 
 NET_SECONDS = 600.0
@@ -185,8 +185,12 @@ class Watcher:
             if not self._batches.is_under_way:  # somebody ended it while it waited: it is started with the next batch
                 return
             alone = self._batches.crashed(now)
-            left = f"It is left out until it changes: {alone}" if alone else "Memory may be short."
-            answer = Answer(error="the process that ingests ended before it was done.", hint=left, gone=True)
+            hint = f"It is left out until it changes: {alone}" if alone else "The next try has half of these files."
+            if alone and os.path.isdir(alone):  # noqa: PTH112
+                hint = "The next tries have its files one by one."
+                for path, _ in files([alone]):
+                    self._batches.changed(path, now)
+            answer = Answer(error=answer.error or "the process that ingests ended before it was done.", hint=hint, gone=True)
         elif answer.error:
             self._batches.failed(now)
         else:

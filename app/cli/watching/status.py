@@ -34,7 +34,8 @@ def told(answer: Answer, state: State) -> str:
     """One line on the end of a batch; empty where it changed nothing."""
     at = f"{state.last:%H:%M:%S} " if state.last and not answer.error else ""
     if answer.error:
-        return f"Not ingested: {answer.error} {answer.hint.partition(chr(10))[0]}".strip() + " Trying again."
+        again = "" if answer.gone else " Trying again."  # the hint says what is tried then
+        return f"Not ingested: {answer.error} {answer.hint.partition(chr(10))[0]}".strip() + again
     if answer.ingest is None:
         return ""
     counts = ", ".join(f"{int(answer.counts[name]):,} {name}" for name in ("accepted", "duplicates", "rejected", "ignored"))

@@ -81,6 +81,9 @@ def _ingested(paths: Sequence[str], store: Store, options: Options) -> Options:
     except TachographError as error:
         _tell_error(error)
         return options
+    except Exception as error:  # a mistake of ours: the watcher tries fewer files
+        _say(error=one_line(f"nothing of this batch was written ({type(error).__name__}: {error})."), gone=True)
+        return options
     read = {source.name for source in report.sources}
     unread = [path for path in map(str, there) if path not in read and os.path.isfile(path) and not store.owns(Path(path))]  # noqa: PTH113
     _say(counts=report.as_dict(), ingest=report.ingest_id, unread=unread, notes=_notes(report))

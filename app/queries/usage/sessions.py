@@ -15,8 +15,10 @@ _CONTEXT = "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesc
 _TOTAL = f"{_CONTEXT} + coalesce(output_tokens, 0)"
 
 _SUMS = f"""
-    min(responses.at) as first_at, max(responses.at) as last_at, count(*) as responses, try_cast(sum({_TOTAL}) as bigint) as total_tokens,
-    try_cast(sum(output_tokens) as bigint) as output_tokens, sum(cost_list_usd) as cost_list_usd, count(cost_list_usd) as cost_list_usd_known,
+    min(responses.at) as first_at, max(responses.at) as last_at, count(*) as responses,
+    try_cast(sum({_TOTAL}) as bigint) as total_tokens,
+    try_cast(sum(output_tokens) as bigint) as output_tokens,
+    sum(cost_list_usd) as cost_list_usd, count(cost_list_usd) as cost_list_usd_known,
     count(*) filter (not output_is_final) as lower_bounds, sum(len(tools))::bigint as tool_calls,
     sum(len(failed_tools))::bigint as failed_calls
 """
@@ -96,7 +98,8 @@ def points(store: Store, run_id: str, most: int) -> pa.Table:
         )
         select
             subagent, min(place) as place, max(cut.at) as at, count(*) as responses, max(context_tokens) as context_tokens,
-            arg_max(model, context_tokens) as model, try_cast(sum(output_tokens) as bigint) as output_tokens, sum(cost_list_usd) as cost_list_usd,
+            arg_max(model, context_tokens) as model, try_cast(sum(output_tokens) as bigint) as output_tokens,
+            sum(cost_list_usd) as cost_list_usd,
             max(cost_so_far_usd) as cost_so_far_usd, try_cast(max(tokens_so_far) as bigint) as tokens_so_far,
             count(*) filter (is_fall) as falls, sum(len(tools))::bigint as tool_calls, sum(len(failed_tools))::bigint as failed_calls,
             if(count(*) = 1, any_value(tools), null) as tools
