@@ -72,7 +72,9 @@ _EVENT_BEGINNING = re.compile(rf'\{{"(?:type"\s*:\s*"(?:result|{"|".join(map(re.
 
 def is_agents_object(value: dict[str, Any]) -> bool:
     """Whether an object is a log of an agent, read or not, or a benchmark's file: then nothing inside it is a record of its own."""
-    return any(names <= value.keys() for names in _NAMES) or is_roll_up(value) or unread_log(value) is not None
+    if any(names <= value.keys() for names in _NAMES) or any(marks.looks(value) for marks in _MARKS):
+        return True
+    return is_roll_up(value) or unread_log(value) is not None
 
 
 def foreign_names(text: str, end: int) -> tuple[frozenset[str], ...] | None:

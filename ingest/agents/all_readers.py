@@ -8,6 +8,7 @@ from ingest.agents.aider.chat_history import AiderChatHistory
 from ingest.agents.base import AgentReader
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.claude_code.transcript import ClaudeTranscript
+from ingest.agents.codex.app_server import CodexAppServer
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
@@ -40,6 +41,7 @@ READERS: tuple[type[AgentReader], ...] = (
     ClaudeCode,
     GeminiStream,
     CodexExec,
+    CodexAppServer,
     CodexRollout,
     CodexTextLog,
     Trae,
@@ -73,5 +75,5 @@ READERS: tuple[type[AgentReader], ...] = (
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
-OF_UNKNOWN_TYPES: tuple[type[AgentReader], ...] = (ClaudeTranscript,)
-"""Readers of events whose type no reader names: newer versions of a transcript have them."""
+OF_UNKNOWN_TYPES: tuple[type[AgentReader], ...] = (CodexAppServer, ClaudeTranscript)
+"""Readers of events whose type no reader names: newer versions of a transcript have them, and logs that wrap messages."""
