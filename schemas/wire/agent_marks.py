@@ -118,6 +118,14 @@ GEMINI_MARKS = Marks(
     names=(frozenset(("response", "stats")), frozenset(("sessionId", "projectHash")), frozenset(("$set",)), frozenset(("$rewindTo",))),
 )
 
+GROK_RESULT_NAMES = frozenset(("sessionId", "requestId", "stopReason"))
+GROK_MARKS = Marks(
+    event_types=frozenset(("thought", "tool_call_update")),
+    record_fields=("total_cost_usd_ticks",),
+    legible=("sessionId", "requestId", "stopReason", "num_turns", "total_cost_usd_ticks"),
+    names=(GROK_RESULT_NAMES, frozenset(("total_cost_usd_ticks",))),
+)
+
 KIMI_MARKS = Marks(
     event_types=frozenset(("usage.record", "llm.request", "context.append_loop_event", "turn.prompt")),
     record_fields=("inputCacheRead", "input_cache_read", "usageScope"),
