@@ -1,6 +1,7 @@
-"""Logs of agents that have no reader: recognised by their content, so that their reject can name them.
+"""Logs that have no reader, of agents with and without one: recognised by their content, so that their reject can name them.
 
-A new one is one entry of `UNREAD`. How they look: the agents' own sources and documentation; none of them was seen with a licence.
+A new one is one entry of `UNREAD`. How they look: the agents' own sources and documentation, and tools that read them; none of them was
+seen with a licence.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ Looks = Callable[[dict[str, Any]], bool]
 
 @dataclass(frozen=True)
 class UnreadLog:
-    """Logs of one kind. `what`: what they are, in words. `instead`: what is read, as a hint.
+    """Logs of one kind. `agent`: whose; `what`: what they are, in words. `instead`: what is read, as a hint.
 
     `types`: values of `type` in their events; empty where they have none. `looks`: whether an object is one of them. `tables`: a pattern
     of the statements that make the tables of a database.
     """
 
+    agent: str
     what: str
     types: frozenset[str] = frozenset()
     looks: Looks = lambda _: False
@@ -29,7 +31,7 @@ class UnreadLog:
 
     def __str__(self) -> str:
         hint = f"; {self.instead}" if self.instead else ""
-        plural = "is" if self.what.endswith("database") else "are"
+        plural = "are" if self.what.endswith("s") else "is"
         return f"{self.what} {plural} not read yet{hint}"
 
 
@@ -85,28 +87,163 @@ def _tables(name: str, column: str) -> re.Pattern[bytes]:
     return re.compile(rf'CREATE TABLE [`"]?{name}[`"]? ?\([^;]{{0,4000}}?\b{column}\b'.encode())
 
 
+def _otlp(service: str) -> Looks:
+    """An export by the protocol of OpenTelemetry, in JSON, of a service whose name begins so."""
+
+    def looks(value: dict[str, Any]) -> bool:
+        signals = (value.get(name) for name in ("resourceMetrics", "resourceLogs", "resourceSpans"))
+        found = next((each for each in signals if isinstance(each, list)), ())
+        return any(name.startswith(service) for each in found[:_RESOURCES] if (name := _service_of(each)))
+
+    return looks
+
+
+def _service_of(signal: object) -> str | None:
+    """`service.name` of a resource."""
+    resource = signal.get("resource") if isinstance(signal, dict) else None
+    attributes = resource.get("attributes") if isinstance(resource, dict) else None
+    for attribute in attributes if isinstance(attributes, list) else ():
+        if isinstance(attribute, dict) and attribute.get("key") == "service.name" and isinstance(told := attribute.get("value"), dict):
+            return str(told.get("stringValue"))
+    return None
+
+
+def _telemetry(prefix: str) -> Looks:
+    """An event of the same in a file that the agent writes itself: its name begins so."""
+
+    def looks(value: dict[str, Any]) -> bool:
+        told = value.get("attributes")
+        return isinstance(told, dict) and str(told.get("event.name")).startswith(prefix)
+
+    return looks
+
+
+def _acp_update(value: dict[str, Any]) -> bool:
+    method, told = value.get("method"), value.get("params")
+    return isinstance(method, str) and method.endswith("session/update") and isinstance(told, dict) and "update" in told
+
+
+def _kiro_line(value: dict[str, Any]) -> bool:
+    kinds = ("Prompt", "AssistantMessage", "ToolResults", "Compaction", "Clear")
+    return "version" in value and value.get("kind") in kinds and "data" in value
+
+
+def _vibe_session(value: dict[str, Any]) -> bool:
+    told = value.get("metadata", value)
+    stats = told.get("stats") if isinstance(told, dict) else None
+    return isinstance(stats, dict) and "session_prompt_tokens" in stats
+
+
+def _gptme_message(value: dict[str, Any]) -> bool:
+    content, told = value.get("content"), value.get("metadata")
+    if not (_has("role", "timestamp")(value) and isinstance(content, str)):
+        return False
+    tells_model = isinstance(told, dict) and not told.keys().isdisjoint(("model", "cost"))
+    return tells_model or "pinned" in value or "gptme" in content[:_BEGINNING]
+
+
+def _copilot_chat(value: dict[str, Any]) -> bool:
+    told = value.get("v", value)
+    return isinstance(told, dict) and "responderUsername" in told and isinstance(told.get("requests"), list)
+
+
+def _droid_settings(value: dict[str, Any]) -> bool:
+    told = value.get("tokenUsage")
+    return isinstance(told, dict) and not told.keys().isdisjoint(("factoryCredits", "thinkingTokens"))
+
+
+def _cursor_message(value: dict[str, Any]) -> bool:
+    message = value.get("message")
+    is_message = isinstance(message, dict) and isinstance(message.get("content"), list)
+    return is_message and isinstance(value.get("role"), str) and value.keys() <= {"role", "message", "turn_id", "turnId"}
+
+
+def _cline_api_message(value: dict[str, Any]) -> bool:
+    """The first message of a history: in the API's shape, without tokens."""
+    content = value.get("content")
+    first = content[0] if value.get("role") == "user" and isinstance(content, list) and content else None
+    return isinstance(first, dict) and str(first.get("text")).startswith("<task>")
+
+
+_EXPORT = "`opencode export` writes what is"
+_RESOURCES = 8
+_BEGINNING = 200
+_CLINE = "Cline, Roo Code or Kilo Code"
+_KIRO = "Kiro"
+_OPENCODE = "OpenCode's storage"
+_LOGS = "its own logs are"
+_SERVICES = (
+    ("Claude Code", "claude-code", "claude_code."),
+    ("Codex", "codex", "codex."),
+    ("Gemini CLI", "gemini-cli", "gemini_cli."),
+    ("Qwen Code", "qwen-code", "qwen-code."),
+)
+"""(agent, its `service.name`, how the names of its events begin) in telemetry."""
+
 UNREAD = (
-    UnreadLog("Amp's thread files", looks=_amp_thread),
-    UnreadLog("Factory Droid's session files", frozenset(("session_start",)), looks=_has("id", "cwd")),
-    UnreadLog("Factory Droid's streams", frozenset(("completion",)), looks=_has("finalText", "session_id")),
-    UnreadLog("Goose's outputs", looks=_goose_output),
-    UnreadLog("Goose's streams", frozenset(("complete",)), looks=_has("total_tokens")),
-    UnreadLog("Goose's session files", looks=_goose_session),
-    UnreadLog("Goose's database", tables=_tables("sessions", "accumulated_total_tokens")),
-    UnreadLog("Task files of Cline, Roo Code and Kilo Code", frozenset(("say", "ask")), looks=_cline_message),
-    UnreadLog("Cline's session files", looks=_cline_session),
-    UnreadLog("Crush's session files", looks=_crush_session),
-    UnreadLog("Crush's database", tables=_tables("sessions", "summary_message_id")),
-    UnreadLog("OpenCode's database", tables=_tables("part", "message_id"), instead="`opencode export` writes what is"),
-    UnreadLog("Copilot CLI's database", tables=_tables("assistant_usage_events", "model"), instead="`events.jsonl` of each session is"),
+    UnreadLog("Amp", "Amp's thread files", looks=_amp_thread),
+    UnreadLog("Factory Droid", "Factory Droid's session files", frozenset(("session_start",)), looks=_has("id", "cwd")),
+    UnreadLog("Factory Droid", "Factory Droid's settings of sessions", looks=_droid_settings),
+    UnreadLog("Factory Droid", "Factory Droid's streams", frozenset(("completion",)), looks=_has("finalText", "session_id")),
+    UnreadLog("Goose", "Goose's outputs", looks=_goose_output),
+    UnreadLog("Goose", "Goose's streams", frozenset(("complete",)), looks=_has("total_tokens")),
+    UnreadLog("Goose", "Goose's session files", looks=_goose_session),
+    UnreadLog("Goose", "Goose's database", tables=_tables("sessions", "accumulated_total_tokens")),
+    UnreadLog(_CLINE, "Task files of Cline, Roo Code and Kilo Code", frozenset(("say", "ask")), looks=_cline_message),
+    UnreadLog(_CLINE, "Message histories of Cline, Roo Code and Kilo Code", looks=_cline_api_message),
+    UnreadLog(_CLINE, "Task lists of Cline, Roo Code and Kilo Code", looks=_has("ts", "task", "tokensIn", "tokensOut")),
+    UnreadLog(_CLINE, "Cline's session files", looks=_cline_session),
+    UnreadLog("Crush", "Crush's session files", looks=_crush_session),
+    UnreadLog("Crush", "Crush's database", tables=_tables("sessions", "summary_message_id")),
+    UnreadLog(_KIRO, "Kiro's session files", looks=_kiro_line),
+    UnreadLog(_KIRO, "Kiro's states of sessions", looks=_has("session_id", "cwd", "session_state")),
+    UnreadLog(_KIRO, "Kiro's chat files", looks=_has("executionId", "actionId", "chat")),
+    UnreadLog(_KIRO, "Kiro's database", tables=_tables("conversations_v2", "value")),
+    UnreadLog("Mistral Vibe", "Mistral Vibe's session files", looks=_vibe_session),
+    UnreadLog("gptme", "gptme's conversations", looks=_gptme_message),
+    UnreadLog("Continue", "Session files of Continue, or of Kiro's editor", looks=_has("sessionId", "workspaceDirectory", "history")),
+    UnreadLog("Continue", "Continue's events of development data", looks=_has("eventName", "schema", "generatedTokens")),
+    UnreadLog("Zed", "Zed's thread files", looks=_has("messages", "request_token_usage")),
+    UnreadLog("Zed", "Zed's database", tables=_tables("threads", "data_type")),
+    UnreadLog("Antigravity", "Antigravity's result records", looks=_has("conversation_id", "duration_seconds", "usage")),
+    UnreadLog(
+        "Antigravity",
+        "Antigravity's transcripts",
+        frozenset(("USER_INPUT", "PLANNER_RESPONSE")),
+        looks=_has("step_index", "source"),
+    ),
+    UnreadLog("Augment", "Augment's session files", looks=_has("sessionId", "chatHistory")),
+    UnreadLog("Copilot Chat", "Session files of Copilot Chat", looks=_copilot_chat),
+    UnreadLog("Cursor's editor", "Transcripts of Cursor's editor", looks=_cursor_message),
+    UnreadLog("Cursor's editor", "Database of Cursor's editor", tables=_tables("cursorDiskKV", "key")),
+    UnreadLog(_OPENCODE, "Sessions in OpenCode's storage", looks=_has("projectID", "directory", "time", "version"), instead=_EXPORT),
+    UnreadLog(_OPENCODE, "OpenCode's database", tables=_tables("part", "message_id"), instead=_EXPORT),
+    UnreadLog(
+        "Copilot CLI's database",
+        "Copilot CLI's database",
+        tables=_tables("assistant_usage_events", "model"),
+        instead="`events.jsonl` of each session is",
+    ),
+    UnreadLog("Grok Build's sessions", "Updates of ACP, as in Grok Build's sessions", looks=_acp_update),
+    *(
+        UnreadLog(f"{agent} telemetry (OTLP)", f"{agent} telemetry (OTLP)", looks=_otlp(name), instead=_LOGS)
+        for agent, name, _ in _SERVICES
+    ),
+    *(
+        UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry in a file", looks=_telemetry(how), instead=_LOGS)
+        for one, _, how in _SERVICES
+    ),
 )
 """Every kind of log without a reader."""
 
 UNREAD_RESULTS = (
-    UnreadLog("Amp's result records", looks=_amp_result),
-    UnreadLog("Factory Droid's result records", looks=_droid_result),
+    UnreadLog("Amp", "Amp's result records", looks=_amp_result),
+    UnreadLog("Factory Droid", "Factory Droid's result records", looks=_droid_result),
 )
 """The same for results without a cost that look like Claude Code's."""
+
+AGENT_BY_DETAIL = {str(log): log.agent for log in (*UNREAD, *UNREAD_RESULTS)}
+"""Detail of the reject of such a log → whose log it is."""
 
 UNREAD_TYPES = frozenset[str]().union(*(log.types for log in UNREAD))
 
