@@ -127,8 +127,10 @@ class Grok:
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         kind = document.value.get("type")
-        if kind in _ENDS and (kind != "error" or self._stream or not _SPENT.isdisjoint(document.value)):
-            stream, self._stream = self._stream, None
+        stream = self._stream
+        is_own = stream is not None and (stream.has_thoughts or stream.run_id is not None)
+        if kind in _ENDS and (kind != "error" or is_own or not _SPENT.isdisjoint(document.value)):
+            self._stream = None
             values = _values(stream) if stream else {}
             values |= _of_end(stream or _Stream(document), wire_record(GrokEnd, document), in_stream=stream is not None)
             return (found(document, kept(values), self._context_of),)
