@@ -170,7 +170,7 @@ def test_a_thread_that_was_only_opened_or_listed_is_no_run() -> None:
 
 
 def test_other_programs_messages_are_no_run(store: Store, tmp_path: Path) -> None:
-    other = [
+    other: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": 1, "method": "textDocument/completion", "params": {"position": {}}},
         {"jsonrpc": "2.0", "id": 1, "result": {"capabilities": {}, "thread": "main"}},
         {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "x"}},

@@ -46,7 +46,13 @@ def test_iflows_zeros_are_unknown(store: Store, tmp_path: Path) -> None:
     [run] = ingested(store, tmp_path, **{SESSION: lines(*IFLOW)})
     assert (run["agent"], run["run_id"], run["model"], run["record_kind"]) == ("iflow", SESSION, "glm-4.7", "transcript")
     assert (run["input_tokens"], run["output_tokens"], run["tokens_basis"], run["cost_list_usd"]) == (None, None, "unknown", None)
-    assert (run["prompt"], run["result"], run["cwd"], run["duration_ms"]) == ("Make it faster.", "It is 2x faster.", "/work", 3000)
+    assert (run["prompt"], run["result"], run["cwd"], run["duration_ms"], run["num_turns"]) == (
+        "Make it faster.",
+        "It is 2x faster.",
+        "/work",
+        3000,
+        2,
+    )
     assert tools_of(store) == [("read_file", 1, 1)]
 
 

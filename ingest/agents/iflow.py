@@ -52,8 +52,8 @@ class IFlowTranscript(ClaudeTranscript):
         super()._assistant(line, message)
 
     def _kept(self, run_id: str, *, is_subagents: bool) -> dict[str, Any]:
-        models = [unrecorded(model, _ZEROS) for model in self._models]
-        return super()._kept(run_id, is_subagents=is_subagents) | {"models": models}
+        values = super()._kept(run_id, is_subagents=is_subagents)
+        return values | {"models": [unrecorded(model, _ZEROS) for model in self._models], "num_turns": self._messages or None}
 
 
 def _is_iflows(value: dict[str, Any]) -> bool:
