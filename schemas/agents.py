@@ -90,7 +90,7 @@ CODEX = Agent(
     "#0f9d78",
     "square",
     agent_marks.CODEX_MARKS,
-    (("exec --json", "2026"), ("rollout", "0.39–0.104"), ("app-server messages", "0.105–0.147"), ("text log", "0.58–0.87")),
+    (("exec --json", "2026"), ("rollout", "0.39–0.104"), ("app-server messages", "protocol 2"), ("text log", "0.58–0.87")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms")),
     program=Program(("codex",), record_option="exec --json"),
 )

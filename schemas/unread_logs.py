@@ -224,7 +224,7 @@ UNREAD = (
         tables=_tables("assistant_usage_events", "model"),
         instead="`events.jsonl` of each session is",
     ),
-    UnreadLog("Grok Build's sessions", "Updates of ACP, as in Grok Build's sessions", looks=_acp_update),
+    UnreadLog("sessions by ACP", "Updates by ACP, as in Grok Build's sessions", looks=_acp_update),
     *(
         UnreadLog(f"{agent} telemetry (OTLP)", f"{agent} telemetry (OTLP)", looks=_otlp(name), instead=_LOGS)
         for agent, name, _ in _SERVICES
@@ -242,7 +242,10 @@ UNREAD_RESULTS = (
 )
 """The same for results without a cost that look like Claude Code's."""
 
-AGENT_BY_DETAIL = {str(log): log.agent for log in (*UNREAD, *UNREAD_RESULTS)}
+OLDER_CODEX = UnreadLog("Codex's older app-server", "Events of Codex's older app-server")
+"""Events of its first protocol, which newer versions send beside those that are read."""
+
+AGENT_BY_DETAIL = {str(log): log.agent for log in (*UNREAD, *UNREAD_RESULTS, OLDER_CODEX)}
 """Detail of the reject of such a log → whose log it is."""
 
 UNREAD_TYPES = frozenset[str]().union(*(log.types for log in UNREAD))

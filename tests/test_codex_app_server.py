@@ -169,6 +169,14 @@ def test_a_thread_that_was_only_opened_or_listed_is_no_run() -> None:
     assert read_log(lines(*opened(), listed)) == []
 
 
+def test_events_of_the_first_protocol_are_named_where_they_are_alone() -> None:
+    older = {"jsonrpc": "2.0", "method": "codex/event/token_count", "params": {"conversationId": THREAD, "msg": {"type": "token_count"}}}
+    assert runs_in(lines(older, older).encode()) == ([], ["Events of Codex's older app-server are not read yet"])
+    mixed = [event for one in LOG for event in (older, one)]
+    [run], rejects = runs_in(lines(*mixed).encode())
+    assert (run.output_tokens, rejects) == (90, [])
+
+
 def test_other_programs_messages_are_no_run(store: Store, tmp_path: Path) -> None:
     other: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": 1, "method": "textDocument/completion", "params": {"position": {}}},

@@ -71,7 +71,7 @@ def test_iflow_may_tell_tokens_one_day(store: Store, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "told",
-    [{"model_provider": "trae"}, {"base_instructions": {"text": "You are TRAE CLI, a coding agent."}}],
+    [{"model_provider": "trae"}, {"originator": "trae-cli"}, {"base_instructions": {"text": "You are TRAE CLI, a coding agent."}}],
 )
 def test_trae_cli_is_no_codex(store: Store, tmp_path: Path, told: dict[str, Any]) -> None:
     session, other = uuid7(STARTED), uuid7(STARTED, 1)

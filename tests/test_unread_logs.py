@@ -12,7 +12,7 @@ import pytest
 from app.queries import quality
 from app.text import file_kinds
 from ingest.store.database import Store
-from schemas.unread_logs import AGENT_BY_DETAIL, UNREAD, UNREAD_RESULTS
+from schemas.unread_logs import AGENT_BY_DETAIL, OLDER_CODEX, UNREAD, UNREAD_RESULTS
 from tests.conftest import Run, ingest_paths, record_text
 from tests.documents import lines, rejects_of, runs_in, runs_in_store
 
@@ -102,7 +102,7 @@ LOGS |= {
     "Session files of Copilot Chat": {"version": 3, "responderUsername": "GitHub Copilot", "requests": []},
     "Transcripts of Cursor's editor": [{"role": "user", "message": {"content": [{"type": "text", "text": "Make it faster."}]}}],
     "Sessions in OpenCode's storage": {"id": "ses_1", "projectID": "p", "directory": "/work", "version": "1.0", "time": {"created": 1}},
-    "Updates of ACP, as in Grok Build's sessions": [
+    "Updates by ACP, as in Grok Build's sessions": [
         {"method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk"}}},
         {"method": "_x.ai/session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "turn_completed"}}},
     ],
@@ -163,7 +163,7 @@ def test_databases_are_told_by_their_tables(store: Store, tmp_path: Path) -> Non
 
 def test_every_log_is_called_by_one_agent() -> None:
     """An ingest counts by the words of a reject."""
-    assert len(AGENT_BY_DETAIL) == len({*UNREAD, *UNREAD_RESULTS})
+    assert len(AGENT_BY_DETAIL) == len({*UNREAD, *UNREAD_RESULTS, OLDER_CODEX})
 
 
 @pytest.mark.parametrize("keeps_text", [True, False])

@@ -39,7 +39,7 @@ CODEX_EXEC_TYPES = frozenset(
     ("thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed")
 )
 CODEX_ROLLOUT_TYPES = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"))
-_APP_SERVER_METHOD = re.compile(r"(?:thread|turn|item)/\w|model/rerouted$|error$")
+_APP_SERVER_METHOD = re.compile(r"(?:thread|turn|item)/\w|codex/event|model/rerouted$|error$")
 
 
 def app_server_message(value: dict[str, Any]) -> dict[str, Any] | None:

@@ -30,6 +30,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
+from schemas.unread_logs import OLDER_CODEX
 from schemas.wire.agent_marks import app_server_message
 from schemas.wire.agents.codex_app_server import (
     AppServerError,
@@ -67,6 +68,8 @@ _OF_THE_API = frozenset(
 _READ = ("method", "params", "result")
 _TIMES = ("timestamp", "time", "ts", "at")
 """Where a log that wraps messages in objects has their time."""
+_OLDER = "codex/event"
+"""How methods of the first protocol begin, whose events newer versions send beside their own."""
 _NO_TOKENS = "The log has no token counts."
 
 
@@ -113,6 +116,7 @@ class CodexAppServer:
         self._threads: dict[str | None, _Thread] = {}
         self._last: str | None = None
         self._asked: str | None = None
+        self._older: Document | None = None
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -126,7 +130,9 @@ class CodexAppServer:
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
         method, told = message.method or "", message.params or message.result
-        if told is None:
+        if method.startswith(_OLDER):
+            self._older = document
+        if told is None or method.startswith(_OLDER):
             return ()
         if method in ("thread/start", "thread/resume", "thread/fork"):
             self._asked = told.model
@@ -150,9 +156,12 @@ class CodexAppServer:
         return self._run(self._threads.pop(next(iter(self._threads))))
 
     def end(self) -> Iterator[Found | Unreadable]:
-        for thread in self._threads.values():
-            yield from self._run(thread)
-        self._threads = {}
+        """The open threads. Of events of the first protocol alone there is nothing to tell but whose they are."""
+        runs = [run for thread in self._threads.values() for run in self._run(thread)]
+        yield from runs
+        if self._older and not runs:
+            yield self._older.refused(RejectReason.LOOK_ALIKE, str(OLDER_CODEX))
+        self._threads, self._older = {}, None
 
     def _run(self, thread: _Thread) -> Iterable[Found | Unreadable]:
         """One without a turn, an answer or tokens was only listed or opened."""

@@ -410,7 +410,8 @@ def _with_responses(run: Found | Unreadable, session: _Session) -> Found | Unrea
 def _agent(meta: SessionMeta) -> str:
     """The agent: a fork of Codex names its own provider, or itself at the beginning of its instructions."""
     instructions = meta.base_instructions.get("text") if isinstance(meta.base_instructions, dict) else meta.base_instructions
-    is_trae = meta.model_provider == "trae" or (isinstance(instructions, str) and "TRAE CLI" in instructions[:_BEGINNING])
+    says = instructions[:_BEGINNING] if isinstance(instructions, str) else ""
+    is_trae = "trae" in (meta.model_provider, (meta.originator or "").lower().partition("-")[0]) or "TRAE CLI" in says
     return TRAE_CLI.key if is_trae else CODEX.key
 
 

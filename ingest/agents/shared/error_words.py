@@ -16,9 +16,9 @@ _API = re.compile(
 
 _HARNESS = re.compile(
     r"\b(?:Environment|Sandbox|Docker|Container|Image|AgentRuntime|AgentSetup|AgentInstall|Verifier|DownloadVerifier|Reward|AddTests|Daytona"
-    r"|Modal|E2B|Runloop|ECS|K8s|Kubernetes|Apptainer|Singularity)\w*(?:Error|Exception|NotFound|Timeout)\b"
-    r"|\bdocker\.errors\.|^(?:\w+: )?docker compose|cannot connect to the docker daemon|no space left on device",
-    re.IGNORECASE,
+    r"|Modal|E2B|Runloop|Kubernetes|Apptainer|Singularity)\w*(?:Error|Exception|NotFound|Timeout)\b|\bdocker\.errors\."
+    r"|(?i:docker compose command failed|failed to (?:start|create|build) (?:the )?(?:docker|sandbox|container|image|runtime|environment)\b"
+    r"|cannot connect to the docker daemon|no space left on device)"
 )
 
 

@@ -71,6 +71,7 @@ class SessionMeta(_Wire):
     cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
     cli_version: Secondary[WireText] = Field(default=None, description="Version of Codex.")
     model_provider: Secondary[WireText] = Field(default=None, description="Provider: openai, azure, …; of TRAE CLI: trae.")
+    originator: Secondary[WireText] = Field(default=None, description="The client: codex_exec, codex-tui, the name of an editor, …")
     base_instructions: Any = Field(default=None, description="{text}: the system prompt, which says who the agent is.")
     git: Secondary[Git] = Field(default=None, description="The repository.")
     forked_from_id: Secondary[WireText] = Field(default=None, description="Session that this one was forked from.")
