@@ -31,7 +31,7 @@ class UnreadLog:
 
     def __str__(self) -> str:
         hint = f"; {self.instead}" if self.instead else ""
-        plural = "are" if self.what.endswith("s") else "is"
+        plural = "is" if "telemetry" in self.what or "database" in self.what.lower() else "are"
         return f"{self.what} {plural} not read yet{hint}"
 
 

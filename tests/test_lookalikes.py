@@ -75,7 +75,9 @@ def test_iflow_may_tell_tokens_one_day(store: Store, tmp_path: Path) -> None:
 )
 def test_trae_cli_is_no_codex(store: Store, tmp_path: Path, told: dict[str, Any]) -> None:
     session, other = uuid7(STARTED), uuid7(STARTED, 1)
-    (tmp_path / "trae.jsonl").write_text(lines(meta(session, originator="codex-tui", **told), *turn(1, uncached=10, read=90, output=5)))
+    (tmp_path / "trae.jsonl").write_text(
+        lines(meta(session, **({"originator": "codex-tui"} | told)), *turn(1, uncached=10, read=90, output=5))
+    )
     (tmp_path / "codex.jsonl").write_text(
         lines(meta(other, base_instructions={"text": "You are Codex."}), *turn(1, uncached=10, read=90, output=5))
     )
