@@ -7,7 +7,7 @@ seen with a licence.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +18,14 @@ Looks = Callable[[dict[str, Any]], bool]
 class UnreadLog:
     """Logs of one kind. `agent`: whose; `what`: what they are, in words. `instead`: what is read, as a hint.
 
-    `types`: values of `type` in their events; empty where they have none. `looks`: whether an object is one of them. `tables`: a pattern
-    of the statements that make the tables of a database.
+    `types`: values of `type` in their events; `names`: where they have none, names of which every object has one at least. `looks`: whether
+    an object with such a type or name is one of them. `tables`: a pattern of the statements that make the tables of a database.
     """
 
     agent: str
     what: str
     types: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
     looks: Looks = lambda _: False
     tables: re.Pattern[bytes] | None = None
     instead: str = ""
@@ -91,7 +92,7 @@ def _otlp(service: str) -> Looks:
     """An export by the protocol of OpenTelemetry, in JSON, of a service whose name begins so."""
 
     def looks(value: dict[str, Any]) -> bool:
-        signals = (value.get(name) for name in ("resourceMetrics", "resourceLogs", "resourceSpans"))
+        signals = map(value.get, _SIGNALS)
         found = next((each for each in signals if isinstance(each, list)), ())
         return any(name.startswith(service) for each in found[:_RESOURCES] if (name := _service_of(each)))
 
@@ -166,6 +167,7 @@ def _cline_api_message(value: dict[str, Any]) -> bool:
 
 
 _EXPORT = "`opencode export` writes what is"
+_SIGNALS = ("resourceMetrics", "resourceLogs", "resourceSpans")
 _RESOURCES = 8
 _BEGINNING = 200
 _CLINE = "Cline, Roo Code or Kilo Code"
@@ -181,42 +183,43 @@ _SERVICES = (
 """(agent, its `service.name`, how the names of its events begin) in telemetry."""
 
 UNREAD = (
-    UnreadLog("Amp", "Amp's thread files", looks=_amp_thread),
+    UnreadLog("Amp", "Amp's thread files", names=("messages",), looks=_amp_thread),
     UnreadLog("Factory Droid", "Factory Droid's session files", frozenset(("session_start",)), looks=_has("id", "cwd")),
-    UnreadLog("Factory Droid", "Factory Droid's settings of sessions", looks=_droid_settings),
+    UnreadLog("Factory Droid", "Factory Droid's settings of sessions", names=("tokenUsage",), looks=_droid_settings),
     UnreadLog("Factory Droid", "Factory Droid's streams", frozenset(("completion",)), looks=_has("finalText", "session_id")),
-    UnreadLog("Goose", "Goose's outputs", looks=_goose_output),
+    UnreadLog("Goose", "Goose's outputs", names=("metadata",), looks=_goose_output),
     UnreadLog("Goose", "Goose's streams", frozenset(("complete",)), looks=_has("total_tokens")),
-    UnreadLog("Goose", "Goose's session files", looks=_goose_session),
+    UnreadLog("Goose", "Goose's session files", names=("working_dir",), looks=_goose_session),
     UnreadLog("Goose", "Goose's database", tables=_tables("sessions", "accumulated_total_tokens")),
     UnreadLog(_CLINE, "Task files of Cline, Roo Code and Kilo Code", frozenset(("say", "ask")), looks=_cline_message),
-    UnreadLog(_CLINE, "Message histories of Cline, Roo Code and Kilo Code", looks=_cline_api_message),
-    UnreadLog(_CLINE, "Task lists of Cline, Roo Code and Kilo Code", looks=_has("ts", "task", "tokensIn", "tokensOut")),
-    UnreadLog(_CLINE, "Cline's session files", looks=_cline_session),
-    UnreadLog("Crush", "Crush's session files", looks=_crush_session),
+    UnreadLog(_CLINE, "Message histories of Cline, Roo Code and Kilo Code", names=("role",), looks=_cline_api_message),
+    UnreadLog(_CLINE, "Task lists of Cline, Roo Code and Kilo Code", names=("tokensIn",), looks=_has("ts", "task", "tokensOut")),
+    UnreadLog(_CLINE, "Cline's session files", names=("started_at",), looks=_cline_session),
+    UnreadLog("Crush", "Crush's session files", names=("meta", "prompt_tokens"), looks=_crush_session),
     UnreadLog("Crush", "Crush's database", tables=_tables("sessions", "summary_message_id")),
-    UnreadLog(_KIRO, "Kiro's session files", looks=_kiro_line),
-    UnreadLog(_KIRO, "Kiro's states of sessions", looks=_has("session_id", "cwd", "session_state")),
-    UnreadLog(_KIRO, "Kiro's chat files", looks=_has("executionId", "actionId", "chat")),
+    UnreadLog(_KIRO, "Kiro's session files", names=("kind",), looks=_kiro_line),
+    UnreadLog(_KIRO, "Kiro's states of sessions", names=("session_state",), looks=_has("session_id", "cwd")),
+    UnreadLog(_KIRO, "Kiro's chat files", names=("actionId",), looks=_has("executionId", "chat")),
     UnreadLog(_KIRO, "Kiro's database", tables=_tables("conversations_v2", "value")),
-    UnreadLog("Mistral Vibe", "Mistral Vibe's session files", looks=_vibe_session),
-    UnreadLog("gptme", "gptme's conversations", looks=_gptme_message),
-    UnreadLog("Continue", "Session files of Continue, or of Kiro's editor", looks=_has("sessionId", "workspaceDirectory", "history")),
-    UnreadLog("Continue", "Continue's events of development data", looks=_has("eventName", "schema", "generatedTokens")),
-    UnreadLog("Zed", "Zed's thread files", looks=_has("messages", "request_token_usage")),
-    UnreadLog("Zed", "Zed's database", tables=_tables("threads", "data_type")),
-    UnreadLog("Antigravity", "Antigravity's result records", looks=_has("conversation_id", "duration_seconds", "usage")),
+    UnreadLog("Mistral Vibe", "Mistral Vibe's session files", names=("metadata", "stats"), looks=_vibe_session),
+    UnreadLog("gptme", "gptme's conversations", names=("role",), looks=_gptme_message),
     UnreadLog(
-        "Antigravity",
-        "Antigravity's transcripts",
-        frozenset(("USER_INPUT", "PLANNER_RESPONSE")),
-        looks=_has("step_index", "source"),
+        "Continue", "Session files of Continue, or of Kiro's editor", names=("workspaceDirectory",), looks=_has("sessionId", "history")
     ),
-    UnreadLog("Augment", "Augment's session files", looks=_has("sessionId", "chatHistory")),
-    UnreadLog("Copilot Chat", "Session files of Copilot Chat", looks=_copilot_chat),
-    UnreadLog("Cursor's editor", "Transcripts of Cursor's editor", looks=_cursor_message),
+    UnreadLog("Continue", "Continue's events of development data", names=("generatedTokens",), looks=_has("eventName", "schema")),
+    UnreadLog("Zed", "Zed's thread files", names=("request_token_usage",), looks=_has("messages")),
+    UnreadLog("Zed", "Zed's database", tables=_tables("threads", "data_type")),
+    UnreadLog("Antigravity", "Antigravity's result records", names=("conversation_id",), looks=_has("duration_seconds", "usage")),
+    UnreadLog(
+        "Antigravity", "Antigravity's transcripts", frozenset(("USER_INPUT", "PLANNER_RESPONSE")), looks=_has("step_index", "source")
+    ),
+    UnreadLog("Augment", "Augment's session files", names=("chatHistory",), looks=_has("sessionId")),
+    UnreadLog("Copilot Chat", "Session files of Copilot Chat", names=("responderUsername", "v"), looks=_copilot_chat),
+    UnreadLog("Cursor's editor", "Transcripts of Cursor's editor", names=("role",), looks=_cursor_message),
     UnreadLog("Cursor's editor", "Database of Cursor's editor", tables=_tables("cursorDiskKV", "key")),
-    UnreadLog(_OPENCODE, "Sessions in OpenCode's storage", looks=_has("projectID", "directory", "time", "version"), instead=_EXPORT),
+    UnreadLog(
+        _OPENCODE, "Sessions in OpenCode's storage", names=("projectID",), looks=_has("directory", "time", "version"), instead=_EXPORT
+    ),
     UnreadLog(_OPENCODE, "OpenCode's database", tables=_tables("part", "message_id"), instead=_EXPORT),
     UnreadLog(
         "Copilot CLI's database",
@@ -224,13 +227,13 @@ UNREAD = (
         tables=_tables("assistant_usage_events", "model"),
         instead="`events.jsonl` of each session is",
     ),
-    UnreadLog("sessions by ACP", "Updates by ACP, as in Grok Build's sessions", looks=_acp_update),
+    UnreadLog("sessions by ACP", "Updates by ACP, as in Grok Build's sessions", names=("method",), looks=_acp_update),
     *(
         UnreadLog(f"{agent} telemetry (OTLP)", f"{agent} telemetry (OTLP)", looks=_otlp(name), instead=_LOGS)
         for agent, name, _ in _SERVICES
     ),
     *(
-        UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry in a file", looks=_telemetry(how), instead=_LOGS)
+        UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry in a file", names=("attributes",), looks=_telemetry(how), instead=_LOGS)
         for one, _, how in _SERVICES
     ),
 )
@@ -251,7 +254,7 @@ AGENT_BY_DETAIL = {str(log): log.agent for log in (*UNREAD, *UNREAD_RESULTS, OLD
 UNREAD_TYPES = frozenset[str]().union(*(log.types for log in UNREAD))
 
 _BY_TYPE = {kind: tuple(log for log in UNREAD if kind in log.types) for kind in UNREAD_TYPES}
-_UNTYPED = tuple(log for log in UNREAD if not log.types)
+_BY_NAME = {name: tuple(log for log in UNREAD if name in log.names) for one in UNREAD for name in one.names}
 
 SCHEMA_BYTES = 1 << 18
 """Bytes at the beginning of a database in which the statements that made its tables are searched."""
@@ -260,7 +263,10 @@ SCHEMA_BYTES = 1 << 18
 def unread_log(value: dict[str, Any]) -> UnreadLog | None:
     """Which kind of log without a reader an object belongs to; None for any other."""
     kind = value.get("type")
-    logs = _BY_TYPE.get(kind, ()) if isinstance(kind, str) else _UNTYPED
+    if isinstance(kind, str):
+        logs: Iterable[UnreadLog] = _BY_TYPE.get(kind, ())
+    else:
+        logs = (log for name in value if name in _BY_NAME for log in _BY_NAME[name])
     return next((log for log in logs if log.looks(value)), None)
 
 

@@ -44,7 +44,10 @@ _APP_SERVER_METHOD = re.compile(r"(?:thread|turn|item)/\w|codex/event|model/rero
 
 def app_server_message(value: dict[str, Any]) -> dict[str, Any] | None:
     """The JSON-RPC message of `codex app-server` that an object is or, in a log of messages, wraps; None for any other object."""
-    return next((one for one in (value, *value.values()) if isinstance(one, dict) and _is_app_servers(one)), None)
+    for one in (value, *value.values()):
+        if type(one) is dict and ("method" in one or "result" in one) and _is_app_servers(one):
+            return one
+    return None
 
 
 def _is_app_servers(value: dict[str, Any]) -> bool:

@@ -27,6 +27,6 @@ class Marks:
     text_start: str = ""
     text_line: str = ""
     names: tuple[frozenset[str], ...] = ()
-    looks: Callable[[dict[str, Any]], bool] = lambda _: False
+    looks: Callable[[dict[str, Any]], bool] | None = None
     zip_heads: tuple[str, ...] = ()
     zip_parts: str = ""
