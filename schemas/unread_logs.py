@@ -229,8 +229,8 @@ UNREAD = (
     ),
     UnreadLog("sessions by ACP", "Updates by ACP, as in Grok Build's sessions", names=("method",), looks=_acp_update),
     *(
-        UnreadLog(f"{agent} telemetry (OTLP)", f"{agent} telemetry (OTLP)", looks=_otlp(name), instead=_LOGS)
-        for agent, name, _ in _SERVICES
+        UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry (OTLP)", names=_SIGNALS, looks=_otlp(name), instead=_LOGS)
+        for one, name, _ in _SERVICES
     ),
     *(
         UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry in a file", names=("attributes",), looks=_telemetry(how), instead=_LOGS)
