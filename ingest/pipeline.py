@@ -39,6 +39,7 @@ from ingest.store.spool_folder import spool_folder
 from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason, StoreError, TachographError
 from schemas.file_kinds import NO_LOGS, FileKind
+from schemas.unread_logs import AGENT_BY_DETAIL
 
 if TYPE_CHECKING:
     from schemas.rows.price import PriceFileRow
@@ -158,6 +159,12 @@ class IngestReport:
     def no_logs(self) -> Counter[FileKind]:
         """How many of the sources are no logs, by kind."""
         return Counter(source.kind for source in self.sources if source.kind in NO_LOGS)
+
+    @property
+    def unread(self) -> Counter[str]:
+        """How many of the sources are logs of agents that are not read, by agent."""
+        details = ({reject.detail for reject in source.rejects} for source in self.sources)
+        return Counter(agent for told in details for agent in {AGENT_BY_DETAIL[one] for one in told if one in AGENT_BY_DETAIL})
 
     def as_dict(self) -> dict[str, float]:
         """The figures `tachograph ingest --json` prints."""

@@ -67,6 +67,22 @@ CLAUDE_CODE = Agent(
     has_transcripts=True,
     program=Program(("claude",), max_usd=("--max-budget-usd", "{usd}"), record_option="--output-format json"),
 )
+IFLOW = Agent(
+    "iflow",
+    "iFlow CLI",
+    "https://cli.iflow.cn",
+    "#1f8a8a",
+    "circle-cross",
+    Marks(),
+    (("session transcript, as Claude Code's", "2026-01"),),
+    untold=frozenset(
+        {
+            *("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms"),
+            *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+        }
+    ),
+)
+"""Its transcripts look like Claude Code's, and say 0 for all tokens."""
 CODEX = Agent(
     "codex",
     "Codex",
@@ -74,7 +90,7 @@ CODEX = Agent(
     "#0f9d78",
     "square",
     agent_marks.CODEX_MARKS,
-    (("exec --json", "2026"), ("rollout", "0.39–0.104"), ("text log", "0.58–0.87")),
+    (("exec --json", "2026"), ("rollout", "0.39–0.104"), ("app-server messages", "protocol 2"), ("text log", "0.58–0.87")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms")),
     program=Program(("codex",), record_option="exec --json"),
 )
@@ -89,6 +105,17 @@ TRAE = Agent(
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
     program=Program(("trae-cli",)),
 )
+TRAE_CLI = Agent(
+    "trae-cli",
+    "TRAE CLI",
+    "https://www.trae.ai",
+    "#2f4fb0",
+    "diamond-wide",
+    Marks(),
+    (("rollout, as Codex's", "0.200"),),
+    untold=CODEX.untold,
+)
+"""A fork of Codex, and no relative of TRAE's agent."""
 GEMINI = Agent(
     "gemini-cli",
     "Gemini CLI",
@@ -146,6 +173,17 @@ COPILOT = Agent(
     (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd")),
     program=Program(("copilot",), record_option="-p --output-format json"),
+)
+GROK = Agent(
+    "grok",
+    "Grok Build",
+    "https://github.com/xai-org/grok-build",
+    "#6b6b6b",
+    "square-cross",
+    agent_marks.GROK_MARKS,
+    (("-p --output-format json, streaming-json, streaming-messages-json", "1.0"),),
+    untold=frozenset(("agent_version", "repo", "branch")),
+    program=Program(("grok",), record_option="-p --output-format json"),
 )
 MINI_SWE_AGENT = Agent(
     "mini-swe-agent",
@@ -261,8 +299,8 @@ AIDER = Agent(
 AGENTS = {
     agent.key: agent
     for agent in (
-        CLAUDE_CODE, CODEX, TRAE, GEMINI, QWEN, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR, TERMINAL_BENCH,
-        OPENHANDS, INSPECT_AI, PI, KIMI, AIDER,
+        CLAUDE_CODE, CODEX, TRAE, TRAE_CLI, GEMINI, QWEN, IFLOW, GROK, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR,
+        TERMINAL_BENCH, OPENHANDS, INSPECT_AI, PI, KIMI, AIDER,
     )
 }  # fmt: skip
 """Every agent by its key."""

@@ -55,6 +55,8 @@ ZIPPED_LOGS = tuple((marks.zip_heads, marks.zip_parts) for marks in _MARKS if ma
 
 _NAMES = (frozenset(("tachograph_run",)), *(names for marks in _MARKS for names in marks.names))
 
+_LOOKS = tuple(marks.looks for marks in _MARKS if marks.looks)
+
 _QUOTE = r'(?:\\"|""|&quot;|&#34;|\x27)'
 QUOTED_RECORD = re.compile(
     rf"{_QUOTE}total_cost_usd{_QUOTE}\s{{0,3}}:\s{{0,3}}(?:[\d.]|null|None)|\bResultMessage\([^\n]{{0,2000}}?total_cost_usd=(?:[\d.]|None)"
@@ -72,7 +74,9 @@ _EVENT_BEGINNING = re.compile(rf'\{{"(?:type"\s*:\s*"(?:result|{"|".join(map(re.
 
 def is_agents_object(value: dict[str, Any]) -> bool:
     """Whether an object is a log of an agent, read or not, or a benchmark's file: then nothing inside it is a record of its own."""
-    return any(names <= value.keys() for names in _NAMES) or is_roll_up(value) or unread_log(value) is not None
+    if any(names <= value.keys() for names in _NAMES) or any(looks(value) for looks in _LOOKS):
+        return True
+    return is_roll_up(value) or unread_log(value) is not None
 
 
 def foreign_names(text: str, end: int) -> tuple[frozenset[str], ...] | None:

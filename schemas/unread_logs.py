@@ -1,12 +1,13 @@
-"""Logs of agents that have no reader: recognised by their content, so that their reject can name them.
+"""Logs that have no reader, of agents with and without one: recognised by their content, so that their reject can name them.
 
-A new one is one entry of `UNREAD`. How they look: the agents' own sources and documentation; none of them was seen with a licence.
+A new one is one entry of `UNREAD`. How they look: the agents' own sources and documentation, and tools that read them; none of them was
+seen with a licence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,21 +16,23 @@ Looks = Callable[[dict[str, Any]], bool]
 
 @dataclass(frozen=True)
 class UnreadLog:
-    """Logs of one kind. `what`: what they are, in words. `instead`: what is read, as a hint.
+    """Logs of one kind. `agent`: whose; `what`: what they are, in words. `instead`: what is read, as a hint.
 
-    `types`: values of `type` in their events; empty where they have none. `looks`: whether an object is one of them. `tables`: a pattern
-    of the statements that make the tables of a database.
+    `types`: values of `type` in their events; `names`: where they have none, names of which every object has one at least. `looks`: whether
+    an object with such a type or name is one of them. `tables`: a pattern of the statements that make the tables of a database.
     """
 
+    agent: str
     what: str
     types: frozenset[str] = frozenset()
+    names: tuple[str, ...] = ()
     looks: Looks = lambda _: False
     tables: re.Pattern[bytes] | None = None
     instead: str = ""
 
     def __str__(self) -> str:
         hint = f"; {self.instead}" if self.instead else ""
-        plural = "is" if self.what.endswith("database") else "are"
+        plural = "is" if "telemetry" in self.what or "database" in self.what.lower() else "are"
         return f"{self.what} {plural} not read yet{hint}"
 
 
@@ -85,33 +88,173 @@ def _tables(name: str, column: str) -> re.Pattern[bytes]:
     return re.compile(rf'CREATE TABLE [`"]?{name}[`"]? ?\([^;]{{0,4000}}?\b{column}\b'.encode())
 
 
+def _otlp(service: str) -> Looks:
+    """An export by the protocol of OpenTelemetry, in JSON, of a service whose name begins so."""
+
+    def looks(value: dict[str, Any]) -> bool:
+        signals = map(value.get, _SIGNALS)
+        found = next((each for each in signals if isinstance(each, list)), ())
+        return any(name.startswith(service) for each in found[:_RESOURCES] if (name := _service_of(each)))
+
+    return looks
+
+
+def _service_of(signal: object) -> str | None:
+    """`service.name` of a resource."""
+    resource = signal.get("resource") if isinstance(signal, dict) else None
+    attributes = resource.get("attributes") if isinstance(resource, dict) else None
+    for attribute in attributes if isinstance(attributes, list) else ():
+        if isinstance(attribute, dict) and attribute.get("key") == "service.name" and isinstance(told := attribute.get("value"), dict):
+            return str(told.get("stringValue"))
+    return None
+
+
+def _telemetry(prefix: str) -> Looks:
+    """An event of the same in a file that the agent writes itself: its name begins so."""
+
+    def looks(value: dict[str, Any]) -> bool:
+        told = value.get("attributes")
+        return isinstance(told, dict) and str(told.get("event.name")).startswith(prefix)
+
+    return looks
+
+
+def _acp_update(value: dict[str, Any]) -> bool:
+    method, told = value.get("method"), value.get("params")
+    return isinstance(method, str) and method.endswith("session/update") and isinstance(told, dict) and "update" in told
+
+
+def _kiro_line(value: dict[str, Any]) -> bool:
+    kinds = ("Prompt", "AssistantMessage", "ToolResults", "Compaction", "Clear")
+    return "version" in value and value.get("kind") in kinds and "data" in value
+
+
+def _vibe_session(value: dict[str, Any]) -> bool:
+    told = value.get("metadata", value)
+    stats = told.get("stats") if isinstance(told, dict) else None
+    return isinstance(stats, dict) and "session_prompt_tokens" in stats
+
+
+def _gptme_message(value: dict[str, Any]) -> bool:
+    content, told = value.get("content"), value.get("metadata")
+    if not (_has("role", "timestamp")(value) and isinstance(content, str)):
+        return False
+    tells_model = isinstance(told, dict) and not told.keys().isdisjoint(("model", "cost"))
+    return tells_model or "pinned" in value or "gptme" in content[:_BEGINNING]
+
+
+def _copilot_chat(value: dict[str, Any]) -> bool:
+    told = value.get("v", value)
+    return isinstance(told, dict) and "responderUsername" in told and isinstance(told.get("requests"), list)
+
+
+def _droid_settings(value: dict[str, Any]) -> bool:
+    told = value.get("tokenUsage")
+    return isinstance(told, dict) and not told.keys().isdisjoint(("factoryCredits", "thinkingTokens"))
+
+
+def _cursor_message(value: dict[str, Any]) -> bool:
+    message = value.get("message")
+    is_message = isinstance(message, dict) and isinstance(message.get("content"), list)
+    return is_message and isinstance(value.get("role"), str) and value.keys() <= {"role", "message", "turn_id", "turnId"}
+
+
+def _cline_api_message(value: dict[str, Any]) -> bool:
+    """The first message of a history: in the API's shape, without tokens."""
+    content = value.get("content")
+    first = content[0] if value.get("role") == "user" and isinstance(content, list) and content else None
+    return isinstance(first, dict) and str(first.get("text")).startswith("<task>")
+
+
+_EXPORT = "`opencode export` writes what is"
+_SIGNALS = ("resourceMetrics", "resourceLogs", "resourceSpans")
+_RESOURCES = 8
+_BEGINNING = 200
+_CLINE = "Cline, Roo Code or Kilo Code"
+_KIRO = "Kiro"
+_OPENCODE = "OpenCode's storage"
+_LOGS = "its own logs are"
+_SERVICES = (
+    ("Claude Code", "claude-code", "claude_code."),
+    ("Codex", "codex", "codex."),
+    ("Gemini CLI", "gemini-cli", "gemini_cli."),
+    ("Qwen Code", "qwen-code", "qwen-code."),
+)
+"""(agent, its `service.name`, how the names of its events begin) in telemetry."""
+
 UNREAD = (
-    UnreadLog("Amp's thread files", looks=_amp_thread),
-    UnreadLog("Factory Droid's session files", frozenset(("session_start",)), looks=_has("id", "cwd")),
-    UnreadLog("Factory Droid's streams", frozenset(("completion",)), looks=_has("finalText", "session_id")),
-    UnreadLog("Goose's outputs", looks=_goose_output),
-    UnreadLog("Goose's streams", frozenset(("complete",)), looks=_has("total_tokens")),
-    UnreadLog("Goose's session files", looks=_goose_session),
-    UnreadLog("Goose's database", tables=_tables("sessions", "accumulated_total_tokens")),
-    UnreadLog("Task files of Cline, Roo Code and Kilo Code", frozenset(("say", "ask")), looks=_cline_message),
-    UnreadLog("Cline's session files", looks=_cline_session),
-    UnreadLog("Crush's session files", looks=_crush_session),
-    UnreadLog("Crush's database", tables=_tables("sessions", "summary_message_id")),
-    UnreadLog("OpenCode's database", tables=_tables("part", "message_id"), instead="`opencode export` writes what is"),
-    UnreadLog("Copilot CLI's database", tables=_tables("assistant_usage_events", "model"), instead="`events.jsonl` of each session is"),
+    UnreadLog("Amp", "Amp's thread files", names=("messages",), looks=_amp_thread),
+    UnreadLog("Factory Droid", "Factory Droid's session files", frozenset(("session_start",)), looks=_has("id", "cwd")),
+    UnreadLog("Factory Droid", "Factory Droid's settings of sessions", names=("tokenUsage",), looks=_droid_settings),
+    UnreadLog("Factory Droid", "Factory Droid's streams", frozenset(("completion",)), looks=_has("finalText", "session_id")),
+    UnreadLog("Goose", "Goose's outputs", names=("metadata",), looks=_goose_output),
+    UnreadLog("Goose", "Goose's streams", frozenset(("complete",)), looks=_has("total_tokens")),
+    UnreadLog("Goose", "Goose's session files", names=("working_dir",), looks=_goose_session),
+    UnreadLog("Goose", "Goose's database", tables=_tables("sessions", "accumulated_total_tokens")),
+    UnreadLog(_CLINE, "Task files of Cline, Roo Code and Kilo Code", frozenset(("say", "ask")), looks=_cline_message),
+    UnreadLog(_CLINE, "Message histories of Cline, Roo Code and Kilo Code", names=("role",), looks=_cline_api_message),
+    UnreadLog(_CLINE, "Task lists of Cline, Roo Code and Kilo Code", names=("tokensIn",), looks=_has("ts", "task", "tokensOut")),
+    UnreadLog(_CLINE, "Cline's session files", names=("started_at",), looks=_cline_session),
+    UnreadLog("Crush", "Crush's session files", names=("meta", "prompt_tokens"), looks=_crush_session),
+    UnreadLog("Crush", "Crush's database", tables=_tables("sessions", "summary_message_id")),
+    UnreadLog(_KIRO, "Kiro's session files", names=("kind",), looks=_kiro_line),
+    UnreadLog(_KIRO, "Kiro's states of sessions", names=("session_state",), looks=_has("session_id", "cwd")),
+    UnreadLog(_KIRO, "Kiro's chat files", names=("actionId",), looks=_has("executionId", "chat")),
+    UnreadLog(_KIRO, "Kiro's database", tables=_tables("conversations_v2", "value")),
+    UnreadLog("Mistral Vibe", "Mistral Vibe's session files", names=("metadata", "stats"), looks=_vibe_session),
+    UnreadLog("gptme", "gptme's conversations", names=("role",), looks=_gptme_message),
+    UnreadLog(
+        "Continue", "Session files of Continue, or of Kiro's editor", names=("workspaceDirectory",), looks=_has("sessionId", "history")
+    ),
+    UnreadLog("Continue", "Continue's events of development data", names=("generatedTokens",), looks=_has("eventName", "schema")),
+    UnreadLog("Zed", "Zed's thread files", names=("request_token_usage",), looks=_has("messages")),
+    UnreadLog("Zed", "Zed's database", tables=_tables("threads", "data_type")),
+    UnreadLog("Antigravity", "Antigravity's result records", names=("conversation_id",), looks=_has("duration_seconds", "usage")),
+    UnreadLog(
+        "Antigravity", "Antigravity's transcripts", frozenset(("USER_INPUT", "PLANNER_RESPONSE")), looks=_has("step_index", "source")
+    ),
+    UnreadLog("Augment", "Augment's session files", names=("chatHistory",), looks=_has("sessionId")),
+    UnreadLog("Copilot Chat", "Session files of Copilot Chat", names=("responderUsername", "v"), looks=_copilot_chat),
+    UnreadLog("Cursor's editor", "Transcripts of Cursor's editor", names=("role",), looks=_cursor_message),
+    UnreadLog("Cursor's editor", "Database of Cursor's editor", tables=_tables("cursorDiskKV", "key")),
+    UnreadLog(
+        _OPENCODE, "Sessions in OpenCode's storage", names=("projectID",), looks=_has("directory", "time", "version"), instead=_EXPORT
+    ),
+    UnreadLog(_OPENCODE, "OpenCode's database", tables=_tables("part", "message_id"), instead=_EXPORT),
+    UnreadLog(
+        "Copilot CLI's database",
+        "Copilot CLI's database",
+        tables=_tables("assistant_usage_events", "model"),
+        instead="`events.jsonl` of each session is",
+    ),
+    UnreadLog("sessions by ACP", "Updates by ACP, as in Grok Build's sessions", names=("method",), looks=_acp_update),
+    *(
+        UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry (OTLP)", names=_SIGNALS, looks=_otlp(name), instead=_LOGS)
+        for one, name, _ in _SERVICES
+    ),
+    *(
+        UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry in a file", names=("attributes",), looks=_telemetry(how), instead=_LOGS)
+        for one, _, how in _SERVICES
+    ),
 )
 """Every kind of log without a reader."""
 
 UNREAD_RESULTS = (
-    UnreadLog("Amp's result records", looks=_amp_result),
-    UnreadLog("Factory Droid's result records", looks=_droid_result),
+    UnreadLog("Amp", "Amp's result records", looks=_amp_result),
+    UnreadLog("Factory Droid", "Factory Droid's result records", looks=_droid_result),
 )
 """The same for results without a cost that look like Claude Code's."""
+
+OLDER_CODEX = UnreadLog("Codex's older app-server", "Events of Codex's older app-server")
+"""Events of its first protocol, which newer versions send beside those that are read."""
+
+AGENT_BY_DETAIL = {str(log): log.agent for log in (*UNREAD, *UNREAD_RESULTS, OLDER_CODEX)}
+"""Detail of the reject of such a log → whose log it is."""
 
 UNREAD_TYPES = frozenset[str]().union(*(log.types for log in UNREAD))
 
 _BY_TYPE = {kind: tuple(log for log in UNREAD if kind in log.types) for kind in UNREAD_TYPES}
-_UNTYPED = tuple(log for log in UNREAD if not log.types)
+_BY_NAME = {name: tuple(log for log in UNREAD if name in log.names) for one in UNREAD for name in one.names}
 
 SCHEMA_BYTES = 1 << 18
 """Bytes at the beginning of a database in which the statements that made its tables are searched."""
@@ -120,7 +263,10 @@ SCHEMA_BYTES = 1 << 18
 def unread_log(value: dict[str, Any]) -> UnreadLog | None:
     """Which kind of log without a reader an object belongs to; None for any other."""
     kind = value.get("type")
-    logs = _BY_TYPE.get(kind, ()) if isinstance(kind, str) else _UNTYPED
+    if isinstance(kind, str):
+        logs: Iterable[UnreadLog] = _BY_TYPE.get(kind, ())
+    else:
+        logs = (log for name in value if name in _BY_NAME for log in _BY_NAME[name])
     return next((log for log in logs if log.looks(value)), None)
 
 

@@ -126,6 +126,26 @@ def test_a_failed_run_says_why(error: str, outcome: str) -> None:
     assert (run["outcome"], run["errors"], run["result"]) == (outcome, error, None)
 
 
+@pytest.mark.parametrize(
+    ("told", "counted"),
+    [
+        ((245_174, 176_800, 0), (68_374, 176_800, 0)),
+        ((46_965, 42_036, 4_927), (2, 42_036, 4_927)),
+        ((0, 36_352, 3_078), (0, 36_352, 3_078)),
+        ((900, 600, 400), (900, 600, 400)),
+        ((500, 0, 0), (500, 0, 0)),
+        ((500, None, None), (500, None, None)),
+        ((None, 600, None), (None, 600, None)),
+    ],
+)
+def test_input_that_can_hold_the_cache_does(told: tuple[int | None, ...], counted: tuple[int | None, ...]) -> None:
+    """Versions differ, and none says so: classes of tokens that overlap would be paid for twice."""
+    names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens")
+    usage = {name: count for name, count in zip(names, told, strict=True) if count is not None}
+    [run] = read_log(lines(result(usage=usage | {"outputTokens": 7})))
+    assert (run["input_tokens"], run["cache_read_tokens"], run["cache_write_tokens"], run["output_tokens"]) == (*counted, 7)
+
+
 def test_pieces_of_a_text_are_joined_until_it_is_whole() -> None:
     pieces = [said(text, timestamp_ms=MIDDLE + 5000) for text in ("It is ", "2x faster.")]
     [run] = read_log(lines(*beginning(), *pieces))

@@ -94,12 +94,21 @@ def test_the_cache_hit_rate_of_a_model_is_that_of_runs_with_all_classes_of_input
         ("AgentSafetyRefusalError", "refused"),
         ("CancelledError", "interrupted"),
         ("NonZeroAgentExitCodeError", "execution_error"),
-        ("VerifierTimeoutError", "execution_error"),
+        ("VerifierTimeoutError", "completed"),
+        ("RewardFileNotFoundError", "unknown"),
+        ("EnvironmentStartTimeoutError", "unknown"),
+        ("DockerException", "unknown"),
     ],
 )
 def test_an_exception_is_the_outcome_and_not_the_score(kind: str, outcome: str) -> None:
     run = run_of(trial(verifier_result={"rewards": {"reward": 0.8}}, **raised(kind)))
     assert (run.outcome, run.score, run.errors) == (outcome, 0.8, "It took too long.")
+
+
+def test_an_agent_that_was_never_started_did_not_fail() -> None:
+    """Whatever the exception is called: Harbor's environments raise RuntimeError, too."""
+    run = run_of(trial(agent_result=None, agent_execution=None, verifier_result=None, **raised("RuntimeError")))
+    assert (run.outcome, run.is_error, run.terminal_reason) == ("unknown", None, "RuntimeError")
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,7 @@ def test_the_oldest_logs_tell_tokens_by_call() -> None:
         ({"error": {"message": "CancelledError()"}}, "cancelled", "interrupted"),
         ({"error": {"message": "RateLimitError('Error code: 429')"}}, "error", "limit_reached"),
         ({"error": {"message": "ValueError('x')"}}, "error", "execution_error"),
+        ({"error": {"message": "DockerSandboxError('no such container')"}}, "error", "unknown"),
         ({}, "cancelled", "completed"),
         ({"scores": None, "total_time": None}, "started", "interrupted"),
     ],

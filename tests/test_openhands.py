@@ -211,6 +211,7 @@ def test_pairs_of_the_oldest_lines_and_running_metrics_of_events() -> None:
     [
         ("RuntimeError: Agent reached maximum iteration. Current iteration: 30", "max_turns"),
         ("AgentStuckInLoopError: Agent got stuck in a loop", "execution_error"),
+        ("AgentRuntimeDisconnectedError: the runtime is gone", "unknown"),
         ("RuntimeError: Agent reached maximum budget for task", "max_budget"),
     ],
 )

@@ -12,9 +12,11 @@ from tests import (
     test_aider,
     test_atif,
     test_codex,
+    test_codex_app_server,
     test_copilot,
     test_cursor,
     test_gemini,
+    test_grok,
     test_harbor,
     test_inspect_ai,
     test_kimi,
@@ -54,13 +56,13 @@ LOGS: dict[str, str] = {
     "aider_history_began": test_aider.HISTORY[:420],
 }
 for of_agent in (
-    test_atif, test_codex, test_copilot, test_cursor, test_gemini, test_harbor, test_inspect_ai, test_mini_swe_agent, test_opencode,
-    test_openhands, test_openhands_index, test_qwen, test_swe_agent, test_terminal_bench, test_trae,
+    test_atif, test_codex, test_codex_app_server, test_copilot, test_cursor, test_gemini, test_grok, test_harbor, test_inspect_ai,
+    test_mini_swe_agent, test_opencode, test_openhands, test_openhands_index, test_qwen, test_swe_agent, test_terminal_bench, test_trae,
 ):  # fmt: skip
     LOGS |= of_agent.LOGS
 
 RUNS = {
-    "aider": 5, "claude-code": 3, "codex": 3, "copilot": 3, "cursor": 3, "gemini-cli": 4, "inspect-ai": 2, "kimi-code": 2,
+    "aider": 5, "claude-code": 3, "codex": 3, "copilot": 3, "cursor": 3, "gemini-cli": 4, "grok": 2, "inspect-ai": 2, "kimi-code": 2,
     "mini-swe-agent": 2, "opencode": 2, "openhands": 3, "pi": 3, "qwen-code": 3, "swe-agent": 2, "terminus-2": 2, "trae-agent": 1,
     "unknown": 4,
 }  # fmt: skip

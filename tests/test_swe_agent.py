@@ -86,7 +86,7 @@ def test_zero_with_steps_means_that_nothing_was_counted(calls: int) -> None:
         ("exit_context", "limit_reached"),
         ("exit_total_execution_time", "limit_reached"),
         ("exit_format", "execution_error"),
-        ("exit_environment_error", "execution_error"),
+        ("exit_environment_error", "unknown"),
         ("early_exit", "execution_error"),
         (None, "interrupted"),
     ],

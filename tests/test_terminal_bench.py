@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.database import Store
+from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import ingest_paths, record_text
 from tests.documents import read_log, refusal_of, run_of, runs_in, stored
 
@@ -60,8 +61,8 @@ def test_results_of_a_run_and_of_its_trials_repeat_each_other(store: Store, tmp_
         ("agent_timeout", "limit_reached"),
         ("context_length_exceeded", "limit_reached"),
         ("output_length_exceeded", "limit_reached"),
-        ("parse_error", "execution_error"),
-        ("agent_installation_failed", "execution_error"),
+        ("parse_error", "unknown"),
+        ("agent_installation_failed", "unknown"),
         ("unknown_agent_error", "execution_error"),
         ("unknown", "unknown"),
         (None, "unknown"),
@@ -71,6 +72,17 @@ def test_results_of_a_run_and_of_its_trials_repeat_each_other(store: Store, tmp_
 def test_the_failure_is_the_outcome_and_not_the_score(mode: str | None, outcome: str, solved: bool | None) -> None:
     run = run_of(trial(failure_mode=mode, is_resolved=solved))
     assert (run.outcome, run.score) == (outcome, solved and 1)
+
+
+def test_a_failure_of_the_harness_is_none_of_the_agent(store: Store, tmp_path: Path) -> None:
+    """It is a run with a cost, but of an unknown outcome: the rate of failures is that of the others."""
+    modes = ("unset", "parse_error", "agent_installation_failed", "unknown_agent_error")
+    stored(store, tmp_path, results(*(trial(number, failure_mode=mode) for number, mode in enumerate(modes, 1))))
+    with store.reading() as connection:
+        [told] = connection.sql(f"select count(*), {RUN_METRICS['error_rate'].sql} from v_runs").fetchall()
+        ends = connection.sql("select terminal_reason, is_error from v_runs where is_completed is null order by 1").fetchall()
+    assert told == (4, 0.5)
+    assert ends == [("agent_installation_failed", None), ("parse_error", None)]
 
 
 def test_zero_tokens_were_not_recorded() -> None:

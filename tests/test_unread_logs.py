@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from app.queries import quality
+from app.text import file_kinds
 from ingest.store.database import Store
-from schemas.unread_logs import UNREAD
-from tests.conftest import ingest_paths, record_text
+from schemas.unread_logs import AGENT_BY_DETAIL, OLDER_CODEX, UNREAD, UNREAD_RESULTS
+from tests.conftest import Run, ingest_paths, record_text
 from tests.documents import lines, rejects_of, runs_in, runs_in_store
 
 LOGS: dict[str, Any] = {
@@ -50,8 +52,74 @@ LOGS: dict[str, Any] = {
         "messages": [{"role": "user", "parts": []}],
     },
 }
+
+
+def _otlp(service: str) -> dict[str, Any]:
+    attributes = [{"key": "os.type", "value": {"stringValue": "linux"}}, {"key": "service.name", "value": {"stringValue": service}}]
+    return {"resourceLogs": [{"resource": {"attributes": attributes}, "scopeLogs": []}]}
+
+
+def _kiro(kind: str, *content: dict[str, Any]) -> dict[str, Any]:
+    return {"version": "v1", "kind": kind, "data": {"message_id": "m", "content": list(content)}}
+
+
+LOGS |= {
+    "Factory Droid's settings of sessions": {"model": "gpt-5", "tokenUsage": {"inputTokens": 5, "thinkingTokens": 1, "factoryCredits": 9}},
+    "Message histories of Cline, Roo Code and Kilo Code": [
+        {"role": "user", "content": [{"type": "text", "text": "<task>\nMake it faster.\n</task>"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+    ],
+    "Task lists of Cline, Roo Code and Kilo Code": [
+        {"id": "a", "number": 1, "ts": 1_770_000_000_000, "task": "Faster", "tokensIn": 5, "tokensOut": 1, "totalCost": 0.1}
+    ],
+    "Kiro's session files": [
+        _kiro("Prompt", {"kind": "text", "data": "Make it faster."}),
+        _kiro("AssistantMessage", {"kind": "text", "data": "Done."}),
+    ],
+    "Kiro's states of sessions": {"session_id": "s", "cwd": "/work", "title": "x", "session_state": {"rts_model_state": {}}},
+    "Kiro's chat files": {
+        "executionId": "e",
+        "actionId": "act",
+        "context": [],
+        "chat": [{"role": "human", "content": "Hi"}],
+        "metadata": {},
+    },
+    "Mistral Vibe's session files": {"session_id": "s", "start_time": "2026-05-01", "stats": {"steps": 2, "session_prompt_tokens": 5}},
+    "gptme's conversations": [
+        {"role": "system", "content": "You are gptme, a general-purpose AI assistant.", "timestamp": "2026-05-01T12:00:00"},
+        {"role": "user", "content": "Make it faster.", "timestamp": "2026-05-01T12:00:01"},
+    ],
+    "Session files of Continue, or of Kiro's editor": {"sessionId": "s", "title": "x", "workspaceDirectory": "/work", "history": []},
+    "Continue's events of development data": [{"eventName": "tokensGenerated", "schema": "0.2.0", "promptTokens": 5, "generatedTokens": 1}],
+    "Zed's thread files": {"version": "0.3.0", "messages": [], "cumulative_token_usage": {}, "request_token_usage": {}},
+    "Antigravity's result records": {"conversation_id": "c", "status": "success", "duration_seconds": 1.5, "usage": {"input_tokens": 5}},
+    "Antigravity's transcripts": [
+        {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT", "content": "Make it faster."},
+        {"step_index": 1, "source": "MODEL", "type": "PLANNER_RESPONSE", "status": "DONE"},
+        {"step_index": 2, "source": "MODEL", "type": "RUN_COMMAND", "status": "DONE"},
+    ],
+    "Augment's session files": {"sessionId": "s", "created": "2026-05-01", "chatHistory": []},
+    "Session files of Copilot Chat": {"version": 3, "responderUsername": "GitHub Copilot", "requests": []},
+    "Transcripts of Cursor's editor": [{"role": "user", "message": {"content": [{"type": "text", "text": "Make it faster."}]}}],
+    "Sessions in OpenCode's storage": {"id": "ses_1", "projectID": "p", "directory": "/work", "version": "1.0", "time": {"created": 1}},
+    "Updates by ACP, as in Grok Build's sessions": [
+        {"method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk"}}},
+        {"method": "_x.ai/session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "turn_completed"}}},
+    ],
+    "Claude Code telemetry (OTLP)": [_otlp("claude-code")],
+    "Codex telemetry (OTLP)": [_otlp("codex_cli_rs")],
+    "Gemini CLI telemetry (OTLP)": [_otlp("gemini-cli")],
+    "Qwen Code telemetry (OTLP)": [_otlp("qwen-code")],
+    "Claude Code telemetry in a file": [{"attributes": {"event.name": "claude_code.api_request"}}],
+    "Codex telemetry in a file": [{"attributes": {"event.name": "codex.sse_event"}}],
+    "Gemini CLI telemetry in a file": [{"attributes": {"event.name": "gemini_cli.api_response"}, "body": "x"}],
+    "Qwen Code telemetry in a file": [{"attributes": {"event.name": "qwen-code.api_response"}, "body": "x"}],
+}
 TABLES = {
     "Goose's database": "create table sessions (id text primary key, working_dir text not null, accumulated_total_tokens integer)",
+    "Kiro's database": "create table conversations_v2 (key text, conversation_id text, value text, created_at integer)",
+    "Zed's database": "create table threads (id text primary key, summary text, updated_at text, data_type text, data blob)",
+    "Database of Cursor's editor": "create table cursorDiskKV (key text unique on conflict replace, value blob)",
     "Crush's database": "create table sessions (id text primary key, parent_session_id text, summary_message_id text)",
     "OpenCode's database": "create table `part` (`id` text primary key, `message_id` text not null, data text)",
     "Copilot CLI's database": "create table assistant_usage_events (id integer primary key, session_id text, model text not null)",
@@ -70,7 +138,8 @@ def test_a_log_is_one_reject_with_its_name(what: str) -> None:
     )
     for text in texts:
         runs, rejects = runs_in(text.encode())
-        assert (runs, [detail.split(" not read yet")[0] for detail in rejects]) == ([], [f"{what} are"])
+        verb = "is" if "telemetry" in what else "are"
+        assert (runs, [detail.split(" not read yet")[0] for detail in rejects]) == ([], [f"{what} {verb}"])
 
 
 def test_a_record_quoted_in_such_a_log_is_no_run() -> None:
@@ -90,3 +159,28 @@ def test_databases_are_told_by_their_tables(store: Store, tmp_path: Path) -> Non
     assert [detail.split(" is not read yet")[0] for _, detail in rejects_of(store)] == sorted(TABLES)
     assert {reason for reason, _ in rejects_of(store)} == {"look_alike"}
     assert runs_in_store(store) == []
+
+
+def test_every_log_is_called_by_one_agent() -> None:
+    """An ingest counts by the words of a reject."""
+    assert len(AGENT_BY_DETAIL) == len({*UNREAD, *UNREAD_RESULTS, OLDER_CODEX})
+
+
+@pytest.mark.parametrize("keeps_text", [True, False])
+def test_files_are_counted_by_their_agent(tachograph: Run, tmp_path: Path, keeps_text: bool) -> None:
+    """At the end of an ingest, in the list of sources and on the screen of quality."""
+    whose = {"a": "Kiro's session files", "b": "Kiro's chat files", "c": "Claude Code telemetry (OTLP)"}
+    (tmp_path / "logs").mkdir()
+    for name, what in whose.items():
+        log = LOGS[what]
+        (tmp_path / "logs" / f"{name}.jsonl").write_text(lines(*log) if isinstance(log, list) else json.dumps(log))
+    (tmp_path / "logs" / "other.json").write_text('{"a": 1}')
+    said = tachograph("ingest", "logs", *(() if keeps_text else ("--no-text",)))
+    counted = "2 files of Kiro, 1 of Claude Code telemetry (OTLP), which are not read"
+    assert counted in said.stderr
+    listed = json.loads(tachograph("sources", "--format", "json").stdout)
+    kinds = {Path(row["name"]).stem: row["kind"] for row in listed}
+    assert kinds == {"a": "not read: Kiro", "b": "not read: Kiro", "c": "not read: Claude Code telemetry (OTLP)", "other": "json"}
+    store = Store(tmp_path / "tachograph.duckdb")
+    assert file_kinds.unread(quality.unread(store)) == counted
+    assert {row["kind"] for row in quality.sources(store, 9).to_pylist()} == set(kinds.values())

@@ -204,6 +204,7 @@ def tell_ingest(report: IngestReport, location: str) -> None:
         file_kinds.measured(report.total("measurements"), report.measured_files),
         file_kinds.unsaid(report.total("without_variant")),
         file_kinds.no_logs(report.no_logs),
+        file_kinds.unread(report.unread),
     )
     for said in filter(None, told):
         note(said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from app.queries.filters.chosen import Filters, where
-from app.queries.runs import fetch
+from app.queries.runs import SAID_KIND, WITH_UNREAD, fetch, unread_details
 from ingest.store.database import Store
 from schemas.catalogue.columns import RUNS
 from schemas.file_kinds import NO_LOGS, FileKind
@@ -50,9 +50,15 @@ def rejects(store: Store, limit: int) -> pa.Table:
 
 def sources(store: Store, limit: int) -> pa.Table:
     """The newest sources and what became of their documents."""
-    sql = f"""select name, kind, documents, accepted, duplicates, rejected, ignored, bytes, container, received_at
-              from sources order by received_at desc, name limit {int(limit)}"""
-    return fetch(store, sql)
+    sql = f"""select name, {SAID_KIND}, documents, accepted, duplicates, rejected, ignored, bytes, container, received_at
+              from sources {WITH_UNREAD} order by received_at desc, name limit {int(limit)}"""
+    return fetch(store, sql, unread_details())
+
+
+def unread(store: Store) -> dict[str, int]:
+    """How many sources are logs of agents that are not read, by agent."""
+    sql = f"select unread, count(*) as files from sources {WITH_UNREAD} where unread is not null group by unread"
+    return {row["unread"]: int(row["files"]) for row in fetch(store, sql, unread_details()).to_pylist()}
 
 
 def documents(store: Store) -> dict[str, int]:

@@ -21,6 +21,7 @@ from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
 from schemas.errors import UsageError
 from schemas.text import did_you_mean
+from schemas.unread_logs import AGENT_BY_DETAIL
 
 T = TypeVar("T")
 
@@ -223,7 +224,24 @@ def rejects(store: Store) -> pa.Table:
 
 def sources(store: Store) -> pa.Table:
     """Every source and what became of its documents, newest first."""
-    return fetch(store, "select * exclude (modified_ns, resume_at, goes_on) from sources order by received_at desc, name")
+    sql = f"""select sources.* exclude (modified_ns, resume_at, goes_on) replace ({SAID_KIND})
+              from sources {WITH_UNREAD} order by received_at desc, name"""
+    return fetch(store, sql, unread_details())
+
+
+SAID_KIND = "coalesce('not read: ' || unread, kind) as kind"
+"""The kind of a source, or whose log it is, where that is not read."""
+
+WITH_UNREAD = """left join (
+    select source_id, min($agents[list_position($details, detail)]) as unread
+    from rejects where list_contains($details, detail) group by all
+) using (source_id)"""
+"""Whose log a source is, where that is not read: by the details of its rejects."""
+
+
+def unread_details() -> dict[str, list[str]]:
+    """The parameters of WITH_UNREAD."""
+    return {"details": list(AGENT_BY_DETAIL), "agents": list(AGENT_BY_DETAIL.values())}
 
 
 def aggregate(

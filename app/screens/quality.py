@@ -43,6 +43,8 @@ st.markdown(
 )
 if ignored := file_kinds.no_logs(cache.ask(quality_queries.no_logs)):
     st.caption(ignored)
+if unread := file_kinds.unread(cache.ask(quality_queries.unread)):
+    st.caption(unread)
 if documents["rejected"]:
     with st.expander(f"Rejected records · {documents['rejected']:,}", icon=":material/block:", expanded=documents["rejected"] < 50):
         widgets.table(grid_columns.grid(cache.ask(quality_queries.rejects_by_reason), grid_columns.REASONS), "Rejected records by reason")

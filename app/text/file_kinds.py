@@ -56,3 +56,12 @@ def no_logs(kinds: Mapping[FileKind, int]) -> str:
     if not count:
         return ""
     return f"{count:,} {'file is not a log and was' if count == 1 else 'files are not logs and were'} ignored: {counted(kinds)}"
+
+
+def unread(agents: Mapping[str, int]) -> str:
+    """`3 files of Kiro, 1 of Zed, which are not read`; empty where there are none."""
+    if not agents:
+        return ""
+    (most, count), *others = sorted(agents.items(), key=lambda item: (-item[1], item[0]))
+    listed = ", ".join([f"{plural(count, 'file')} of {most}", *(f"{number:,} of {agent}" for agent, number in others)])
+    return f"{listed}, which {'is' if sum(agents.values()) == 1 else 'are'} not read"

@@ -8,6 +8,7 @@ from ingest.agents.aider.chat_history import AiderChatHistory
 from ingest.agents.base import AgentReader
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.agents.claude_code.transcript import ClaudeTranscript
+from ingest.agents.codex.app_server import CodexAppServer
 from ingest.agents.codex.exec_stream import CodexExec
 from ingest.agents.codex.rollout import CodexRollout
 from ingest.agents.codex.text_log import CodexTextLog
@@ -17,9 +18,11 @@ from ingest.agents.cursor import Cursor
 from ingest.agents.gemini.chat import GeminiChat
 from ingest.agents.gemini.output import GeminiJson
 from ingest.agents.gemini.stream import GeminiStream
+from ingest.agents.grok import Grok
 from ingest.agents.harbor.atif import Atif
 from ingest.agents.harbor.terminal_bench import TerminalBench
 from ingest.agents.harbor.trial import HarborTrials
+from ingest.agents.iflow import IFlowTranscript
 from ingest.agents.inspect_ai import InspectAI
 from ingest.agents.kept_run import KeptRuns
 from ingest.agents.kimi.wire import KimiWire
@@ -39,7 +42,9 @@ from ingest.agents.unread import UnreadLogs
 READERS: tuple[type[AgentReader], ...] = (
     ClaudeCode,
     GeminiStream,
+    Grok,
     CodexExec,
+    CodexAppServer,
     CodexRollout,
     CodexTextLog,
     Trae,
@@ -67,11 +72,12 @@ READERS: tuple[type[AgentReader], ...] = (
     AiderAnalytics,
     AiderBenchmark,
     AiderChatHistory,
+    IFlowTranscript,
     ClaudeTranscript,
     UnreadLogs,
     KeptRuns,
 )
 """Every reader. A document with a `type` goes to a reader of such events, any other to the first that recognises it."""
 
-OF_UNKNOWN_TYPES: tuple[type[AgentReader], ...] = (ClaudeTranscript,)
-"""Readers of events whose type no reader names: newer versions of a transcript have them."""
+OF_UNKNOWN_TYPES: tuple[type[AgentReader], ...] = (CodexAppServer, IFlowTranscript, ClaudeTranscript)
+"""Readers of events whose type no reader names: newer versions of a transcript have them, and logs that wrap messages."""

@@ -2,7 +2,8 @@
 
 A session returns in every run that resumes it, so a run is its `request_id`, which is also the beginning of each `model_call_id`. The
 result glues all texts together: the final one is the last assistant event without `model_call_id` and, since pieces of a text have
-neither, without a time. Cost is never told, `duration_api_ms` repeats the wall time, tokens are told since 2026-03.
+neither, without a time. Cost is never told, `duration_api_ms` repeats the wall time, tokens are told since 2026-03: of some versions and
+models `inputTokens` includes the cache, of others it does not (fitchmultz/pi-cursor-sdk#196).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended, found, kept
-from ingest.agents.shared.disjoint_tokens import unrecorded
+from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.prompts import prompt_of
 from ingest.agents.shared.record_id import canonical_hash
@@ -223,4 +224,7 @@ def _of_result(run: _Run, result: CursorResult, *, in_stream: bool) -> dict[str,
 def _model(model: str | None, result: CursorResult) -> dict[str, Any]:
     if result.usage is None:
         return unrecorded(model, _NO_TOKENS)
-    return {"model_id": model} | result.usage.model_dump(include=set(TOKEN_CLASSES))
+    told = result.usage.model_dump(include=set(TOKEN_CLASSES))
+    given, output, read, written = (told[name] or 0 for name in TOKEN_CLASSES)
+    uncached = Tokens.of_whole_input(given, read, written, output, None).uncached
+    return {"model_id": model} | told | {"input_tokens": None if told["input_tokens"] is None else uncached}

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.error_words import outcome_of_trial_error
 from ingest.agents.shared.known_sums import known_sum
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
@@ -101,7 +101,7 @@ def _kept(sample: InspectSample, header: InspectHeader | None) -> dict[str, Any]
         "duration_api_ms": _waited(events),
         "num_turns": sample.turn_count or sum(event.event == "model" for event in events) or None,
         "outcome": outcome,
-        "is_error": None if outcome is Outcome.INTERRUPTED else sample.error is not None,
+        "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else sample.error is not None,
         "ended_as": f"{sample.limit.type} limit" if sample.limit and sample.limit.type else None,
         "errors": [sample.error.message or "error"] if sample.error else [],
         "cost_usd": known_sum(model["cost_usd"] for model in models),
@@ -136,7 +136,7 @@ def _outcome(sample: InspectSample, header: InspectHeader | None) -> Outcome:
     """An error, then a limit. An evaluation that was cancelled has finished samples too: those with a score."""
     if sample.error:
         message = sample.error.message or ""
-        return Outcome.INTERRUPTED if "cancelled" in message.lower() else outcome_of_error(message)
+        return Outcome.INTERRUPTED if "cancelled" in message.lower() else outcome_of_trial_error(message)
     if sample.limit:
         return _LIMITS.get(sample.limit.type or "", Outcome.LIMIT_REACHED)
     is_cut_short = header is not None and header.status in ("cancelled", "started", "error")

@@ -13,6 +13,7 @@ from ingest.agents.base import RESPONSE_COLUMNS, Rows
 from ingest.agents.claude_code.left_out import result_without_text
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
+from schemas.errors import RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptRun
 
 NOT_KEPT = "not kept (--no-text)"
@@ -41,5 +42,5 @@ def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:
 
 
 def reject_without_text(part: Unreadable) -> Unreadable:
-    """A reject with its place and reason alone."""
-    return replace(part, detail=NOT_KEPT, excerpt="")
+    """A reject with its place and reason alone, and of a look-alike the name of its agent."""
+    return replace(part, detail=part.detail if part.reason is RejectReason.LOOK_ALIKE else NOT_KEPT, excerpt="")

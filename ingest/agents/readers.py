@@ -21,7 +21,9 @@ SESSIONS_KEPT = 64
 
 _COST_NAME = "total_cost_usd"
 _COST = f'"{_COST_NAME}"'
-"""A field of results that no other agent writes. In the texts of a record its quotes are escaped."""
+"""A field of results that hardly another agent writes: a reader of one that does has `tells_costs`. In texts its quotes are escaped."""
+_OWN = '"permission_denials"'
+"""A field of newer results beside it that no other agent writes."""
 
 
 @cache
@@ -107,9 +109,11 @@ class SourceReaders:
 
     def _reader_of(self, document: Document) -> type[AgentReader] | None:
         value = document.value
+        kind = self._of_session(value)
         if value.get("type") == "result" and _COST_NAME in value:
-            return ClaudeCode
-        kind = self._of_session(value) or self._by_content(document, value.get("type"))
+            others = (one for one in by_type()[0]["result"] if hasattr(one, "tells_costs") and (one is kind or one.recognises(document)))
+            return next(others, ClaudeCode)
+        kind = kind or self._by_content(document, value.get("type"))
         if kind and kind is not ClaudeCode and "session_id" in value:
             self._remember(value["session_id"], kind)
         return kind
@@ -148,7 +152,7 @@ def _is_claude_codes(document: Document) -> bool:
     """Whether a result record is Claude Code's, mostly without parsing it. One that only looks whole is its reject."""
     if not document.is_result:
         return False
-    if document.contains(_COST):
+    if document.contains(_COST) and document.contains(_OWN):
         return True
     try:
         return not isinstance(document.value, dict)

@@ -35,7 +35,10 @@ from schemas.rows.units import (
 
 
 class Outcome(StrEnum):
-    """How a run ended, derived from `subtype`, `is_error`, `terminal_reason`, `stop_reason` and the text, by version."""
+    """How a run ended, derived from `subtype`, `is_error`, `terminal_reason`, `stop_reason` and the text, by version.
+
+    A trial whose harness failed ended in an unknown way: such a failure is none of the agent.
+    """
 
     COMPLETED = "completed"
     LIMIT_REACHED = "limit_reached"

@@ -5,6 +5,9 @@ Whoever asks only whether a file may be a log needs no model.
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 from schemas.wire.marks import Marks
 
 AIDER_EVENT_NAMES = frozenset(("event", "properties", "user_id", "time"))
@@ -36,11 +39,32 @@ CODEX_EXEC_TYPES = frozenset(
     ("thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed")
 )
 CODEX_ROLLOUT_TYPES = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"))
+_APP_SERVER_METHOD = re.compile(r"(?:thread|turn|item)/\w|codex/event|model/rerouted$|error$")
+
+
+def app_server_message(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The JSON-RPC message of `codex app-server` that an object is or, in a log of messages, wraps; None for any other object."""
+    for one in (value, *value.values()):
+        if type(one) is dict and ("method" in one or "result" in one) and _is_app_servers(one):
+            return one
+    return None
+
+
+def _is_app_servers(value: dict[str, Any]) -> bool:
+    method, told = value.get("method"), value.get("params")
+    if isinstance(method, str):
+        return isinstance(told, dict) and _APP_SERVER_METHOD.match(method) is not None and (method != "error" or "threadId" in told)
+    result = value.get("result")
+    thread = result.get("thread") if isinstance(result, dict) else None
+    return isinstance(thread, dict) and isinstance(thread.get("id"), str)
+
+
 CODEX_MARKS = Marks(
     event_types=CODEX_EXEC_TYPES | CODEX_ROLLOUT_TYPES,
-    record_fields=("cached_input_tokens",),
-    legible=("thread_id", "input_tokens", "output_tokens"),
+    record_fields=("cached_input_tokens", r'method"\s*:\s*"(?:thread|turn|item)/\w[\w/]{0,60}'),
+    legible=("thread_id", "threadId", "input_tokens", "output_tokens"),
     text_start="OpenAI Codex v",
+    looks=lambda value: app_server_message(value) is not None,
 )
 
 COPILOT_READ_TYPES = frozenset(
@@ -95,6 +119,14 @@ GEMINI_MARKS = Marks(
     record_fields=("projectHash", "totalLatencyMs"),
     legible=("session_id", "sessionId", "total_tokens"),
     names=(frozenset(("response", "stats")), frozenset(("sessionId", "projectHash")), frozenset(("$set",)), frozenset(("$rewindTo",))),
+)
+
+GROK_RESULT_NAMES = frozenset(("sessionId", "requestId", "stopReason"))
+GROK_MARKS = Marks(
+    event_types=frozenset(("thought", "tool_call_update")),
+    record_fields=("total_cost_usd_ticks",),
+    legible=("sessionId", "requestId", "stopReason", "num_turns", "total_cost_usd_ticks"),
+    names=(GROK_RESULT_NAMES, frozenset(("total_cost_usd_ticks",))),
 )
 
 KIMI_MARKS = Marks(

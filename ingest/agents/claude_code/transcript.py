@@ -231,7 +231,7 @@ class ClaudeTranscript:
         started_at, ended_at = facts.stamps.bounds
         values = {
             "run_id": run_id,
-            "agent": CLAUDE_CODE.key,
+            "agent": self.agent,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": _SUBAGENTS_RANK if is_subagents else _OWN_RANK,
             "lines": self.lines + self.passing.count,

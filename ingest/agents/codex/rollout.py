@@ -3,8 +3,9 @@
 Tokens are running totals of the session, and every total is written about twice: what counts is its growth, which is one response. A fork
 or a sub-agent begins with a copy of its parent's lines, totals included. The copy ends with the first turn that is younger than the
 session: ids of turns are UUIDs of version 7; since 2026-09 a sub-agent says which line is its first. Where nothing tells, all responses
-count, as an upper bound, and are named as the parent's, so that they count once beside its file. A file without any total is not as full
-as the stream of its thread. Rules and cases: Codex's issues 1370, 17539, 19022 and 47003 as ccusage, tokscale and CodexBar met them.
+count, as an upper bound, and are named as the parent's, so that they count once beside its file. A file without any total is not as full as
+the stream of its thread. TRAE CLI, a fork, writes the same. Rules and cases: Codex's issues 1370, 17539, 19022 and 47003 as ccusage,
+tokscale and CodexBar met them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ingest.agents.shared.uuid_times import is_uuid, time_of_uuid
 from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
-from schemas.agents import CODEX
+from schemas.agents import CODEX, TRAE_CLI
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.agent_marks import CODEX_ROLLOUT_TYPES
@@ -38,6 +39,8 @@ from schemas.wire.agents.codex import Compacted, EventMessage, SessionMeta, Toke
 _READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
 _CLOCKS_DIFFER = timedelta(seconds=1)
 _LONGEST_NUMBER = 18
+_BEGINNING = 200
+"""Characters of the instructions in which an agent says who it is."""
 _NO_TOKENS = "The session has no token counts."
 _COPIED = "The session was forked; the history of its parent cannot be told apart."
 
@@ -349,7 +352,7 @@ def _kept(session: _Session) -> dict[str, Any]:
     started_at, ended_at = session.started_at, event_time(session.last_stamp) or event_time(session.last_number)
     return {
         "run_id": _run_id(meta, started_at),
-        "agent": CODEX.key,
+        "agent": _agent(meta),
         "record_kind": RecordKind.TRANSCRIPT,
         "rank": 4 if _has_counts(session) else 1,
         "lines": session.lines,
@@ -402,6 +405,14 @@ def _with_responses(run: Found | Unreadable, session: _Session) -> Found | Unrea
     owner = Owner(run_id, origin or run_id, session.meta.id or run_id if _is_subagent(session.meta) else None)
     rows = rows_of(_responses(session), session.responses, owner, run.rows.model_usage)
     return run._replace(rows=run.rows._replace(response_copies=rows))
+
+
+def _agent(meta: SessionMeta) -> str:
+    """The agent: a fork of Codex names its own provider, or itself at the beginning of its instructions."""
+    instructions = meta.base_instructions.get("text") if isinstance(meta.base_instructions, dict) else meta.base_instructions
+    says = instructions[:_BEGINNING] if isinstance(instructions, str) else ""
+    is_trae = "trae" in (meta.model_provider, (meta.originator or "").lower().partition("-")[0]) or "TRAE CLI" in says
+    return TRAE_CLI.key if is_trae else CODEX.key
 
 
 def _run_id(meta: SessionMeta, started_at: datetime | None) -> str:

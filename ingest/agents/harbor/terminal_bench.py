@@ -31,6 +31,8 @@ _TRIAL = ("trial_name", "failure_mode")
 _OUTCOMES = {
     None: Outcome.UNKNOWN,
     "unknown": Outcome.UNKNOWN,
+    "parse_error": Outcome.UNKNOWN,
+    "agent_installation_failed": Outcome.UNKNOWN,
     "unset": Outcome.COMPLETED,
     "none": Outcome.COMPLETED,
     "test_timeout": Outcome.COMPLETED,
@@ -38,7 +40,8 @@ _OUTCOMES = {
     "context_length_exceeded": Outcome.LIMIT_REACHED,
     "output_length_exceeded": Outcome.LIMIT_REACHED,
 }
-"""`failure_mode` → outcome; any other is an error."""
+"""`failure_mode` → outcome; any other is an error. Where the harness failed to install the agent or to read what the tests printed, the end
+of the agent is unknown. Tests that ran out of time ran after the agent had ended."""
 
 
 class TerminalBench:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, found, kept
+from ingest.agents.shared.error_words import is_harness_failure
 from ingest.agents.shared.known_sums import known_sum
 from ingest.agents.shared.litellm_models import provider_named, provider_of
 from ingest.agents.shared.record_id import canonical_hash
@@ -38,6 +39,8 @@ _REFUSED = ("AgentSafetyRefusal", "ContentPolicy")
 _INTERRUPTED = ("CancelledError", "KeyboardInterrupt")
 _API = ("Api", "API", "RateLimit", "Authentication", "AgentAuthentication", "UnknownApi", "NetworkConnection")
 """How classes of exceptions begin, after harbor.models.trial.error_policy."""
+_AFTER_THE_AGENT = ("VerifierTimeoutError",)
+"""The tests ran out of time, after an agent that had no exception."""
 
 
 class HarborTrials:
@@ -95,7 +98,7 @@ def _kept(record: HarborTrial) -> dict[str, Any]:
     agent, model = record.agent_info, record.agent_info.model_info or HarborModelInfo()
     used = _used(record)
     exception = _exception(record)
-    outcome = _outcome(record, exception[0] if exception else None)
+    outcome = _outcome(record, *(exception or (None, None)))
     return {
         "run_id": _run_id(record),
         "agent": agent.name or UNKNOWN,
@@ -108,7 +111,7 @@ def _kept(record: HarborTrial) -> dict[str, Any]:
         "ended_at": event_time(record.finished_at),
         "duration_ms": _lasted(record),
         "outcome": outcome,
-        "is_error": None if outcome is Outcome.INTERRUPTED else exception is not None,
+        "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else outcome is not Outcome.COMPLETED,
         "ended_as": exception[0] if exception else None,
         "errors": [exception[1]] if exception and exception[1] else [],
         "cost_usd": _cost(used),
@@ -185,7 +188,8 @@ def _exception(record: HarborTrial) -> tuple[str, str | None] | None:
     return None
 
 
-def _outcome(record: HarborTrial, exception: str | None) -> Outcome:
+def _outcome(record: HarborTrial, exception: str | None, message: str | None) -> Outcome:
+    """Without an agent that was started, and where the environment or the tests failed, nothing is known of it."""
     if exception is None:
         return Outcome.COMPLETED if record.finished_at else Outcome.INTERRUPTED
     if exception in _LIMITS:
@@ -194,4 +198,11 @@ def _outcome(record: HarborTrial, exception: str | None) -> Outcome:
         return Outcome.REFUSED
     if exception in _INTERRUPTED:
         return Outcome.INTERRUPTED
-    return Outcome.API_ERROR if exception.startswith(_API) else Outcome.EXECUTION_ERROR
+    if exception in _AFTER_THE_AGENT:
+        return Outcome.COMPLETED
+    if exception.startswith(_API):
+        return Outcome.API_ERROR
+    has_started = record.agent_result or any(part.agent_execution for part in (record, *(record.step_results or ())))
+    if not has_started or is_harness_failure(f"{exception}: {message}"):
+        return Outcome.UNKNOWN
+    return Outcome.EXECUTION_ERROR

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.error_words import outcome_of_trial_error
 from ingest.agents.shared.tool_counts import ToolCounts
 from ingest.documents.times import event_time
 from schemas.rows.run import Outcome
@@ -136,4 +136,4 @@ def outcome_of(error: str) -> Outcome:
         return Outcome.MAX_TURNS
     if "maxbudget" in said or "maximumbudget" in said or "budgetfortask" in said:
         return Outcome.MAX_BUDGET
-    return outcome_of_error(error)
+    return outcome_of_trial_error(error)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
+from ingest.agents.shared.error_words import is_harness_failure
 from ingest.agents.shared.litellm_models import provider_of
 from ingest.agents.shared.litellm_tokens import tokens_of
 from ingest.agents.shared.record_id import canonical_hash
@@ -51,6 +52,8 @@ _ACTION = re.compile(r"^```(?:bash|mswea_bash_command)\s*\n", re.MULTILINE)
 _RETURN_CODE = re.compile(r"<returncode>(-?\d+)</returncode>")
 _TASK = re.compile(r"<pr_description>\s*(?:Consider the following PR description:\s*)?(.*?)\s*</pr_description>", re.DOTALL)
 _INTERRUPTED = frozenset(("", "UserInterruption", "KeyboardInterrupt"))
+_OF_ITS_START = ("CalledProcessError", "TimeoutExpired")
+"""Before the first call of a model: the command that starts the container failed."""
 
 
 class MiniSweAgent:
@@ -108,7 +111,7 @@ def _kept(record: MiniTrajectory) -> dict[str, Any]:
         "duration_ms": milliseconds_between(times[0], times[-1]) if len(times) > 1 and _is_timed(record) else None,
         "num_turns": _turns(record),
         "outcome": outcome,
-        "is_error": None if outcome is Outcome.INTERRUPTED else outcome is not Outcome.COMPLETED,
+        "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else outcome is not Outcome.COMPLETED,
         "ended_as": info.exit_status,
         "errors": _errors(record, outcome),
         "cost_usd": _cost(record),
@@ -220,7 +223,11 @@ def _outcome(record: MiniTrajectory) -> Outcome:
         return _limit(record)
     if status == "TimeExceeded":
         return Outcome.LIMIT_REACHED
-    return Outcome.INTERRUPTED if status in _INTERRUPTED else Outcome.EXECUTION_ERROR
+    if status in _INTERRUPTED:
+        return Outcome.INTERRUPTED
+    has_begun = record.info.model_stats is None or bool(record.info.model_stats.api_calls)
+    is_harness = is_harness_failure(status) or (status in _OF_ITS_START and not has_begun)
+    return Outcome.UNKNOWN if is_harness else Outcome.EXECUTION_ERROR
 
 
 def _limit(record: MiniTrajectory) -> Outcome:

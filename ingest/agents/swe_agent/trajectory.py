@@ -31,8 +31,13 @@ _ISSUE = re.compile(r"(?:^|\n)(?:ISSUE:|<pr_description>)\s*\n?(.*?)(?:\n\s*(?:I
 _COMMAND = re.compile(r"[^\s;|&<>()]+")
 
 _SUBMITTED = "submitted"
-_OUTCOMES = {"exit_cost": Outcome.MAX_BUDGET, "exit_context": Outcome.LIMIT_REACHED, "exit_total_execution_time": Outcome.LIMIT_REACHED}
-"""The end of a run that took no patch; any other is an error."""
+_OUTCOMES = {
+    "exit_cost": Outcome.MAX_BUDGET,
+    "exit_context": Outcome.LIMIT_REACHED,
+    "exit_total_execution_time": Outcome.LIMIT_REACHED,
+    "exit_environment_error": Outcome.UNKNOWN,
+}
+"""The end of a run that took no patch; any other is an error. Where its sandbox died, nothing is known of the agent."""
 
 
 class SweAgent:
@@ -73,7 +78,7 @@ def _kept(record: SweTrajectory) -> dict[str, Any]:
         "models": [_model(model, stats)] if stats.tokens_sent or stats.tokens_received else [],
         "num_turns": len(record.trajectory),
         "outcome": outcome,
-        "is_error": None if outcome is Outcome.INTERRUPTED else outcome is not Outcome.COMPLETED,
+        "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else outcome is not Outcome.COMPLETED,
         "ended_as": info.exit_status,
         "errors": [] if outcome in (Outcome.COMPLETED, Outcome.INTERRUPTED) else [info.exit_status or ""],
         "cost_usd": (stats.instance_cost or None) if record.trajectory else stats.instance_cost,

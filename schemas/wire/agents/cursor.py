@@ -18,9 +18,11 @@ class _Wire(BaseModel):
 
 
 class CursorUsage(_Wire):
-    """Tokens of a run, in disjoint classes; since 2026-03. Reasoning is not told."""
+    """Tokens of a run; since 2026-03. Reasoning is not told."""
 
-    input_tokens: WireCount | None = Field(default=None, alias="inputTokens", description="Uncached input.")
+    input_tokens: WireCount | None = Field(
+        default=None, alias="inputTokens", description="Input, with cache reads and writes where it is at least as much as both."
+    )
     output_tokens: WireCount | None = Field(default=None, alias="outputTokens", description="Output.")
     cache_read_tokens: WireCount | None = Field(default=None, alias="cacheReadTokens", description="Cache reads.")
     cache_write_tokens: WireCount | None = Field(default=None, alias="cacheWriteTokens", description="Cache writes.")

@@ -96,10 +96,13 @@ create or replace temp view common_words as
 select * from tachograph.common_words where false;
 create or replace temp view rare_words as
 select * from tachograph.rare_words where false;
+-- The detail of a look-alike is the name of its agent.
 create or replace temp view rejects as
 select
     * replace (
-        case when source_id in (select source_id from session_files) then 'not exported (--with-text)' else detail end as detail,
+        case
+            when reason <> 'look_alike' and source_id in (select source_id from session_files) then 'not exported (--with-text)' else detail
+        end as detail,
         case when source_id in (select source_id from session_files) then '' else excerpt end as excerpt
     )
 from tachograph.rejects;

@@ -1,0 +1,61 @@
+"""iFlow CLI's session transcripts → runs. They look like Claude Code's, but say 0 for all tokens, which is what they do not know.
+
+Its sessions are called `session-…`, its requests `request-…` (https://github.com/kenn-io/agentsview reads them).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar, cast
+
+from ingest.agents.base import ContextOf
+from ingest.agents.claude_code.transcript import ClaudeTranscript
+from ingest.agents.claude_code.transcript_lines import is_line
+from ingest.agents.shared.disjoint_tokens import unrecorded
+from ingest.documents.document import Document
+from schemas.agents import IFLOW
+from schemas.rows.kept_run import KeptRun
+from schemas.wire.agents.claude_transcript import Line, Message
+
+MODELS_KEPT = 100
+_SESSION = re.compile(r"session-[0-9a-f]{8}-")
+_ZEROS = "iFlow CLI writes 0 for all tokens."
+
+
+class IFlowTranscript(ClaudeTranscript):
+    """Session transcripts, `~/.iflow/projects/*/session-*.jsonl`."""
+
+    agent: ClassVar[str] = IFLOW.key
+
+    def __init__(self, context_of: ContextOf) -> None:
+        super().__init__(context_of)
+        self._models: dict[str, None] = {}
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return _is_iflows(document.value)
+
+    def note(self, event: dict[str, Any]) -> bool:
+        return _is_iflows(event) and super().note(event)
+
+    def resume(self, kept: KeptRun) -> bool:
+        self._models = dict.fromkeys(model.model_id for model in kept.models if model.model_id)
+        return super().resume(kept)
+
+    def _assistant(self, line: Line, message: Message) -> None:
+        """Without tokens the message makes no response; its model stays known."""
+        usage, model = message.get("usage"), message.get("model")
+        if type(usage) is dict and not any(usage.values()):
+            if isinstance(model, str) and model and len(self._models) < MODELS_KEPT:
+                self._models.setdefault(model)
+            message = cast("Message", {name: value for name, value in message.items() if name != "usage"})
+        super()._assistant(line, message)
+
+    def _kept(self, run_id: str, *, is_subagents: bool) -> dict[str, Any]:
+        values = super()._kept(run_id, is_subagents=is_subagents)
+        return values | {"models": [unrecorded(model, _ZEROS) for model in self._models], "num_turns": self._messages or None}
+
+
+def _is_iflows(value: dict[str, Any]) -> bool:
+    session = value.get("sessionId")
+    return isinstance(session, str) and _SESSION.match(session) is not None and is_line(value)
