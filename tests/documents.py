@@ -8,6 +8,7 @@ from typing import Any
 
 from ingest.agents.base import Context, Found
 from ingest.agents.readers import SourceReaders
+from ingest.agents.shared.reported_costs import settled
 from ingest.context.gather import SourceContext
 from ingest.documents.contents import Document, read
 from ingest.sources.files import Source
@@ -28,11 +29,11 @@ def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
         except InvalidRecord as error:
             rejects.append(error.detail)
             continue
-        runs += [one.rows.run for one in found if isinstance(one, Found)]
+        runs += [settled(one.rows).run for one in found if isinstance(one, Found)]
         rejects += [one.detail for one in found if not isinstance(one, Found)]
     for one in readers.end():
         if isinstance(one, Found):
-            runs.append(one.rows.run)
+            runs.append(settled(one.rows).run)
         else:
             rejects.append(one.detail)
     return runs, rejects

@@ -244,7 +244,7 @@ def test_cache_writes_of_unknown_lifetime_are_not_taken_for_a_split(store: Store
 
 
 def test_a_run_that_used_nothing_costs_nothing(store: Store) -> None:
-    put(store, {})
+    put(store, {}, duration_api_ms=0)
     [run] = rows(store, "select cost_list_usd, cost_cause, price_status from runs")
     assert list(run.values()) == [0, "same", "priced"]
 
