@@ -100,7 +100,10 @@ def checked_tables(made: Sequence[Rows], make: MakeTables | None = None) -> tupl
 
 
 def completed_tables(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """The tables of records with their claims, statements, findings and the costs that count. A wrong value that these stumble over is reported as the cause."""
+    """The tables of records with their claims, statements, findings and the costs that count.
+
+    A wrong value that these stumble over is reported as the cause.
+    """
     try:
         completed = [settled(rows) for rows in complete(made)]
     except Exception:

@@ -152,8 +152,8 @@ class RunRow(Row):
     credits_unit: Text | None = optional("Credit unit", "Unit of the credits: premium requests, credits, …")
     cost_own_usd: Usd | None = optional(
         "Reported cost",
-        "Cost the agent reported for this run (an estimate), excluding earlier runs in the same session: its total, or the sum of its models "
-        "where that is larger. Empty for $0 where tokens were used.",
+        "Cost the agent reported for this run (an estimate), excluding earlier runs in the same session: its total, or the sum of its "
+        "models where that is larger. Empty for $0 where tokens were used.",
     )
     cost_beyond_total_usd: Usd | None = optional(
         "Cost beyond the total",

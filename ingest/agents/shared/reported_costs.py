@@ -8,19 +8,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
 from ingest.agents.base import Rows
+from ingest.prices.model_ids import is_free
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RunRow
 
 COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are the same: agents add in binary floats."""
 
-_FREE = re.compile(r"[:/-]free$", re.IGNORECASE)
 _tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 
@@ -59,7 +58,7 @@ def is_unknown(run: RunRow, usage: Sequence[ModelUsageRow]) -> bool:
 def _may_cost(row: ModelUsageRow) -> bool:
     """Whether a model used tokens, or has no count of them, and is not free by its name."""
     counts = [count for count in _tokens(row) if count is not None]
-    return (any(counts) or not counts) and not _FREE.search(row.model_id or "")
+    return (any(counts) or not counts) and not is_free(row.model_id)
 
 
 def counted(total: Decimal | None, of_models: Iterable[Decimal | None]) -> Decimal | None:
