@@ -156,7 +156,7 @@ def paid(run: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def test_credits_are_dollars_since_they_are_billed_and_count_once_in_a_resumed_session() -> None:
-    """Two cumulative shutdowns: $0.174 and $0.261 in all, not $0.435. In April the same credits were none, and premium requests were paid for."""
+    """Two cumulative shutdowns: $0.261 in all, not $0.435. In April the same credits were no dollars: premium requests were paid for."""
     resumed = [event(20, "session.resume"), *turn(21, 11), shutdown(30, 150, 60, 25, 3, totalNanoAiu=26_100_000_001)]
     log = [*whole()[:-1], shutdown(9, 100, 50, totalNanoAiu=17_400_000_000), *resumed]
     [run] = read_log(lines(*billed(log)))

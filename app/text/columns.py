@@ -18,6 +18,7 @@ from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
 from app.text.words.claims import evidence_words
 from app.text.words.measured import NAMES as VERDICT_WORDS
 from app.text.words.measured import VERDICT_COLUMNS
+from app.text.words.measures import bound_sign
 from schemas.agents import AGENTS
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
@@ -91,7 +92,7 @@ class Column:
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
-        return self._at_least(row) + human(("no", "yes")[value] if isinstance(value, bool) else self._words(value, row), self.unit)
+        return self._bound(row) + human(("no", "yes")[value] if isinstance(value, bool) else self._words(value, row), self.unit)
 
     def _words(self, value: Any, row: Mapping[str, Any]) -> Any:
         """What people call a key; any other value as it is."""
@@ -109,11 +110,12 @@ class Column:
         """The value with nothing of a sum rounded away."""
         value = row[self.name]
         is_number = self.unit in EXACT_UNITS and not (isinstance(value, float) and not isfinite(value))
-        return self._at_least(row) + exact(value, self.unit) if is_number else self.cell(row)
+        return self._bound(row) + exact(value, self.unit) if is_number else self.cell(row)
 
-    def _at_least(self, row: Mapping[str, Any]) -> str:
-        """`≥ ` before a figure that is a lower bound."""
-        return "≥ " if self.name in _BOUNDED and row.get(LOWER_BOUNDS) and row[self.name] is not None else ""
+    def _bound(self, row: Mapping[str, Any]) -> str:
+        """`≥ ` before a figure that is a lower bound, `≤ ` before an upper one."""
+        is_least = self.name in _BOUNDED and row.get(LOWER_BOUNDS) and row[self.name] is not None
+        return "≥ " if is_least else bound_sign(row, self.name)
 
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""

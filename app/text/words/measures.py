@@ -19,6 +19,16 @@ BOUNDS = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimat
 
 Row = Mapping[str, Any]
 
+_SIGNS = {"upper_bound": "≤ ", "lower_bound": "≥ "}
+
+
+def bound_sign(row: Row, key: str) -> str:
+    """`≤ ` before a list-price cost of a run, or a sum, with upper bounds; `≥ ` with lower ones, `≈ ` with both or with estimates."""
+    bases = row.get("token_bounds") or row.get("tokens_basis") or ""
+    if key != LIST.column or row.get(key) is None or not any(one in BOUNDS for one in bases.split(", ")):
+        return ""
+    return _SIGNS.get(bases, "≈ ")
+
 
 def left_out(facts: Row, measure: CostMeasure) -> str:
     """How many runs the measure leaves out, and what they cost by the other one; empty where none. `facts`: COST_FACTS of the runs."""

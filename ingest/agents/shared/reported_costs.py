@@ -34,8 +34,8 @@ def settled(rows: Rows) -> Rows:
     total = None if is_unknown(run, usage) else run.cost_reported_usd
     cost = counted(total, [row.cost_own_usd for row in usage])
     if cost != total or total != run.cost_reported_usd:
-        beyond = None if cost is None or total is None else cost - total
-        told |= {"cost_reported_usd": total, "cost_own_usd": cost, "cost_beyond_total_usd": beyond}
+        beyond = Decimal() if cost is None or total is None else cost - total
+        told |= {"cost_reported_usd": total, "cost_own_usd": cost, "cost_beyond_total_usd": beyond if beyond > COST_TOLERANCE else None}
     return rows._replace(run=run.completed(told), model_usage=usage) if told else rows
 
 
@@ -62,13 +62,13 @@ def _may_cost(row: ModelUsageRow) -> bool:
 
 
 def counted(total: Decimal | None, of_models: Iterable[Decimal | None]) -> Decimal | None:
-    """The larger of the total and the sum of its models; without a total their sum, where each has a cost."""
+    """The sum of the models, unless the total is larger; without a total only where each has a cost."""
     costs = list(of_models)
     known = [cost for cost in costs if cost is not None]
     summed = sum(known, Decimal())
     if total is None:
         return summed if known and len(known) == len(costs) else None
-    return summed if summed - total > COST_TOLERANCE else total
+    return summed if known and total - summed <= COST_TOLERANCE else total
 
 
 def _cost_of(model: str, usage: Sequence[ModelUsageRow]) -> Decimal | None:

@@ -1,8 +1,8 @@
--- What a run cost by its agent, as `ingest.agents.shared.reported_costs.counted` has it: the larger of its total and the sum of its models;
--- without a total their sum, where each has a cost (`is_whole`). `model_costs`: that sum by run, of the costs as logged.
+-- What a run cost by its agent, as `ingest.agents.shared.reported_costs.counted` has it: the sum of its models, unless its total is larger;
+-- without a total only where each model has a cost (`is_whole`). `model_costs`: that sum by run, of the costs as logged.
 create or replace temp macro counted_cost(total, summed, is_whole) as case
     when total is null then case when is_whole then summed end
-    when summed - total > 0.000001 then summed
+    when total - summed <= 0.000001 then summed
     else total
 end;
 create or replace temp view model_costs as

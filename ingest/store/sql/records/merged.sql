@@ -113,7 +113,7 @@ set
     end,
     cost_beyond_total_usd = case
         when runs.cost_reported_usd is not distinct from merged.cost_reported_usd then runs.cost_beyond_total_usd
-        when merged.counted_usd > merged.cost_reported_usd then merged.counted_usd - merged.cost_reported_usd
+        when merged.counted_usd - merged.cost_reported_usd > 0.000001 then merged.counted_usd - merged.cost_reported_usd
     end,
     cost_reported_usd = merged.cost_reported_usd,
     agent_version = merged.agent_version,
