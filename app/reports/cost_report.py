@@ -225,7 +225,8 @@ def report(store: Store, request: Request) -> Report:
         measure = COST_MEASURES[request.cost] if request.cost else usual_measure(row)
         asked = replace(request.first, measure=measure)
         first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
-        listed = totals.select([name for key in metrics for name in (key, f"{key}{KNOWN_SUFFIX}")])
+        told = [name for key in metrics for name in (key, f"{key}{KNOWN_SUFFIX}")]
+        listed = totals.select([*told, *(("token_bounds",) if "token_bounds" not in told and LIST.total in told else ())])
         sections = (
             Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
             _groups(transaction, request, measure),

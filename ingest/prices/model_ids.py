@@ -23,8 +23,11 @@ PROVIDER_OF_WIRE_NAME = {
 }
 """`modelUsage.*.provider` → provider. For `gateway` and unknown words the id decides."""
 
-PROVIDER_OF_ROUTE = {"bedrock": "aws", "vertex_ai": "google", "vertex": "google", "azure": "azure", "azure_ai": "azure"}
-"""First part of `route/model` ids → cloud; any other `maker/model` id is one of OpenRouter."""
+PROVIDER_OF_ROUTE = {
+    "bedrock": "aws", "vertex_ai": "google", "vertex": "google", "gemini": "google", "azure": "azure", "azure_ai": "azure", "xai": "x-ai",
+    "moonshot": "moonshotai",
+}  # fmt: skip
+"""First part of `route/model` ids, by litellm's names → provider; any other `maker/model` id is one of OpenRouter."""
 
 PROVIDER_OF_FAMILY = {
     "claude": "anthropic",

@@ -22,9 +22,9 @@ Row = Mapping[str, Any]
 _SIGNS = {"upper_bound": "≤ ", "lower_bound": "≥ "}
 
 
-def bound_sign(row: Row, key: str) -> str:
+def bound_sign(row: Row, key: str, bounds: str | None = None) -> str:
     """`≤ ` before a list-price cost of a run, or a sum, with upper bounds; `≥ ` with lower ones, `≈ ` with both or with estimates."""
-    bases = row.get("token_bounds") or row.get("tokens_basis") or ""
+    bases = bounds or row.get("token_bounds") or row.get("tokens_basis") or ""
     if key != LIST.column or row.get(key) is None or not any(one in BOUNDS for one in bases.split(", ")):
         return ""
     return _SIGNS.get(bases, "≈ ")
