@@ -43,7 +43,8 @@ def test_every_instance_is_a_run_with_cost_and_score() -> None:
 
 def test_zero_is_no_cost() -> None:
     """The real files have $0 of instances that were resolved."""
-    assert [run["cost_reported_usd"] for run in read_log(results(0.0, 0.5, None))] == [None, Decimal("0.5"), None]
+    found = {run["task"]: run["cost_reported_usd"] for run in read_log(results(0.0, 0.5, None))}
+    assert found == {"task-0": None, "task-1": Decimal("0.5"), "task-2": None}
 
 
 def test_agent_and_model_are_named_above(store: Store, tmp_path: Path) -> None:
