@@ -39,7 +39,7 @@ GROUP_METRICS = (*DRAWN_METRICS, "cost_delta_share", "cache_saved_share", "cost_
 
 COST_FACTS = (
     "runs", "cost_usd", "cost_list_usd", "unreported_runs", "unreported_list_usd", "unlisted_runs", "unlisted_cost_usd", "bounded_runs",
-    "bounded_list_usd", "token_bounds",
+    "bounded_list_usd", "token_bounds", "unpriced_runs",
 )  # fmt: skip
 """Which runs have a reported cost, which a list-price cost, and how much of that are bounds."""
 

@@ -69,7 +69,8 @@ RUN_CARDS = listed(
     "cache_read_share", MORE,
 )  # fmt: skip
 RUN_COST = (
-    "cost_own_usd", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cache_saved_usd",
+    "cost_own_usd", "cost_reported_usd", "cost_beyond_total_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd",
+    "cache_saved_usd",
 )  # fmt: skip
 RUN_ENDING = (
     "outcome", "score", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",

@@ -53,7 +53,14 @@ def _unlisted(facts: Row) -> str:
         return said
     more = f"; {'it reports' if runs == 1 else 'they report'} {human(reported, Unit.USD)}" if reported else ""
     has = f"{_of(runs, facts['runs'])} {'has' if runs == 1 else 'have'}"
-    return f"{said} {has} no list-price cost: no tokens in the log, or no list price{more}.".strip()
+    return f"{said} {has} no list-price cost: {_why_unlisted(runs, facts['unpriced_runs'])}{more}.".strip()
+
+
+def _why_unlisted(runs: int, unpriced: int) -> str:
+    """Unpriced runs have tokens, the others have none."""
+    if unpriced in (0, runs):
+        return "no list price" if unpriced else "no tokens in the log"
+    return f"no tokens in the log ({runs - unpriced:,}), or no list price ({unpriced:,})"
 
 
 def _of(runs: int, of: int) -> str:
