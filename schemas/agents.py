@@ -171,7 +171,6 @@ COPILOT = Agent(
     "hexagram",
     agent_marks.COPILOT_MARKS,
     (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
-    untold=frozenset(("cost_reported_usd", "cost_own_usd")),
     program=Program(("copilot",), record_option="-p --output-format json"),
 )
 GROK = Agent(

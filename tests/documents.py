@@ -8,6 +8,7 @@ from typing import Any
 
 from ingest.agents.base import Context, Found
 from ingest.agents.readers import SourceReaders
+from ingest.agents.shared.reported_costs import settled
 from ingest.context.gather import SourceContext
 from ingest.documents.contents import Document, read
 from ingest.sources.files import Source
@@ -28,11 +29,11 @@ def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
         except InvalidRecord as error:
             rejects.append(error.detail)
             continue
-        runs += [one.rows.run for one in found if isinstance(one, Found)]
+        runs += [settled(one.rows).run for one in found if isinstance(one, Found)]
         rejects += [one.detail for one in found if not isinstance(one, Found)]
     for one in readers.end():
         if isinstance(one, Found):
-            runs.append(one.rows.run)
+            runs.append(settled(one.rows).run)
         else:
             rejects.append(one.detail)
     return runs, rejects
@@ -65,7 +66,8 @@ def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
     data = (log if isinstance(log, str) else json.dumps(log, indent=2)).encode()
     documents = [part for part in read(Source("log", data)) if isinstance(part, Document)]
     found = [*(one for document in documents for one in runs_with(readers, document) or ()), *runs_at_end(readers)]
-    rows = [{name: getattr(one.rows.run, name) for name in RunRow.model_fields} for one in found if isinstance(one, Found)]
+    runs = [settled(one.rows).run for one in found if isinstance(one, Found)]
+    rows = [{name: getattr(run, name) for name in RunRow.model_fields} for run in runs]
     return sorted(
         (row | {"cost": None if row["cost_own_usd"] is None else float(row["cost_own_usd"])} for row in rows),
         key=lambda row: str(row["run_id"]),

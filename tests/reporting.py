@@ -47,7 +47,7 @@ def fill(store: Store) -> Store:
         ).replace('"COST"', cost)
         logs.append(Source(f"log {number}", body.encode()))
     silent = record_text(uuid="silent", total_cost_usd=..., modelUsage={}, num_turns=..., duration_ms=...)
-    failed = record_text(uuid="failed", is_error=True, result="API Error: 500", total_cost_usd=0.000000007)
+    failed = record_text(uuid="failed", is_error=True, result="API Error: 500", total_cost_usd=0.000000007, modelUsage=...)
     ingest([*logs, Source("others", f"{silent}\n{failed}".encode())], store)
     for number, text in enumerate(HOSTILE):
         annotate(store, [f"u{number}"], Change({"task": text, "team": text}))
@@ -56,7 +56,7 @@ def fill(store: Store) -> Store:
 
 def _number(text: str) -> Decimal:
     """`$1,234.5` and `58.8s (58,844 ms)` as numbers."""
-    text = text.partition("(")[2] or text  # `4m 14s (253,963 ms)`
+    text = (text.partition("(")[2] or text).lstrip("≤≥≈ ")  # `4m 14s (253,963 ms)`, `≤ $1.50`
     return Decimal(text.split(" ", maxsplit=1)[0].replace("$", "").replace(",", "").replace("−", "-"))
 
 

@@ -96,7 +96,11 @@ SILENT: dict[str, list[list[str]]] = {
     ],
     "usage_above_total": [found(run(input_tokens=30, usage_input_tokens=30)), found(run(usage_input_tokens=30))],
     "cache_split": [found(run(), usage(cache_write_tokens=6, cache_write_5m_tokens=4)), found(run(), usage(cache_write_5m_tokens=4))],
-    "zero_cost": [found(run(cost_reported_usd=Decimal(0), output_tokens=0)), found(run(cost_reported_usd=None))],
+    "zero_cost": [
+        found(run(cost_reported_usd=Decimal(0), output_tokens=0, duration_api_ms=0)),
+        found(run(cost_reported_usd=None)),
+        found(run(cost_reported_usd=Decimal(0)), usage(cost_reported_usd=Decimal(0), model_id="z-ai/glm-4.7:free", output_tokens=20)),
+    ],
     "guessed_price": [found(run(), usage(cost_basis="list"))],
     "silent_failure": [
         found(run(outcome=Outcome.EXECUTION_ERROR, result=None, errors="boom")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +141,51 @@ def test_the_last_that_happened_says_how_it_ended(events: list[dict[str, Any]], 
     assert (run["outcome"], run["errors"]) == (outcome, errors)
 
 
-def test_newer_versions_may_tell_ai_units_only() -> None:
+def test_newer_versions_may_tell_ai_credits_only() -> None:
     [run] = read_log(lines(start(), *turn(1), shutdown(9, 1, totalPremiumRequests=None, totalNanoAiu=3_236_385_000)))
-    assert (run["credits"], run["credits_unit"]) == (3.236385, "AI units")
+    assert (run["credits"], run["credits_unit"]) == (3.236385, "AI credits")
+
+
+def billed(log: list[dict[str, Any]], month: int = 7) -> list[dict[str, Any]]:
+    """The events in another month of 2026: AI credits are dollars from June on."""
+    return [json.loads(json.dumps(one).replace("2026-04", f"2026-{month:02}")) for one in log]
+
+
+def paid(run: dict[str, Any]) -> tuple[Any, ...]:
+    return run["cost"], run["credits"], run["credits_unit"]
+
+
+def test_credits_are_dollars_since_they_are_billed_and_count_once_in_a_resumed_session() -> None:
+    """Two cumulative shutdowns: $0.261 in all, not $0.435. In April the same credits were no dollars: premium requests were paid for."""
+    resumed = [event(20, "session.resume"), *turn(21, 11), shutdown(30, 150, 60, 25, 3, totalNanoAiu=26_100_000_001)]
+    log = [*whole()[:-1], shutdown(9, 100, 50, totalNanoAiu=17_400_000_000), *resumed]
+    [run] = read_log(lines(*billed(log)))
+    assert (paid(run), run["model_costs_usd"]) == ((0.26100000001, 26.100000001, "AI credits"), (run["cost_own_usd"],))
+    [run] = read_log(lines(*log))
+    assert paid(run) == (None, 3, "premium requests")
+    [run] = read_log(lines(*log[:-1], *billed(log[-1:], month=6)))
+    assert run["cost"] == pytest.approx(0.087), "what was used before June is not billed"
+
+
+def test_credits_are_those_of_each_model_and_zero_credits_for_tokens_are_unknown() -> None:
+    usage = {"inputTokens": 100, "outputTokens": 10, "cacheReadTokens": 0, "cacheWriteTokens": 0}
+    metrics = {name: {"usage": usage, "totalNanoAiu": nano} for name, nano in (("gpt-5.4", 2 * 10**9), ("gpt-5-mini", 0))}
+    [run] = read_log(lines(*billed([start(), *turn(1), shutdown(9, 1, totalNanoAiu=2 * 10**9, modelMetrics=metrics)])))
+    assert (paid(run)[0], dict(zip(run["models"], run["model_costs_usd"], strict=True))) == (
+        0.02,
+        {"gpt-5-mini": None, "gpt-5.4": Decimal("0.02")},
+    )
+    [run] = read_log(lines(*billed([start(), *turn(1), shutdown(9, 100, totalNanoAiu=0)])))
+    assert (run["cost_reported_usd"], run["credits"]) == (None, 0)
+
+
+def test_a_session_that_crashed_has_the_credits_of_its_last_checkpoint(store: Store, tmp_path: Path) -> None:
+    points = [
+        event(second, "session.usage_checkpoint", totalNanoAiu=nano, totalPremiumRequests=1)
+        for second, nano in ((5, 10**9), (8, 3 * 10**9))
+    ]
+    [run] = ingested(store, tmp_path, events=lines(*billed([*whole()[:-1], *points])))
+    assert (run["outcome"], run["cost_own_usd"], run["credits"], counts(run)) == ("interrupted", Decimal("0.03"), 3, (None,) * 4)
 
 
 def test_a_printed_stream_has_premium_requests_and_no_tokens() -> None:

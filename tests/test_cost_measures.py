@@ -111,7 +111,7 @@ def test_runs_without_a_reported_cost_are_told_with_what_they_cost_at_list_price
         f"3 of 5 runs report no cost; at list prices they cost {both} (2 of them, incl. {bound} upper bounds)."
     )
     assert measure_words.left_out(told, LIST) == (
-        "2 of 5 runs have no list-price cost: no tokens in the log, or no list price; they report $3.00."
+        "2 of 5 runs have no list-price cost: no tokens in the log (1), or no list price (1); they report $3.00."
     )
     assert measure_words.bounds(told) == f"{bound} of the list-price cost are upper bounds (1 run)."
     assert exact != bound
@@ -192,7 +192,7 @@ def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, sc
     app.segmented_control(key="cost").set_value("list").run()
     assert not app.exception
     card = app.metric[0]
-    assert (card.label, card.value) == ("List-price cost", human(facts(mixed)["cost_list_usd"], RUN_METRICS["cost_usd"].unit))
+    assert (card.label, card.value) == ("List-price cost", "≤ " + human(facts(mixed)["cost_list_usd"], RUN_METRICS["cost_usd"].unit))
     assert any(heading.value.startswith("Cumulative list\\-price cost") or "list-price cost" in heading.value for heading in app.header)
     opened: AppTest = screens(mixed.location, cost="list")
     labels = [metric.label for metric in opened.metric]
@@ -234,7 +234,7 @@ def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) 
     first, second = run_cards(run)[:2]
     assert (first.label, first.value, first.note) == (
         "List-price cost",
-        human(bounded(mixed)[1], RUN_METRICS["cost_usd"].unit),
+        "≤ " + human(bounded(mixed)[1], RUN_METRICS["cost_usd"].unit),
         "an upper bound",
     )
     assert (second.label, second.note) == ("Reported cost", "not reported by TRAE")

@@ -193,7 +193,7 @@ def test_any_workbook_reads_back(table: pa.Table) -> None:
 
 
 def test_a_total_of_more_digits_than_a_cell_holds_stands_beside_it(store: Store) -> None:
-    runs = [record_text(uuid=cost, session_id=cost, total_cost_usd=float(cost)) for cost in ("87654321", "0.123456789")]
+    runs = [record_text(uuid=cost, session_id=cost, total_cost_usd=float(cost), modelUsage=...) for cost in ("87654321", "0.123456789")]
     ingest([Source("two", "\n".join(runs).encode())], store)
     rows = {row[0]: row for row in book(report(store, Request()))["Totals"].iter_rows(values_only=True)}
     assert rows["Reported cost"][3] == "$87,654,321.123456789"

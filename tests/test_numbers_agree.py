@@ -6,10 +6,12 @@ import html
 import json
 import os
 import re
+import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -24,13 +26,18 @@ from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters.chosen import Filters, choose
+from app.queries.usage.totals import Request as UsageRequest
+from app.queries.usage.totals import usage
 from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
+from app.text.columns import columns
+from app.text.formatting import human
 from app.text.grid_columns import RUNS, grid
 from app.text.text_tables import for_people
 from app.text.words import costs as cost_words
+from app.text.words.measures import bound_sign
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
@@ -38,7 +45,15 @@ from ingest.store.doubts import note_doubts
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.columns import MEASURES
+from schemas.unit_names import Unit
+from tachograph import open as open_store
+from tests import test_opencode as opencode
 from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
+from tests.reporting import READERS
+from tests.test_mcp import asked
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.slow
 
@@ -395,3 +410,159 @@ def test_a_chart_along_time_says_how_many_runs_have_no_date(copied: Store) -> No
     points = screen_queries.series(copied, Filters(), cost, "time")
     assert points["run_id"].to_pylist() == ["dated"]
     assert along_time.undrawn_note(points, cost, "time", 2) == "Not shown: 1 run without a reported cost or a recorded date."
+
+
+# the cost of odd runs, everywhere
+
+
+def _model(cost: float | None, tokens: int = 1000) -> dict[str, Any]:
+    told = {"inputTokens": tokens, "outputTokens": tokens, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
+    return told if cost is None else told | {"costUSD": cost}
+
+
+def _odd(store: Store) -> None:
+    """Runs whose totals and models disagree, also in a chain; that cost nothing, $0 for tokens, or an unknown part; and a bound."""
+    alone = {"usage": ...}
+    killed = {"claude-opus-4-6": _model(0.3), "claude-haiku-4-5": _model(1.17)}
+    later = {"claude-opus-4-6": _model(0.5, 2000), "claude-haiku-4-5": _model(1.4, 2000)}
+    start = json.dumps({"type": "system", "subtype": "init", "session_id": "chain", "model": "claude-opus-4-6"})
+    put(
+        store,
+        start,
+        record_text(uuid="chain-1", session_id="chain", total_cost_usd=0.3, modelUsage=killed, **alone),
+        record_text(uuid="chain-2", session_id="chain", total_cost_usd=0.5, modelUsage=later, **alone),
+        name="chain",
+    )
+    nothing = dict.fromkeys(("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"), 0)
+    put(
+        store,
+        record_text(uuid="usual", session_id="usual"),
+        record_text(uuid="killed", session_id="killed", total_cost_usd=0.3, modelUsage=killed, **alone),
+        record_text(uuid="part", session_id="part", total_cost_usd=1, modelUsage={"claude-opus-4-6": _model(0.7)}, **alone),
+        record_text(uuid="nameless", session_id="nameless", total_cost_usd=5, modelUsage=..., **alone),
+        record_text(uuid="untotalled", session_id="untotalled", total_cost_usd=..., modelUsage={"claude-opus-4-6": _model(0.4)}, **alone),
+        record_text(uuid="zero", session_id="zero", total_cost_usd=0, modelUsage={"claude-opus-4-6": _model(0)}, **alone),
+        record_text(
+            uuid="half", session_id="half", total_cost_usd=2, **alone,
+            modelUsage={"claude-opus-4-6": _model(2), "a-model-of-ours": _model(0)},
+        ),
+        record_text(
+            uuid="free", session_id="free", total_cost_usd=0, modelUsage={"z-ai/glm-4.5-air:free": _model(0)}, **alone
+        ),
+        record_text(uuid="idle", session_id="idle", total_cost_usd=0, duration_api_ms=0, modelUsage={}, is_error=True, usage=nothing),
+    )  # fmt: skip
+    put(store, json.dumps(opencode.export(opencode.answer(0, providerID="packyapi", modelID="gpt-5", cost=0))), name="gateway")
+    bound = opencode.answer(0, cost=0.25)
+    bound["parts"][-1]["tokens"] = opencode.tokens(output=328, reasoning=64)
+    put(store, json.dumps(opencode.export(bound, session=opencode.session_id(opencode.BEGAN + 9))), name="bound")
+
+
+ODD_USD = Decimal("1.9") + Decimal("0.25") + Decimal("1.47") + 1 + 5 + Decimal("0.4") + 2 + Decimal("0.25")
+ODD_BEYOND = Decimal("1.4") + Decimal("1.17")
+
+
+@pytest.fixture(scope="module")
+def odd(store_once: StoreOnce) -> Store:
+    return store_once("odd_costs", _odd)
+
+
+def test_each_odd_run_costs_what_its_figures_prove(odd: Store) -> None:
+    found = rows(
+        odd, "select run_id, cost_own_usd, cost_beyond_total_usd as beyond from v_runs where agent = 'claude-code' order by run_id"
+    )
+    assert {row["run_id"]: (row["cost_own_usd"], row["beyond"]) for row in found} == {
+        "chain-1": (Decimal("1.47"), Decimal("1.17")),
+        "chain-2": (Decimal("0.43"), Decimal("0.23")),
+        "free": (0, None),
+        "half": (2, None),
+        "idle": (0, None),
+        "killed": (Decimal("1.47"), Decimal("1.17")),
+        "nameless": (5, None),
+        "part": (1, None),
+        "untotalled": (Decimal("0.4"), None),
+        "usual": (Decimal("0.25"), None),
+        "zero": (None, None),
+    }
+    logged = rows(odd, "select run_id from v_runs where cost_reported_usd is null order by run_id")
+    assert [row["run_id"] for row in logged] == sorted(["untotalled", "zero", opencode.SESSION])
+    noticed = rows(odd, "select rule, list_sort(list(run_id)) as runs from findings where rule in ('cost_sum', 'zero_cost') group by rule")
+    assert {row["rule"]: row["runs"] for row in noticed} == {
+        "cost_sum": ["chain-1", "chain-2", "killed", "part"],
+        "zero_cost": sorted(["half", "zero", opencode.SESSION]),
+    }
+
+
+def test_a_rebuild_and_another_order_give_the_same_costs(odd: Store, tmp_path: Path) -> None:
+    costs = "select run_id, cost_own_usd, cost_reported_usd, cost_beyond_total_usd from runs order by run_id"
+    other = Store(tmp_path / "other.duckdb")
+    shutil.copy(odd.location, other.location)
+    rebuild(other)
+    assert rows(other, costs) == rows(odd, costs)
+
+
+def test_every_place_says_the_same_of_what_odd_runs_cost(
+    odd: Store, tachograph: Run, screens: Callable[..., AppTest], tmp_path: Path
+) -> None:
+    """The report, its groups and exports, lists of runs and models, budgets, usage, MCP, Python, the charts and the Overview."""
+    made, everything = report(odd, Request(by=("agent",))), Filters()
+    [whole] = made.section("totals").table.to_pylist()
+    assert (whole["cost_usd"], whole["cost_beyond_total_usd"]) == (ODD_USD, ODD_BEYOND)
+    sums = {
+        name: sum(filter(None, table["cost_usd"].to_pylist()))
+        for name, table in {
+            "agent": made.section("groups").table,
+            "models": made.section("models").table,
+            "all models": run_queries.models(odd, everything, by=()),
+            "models of the screen": cost_queries.models(odd, everything),
+            "parts of models": cost_queries.shares(odd, everything, "agent", 99),
+            "chart of runs": run_queries.model_rows(odd, everything, 99),
+            **{by: run_queries.summary(odd, everything, (by,), ("cost_usd",)) for by in ("model", "day", "repo", "outcome", "cause")},
+        }.items()
+    }
+    sums["runs"] = sum(filter(None, run_queries.runs(odd, everything)["cost_own_usd"].to_pylist()))
+    sums["top models"] = sum(share.usd for share in made.first.tops[0].shares)
+    [verdict, single] = check(odd, everything, {"max-total-usd": Decimal(1), "max-run-usd": Decimal(5)}).verdicts
+    sums["budget"] = verdict.found
+    used = usage(odd, UsageRequest(by=("model",)))
+    sums["usage"] = used.total["cost_reported_usd"][0].as_py()
+    sums["usage by model"] = sum(filter(None, used.table["cost_reported_usd"].to_pylist()))
+    sums |= {
+        name: read(EXPORTS[name].write_report(report(odd, Request())))["cost_usd"] for name, read in READERS.items() if name in EXPORTS
+    }
+    library = open_store(odd.location)
+    sums["python"] = library.report().sections["totals"].to_pylist()[0]["cost_usd"]
+    sums["python runs"] = sum(row["cost_own_usd"] or 0 for row in library.runs().to_pylist())
+    sums["python models"] = sum(row["cost_usd"] or 0 for row in library.models().to_pylist())
+    [answer] = asked(odd.location, ("cost_report", {}))
+    sums["mcp"] = Decimal(str(answer.structured_content["data"]["totals"]["cost_usd"]))
+    listed = simplejson.loads(tachograph("models", "--format", "json", "--db", odd.location).stdout, use_decimal=True)
+    sums["models, printed"] = sum(row["cost_usd"] or 0 for row in listed)
+    assert sums == dict.fromkeys(sums, ODD_USD)
+    assert single.found == 5
+    shares = [share.share for top in made.first.tops for share in top.shares if share.share is not None]
+    assert max(shares) <= 1
+    cards = [metric.value for metric in screens(odd.location).metric]
+    assert human(ODD_USD, Unit.USD) in " ".join(map(str, cards))
+
+
+def test_a_report_says_what_is_beyond_totals_and_what_zero_is(odd: Store) -> None:
+    notes = "\n".join(report(odd, Request()).first.notes)
+    assert "The models of 3 runs cost $2.57 more than their totals, which counts (finding cost_sum)." in notes
+    assert "2 runs report $0 for tokens that cost something: their cost is unknown (finding zero_cost)." in notes
+    assert "1 run cost more than reported: $0 for the tokens of some models (finding zero_cost)." in notes
+    assert "1 run used a model behind a gateway" in notes
+
+
+def test_a_sum_with_a_bound_in_it_is_a_bound(odd: Store) -> None:
+    """In each total, group and list, and not in what agents report."""
+    [whole] = run_queries.summary(odd, Filters(), (), ("cost_list_usd", "token_bounds")).to_pylist()
+    assert whole["token_bounds"] == "lower_bound"
+    sum_ = f"≥ {human(whole['cost_list_usd'], Unit.USD)}"
+    made = report(odd, Request(by=("agent",), cost="list"))
+    page = EXPORTS["md"].write_report(made).decode()
+    assert page.count(sum_) >= 2, "the first page and the total of the groups"
+    assert "≥ $" not in EXPORTS["md"].write_report(report(odd, Request(by=("agent",)))).decode().split("## Details")[0]
+    listed = for_people(answer := results.runs(odd, Filters(), None, "list"))
+    [cost] = [column for column in columns(listed, answer.of) if column.name == "cost_list_usd"]
+    assert sum(cost.cell(row).startswith("≥ ") for row in listed.to_pylist()) == 1
+    assert bound_sign(whole | {"token_bounds": "lower_bound, upper_bound"}, "cost_list_usd") == "≈ "

@@ -188,6 +188,14 @@ def is_by_hour_or_cheaper_kinds(model: Any) -> bool:
         ("claude-sonnet-latest", "anthropic", None, None),
         ("claude-opus-4-6", None, None, None),
         ("a-model-of-ours", "openai", None, None),
+        ("gpt-5.4", "packyapi", None, "2.5"),  # behind a gateway: as at the maker
+        ("claude-opus-4-6[1m]", "litellm", None, "5"),
+        ("GLM-4.6", "zai-coding-plan", None, "0.6"),
+        ("openrouter/openai/gpt-4o-mini", "openrouter", None, "0.15"),
+        ("claude-opus-4-65", "packyapi", None, None),
+        ("a-model-of-ours", "packyapi", None, None),
+        ("minimax-m2.7-free", "packyapi", None, None),
+        ("gpt-oss-120b", "ollama", None, None),  # on one's own machine
     ],
 )
 def test_which_price_a_model_id_has(model_id: str, provider: str | None, region: str | None, input_: str | None) -> None:
@@ -244,7 +252,7 @@ def test_cache_writes_of_unknown_lifetime_are_not_taken_for_a_split(store: Store
 
 
 def test_a_run_that_used_nothing_costs_nothing(store: Store) -> None:
-    put(store, {})
+    put(store, {}, duration_api_ms=0)
     [run] = rows(store, "select cost_list_usd, cost_cause, price_status from runs")
     assert list(run.values()) == [0, "same", "priced"]
 

@@ -83,6 +83,7 @@ def test_groups_add_up_and_the_unknown_group_is_shown(four_runs: Store) -> None:
 def test_every_model_has_its_own_share(four_runs: Store) -> None:
     rows = run_queries.models(four_runs, Filters()).to_pylist()
     assert [(row["model"], row["runs"], row["cost_usd"], row["cache_read_tokens"]) for row in rows] == [
+        (None, 1, Decimal("3.75"), None),  # what a run cost beyond its models
         ("glm-5", 1, Decimal(2), 0),
         ("claude-opus-4-6", 2, Decimal(1), 30),
         ("claude-haiku-4-5", 1, Decimal("0.25"), 10),

@@ -39,7 +39,7 @@ GROUP_METRICS = (*DRAWN_METRICS, "cost_delta_share", "cache_saved_share", "cost_
 
 COST_FACTS = (
     "runs", "cost_usd", "cost_list_usd", "unreported_runs", "unreported_list_usd", "unlisted_runs", "unlisted_cost_usd", "bounded_runs",
-    "bounded_list_usd", "token_bounds",
+    "bounded_list_usd", "token_bounds", "unpriced_runs",
 )  # fmt: skip
 """Which runs have a reported cost, which a list-price cost, and how much of that are bounds."""
 
@@ -152,7 +152,7 @@ def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> p
     chosen = f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)" if filters else f"where {COUNTED}"
     sql = f"""
         select model, provider, region, count(*) as uses, {figures}, count(cost_list_usd) as priced_uses
-        from model_usage {chosen}
+        from v_model_rows {chosen}
         group by model, provider, region order by {measure.total} desc nulls last, model, provider, region"""
     return fetch(store, sql, condition.parameters)
 

@@ -39,7 +39,9 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
 
     `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies, and probable second logs of a session. Of sessions
     that begin alike, all but the most expensive: they share at most so much.
-    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process.
+    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: whose models
+    cost more than their totals. `zero_runs`: that report $0 for their tokens, `part_zero_runs` for those of some models only.
+    `gateway_runs`, `gateway_usd`: at list prices of makers of models behind a gateway.
     """
     condition = where(filters)
     sql = f"""
@@ -65,8 +67,17 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
                 and run_id in (select run_id from findings where rule = 'possible_duplicate')
             group by agent, started_at
             having count(distinct session_id) > 1
+        ),
+        zeros as (select run_id, cost_own_usd from chosen semi join (from findings where rule = 'zero_cost') as found using (run_id)),
+        gateways as (
+            select run_id, cost_list_usd from model_usage
+            semi join chosen using (run_id) where contains(price_source, ', behind the gateway ')
         )
         select
+            (select count(distinct run_id) from gateways) as gateway_runs, (select sum(cost_list_usd) from gateways) as gateway_usd,
+            (select count(*) from zeros where cost_own_usd is null) as zero_runs,
+            (select count(*) from zeros where cost_own_usd is not null) as part_zero_runs,
+            count(cost_beyond_total_usd) as beyond_runs, sum(cost_beyond_total_usd) as beyond_usd,
             cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select sum(usd) from copies) as copied_usd,
             count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter (is_carried_over) as carried_usd
         from chosen"""

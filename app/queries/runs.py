@@ -74,10 +74,12 @@ def models(
 
 
 def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
-    """(reported cost that runs attribute to no model, runs with such a cost): what sums over models lack."""
+    """(reported cost that runs attribute to no model, runs with such a cost): what a list of models has in a line without a name."""
     condition = where(filters)
-    rest = "cost_own_usd - coalesce(list_sum(model_costs_usd), 0)"
-    sql = f"select coalesce(sum({rest}), 0) as usd, count_if({rest} <> 0)::bigint as runs from v_runs where {condition.sql}"
+    sql = f"""
+        select coalesce(sum(cost_own_usd), 0) as usd, count(distinct run_id) as runs
+        from v_model_rows semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)
+        where model is null and cost_own_usd <> 0"""
     [found] = fetch(store, sql, condition.parameters).to_pylist()
     return found["usd"], found["runs"]
 
@@ -107,7 +109,7 @@ def runs(store: Store, filters: Filters, limit: int | None = None, measure: Cost
 def model_rows(store: Store, filters: Filters, limit: int, measure: CostMeasure = REPORTED) -> pa.Table:
     """Each model's share of the `limit` most expensive runs: one row per model of a run, most expensive run first.
 
-    A run that tells no model's cost has one row without a model, so that the rows add up to what the runs cost.
+    What a run cost beyond its models is a row without a model, so that the rows add up to what the runs cost.
     """
     condition, cost = where(filters), measure.column
     chosen = f"select place, run_id, {cost} from v_runs where {condition.sql} order by {cost} desc nulls last, run_id limit {int(limit)}"
@@ -129,8 +131,9 @@ def model_shares(store: Store, chosen: str, parameters: dict[str, Any], measure:
                    case when chosen.{cost} is not null then usage.{cost} end as cost_usd
             from chosen join usage using (run_id)
             union all
-            select run_id, {cost}, null, null, null, {cost}
-            from chosen where run_id not in (select run_id from usage where {cost} is not null)
+            select run_id, chosen.{cost}, null, null, null, chosen.{cost} - coalesce(of_models.usd, 0)
+            from chosen left join (select run_id, sum({cost}) as usd from usage group by run_id) as of_models using (run_id)
+            where of_models.usd is null or abs(chosen.{cost} - of_models.usd) > 0.000001
         )
         select run_id, title, model, provider, region, cost_usd from shares join named using (run_id)
         order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""

@@ -31,6 +31,7 @@ from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
+from app.text.columns import BOUNDS_COLUMN, with_bounds
 from app.text.formatting import human, known_of
 from app.text.untold import untold_groups_note, untold_note
 from app.text.words import measures as measure_words
@@ -221,11 +222,13 @@ def report(store: Store, request: Request) -> Report:
         header = Header(title, store.location, asked_for, request.by, request.zone, this_moment(), coverage)
         metrics = with_runs(request.metrics or TOTALS)
         totals = run_queries.summary(transaction, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS))))
+        totals = with_bounds(totals)
         [row] = totals.to_pylist()
         measure = COST_MEASURES[request.cost] if request.cost else usual_measure(row)
         asked = replace(request.first, measure=measure)
         first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
-        listed = totals.select([name for key in metrics for name in (key, f"{key}{KNOWN_SUFFIX}")])
+        told = [name for key in metrics for name in (key, f"{key}{KNOWN_SUFFIX}")]
+        listed = totals.select([*told, *([BOUNDS_COLUMN] if LIST.total in told else [])])
         sections = (
             Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
             _groups(transaction, request, measure),

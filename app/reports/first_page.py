@@ -164,7 +164,13 @@ class FirstPage:
         change, before = self._change
         failed = f"{ended - self.totals['completed']:,} of {plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}"
         return [
-            Figure(f"Total {self.measure.name}", human(cost, Unit.USD), cost, Unit.USD, self._known),
+            Figure(
+                f"Total {self.measure.name}",
+                measure_words.bound_sign(self.totals, self.measure.total) + human(cost, Unit.USD),
+                cost,
+                Unit.USD,
+                self._known,
+            ),
             Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
             Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if ended else ""),
@@ -374,12 +380,38 @@ def _carried(basis: Basis) -> str:
     return f"The cost of {plural(runs, 'run')}{cost} may include an earlier process (finding api_time_beyond_wall)." if runs else ""
 
 
+def _beyond(basis: Basis) -> str:
+    """What models cost more than the totals of their records: it is in the cost."""
+    runs, usd = basis.covers["beyond_runs"], basis.covers["beyond_usd"]
+    if not runs or basis.measure is LIST:
+        return ""
+    said = f"The models of {plural(runs, 'run')} cost {human(usd, Unit.USD)} more than {'its total' if runs == 1 else 'their totals'}"
+    return f"{said}, which counts (finding cost_sum)."
+
+
+def _zero(basis: Basis) -> str:
+    """Runs whose agents report $0 for tokens that cost something."""
+    runs, part = basis.covers["zero_runs"], basis.covers["part_zero_runs"]
+    whose = "its cost is" if runs == 1 else "their cost is"
+    said = f"{plural(runs, 'run')} report{'s' if runs == 1 else ''} $0 for tokens that cost something: {whose} unknown (finding zero_cost)."
+    more = f"{plural(part, 'run')} cost more than reported: $0 for the tokens of some models (finding zero_cost)."
+    return " ".join((*([said] if runs else []), *([more] if part else [])))
+
+
+def _gateways(basis: Basis) -> str:
+    """Runs at the list prices of makers of models behind a gateway."""
+    runs, usd = basis.covers["gateway_runs"], basis.covers["gateway_usd"]
+    said = f"{plural(runs, 'run')} used a model behind a gateway: {human(usd, Unit.USD)} of the list-price cost"
+    return f"{said} are at the prices of the models' makers." if runs and usd is not None else ""
+
+
 def _excluded(basis: Basis) -> str:
     return excluded_words(basis.covers["excluded_runs"])
 
 
 NOTES: tuple[Callable[[Basis], str], ...] = (
-    _estimates, _left_out_by_measure, _list_prices, _unpriced, _bounded, _copies, _carried, _undated, _left_out, _excluded,
+    _estimates, _beyond, _zero, _left_out_by_measure, _list_prices, _gateways, _unpriced, _bounded, _copies, _carried, _undated, _left_out,
+    _excluded,
 )  # fmt: skip
 """The caveats in their order; one that has nothing to say is empty."""
 

@@ -93,8 +93,7 @@ def models(store: Store, filters: Filters, cost: str = "") -> Answer:
         left_out = unattributed_words(*run_queries.unattributed(transaction, chosen))
         covered = facts["runs"]
     left_out = model_note(left_out, facts, measure, total)
-    named = f", {_runs(total):,} of them with models" if _runs(total) < covered else ""
-    about = heading(plural(covered, "run") + named, store.location, filters)
+    about = heading(plural(covered, "run"), store.location, filters)
     kept = with_origins(MODELS_KEPT, table)
     return Answer(table, about, tuple(dict.fromkeys((*kept, *MODELS_SHOWN))), _without_causes(total), MODELS, kept, left_out)
 

@@ -17,11 +17,11 @@ from ingest.store.database import Store
 from schemas.catalogue.usage import BLOCK, LOWER_BOUNDS, OUTSIDE, RESETS, TOOLS, USAGE, WHOLE_RUNS
 from schemas.text import plural
 
+REPORTED_USD = "cost_reported_usd"
 COMPACT = ("responses", "total_tokens", "cost_list_usd")
 TOOLS_COMPACT = ("tool_calls", "failed_calls", "calling_cost_list_usd")
 _SHOWN = (
-    *COMPACT, OUTSIDE, "output_tokens", "input_tokens", "cache_write_tokens", "cache_read_tokens", "cost_reported_usd",
-    "sessions", "models",
+    *COMPACT, REPORTED_USD, OUTSIDE, "output_tokens", "input_tokens", "cache_write_tokens", "cache_read_tokens", "sessions", "models",
 )  # fmt: skip
 _OTHERS_NEED = (WHOLE_RUNS, LOWER_BOUNDS)
 """What cells of other columns say too: left out where it is 0 everywhere."""
@@ -40,6 +40,8 @@ def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
     if not request.of_tools:
         shown = (*shown, *(key for key in _OTHERS_NEED if total[key]), *_resets(used.table))
     kept = (*request.by, *(TOOLS_COMPACT if request.of_tools else COMPACT))
+    if total.get(REPORTED_USD) is not None and not compact:  # beside the list price: both costs answer one question
+        kept = (*kept, REPORTED_USD)
     return Answer(used.table, about, (*request.by, *shown), _like(used.total, used.table, request), of, kept, " ".join(words.notes(used)))
 
 

@@ -6,7 +6,7 @@ differ in layout only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -18,7 +18,9 @@ from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
 from app.text.words.claims import evidence_words
 from app.text.words.measured import NAMES as VERDICT_WORDS
 from app.text.words.measured import VERDICT_COLUMNS
+from app.text.words.measures import bound_sign
 from schemas.agents import AGENTS
+from schemas.catalogue.cost_measures import LIST
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
 from schemas.catalogue.usage import LOWER_BOUNDS, USAGE_DIMENSIONS, WHOLE_RUNS
@@ -48,6 +50,9 @@ def agent_name(key: str) -> str:
 
 _BOUNDED = ("output_tokens", "total_tokens", "cost_list_usd")
 """Figures that are lower bounds in a row of usage that counts LOWER_BOUNDS."""
+
+BOUNDS_COLUMN = f"{LIST.column}_bounds"
+"""What bounds the list-price cost of the row: no column of its own, but a sign before the cost."""
 
 _BASES = (("runs",), ("responses", WHOLE_RUNS), ("calling_responses",))
 """What the figures of a row rest on: the first of these that it counts."""
@@ -91,7 +96,7 @@ class Column:
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
-        return self._at_least(row) + human(("no", "yes")[value] if isinstance(value, bool) else self._words(value, row), self.unit)
+        return self._bound(row) + human(("no", "yes")[value] if isinstance(value, bool) else self._words(value, row), self.unit)
 
     def _words(self, value: Any, row: Mapping[str, Any]) -> Any:
         """What people call a key; any other value as it is."""
@@ -109,11 +114,12 @@ class Column:
         """The value with nothing of a sum rounded away."""
         value = row[self.name]
         is_number = self.unit in EXACT_UNITS and not (isinstance(value, float) and not isfinite(value))
-        return self._at_least(row) + exact(value, self.unit) if is_number else self.cell(row)
+        return self._bound(row) + exact(value, self.unit) if is_number else self.cell(row)
 
-    def _at_least(self, row: Mapping[str, Any]) -> str:
-        """`≥ ` before a figure that is a lower bound."""
-        return "≥ " if self.name in _BOUNDED and row.get(LOWER_BOUNDS) and row[self.name] is not None else ""
+    def _bound(self, row: Mapping[str, Any]) -> str:
+        """`≥ ` before a figure that is a lower bound, `≤ ` before an upper one."""
+        is_least = self.name in _BOUNDED and row.get(LOWER_BOUNDS) and row[self.name] is not None
+        return "≥ " if is_least else bound_sign(row, self.name, row.get(BOUNDS_COLUMN))
 
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""
@@ -146,10 +152,18 @@ def column(entry: Entry, known: str | None = None) -> Column:
     return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), is_name)
 
 
+def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
+    """The table with what bounds its list-price costs beside them, so that their cells say so; `shown`: columns that are chosen."""
+    told = next((name for name in ("token_bounds", "tokens_basis") if name in table.column_names), None)
+    if told is None or LIST.column not in (shown or table.column_names) or BOUNDS_COLUMN in table.column_names:
+        return table
+    return table.append_column(BOUNDS_COLUMN, table[told])
+
+
 def _notes(schema: pa.Schema) -> set[str]:
-    """Counts beside a figure. A label's key may end like one: its values are text."""
+    """Counts and bounds beside a figure. A label's key may end like a count: its values are text."""
     names = {field.name for field in schema if field.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(field.type)}
-    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names}
+    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names} | {BOUNDS_COLUMN}
 
 
 def _column(field: pa.Field, of: Columns, notes: set[str]) -> Column:

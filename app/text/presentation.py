@@ -18,7 +18,7 @@ from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_
 from app.text.formatting import human, known_of, short_id
 from app.text.words.claims import evidence_words
 from app.text.words.measured import cost_per
-from app.text.words.measures import bounds_note, one_bound
+from app.text.words.measures import bound_sign, bounds_note, one_bound
 from ingest.store.doubts import DOUBTS
 from ingest.store.sessions.chains import ASSUMED, ASSUMED_MEANING
 from schemas.catalogue.columns import RUNS
@@ -69,7 +69,8 @@ RUN_CARDS = listed(
     "cache_read_share", MORE,
 )  # fmt: skip
 RUN_COST = (
-    "cost_own_usd", "cost_reported_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cache_saved_usd",
+    "cost_own_usd", "cost_reported_usd", "cost_beyond_total_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd",
+    "cache_saved_usd",
 )  # fmt: skip
 RUN_ENDING = (
     "outcome", "score", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",
@@ -106,7 +107,8 @@ def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:
     metric = RUN_METRICS[key]
     known = known_of(int(row[f"{key}{KNOWN_SUFFIX}"]), runs)
     bounded = bounds_note(row) if key == LIST.total else ""
-    return Card(metric.label, human(row[key], metric.unit), metric.meaning, ", ".join(filter(None, (known and f"{known} runs", bounded))))
+    value = bound_sign(row, key) + human(row[key], metric.unit)
+    return Card(metric.label, value, metric.meaning, ", ".join(filter(None, (known and f"{known} runs", bounded))))
 
 
 def run_cards(run: Mapping[str, Any]) -> list[Card]:
@@ -114,7 +116,7 @@ def run_cards(run: Mapping[str, Any]) -> list[Card]:
     by_list = (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
     first = RUN_CARDS.index(REPORTED.column)
     figures = [RUNS[key] for key in (*RUN_CARDS[:first], *by_list, *RUN_CARDS[first:])]
-    return [Card(one.label, human(run[one.key], one.unit), one.meaning, _note(run, one.key)) for one in figures]
+    return [Card(one.label, bound_sign(run, one.key) + human(run[one.key], one.unit), one.meaning, _note(run, one.key)) for one in figures]
 
 
 def _note(run: Mapping[str, Any], key: str) -> str:
@@ -125,6 +127,10 @@ def _note(run: Mapping[str, Any], key: str) -> str:
         return one_bound(run["tokens_basis"])
     if key != "cost_own_usd" or run["cost_own_usd"] == run["cost_reported_usd"]:
         return ""
+    if run["cost_beyond_total_usd"]:
+        return f"Sum of its models; total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
+    if run["cost_reported_usd"] is None:
+        return "Sum of its models; no total is logged"
     return f"Session total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
 
 

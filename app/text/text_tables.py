@@ -18,7 +18,7 @@ from rich.text import Text
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import Answer
-from app.text.columns import Column, columns, with_starts
+from app.text.columns import BOUNDS_COLUMN, Column, columns, with_bounds, with_starts
 from app.text.formatting import MINUS, UNKNOWN
 from schemas.text import one_line
 
@@ -62,11 +62,11 @@ class Drawing:
 
 def for_people(answer: Answer) -> pa.Table:
     """The chosen columns without those where nothing is known, and the total as last row."""
-    table = _chosen(with_starts(answer.table), answer.shown)
+    table = _chosen(with_bounds(with_starts(answer.table), answer.shown), answer.shown)
     if answer.total is None:
         return table
     first = table.column_names[0]
-    total = answer.total.append_column(first, pa.array([TOTAL], pa.string()))
+    total = with_bounds(answer.total).append_column(first, pa.array([TOTAL], pa.string()))
     for name in table.column_names:
         if name not in total.column_names:
             total = total.append_column(name, pa.array([" "], pa.string()))  # a blank; empty text would count as unknown
@@ -98,7 +98,7 @@ def _chosen(table: pa.Table, shown: tuple[str, ...]) -> pa.Table:
     if not (shown and table.num_rows):
         return table.select(shown) if shown else table
     known = [name for name in shown[1:] if table[name].null_count < table.num_rows and _says_something(table[name])]
-    counts = [f"{name}{KNOWN_SUFFIX}" for name in known]
+    counts = [*(f"{name}{KNOWN_SUFFIX}" for name in known), BOUNDS_COLUMN]
     return table.select([shown[0], *known, *(name for name in counts if name in table.column_names)])
 
 

@@ -7,15 +7,15 @@ the standard ones are taken.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
 
 from ingest.prices.library import DataSnapshot, ModelInfo, ModelPrice, StartDateConstraint, TieredPrices, get_snapshot
-from ingest.prices.model_ids import parse_model_id
+from ingest.prices.model_ids import LOCAL_PROVIDERS, is_free, makers, parse_model_id
 from schemas.rows.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, ModelKey, Rates, TieredRates
 
 ANTHROPIC = "anthropic"
@@ -26,18 +26,26 @@ as much, output half as much again. Anthropic's price page had it for Sonnet 4 w
 
 _LONG_INPUT, _LONG_OUTPUT = Decimal(2), Decimal("1.5")
 
+_ROUTERS = ("openrouter", "github-copilot")
+"""Providers of the library that pass requests on to the makers of models, at their prices."""
+
+_PROXY = re.compile(r"litellm|proxy|gateway", re.IGNORECASE)
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
 _LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Rates from a day (UTC) on, until the next period. `variants`: other rates at the same time, by name."""
+    """Rates from a day (UTC) on, until the next period. `variants`: other rates at the same time, by name.
+
+    `gateway`: the provider behind which the model was used, where the library has the price of its maker only.
+    """
 
     since: date
     tiered: TieredRates
     source: str
     variants: tuple[tuple[str, TieredRates], ...] = ()
+    gateway: str | None = None
 
     @property
     def rates(self) -> Rates:
@@ -51,10 +59,10 @@ def periods(key: ModelKey) -> tuple[Period, ...]:
     found = _found(key)
     if found is None:
         return ()
-    provider_id, model = found
-    source = f"genai-prices {version('genai-prices')}: {provider_id}/{model.id}"
+    provider_id, model, gateway = found
+    source = f"genai-prices {version('genai-prices')}: {provider_id}/{model.id}{f', behind the gateway {gateway}' if gateway else ''}"
     made = (_period(model, day, source, provider_id) for day in _boundaries(model))
-    return tuple(period for period in made if period)
+    return tuple(replace(period, gateway=gateway) for period in made if period)
 
 
 def newest_price(until: date) -> date:
@@ -96,17 +104,41 @@ def known_models() -> tuple[tuple[str, str], ...]:
     )
 
 
-def _found(key: ModelKey) -> tuple[str, ModelInfo] | None:
-    """Provider and entry of the library. Without a provider there is no price, since prices differ between providers."""
+def _found(key: ModelKey) -> tuple[str, ModelInfo, str | None] | None:
+    """Provider and entry of the library, and the gateway where the price is that of the maker of a model behind one.
+
+    Without a provider there is no price, since prices differ between providers. A provider that the library does not have is a gateway: a
+    proxy, a reseller, a coding plan.
+    """
     if key.provider is None:
         return None
     snapshot = get_snapshot()
-    for reference in _references(key):
-        model = _lookup(snapshot, reference, key.provider)
-        if model is not None and not _is_cut_short(snapshot, reference, key.provider, model):
-            return key.provider, model
-    named = _by_name(snapshot, key) if key.model_id == key.model else None
-    return (key.provider, named) if named else None
+    is_listed = any(provider.id == key.provider for provider in snapshot.providers)
+    is_proxy = not is_listed and _PROXY.search(key.provider)  # the library takes such a name for that of any provider
+    if not is_proxy and (model := _entry(snapshot, _references(key), key.provider)):
+        return key.provider, model, None
+    if key.model_id == key.model and (named := _by_name(snapshot, key)):
+        return key.provider, named, None
+    if (is_listed and key.provider not in _ROUTERS) or key.provider.lower() in LOCAL_PROVIDERS or is_free(key.model_id):
+        return None
+    for maker in makers(key.model, key.provider):
+        if not _PROXY.search(maker) and (model := _entry(snapshot, _names_behind(key), maker)):
+            return maker, model, None if maker == key.provider else key.provider
+    return None
+
+
+def _entry(snapshot: DataSnapshot, references: Iterable[str], provider: str) -> ModelInfo | None:
+    """The entry of a provider for the first of these names that it has."""
+    for reference in references:
+        model = _lookup(snapshot, reference, provider)
+        if model is not None and not _is_cut_short(snapshot, reference, provider, model):
+            return model
+    return None
+
+
+def _names_behind(key: ModelKey) -> Iterator[str]:
+    """The names of a model at its maker: the id as logged without the routes before it, and the plain name."""
+    yield from (_CONTEXT_SUFFIX.sub("", key.model_id.strip()).rpartition("/")[2], key.model)
 
 
 def _by_name(snapshot: DataSnapshot, key: ModelKey) -> ModelInfo | None:

@@ -23,8 +23,11 @@ PROVIDER_OF_WIRE_NAME = {
 }
 """`modelUsage.*.provider` → provider. For `gateway` and unknown words the id decides."""
 
-PROVIDER_OF_ROUTE = {"bedrock": "aws", "vertex_ai": "google", "vertex": "google", "azure": "azure", "azure_ai": "azure"}
-"""First part of `route/model` ids → cloud; any other `maker/model` id is one of OpenRouter."""
+PROVIDER_OF_ROUTE = {
+    "bedrock": "aws", "vertex_ai": "google", "vertex": "google", "gemini": "google", "azure": "azure", "azure_ai": "azure", "xai": "x-ai",
+    "moonshot": "moonshotai",
+}  # fmt: skip
+"""First part of `route/model` ids, by litellm's names → provider; any other `maker/model` id is one of OpenRouter."""
 
 PROVIDER_OF_FAMILY = {
     "claude": "anthropic",
@@ -43,6 +46,26 @@ PROVIDER_OF_FAMILY = {
 }
 """Beginning of a plain id → the maker, who is the provider unless the form of the id names another. Open-weight families are left out."""
 
+LOCAL_PROVIDERS = frozenset(
+    (
+        "ollama",
+        "lmstudio",
+        "lm_studio",
+        "lm-studio",
+        "llamacpp",
+        "llama.cpp",
+        "llama-cpp",
+        "vllm",
+        "hosted_vllm",
+        "sglang",
+        "mlx",
+        "local",
+        "localhost",
+    )
+)
+"""Providers that run a model on one's own machine: no maker's price applies, even where the maker sells a model of that name."""
+
+_FREE = re.compile(r"[:/-]free$", re.IGNORECASE)
 _REGION_PREFIX = re.compile(r"^(us-gov|us|eu|apac|jp|au|ca|sa|global)\.")
 _MAKER_PREFIX = re.compile(r"^[a-z0-9]+\.(?=[a-z])")
 _BEDROCK_VERSION = re.compile(r"-v\d+(:\d+)?(:\d+k)?$")
@@ -62,6 +85,18 @@ class ModelId:
     model: str
     provider: str | None
     region: str | None
+
+
+def is_free(logged: str | None) -> bool:
+    """Whether the id says that the model costs nothing: `z-ai/glm-4.5-air:free`, `minimax-m2-free`."""
+    return _FREE.search(logged or "") is not None
+
+
+def makers(model: str, provider: str) -> tuple[str, ...]:
+    """Providers whose price holds for a model behind a gateway: the one that the gateway is named after, then its maker, by any name."""
+    maker = _provider(model, bedrock=False)
+    abroad = "zai" if maker == "zhipuai" else None  # one maker, two price lists
+    return tuple(dict.fromkeys(filter(None, (provider.lower().partition("-")[0], abroad, maker))))
 
 
 @lru_cache(maxsize=4096)

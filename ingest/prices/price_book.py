@@ -22,7 +22,10 @@ LONG_CONTEXT = "long context"
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a model from one day until another, and its source. `has_tiers`: long requests cost more."""
+    """The price of a model from one day until another, and its source. `has_tiers`: long requests cost more.
+
+    `gateway`: the provider behind which the model was used, where the price is its maker's.
+    """
 
     key: ModelKey
     since: date
@@ -31,6 +34,7 @@ class Price:
     source: str
     has_tiers: bool
     alternatives: tuple[Alternative, ...]
+    gateway: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,10 @@ class PriceBook:
             listed = self._listed(key, since, list_prices.at(library, since))
             if listed:
                 tiered, source, _ = listed
-                found = alternatives(tiered.base, list_prices.at(library, since), list_prices.at(everywhere, since), library)
-                yield Price(key, since, until, tiered.base, source, bool(tiered.tiers), found)
+                period = list_prices.at(library, since)
+                found = alternatives(tiered.base, period, list_prices.at(everywhere, since), library)
+                gateway = period.gateway if period and self._own.price(key, since) is None else None
+                yield Price(key, since, until, tiered.base, source, bool(tiered.tiers), found, gateway)
 
     def request_prices(self, key: ModelKey, service: Service) -> Iterator[RequestPrice]:
         """The prices of requests that were served so: for every day and every size one, without rates where there is no price."""
@@ -94,6 +100,7 @@ class PriceBook:
         if library is None:
             return None
         tiered, words = served(library, key, service)
+        words += (f"behind {library.gateway}",) if library.gateway else ()
         if cut := self._own.discount(key, day):
             number, discount = cut
             source = f"{library.source}, less {discount.percent} % ({self._own.name}: [[discount]] number {number})"

@@ -87,13 +87,26 @@ create temp view v_runs as""",
 _OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else nullif(annotations.labels['{0}'], '') end as {0}"
 
 _MODEL_ROWS = """\
--- One row per model of a run, with the figures that follow from its own: what sums over models are made of.
+-- One row per model of a run, with the figures that follow from its own, and one without a model for what the run cost beyond its models:
+-- what sums over models are made of, so that they are the sums over runs.
 {written}
 create or replace view v_model_rows as
 select
     model_usage.*,
 {figures}
-from model_usage;
+from model_usage
+union all by name
+select run_id, rest_usd as cost_own_usd, case when cost_delta_usd is not null then -rest_usd end as cost_delta_usd
+from (
+    select
+        run_id, cost_delta_usd, cost_own_usd - coalesce(list_sum(model_costs_usd), 0) - coalesce(nameless_usd, 0) as rest_usd
+    from runs
+    left join (
+        select run_id, sum(cost_own_usd) as nameless_usd from model_usage where model is null group by run_id
+    ) as nameless using (run_id)
+    where cost_own_usd is not null
+)
+where abs(rest_usd) > 0.000001;
 {comments}"""
 
 _WRITTEN = "-- Written by `make schema` from schemas/catalogue/figures.py; do not edit."

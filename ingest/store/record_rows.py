@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from ingest.agents.base import CHILD_TABLES, FACTS, RESPONSE_COLUMNS, RESPONSES, ContextOf, Found, Rows
 from ingest.agents.readers import SourceReaders
+from ingest.agents.shared.reported_costs import settled
 from ingest.agents.trial_records import of_trial
 from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
@@ -100,9 +101,12 @@ def checked_tables(made: Sequence[Rows], make: MakeTables | None = None) -> tupl
 
 
 def completed_tables(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """The tables of records with their claims, statements and findings. A wrong value that these stumble over is reported as the cause."""
+    """The tables of records with their claims, statements, findings and the costs that count.
+
+    A wrong value that these stumble over is reported as the cause.
+    """
     try:
-        completed = complete(made)
+        completed = [settled(rows) for rows in complete(made)]
     except Exception:
         for _ in tables_of(made):
             pass

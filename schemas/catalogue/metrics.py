@@ -139,7 +139,7 @@ MODEL_METRICS = by_key(
 """Figures over `v_model_rows`: one row is one model of one run, so that helper models get their own share."""
 
 DEFAULT_REPORT = (
-    "runs", "cost_usd", "cost_share", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_mean_usd", "cost_median_usd",
-    "cost_p90_usd", "duration_ms", "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
+    "runs", "cost_usd", "cost_share", "cost_list_usd", "token_bounds", "cost_delta_usd", "cost_compared_usd", "cost_mean_usd",
+    "cost_median_usd", "cost_p90_usd", "duration_ms", "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
 )  # fmt: skip
 """What `tachograph report` shows per group."""

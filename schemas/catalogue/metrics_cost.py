@@ -26,6 +26,10 @@ _UNPRICED_RUNS = "Runs with tokens but no list-price cost: a model has no list p
 _CAUSES = "Why list-price cost and reported cost differ, found by recomputing."
 
 _BOUNDED = "Runs whose log tells no exact tokens but a bound or an estimate. Their list-price cost is a bound, too."
+_BEYOND = (
+    "What the models of runs cost more than the totals that their records state, as for background agents that were killed. A part of the "
+    "reported cost."
+)
 _UNREPORTED = "Runs whose agent reports no cost in dollars: most agents but Claude Code do not."
 _UNREPORTED_LIST = "What their tokens cost at list prices."
 _UNLISTED = "Runs whose log has no tokens, and unpriced runs."
@@ -71,6 +75,9 @@ RUN_COST_METRICS = by_key(
         "token_bounds", "Bounds in the list-price cost", Unit.TEXT, "neither", _BOUNDS, short="Bounds",
         sql=f"string_agg(distinct tokens_basis, ', ' order by tokens_basis) filter ({_IS_BOUNDED} and cost_list_usd is not null)",
         known="count(*)",
+    ),
+    over(
+        "cost_beyond_total_usd", "cost_beyond_total_usd", "Reported cost beyond the totals", Unit.USD, "lower", _BEYOND,
     ),
     Metric(
         "unreported_runs", "Runs without a reported cost", Unit.COUNT, "neither", _UNREPORTED,
@@ -138,6 +145,7 @@ MODEL_COST_METRICS = by_key(
     Metric.of(
         _OF_RUNS["bounded_list_usd"], sql=f"sum(cost_list_usd) filter ({_IS_BOUNDED})", known=f"cost_list_usd is not null and {_IS_BOUNDED}"
     ),
+    replace(_OF_RUNS["token_bounds"], known="true"),
     of_model("cost_delta_usd", _OF_RUNS["cost_delta_usd"]),
     replace(_OF_RUNS["cost_compared_usd"], known="cost_delta_usd is not null"),
     replace(_OF_RUNS["cost_delta_share"], known="cost_delta_usd is not null"),

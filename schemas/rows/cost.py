@@ -24,6 +24,7 @@ class CostCause(StrEnum):
     OUTSIDE_TRANSCRIPT = "outside_transcript"
     PRICE_CHANGED_SINCE = "price_changed_since"
     PRICE_FILE = "price_file"
+    GATEWAY = "gateway"
     UNEXPLAINED = "unexplained"
 
 
@@ -67,6 +68,9 @@ CAUSES = {
     CostCause.PRICE_CHANGED_SINCE: CauseMeaning("price changed", "info", "The reported cost uses the model's price of another date."),
     CostCause.PRICE_FILE: CauseMeaning(
         "price file", "info", "The reported cost uses public list prices; your price file has other prices."
+    ),
+    CostCause.GATEWAY: CauseMeaning(
+        "gateway", "info", "The model was used behind a gateway, whose price is not the list price of the model's maker."
     ),
     CostCause.UNEXPLAINED: CauseMeaning("unexplained", "warning", "No known price explains the reported cost."),
 }

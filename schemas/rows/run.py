@@ -147,13 +147,20 @@ class RunRow(Row):
     ttft_ms: Milliseconds | None = optional("Time to first token", "Time until the first token.")
     num_turns: Count | None = optional("Turns", "Round trips to the model, as counted by the agent.")
     cost_reported_usd: Usd | None = optional(
-        "Cost as logged", "`total_cost_usd` as logged. It may include earlier runs in the same session."
+        "Cost as logged",
+        "`total_cost_usd` as logged. It may include earlier runs in the same session, and leave out sub-agents. Empty for $0 where tokens "
+        "were used.",
     )
     credits: Quantity | None = optional("Credits", "What the agent reported in a unit other than dollars.")
     credits_unit: Text | None = optional("Credit unit", "Unit of the credits: premium requests, credits, …")
     cost_own_usd: Usd | None = optional(
         "Reported cost",
-        "Cost the agent reported for this run (an estimate), excluding earlier runs in the same session.",
+        "Cost the agent reported for this run (an estimate), excluding earlier runs in the same session: its total, or the sum of its "
+        "models where that is larger. Empty for $0 where tokens were used.",
+    )
+    cost_beyond_total_usd: Usd | None = optional(
+        "Cost beyond the total",
+        "What the models of the run cost more than the total that its record states. A part of the reported cost.",
     )
     cost_list_usd: Usd | None = optional(
         "List-price cost", "Cost of the run's tokens at list prices. Empty where a model of the run has no list price."
@@ -283,7 +290,7 @@ class ModelUsageRow(Row):
         default=TokensBasis.EXACT, title="Token basis", description="exact, upper_bound, lower_bound, estimate or unknown."
     )
     tokens_basis_reason: Text | None = optional("Reason of the token basis", "Why the tokens are not exact.")
-    cost_reported_usd: Usd | None = optional("Cost as logged", "`costUSD` as logged.")
+    cost_reported_usd: Usd | None = optional("Cost as logged", "`costUSD` as logged. Empty for $0 where tokens were used.")
     cost_own_usd: Usd | None = optional(
         "Reported cost", "Cost the agent reported for the model in this run, excluding earlier runs in the same session."
     )

@@ -70,6 +70,7 @@ CODEX_MARKS = Marks(
 COPILOT_READ_TYPES = frozenset(
     {
         *("session.start", "session.resume", "session.model_change", "session.error", "session.task_complete", "session.shutdown", "abort"),
+        "session.usage_checkpoint",
         *("user.message", "assistant.message", "tool.execution_start", "tool.execution_complete", "result"),
     }
 )
@@ -82,7 +83,6 @@ COPILOT_PASSED_TYPES = frozenset(
             "session.compaction_start",
             "session.compaction_complete",
             "session.usage_info",
-            "session.usage_checkpoint",
         ),
         *(
             "session.auto_mode_resolved",

@@ -100,7 +100,7 @@ ROUNDED = {
     "999999999.9999999994": MOST,
     "0.24123400000000001": "0.241234",
     "12": "12",
-    "-0.0": "0",
+    "-0.0": "",  # a zero like any other, which is no cost of tokens
 }
 
 
@@ -110,7 +110,7 @@ def fill_rounded(store: Store) -> None:
 
 @pytest.mark.parametrize("written", ROUNDED)
 def test_d16_what_is_written_is_rounded_once(store_once: StoreOnce, written: str) -> None:
-    kept = Decimal(ROUNDED[written])
+    kept = Decimal(ROUNDED[written]) if ROUNDED[written] else None
     assert costs(store_once("rounded", fill_rounded), written) == [(kept, kept)]
 
 

@@ -110,7 +110,7 @@ def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
         name, provider = model.strip(), ""
     parsed = parse_model_id(name)
     key = ModelKey(name, parsed.model, provider or parsed.provider, parsed.region)
-    prices = list(stored_book(connection).prices(key))
+    prices = [price for price in stored_book(connection).prices(key) if not price.gateway]
     if not prices:
         raise UsageError(f"no list price for {model!r}.", _hint(key))
     return prices

@@ -19,6 +19,16 @@ BOUNDS = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimat
 
 Row = Mapping[str, Any]
 
+_SIGNS = {"upper_bound": "≤ ", "lower_bound": "≥ "}
+
+
+def bound_sign(row: Row, key: str, bounds: str | None = None) -> str:
+    """`≤ ` before a list-price cost of a run, or a sum, with upper bounds; `≥ ` with lower ones, `≈ ` with both or with estimates."""
+    bases = bounds or row.get("token_bounds") or row.get("tokens_basis") or ""
+    if key != LIST.column or row.get(key) is None or not any(one in BOUNDS for one in bases.split(", ")):
+        return ""
+    return _SIGNS.get(bases, "≈ ")
+
 
 def left_out(facts: Row, measure: CostMeasure) -> str:
     """How many runs the measure leaves out, and what they cost by the other one; empty where none. `facts`: COST_FACTS of the runs."""
@@ -43,7 +53,14 @@ def _unlisted(facts: Row) -> str:
         return said
     more = f"; {'it reports' if runs == 1 else 'they report'} {human(reported, Unit.USD)}" if reported else ""
     has = f"{_of(runs, facts['runs'])} {'has' if runs == 1 else 'have'}"
-    return f"{said} {has} no list-price cost: no tokens in the log, or no list price{more}.".strip()
+    return f"{said} {has} no list-price cost: {_why_unlisted(runs, facts['unpriced_runs'])}{more}.".strip()
+
+
+def _why_unlisted(runs: int, unpriced: int) -> str:
+    """Unpriced runs have tokens, the others have none."""
+    if unpriced in (0, runs):
+        return "no list price" if unpriced else "no tokens in the log"
+    return f"no tokens in the log ({runs - unpriced:,}), or no list price ({unpriced:,})"
 
 
 def _of(runs: int, of: int) -> str:

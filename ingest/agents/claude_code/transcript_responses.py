@@ -347,7 +347,7 @@ def _row(one: Response, session_id: str, number: int, subagent: Subagent) -> tup
         TokensBasis.EXACT if is_final else TokensBasis.LOWER_BOUND,
         tuple(one.tools),
         tuple(one.failed),
-        extras.cost,
+        extras.cost or None,  # $0 for tokens is no cost
         one.limit_resets_at,
         session_id,
         number,

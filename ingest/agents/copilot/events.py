@@ -1,7 +1,7 @@
 """The events of a Copilot session (`events.jsonl`) or of `copilot -p --output-format json` → runs.
 
 Tokens are told by a shutdown only, so a session that crashed has none, nor has the printed stream, which ends with a `result`. What is
-paid are premium requests, never dollars.
+paid are premium requests, and since 2026-06 AI credits, which are dollars (`totals`).
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ class CopilotEvents:
         try:
             if kind == "result":
                 return (self._printed(session, document),)
-            if kind in COPILOT_READ_TYPES:
+            if note := _ROLL_UPS.get(kind):
+                note(session, CopilotData.model_validate(document.value["data"]), event_time(document.value.get("timestamp")))
+            elif kind in COPILOT_READ_TYPES:
                 _NOTES[kind](session, CopilotData.model_validate(document.value["data"]))
             session.last = document
         except ValidationError as error:
@@ -170,20 +172,24 @@ def _note_abort(session: _Session, data: CopilotData) -> None:
     session.aborted = data.reason or "aborted"
 
 
-def _note_shutdown(session: _Session, data: CopilotData) -> None:
-    session.totals.roll_up(data)
+def _note_checkpoint(session: _Session, data: CopilotData, at: datetime | None) -> None:
+    session.totals.checkpoint(data, at)
+
+
+def _note_shutdown(session: _Session, data: CopilotData, at: datetime | None) -> None:
+    session.totals.roll_up(data, at)
     session.is_over, session.ended_as = True, data.shutdown_type
     if data.shutdown_type == "error":
         session.error = data.error_reason or session.error or "error"
 
 
+_ROLL_UPS = {"session.shutdown": _note_shutdown, "session.usage_checkpoint": _note_checkpoint}
 _NOTES = {
     "session.start": _note_start,
     "session.resume": _note_resume,
     "session.model_change": _note_model,
     "session.error": _note_error,
     "session.task_complete": _note_done,
-    "session.shutdown": _note_shutdown,
     "abort": _note_abort,
     "user.message": _note_user,
     "assistant.message": _note_answer,
@@ -214,6 +220,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else session.error is not None,
         "ended_as": session.ended_as,
         "errors": [session.error] if session.error else [],
+        "cost_usd": session.totals.cost(),
         "credits": amount,
         "credits_unit": unit,
         "repo": session.place.repository,
@@ -238,7 +245,7 @@ def _of_result(session: _Session, result: CopilotResult) -> dict[str, Any]:
         told["duration_ms"] = round(usage.session_ms)
     if usage and usage.api_ms is not None:
         told["duration_api_ms"] = round(usage.api_ms)
-    if usage and usage.premium_requests is not None:
+    if usage and usage.premium_requests is not None and not session.totals.is_billed:
         told |= {"credits": usage.premium_requests, "credits_unit": PREMIUM_REQUESTS}
     return told
 
@@ -257,8 +264,8 @@ def _outcome(session: _Session) -> Outcome:
 
 
 def _models(session: _Session) -> list[dict[str, Any]]:
-    """Tokens by model; without a roll-up the models alone."""
-    counted = session.totals.all_tokens()
+    """Tokens and cost by model; without a roll-up the models alone."""
+    totals, counted = session.totals, session.totals.all_tokens()
     if not counted:
         said = session.said_tokens or ({session.model: 0} if session.model else {})
         return [unrecorded(model, _NO_TOKENS.format(output)) for model, output in said.items()]
@@ -266,4 +273,5 @@ def _models(session: _Session) -> list[dict[str, Any]]:
     if doubt is None and sum(session.said_tokens.values()) > sum(tokens.output for tokens in counted.values()):
         doubt = _BEGAN_AGAIN
     basis = TokensBasis.LOWER_BOUND if doubt else TokensBasis.EXACT
-    return [tokens.as_model(model, basis=basis, reason=doubt) for model, tokens in counted.items()]
+    costs = {model: totals.cost(model) if len(counted) > 1 else totals.cost() for model in counted}
+    return [tokens.as_model(model, basis=basis, reason=doubt) | {"cost_usd": costs[model]} for model, tokens in counted.items()]

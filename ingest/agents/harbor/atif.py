@@ -91,7 +91,7 @@ def _kept(record: AtifTrajectory) -> dict[str, Any]:
         "duration_ms": milliseconds_between(times[0], times[-1]) if len(times) > 1 else None,
         "num_turns": sum(map(_calls, own)),
         "outcome": Outcome.UNKNOWN,
-        "cost_usd": _total(record).cost or None,
+        "cost_usd": _total(record).cost,
         "cwd": _only(record, "cwds"),
         "branch": _only(record, "git_branches"),
         "prompt": _prompt(record),
@@ -130,7 +130,7 @@ def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
     for name, counts in by_model.items():
         tokens = disjoint(counts.given, counts.read, counts.written, counts.output, counts.reasoning)
         if tokens or counts.cost:
-            yield {"model_id": name, "provider": provider_of(name), "cost_usd": counts.cost or None, **(tokens or {})}
+            yield {"model_id": name, "provider": provider_of(name), "cost_usd": counts.cost, **(tokens or {})}
 
 
 def _total(record: AtifTrajectory) -> Counts:

@@ -155,10 +155,10 @@ def _total(usages: Iterable[HarborUsage], name: str) -> int | None:
 
 
 def _cost(usages: Iterable[HarborUsage]) -> Decimal | None:
-    """The sum; None where a part has none, or 0 although it has tokens."""
+    """The sum; None where a part has none."""
     costs = [usage.cost_usd for usage in usages]
     known = [cost for cost in costs if cost is not None]
-    return (sum(known, Decimal()) or None) if len(known) == len(costs) else None
+    return sum(known, Decimal()) if known and len(known) == len(costs) else None
 
 
 def _lasted(record: HarborTrial) -> int | None:

@@ -44,7 +44,6 @@ class OpenHandsIndex:
         """An instance that cannot be read is a reject of its own."""
         instances = document.written
         whole = canonical_hash(instances)
-        tells_cost = any(isinstance(result, dict) and result.get("cost") for result in instances.values())
         for number, (name, value) in enumerate(instances.items()):
             try:
                 result = IndexResult.model_validate(value)
@@ -52,20 +51,19 @@ class OpenHandsIndex:
                 yield document.moved(number).refused(RejectReason.INVALID_RECORD, f"{name}: {complaints(error)}")
             else:
                 run_id = canonical_hash({"instance": name, "results": whole})
-                yield ended(document, _kept(run_id, name, result, tells_cost=tells_cost), self._context_of)
+                yield ended(document, _kept(run_id, name, result), self._context_of)
 
     def end(self) -> Iterator[Found]:
         yield from ()
 
 
-def _kept(run_id: str, instance: str, result: IndexResult, *, tells_cost: bool) -> dict[str, Any]:
-    cost = result.cost if tells_cost else None
+def _kept(run_id: str, instance: str, result: IndexResult) -> dict[str, Any]:
     return {
         "run_id": run_id,
         "agent": UNKNOWN,
         "record_kind": RecordKind.TRIAL,
-        "models": [unrecorded(None, _NO_TOKENS) | {"cost_usd": cost}],
-        "cost_usd": cost,
+        "models": [unrecorded(None, _NO_TOKENS) | {"cost_usd": result.cost}],
+        "cost_usd": result.cost,
         "score": None if result.resolved is None else float(result.resolved),
         "task": instance,
     }

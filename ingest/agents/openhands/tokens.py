@@ -38,9 +38,10 @@ def models_of(totals: Iterable[LlmMetrics], *, is_acp: bool = False, stale: bool
 
 
 def cost_of(amounts: Iterable[float | None]) -> Decimal | None:
-    """A sum in USD. None where it is zero: without a price litellm writes 0.0."""
-    total = sum((Decimal(repr(float(amount))) for amount in amounts if amount), Decimal())
-    return (usd(total) if total <= LARGEST_USD else total) or None
+    """A sum in USD; None where no amount is known."""
+    known = [Decimal(repr(float(amount))) for amount in amounts if amount is not None]
+    total = sum(known, Decimal())
+    return None if not known else usd(total) if total <= LARGEST_USD else total
 
 
 def _name(name: str | None) -> str | None:
@@ -61,7 +62,7 @@ def _costs_by_model(total: LlmMetrics, name: str | None) -> list[tuple[str | Non
     whole = total.accumulated_cost
     if parts and whole is not None and abs(sum(cost for _, cost in parts) - whole) < 1e-6:
         return parts
-    return [(name, whole)] if whole else []
+    return [] if whole is None else [(name, whole)]
 
 
 def _summed(usages: Iterable[TokenUsage]) -> dict[str, int | None]:

@@ -177,12 +177,11 @@ def _counts_go_on(record: MiniTrajectory) -> bool:
 
 
 def _cost(record: MiniTrajectory) -> Decimal | None:
-    """The sum of the run; that of its calls where the sums go on from an earlier run; None where a call has no price."""
+    """The sum of the run; that of its calls where the sums go on from an earlier run; None where one of these has no price."""
     stats = record.info.model_stats or MiniModelStats()
     if _counts_go_on(record):
         return _sum_of_calls(record.messages)
-    is_used = bool(stats.api_calls) or bool(_said(record))
-    return None if not stats.instance_cost and is_used else stats.instance_cost
+    return stats.instance_cost
 
 
 def _sum_of_calls(messages: Iterable[MiniMessage]) -> Decimal | None:

@@ -81,7 +81,7 @@ def _kept(record: SweTrajectory) -> dict[str, Any]:
         "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else outcome is not Outcome.COMPLETED,
         "ended_as": info.exit_status,
         "errors": [] if outcome in (Outcome.COMPLETED, Outcome.INTERRUPTED) else [info.exit_status or ""],
-        "cost_usd": (stats.instance_cost or None) if record.trajectory else stats.instance_cost,
+        "cost_usd": stats.instance_cost,
         "task": task,
         "repo": (repo.github_url if repo else None) or repo_of(task),
         "base_commit": repo.base_commit if repo and repo.base_commit != "HEAD" else None,
@@ -116,7 +116,7 @@ def _model(name: str | None, stats: SweModelStats) -> dict[str, Any]:
         "provider": provider_of(name),
         "input_tokens": stats.tokens_sent,
         "output_tokens": stats.tokens_received,
-        "cost_usd": stats.instance_cost or None,
+        "cost_usd": stats.instance_cost,
         "basis": TokensBasis.ESTIMATE,
         "basis_reason": _ESTIMATE,
     }

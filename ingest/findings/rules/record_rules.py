@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from operator import attrgetter
 
+from ingest.agents.shared.reported_costs import COST_TOLERANCE, is_unknown, is_unpaid
 from ingest.findings.exit_codes import exit_code_of
 from ingest.findings.rules.rule import Facts, Noticed, rule
 from schemas.rows.run import TOKEN_CLASSES, Outcome
 from schemas.rows.source import Severity
-
-COST_TOLERANCE = Decimal("0.000001")
-"""Costs that differ by less are the same: agents add in binary floats."""
 
 _all_models_tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
@@ -21,15 +19,24 @@ _ZERO = Decimal(0)
 
 @rule(Severity.ERROR, "The models' costs do not add up to the reported total.")
 def cost_sum(facts: Facts) -> Iterator[Noticed]:
-    """Σ modelUsage.costUSD = total_cost_usd, in every real record where both are given."""
+    """Σ modelUsage.costUSD = total_cost_usd, in every real record where both are given, but where background agents were killed.
+
+    Their tokens are billed and in `modelUsage`, and the total is the conversation alone (agent-eval-harness #195).
+    """
     total = facts.run.cost_reported_usd
     costs = [row.cost_reported_usd for row in facts.usage if row.cost_reported_usd is not None]
-    if total is None or not costs or len(costs) < len(facts.usage):
+    if total is None or not costs:
         return
     summed = sum(costs, _ZERO)
-    difference = abs(summed - total)
-    if difference > COST_TOLERANCE and difference > COST_TOLERANCE * total:
-        yield Noticed("The models' costs do not add up to the reported total.", _usd(summed), _usd(total))
+    if summed - total > max(COST_TOLERANCE, COST_TOLERANCE * total):
+        yield Noticed(
+            "The models cost more than the reported total, which leaves out what was billed besides, as for background agents that were "
+            "killed. The sum of the models counts.",
+            _usd(summed),
+            _usd(total),
+        )
+    elif total - summed > max(COST_TOLERANCE, COST_TOLERANCE * total) and len(costs) == len(facts.usage):
+        yield Noticed("The models' costs do not add up to the reported total: the rest is of no model.", _usd(summed), _usd(total))
 
 
 @rule(Severity.WARNING, "The main loop has more tokens than all models together.")
@@ -60,10 +67,14 @@ def cache_split(facts: Facts) -> Iterator[Noticed]:
 
 @rule(Severity.WARNING, "Tokens were used, but the reported cost is $0.")
 def zero_cost(facts: Facts) -> Iterator[Noticed]:
-    """A cost of zero although tokens were used: resumed sessions reported it (claude-code #15418)."""
-    run = facts.run
-    if run.cost_reported_usd == 0 and run.output_tokens:
-        yield Noticed(f"The reported cost is $0 for {run.output_tokens:,} output tokens.", "a cost above $0", "$0")
+    """$0 although tokens were used: of resumed sessions (claude-code #15418), subscriptions, and models without a price at the agent."""
+    run, unpaid = facts.run, [row for row in facts.usage if is_unpaid(row)]
+    if is_unknown(run, facts.usage):
+        used = f"for {run.output_tokens:,} output tokens" if run.output_tokens else "although the run worked"
+        yield Noticed(f"The reported cost is $0 {used}: what that cost is unknown.", "a cost above $0", "$0")
+    elif unpaid:
+        models = ", ".join(sorted(row.model_id or "a model" for row in unpaid))
+        yield Noticed(f"The agent reports $0 for the tokens of {models}: the run cost more than is reported.", "a cost above $0", "$0")
 
 
 @rule(Severity.WARNING, "The agent guessed the price of a model.")

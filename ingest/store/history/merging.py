@@ -8,7 +8,7 @@ from __future__ import annotations
 from ingest.store.database import Writer, made, run_step
 from ingest.store.history.borrowing import borrow
 
-_STEPS = ("telling", "lent", "merged")
+_STEPS = ("telling", "lent", "counted_cost", "merged")
 
 
 def merge(writer: Writer, runs: str) -> bool:

@@ -47,6 +47,7 @@ def prices_table(prices: Sequence[Price]) -> pa.Table:
     others = {
         "price_no": pa.array(range(len(prices)), pa.int64()),
         "source": pa.array([price.source for price in prices], pa.string()),
+        "gateway": pa.array([price.gateway for price in prices], pa.string()),
         "has_tiers": pa.array([price.has_tiers for price in prices], pa.bool_()),
         "rates": rates_array([price.rates for price in prices]),
     }

@@ -223,8 +223,8 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
     links = _links(connection, f"select run_id from {RECHAINED}")
     found = places(links, carried)
     connection.register("places", _places_table(list(found.items())))
-    for step in ("07_added", "08_chained_models", "09_chained_runs"):
-        run_step(connection, f"commit/{step}")
+    for step in ("records/counted_cost", "commit/07_added", "commit/08_chained_models", "commit/09_chained_runs"):
+        run_step(connection, step)
     connection.unregister("places")
     _note_assumed(connection, _assumed({link.run_id: link for link in links}, found))
     return True

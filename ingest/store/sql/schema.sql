@@ -1,4 +1,4 @@
--- The tables of the store, version 11. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 12. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -83,6 +83,7 @@ create table runs (
     "credits" double,
     "credits_unit" varchar,
     "cost_own_usd" decimal(18, 9),
+    "cost_beyond_total_usd" decimal(18, 9),
     "cost_list_usd" decimal(18, 9),
     "cost_delta_usd" decimal(18, 9),
     "cost_cause" varchar,
@@ -176,10 +177,11 @@ comment on column runs."duration_api_ms" is 'Time in API calls as logged: within
 comment on column runs."duration_api_own_ms" is 'Time in API calls, excluding earlier runs in the same process. Above wall time: calls ran in parallel. In ms.';
 comment on column runs."ttft_ms" is 'Time until the first token. In ms.';
 comment on column runs."num_turns" is 'Round trips to the model, as counted by the agent.';
-comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged. It may include earlier runs in the same session. In USD.';
+comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged. It may include earlier runs in the same session, and leave out sub-agents. Empty for $0 where tokens were used. In USD.';
 comment on column runs."credits" is 'What the agent reported in a unit other than dollars.';
 comment on column runs."credits_unit" is 'Unit of the credits: premium requests, credits, …';
-comment on column runs."cost_own_usd" is 'Cost the agent reported for this run (an estimate), excluding earlier runs in the same session. In USD.';
+comment on column runs."cost_own_usd" is 'Cost the agent reported for this run (an estimate), excluding earlier runs in the same session: its total, or the sum of its models where that is larger. Empty for $0 where tokens were used. In USD.';
+comment on column runs."cost_beyond_total_usd" is 'What the models of the run cost more than the total that its record states. A part of the reported cost. In USD.';
 comment on column runs."cost_list_usd" is 'Cost of the run''s tokens at list prices. Empty where a model of the run has no list price. In USD.';
 comment on column runs."cost_delta_usd" is 'List-price cost minus reported cost. Positive: list price is higher than reported. In USD.';
 comment on column runs."cost_cause" is 'Why list-price cost and reported cost differ; of several causes the largest. Empty where one of the costs is unknown.';
@@ -298,7 +300,7 @@ comment on column model_usage."cache_write_1h_tokens" is 'Cache writes kept for 
 comment on column model_usage."web_search_requests" is 'Web searches by the provider''s server-side tool.';
 comment on column model_usage."tokens_basis" is 'exact, upper_bound, lower_bound, estimate or unknown.';
 comment on column model_usage."tokens_basis_reason" is 'Why the tokens are not exact.';
-comment on column model_usage."cost_reported_usd" is '`costUSD` as logged. In USD.';
+comment on column model_usage."cost_reported_usd" is '`costUSD` as logged. Empty for $0 where tokens were used. In USD.';
 comment on column model_usage."cost_own_usd" is 'Cost the agent reported for the model in this run, excluding earlier runs in the same session. In USD.';
 comment on column model_usage."own_input_tokens" is 'Uncached input tokens, excluding earlier runs in the same session.';
 comment on column model_usage."own_output_tokens" is 'Output tokens, excluding earlier runs in the same session.';

@@ -40,6 +40,7 @@ class CopilotMetrics(_Wire):
     """What a session used of one model."""
 
     usage: CopilotUsage | None = Field(default=None, description="Tokens.")
+    nano_aiu: WireMilliseconds | None = Field(default=None, alias="totalNanoAiu", description="Newer: billionths of an AI credit.")
 
 
 class CopilotData(_Wire):
@@ -70,7 +71,7 @@ class CopilotData(_Wire):
         default=None, alias="totalPremiumRequests", description="Of session.shutdown, since its counters began."
     )
     api_ms: WireMilliseconds | None = Field(default=None, alias="totalApiDurationMs", description="The same.")
-    nano_aiu: WireMilliseconds | None = Field(default=None, alias="totalNanoAiu", description="The same: billionths of an AI unit.")
+    nano_aiu: WireMilliseconds | None = Field(default=None, alias="totalNanoAiu", description="The same: billionths of an AI credit.")
     models: dict[str, CopilotMetrics] | None = Field(default=None, alias="modelMetrics", description="The same, by model.")
 
 

@@ -3,7 +3,7 @@
 create or replace temp table priced as
 with exact as (
     select
-        run_id, counted.model_id, counted.model, counted.provider, counted.region, price_no, source, day, 0 as responses,
+        run_id, counted.model_id, counted.model, counted.provider, counted.region, price_no, source, gateway, day, 0 as responses,
         one_hour, searches, own, cost_own_usd, is_guess, is_assumed_5m, is_bound,
         tokens_basis = 'unknown' and own.input is null and own.output is null as is_uncounted,
         exact_cost(own, rates) as listed,

@@ -2,7 +2,7 @@
 -- one, each by half a nanodollar at most.
 create or replace temp table unlike as
 select
-    rowid as row_no, price_no, own, cost_own_usd, cost_delta_usd, is_guess,
+    rowid as row_no, price_no, own, cost_own_usd, cost_delta_usd, is_guess, gateway,
     {
         'input': own.input::double, 'output': own.output::double, 'cache_read': own.cache_read::double,
         'write_5m': own.write_5m::double, 'write_1h': own.write_1h::double, 'cost': cost_own_usd::double

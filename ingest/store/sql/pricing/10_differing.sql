@@ -28,6 +28,7 @@ worded as (
             when cost_cause = 'service_tier' then 'The reported cost matches the base rates, without the service tier of some requests'
             when cost_cause = 'regional_endpoint' then 'The reported cost matches the price of the global endpoint'
             when cost_cause = '1h_cache_writes' then 'The reported cost matches the base rates, with 1-hour cache writes at the 5-minute rate'
+            when cost_cause = 'gateway' then 'The list price is that of the maker, ' || prices.source
             when cost_cause = 'fallback_price' then 'The agent guessed the price, according to its record'
             else 'The reported cost matches no known price'
                 || case when prices.has_tiers and has_sums then '; long requests may cost more than the base tier used here' else '' end

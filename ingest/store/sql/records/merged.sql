@@ -109,7 +109,11 @@ set
     duration_ms = merged.duration_ms,
     num_turns = merged.num_turns,
     cost_own_usd = case
-        when runs.cost_reported_usd is distinct from merged.cost_reported_usd then merged.cost_reported_usd else runs.cost_own_usd
+        when runs.cost_reported_usd is distinct from merged.cost_reported_usd then merged.counted_usd else runs.cost_own_usd
+    end,
+    cost_beyond_total_usd = case
+        when runs.cost_reported_usd is not distinct from merged.cost_reported_usd then runs.cost_beyond_total_usd
+        when merged.counted_usd - merged.cost_reported_usd > 0.000001 then merged.counted_usd - merged.cost_reported_usd
     end,
     cost_reported_usd = merged.cost_reported_usd,
     agent_version = merged.agent_version,
@@ -128,5 +132,9 @@ set
     started_at = make_timestamptz(json_extract_string(merged.times, '$.started_at')::bigint),
     ended_at = make_timestamptz(json_extract_string(merged.times, '$.ended_at')::bigint),
     origins = coalesce(merged.origins, map([]::varchar[], []::varchar[]))
-from merged
+from (
+    select merged.*, counted_cost(merged.cost_reported_usd, summed, is_whole) as counted_usd
+    from merged
+    left join (from model_costs semi join merging using (run_id)) as model_costs using (run_id)
+) as merged
 where runs.run_id = merged.run_id;
