@@ -18,12 +18,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.bounds import MOST_VALUES, TooMuch
 from ingest.measurements.comma_separated import Line, columns, lines
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
 from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, snake_case, statistic_named, variant_named
 from schemas.measured_units import UNITS, Better
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
+from schemas.rows.tables import shown
 
 _METRICS = ("metric", "metric_name", "measure")
 _NAMES = ("benchmark", "name", "test", "benchmark_name")
@@ -100,7 +102,7 @@ class _Table:
 
     @cached_property
     def header(self) -> tuple[str, ...]:
-        return columns(self.file.text)
+        return tuple(dict.fromkeys(columns(self.file.text)))
 
     @cached_property
     def is_long(self) -> bool:
@@ -149,7 +151,10 @@ def _recognises(file: MeasuredFile) -> bool:
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     table = _Table(file)
-    found = [(line, column, _variant(line, column)) for line in lines(file.text) for column in table.values]
+    rows = list(lines(file.text))
+    if len(rows) * len(table.values) > MOST_VALUES:
+        raise TooMuch(f"it has {len(rows):,} lines with {len(table.values)} columns of values, which is more than {MOST_VALUES:,} values")
+    found = [(line, column, _variant(line, column)) for line in rows for column in table.values]
     batch = batch_of(file, (variant for _, _, variant in found))
     of_tasks = _commits_of_tasks(found)
     for line, column, variant in found:
@@ -174,7 +179,7 @@ def _variant(line: Line, column: _ValueColumn) -> Variant | None:
         return column.variant
     if variant := variant_named(word):
         return variant
-    raise ValueError(f"line {line.number}: the variant {word!r} is unknown; write one of {', '.join(VARIANTS)}, or leave it empty")
+    raise ValueError(f"line {line.number}: the variant {shown(word)} is unknown; write one of {', '.join(VARIANTS)}, or leave it empty")
 
 
 def _origin(table: _Table, cells: Mapping[str, str], variant: Variant | None) -> Origin:
@@ -227,7 +232,7 @@ def _better(line: Line) -> Better | None:
         return None
     if side := _SIDES.get(snake_case(written).partition("_")[0]):
         return side
-    raise ValueError(f"line {line.number}: {written!r} does not say which way is better; write one of {', '.join(_SIDES)}")
+    raise ValueError(f"line {line.number}: {shown(written)} does not say which way is better; write one of {', '.join(_SIDES)}")
 
 
 def _runs(line: Line, column: _ValueColumn) -> int | None:
@@ -266,7 +271,7 @@ def _number(line: Line, column: str) -> float:
     try:
         return float(line.cells[column])
     except ValueError as error:
-        raise ValueError(f"line {line.number}: {line.cells[column]!r} in the column {column} is no number") from error
+        raise ValueError(f"line {line.number}: {shown(line.cells[column])} in the column {column} is no number") from error
 
 
 def _is_number(written: str | None) -> bool:
