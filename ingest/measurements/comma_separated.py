@@ -14,10 +14,11 @@ from ingest.measurements.bounds import MOST_VALUES, TooMuch
 from ingest.measurements.words import snake_case
 
 _SEPARATORS = ",;\t"
-_LONGEST_HEADER = 10_000
+_LONGEST_HEADER = 1 << 20
 """Characters within which the first line of a table ends."""
 
-_HEADER = re.compile(r"[\ufeff\r\n]*+([^\r\n]++)[\r\n]")
+_HEADER = re.compile(r"[\ufeff\r\n]*+((?![ \t]*+[{[])[^\r\n]++)[\r\n]")
+"""The first line, unless it begins like JSON."""
 
 csv.field_size_limit(sys.maxsize)
 """A cell may hold a log: the file as a whole is bounded."""

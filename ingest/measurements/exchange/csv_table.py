@@ -124,12 +124,12 @@ class _Table:
         return is_named and not self.is_long and len({column.variant for column in self.values}) > 1
 
     @cached_property
-    def parameters(self) -> tuple[str, ...]:
+    def parameters(self) -> frozenset[str]:
         """The columns that no other rule reads."""
         known = {*_METRICS, *_NAMES, *_UNIT, *_STATISTIC, *_BETTER, *_RUNS, *_STATUS, *_DETAIL, *_REMARKS, _VARIANT}
         known |= {name for names in (*_TEXTS.values(), *_SPREADS.values()) for name in names}
         known |= {name for sides in _BOUNDS.values() for names in sides for name in names} | {column.name for column in self.values}
-        return tuple(name for name in self.header if name and name not in known and name.split("_")[0] not in VARIANTS)
+        return frozenset(name for name in self.header if name and name not in known and name.split("_")[0] not in VARIANTS)
 
 
 def _headed(name: str) -> tuple[str, str | None]:
@@ -186,7 +186,7 @@ def _origin(table: _Table, cells: Mapping[str, str], variant: Variant | None) ->
     """Agent and model are those of the candidate; in a wide table, `agent` is a column of values."""
     taken = {column.name for column in table.values}
     texts = {field: _first(cells, [name for name in names if name not in taken]) for field, names in _TEXTS.items()}
-    params = {name: cells[name] for name in table.parameters if name in cells}
+    params = {name: cell for name, cell in cells.items() if name in table.parameters}
     if not table.is_long and variant is not Variant.CANDIDATE:
         texts |= {"agent": None, "model": None}
     return Origin(variant=variant, benchmark=_benchmark(cells), params=params, **texts)  # type: ignore[arg-type]  # every field is a text
