@@ -10,6 +10,7 @@ each is kept.
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import pickle
@@ -23,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +38,6 @@ from ingest.store.opening import tables
 from schemas.errors import RejectReason
 from schemas.rows.run import TOKEN_CLASSES, Outcome
 from schemas.rows.tables import TABLES, arrow_schema, stored_type
-from schemas.rows.units import LARGEST_INT
 from schemas.unit_names import Unit
 from tests.empty_store import copies_of
 from tests.fuzz import measured_seeds, seeds
@@ -91,7 +92,7 @@ class Tally:
     def table(self) -> str:
         """One line for each reader and tool with something wrong, and the sum."""
         kinds = sorted({kind for found in self.wrong.values() for kind in found})
-        lines = [("reader or tool", "inputs", *kinds)]
+        lines: list[tuple[str, ...]] = [("reader or tool", "inputs", *kinds)]
         lines += [(seed, f"{self.inputs[seed]:,}", *(str(found[kind]) for kind in kinds)) for seed, found in sorted(self.wrong.items())]
         sums = (str(sum(found[kind] for found in self.wrong.values())) for kind in kinds)
         lines.append((f"all {len(self.inputs)}", f"{self.inputs.total():,}", *sums))
@@ -119,7 +120,7 @@ def with_other_value(value: Any, chance: random.Random) -> None:
         value = value[key]
     change = chance.random()
     if change < 0.6:
-        value[last] = chance.choice(HOSTILE)
+        value[last] = copy.deepcopy(chance.choice(HOSTILE))  # which later changes may go into
     elif change < 0.7:
         del value[last]
     elif change < 0.75:
@@ -203,13 +204,13 @@ def made(data: bytes, others: Sequence[Callable[[], bytes]], chance: random.Rand
     return in_another_encoding(data, chance) if chance.random() < 0.1 else data
 
 
-def our_seeds() -> dict[str, Callable[[], bytes]]:
-    """Name → a log or a file of results that is right; `codex:CodexExec`, `hyperfine`."""
-    logs = {name: (lambda name=name: seeds.seed(name)) for name in seeds.NAMES}
-    return logs | {name: (lambda text=text: text.encode()) for name, text in measured_seeds.MEASURED.items()}
+def our_seeds() -> Mapping[str, Callable[[], bytes]]:
+    """Reader or tool → a log or a file of results that is right."""
+    files = {name: partial(str.encode, text) for name, text in measured_seeds.MEASURED.items()}
+    return {name: partial(seeds.seed, name) for name in seeds.NAMES} | files
 
 
-def found_seeds(folder: Path, largest: int = 1 << 19) -> dict[str, Callable[[], bytes]]:
+def found_seeds(folder: Path, largest: int = 1 << 19) -> Mapping[str, Callable[[], bytes]]:
     """The files of a folder up to this size, by their paths below it."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size <= largest)
     return {path.relative_to(folder).as_posix(): path.read_bytes for path in files}
@@ -247,8 +248,8 @@ def _of_store(connection: duckdb.DuckDBPyConnection) -> Iterator[Wrong]:
         if pair[0] != pair[1]:
             yield Wrong("broken sum", f"runs.{total} and v_runs: {pair}")
     for tokens in TOKEN_CLASSES:
-        for name, *pair in connection.execute(_OF_MODELS.format(tokens=tokens)).fetchall():
-            yield Wrong("broken sum", f"{tokens} of the run and of its models: {pair}", name)
+        for name, of_run, of_models in connection.execute(_OF_MODELS.format(tokens=tokens)).fetchall():
+            yield Wrong("broken sum", f"{tokens}: the run has {of_run:,}, its models {of_models:,}", name)
     for table, column, name, value in connection.execute(_impossible_values()).fetchall():
         yield Wrong("impossible value", f"{table}.{column} = {value}", name)
     rejected = connection.execute("select name, reason, detail from rejects join sources using (source_id)").fetchall()
@@ -269,27 +270,20 @@ _OF_MODELS = """
 
 def _impossible_values() -> str:
     """SQL for (table, column, name of the source, value) of values that nothing can have."""
-    parts = [
-        "select 'runs', 'outcome', name, outcome from runs join sources using (source_id)"
-        f" where outcome not in ({', '.join(repr(str(outcome)) for outcome in Outcome)})"
-    ]
+    outcomes = ", ".join(repr(str(outcome)) for outcome in Outcome)
+    parts = [f"select 'runs', 'outcome', name, outcome from runs join sources using (source_id) where outcome not in ({outcomes})"]
     for table in ("runs", "model_usage", "responses", "tool_calls", "file_changes", "claims", "statements", "measurements"):
         row = TABLES[table]
         joined = "join runs using (run_id) " if "source_id" not in row.model_fields else ""
         for column in arrow_schema(row):
             place, kind = f"{table}.{column.name}", str(column.type)
+            is_cost = stored_type(row, column.name).unit is Unit.USD and "delta" not in column.name and "saved" not in column.name
             wrong = {
-                "int64": f"{place} < 0 or {place} > {LARGEST_INT}",
+                "int64": f"{place} < 0",
                 "double": f"not isfinite({place})",
                 "timestamp[us, tz=UTC]": f"year({place}) not between 2000 and 2100",
-            }.get(kind, "")
-            if (
-                stored_type(row, column.name).unit is Unit.USD
-                and column.name.startswith("cost_")
-                and "delta" not in column.name
-                and kind.startswith("decimal")
-            ):
-                wrong = f"{place} < 0"
+                "decimal128(18, 9)": f"{place} < 0" if is_cost else "",
+            }.get(kind)
             if wrong:
                 parts.append(
                     f"select '{table}', '{column.name}', name, {place}::varchar from {table} {joined}join sources using (source_id)"

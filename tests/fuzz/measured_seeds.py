@@ -95,4 +95,4 @@ _TEXTS: Mapping[str, str] = {
     "csv_table, wide": "metric\tbase_ms\thuman_ms\tagent_ms\tagent_std\nttft_mean\t10.5\t9.5\t\t\np99_itl\t4\t3\t2.5\t0.5\n",
 }
 
-MEASURED = {name: json.dumps(value, indent=1) for name, value in _JSON.items()} | _TEXTS
+MEASURED: Mapping[str, str] = {name: json.dumps(value, indent=1) for name, value in _JSON.items()} | dict(_TEXTS)
