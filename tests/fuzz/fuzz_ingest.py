@@ -341,6 +341,13 @@ def fuzz(
     return tally
 
 
+def tried(count: int, seed: object, these: Mapping[str, Callable[[], bytes]], folder: Path) -> Tally:
+    """The same with each ingest in a process of its own."""
+    with tempfile.TemporaryDirectory() as made_once:
+        empty = tables.tables_in(Path(made_once, "empty.duckdb"))
+        return fuzz(count, seed, these, lambda inputs: in_child(inputs, empty), folder)
+
+
 def main() -> int:
     """Returns 1 where anything was wrong but a defect of a reader that became a reject."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_ingest", description=__doc__.partition("\n")[0])
@@ -353,10 +360,7 @@ def main() -> int:
     these = found_seeds(asked.seeds) if asked.seeds else our_seeds()
     these = {name: seed for name, seed in these.items() if asked.only.lower() in name.lower()}
     folder = asked.folder or Path(tempfile.mkdtemp(prefix="fuzz-"))
-    with tempfile.TemporaryDirectory() as made_once:
-        empty = Path(made_once, "empty.duckdb")
-        tables.tables_in(empty)
-        tally = fuzz(asked.inputs, asked.seed, these, lambda inputs: in_child(inputs, empty), folder)
+    tally = tried(asked.inputs, asked.seed, these, folder)
     print(tally.table())
     return any(kind != "reader defect" for found in tally.wrong.values() for kind in found)
 
