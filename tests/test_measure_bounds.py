@@ -49,7 +49,7 @@ TEXTS = {
         f"|-c 1 |\n{_WRK}",
     ],
     "go-bench": [
-        *(f"{_GO}BenchmarkA 1 |{one}| ns/op\n" for one in ("1", "1.1", "1 ", " ", "+", "1 ns/op\t")),
+        *(f"{_GO}BenchmarkA 1 |{one}|\n" for one in ("1", "1.1", "1 ", " ", "+", "1 ns/op\t")),
         f"{_GO}Benchmark|a| 1 1 ns/op\n",
         f"Unit a |b |x\n{_GO}",
         f"--- FAIL: |Benchmark|x\n{_GO}",

@@ -114,8 +114,8 @@ class Measured:
     def columns(self) -> dict[str, object]:
         """The columns of `measurements` of its row. A value that is not finite is no value: the row is a failure then."""
         unit = stored_unit(self.unit)
-        value = self.value if self.value is not None and math.isfinite(self.value) else None
-        is_missing = self.status is MeasuredStatus.OK and value is None and self.label is None
+        value, stored = _finite(self.value), _stored(self.value, unit)
+        is_missing = self.status is MeasuredStatus.OK and stored is None and self.label is None
         status = MeasuredStatus.FAILED if is_missing else self.status
         doubts = (*self.origin.flags, *self.flags, *((Flagged.ZERO,) if value == 0 else ()))
         return {
@@ -126,30 +126,30 @@ class Measured:
             "unit": unit.unit if unit else None,
             "unit_raw": self.unit,
             "better": self.better or (unit.better if unit else Better.UNKNOWN),
-            "value": _stored(value, unit),
-            "value_raw": None if value is None else float(value),
+            "value": stored,
+            "value_raw": value,
             "label": self.label,
             "ratio_base": self.ratio_base,
             "n": self.n,
-            **self._spread(unit),
+            **self._spread(value, unit),
             "status": status,
             "failure": self.failure or Failure.UNKNOWN if status is MeasuredStatus.FAILED else self.failure,
             "failure_detail": self.detail,
             "flags": tuple(dict.fromkeys(map(str, doubts))),
         }
 
-    def _spread(self, unit: StoredUnit | None) -> dict[str, object]:
+    def _spread(self, value: float | None, unit: StoredUnit | None) -> dict[str, object]:
         """The columns of the spread and the samples."""
-        samples = tuple(float(one) for one in self.samples if math.isfinite(one))
+        samples = tuple(one for each in self.samples if (one := _finite(each)) is not None)
         spread = self.spread or Spread(kind=SpreadKind.SAMPLES if len(samples) > 1 else SpreadKind.NONE)
-        error = log_error(self.value, spread, samples, self.n)
+        error = log_error(value, spread, samples, self.n)
         return {
             "log_error": error and error.error,
             "log_df": error and error.df,
             "spread_kind": spread.kind,
             "spread_lo": _stored(spread.low, unit),
             "spread_hi": _stored(spread.high, unit),
-            "samples": tuple(float(one) * (unit.factor if unit else 1.0) for one in samples),
+            "samples": tuple(stored for one in samples if (stored := _stored(one, unit)) is not None),
         }
 
 
@@ -200,10 +200,17 @@ def _hash(written: str | None) -> str | None:
     return found if _FULL_HASH.fullmatch(found) else None
 
 
-def _stored(value: float | None, unit: StoredUnit | None) -> float | None:
-    if value is None or not math.isfinite(value):
+def _finite(value: float | None) -> float | None:
+    """A number as a float; None where it is not finite, or larger than any float."""
+    try:
+        return None if value is None or not math.isfinite(value) else float(value)
+    except OverflowError:
         return None
-    return float(value) * (unit.factor if unit else 1.0)
+
+
+def _stored(value: float | None, unit: StoredUnit | None) -> float | None:
+    found = _finite(value)
+    return None if found is None else _finite(found * (unit.factor if unit else 1.0))
 
 
 def _in_utc(time: datetime) -> datetime | None:
