@@ -133,7 +133,7 @@ def _benches(count: int) -> str:
     return json.dumps([{"name": str(number), "unit": "ms", "value": number} for number in range(count)])
 
 
-@pytest.mark.parametrize("error", [MemoryError, RecursionError, OverflowError, ArithmeticError, RuntimeError, ValueError, KeyError])
+@pytest.mark.parametrize("error", [RecursionError, OverflowError, ArithmeticError, RuntimeError, ValueError, KeyError])
 @pytest.mark.parametrize("place", ["recognises", "read"])
 def test_whatever_a_tool_raises_is_a_refusal_with_its_place(monkeypatch: pytest.MonkeyPatch, place: str, error: type[Exception]) -> None:
     """Only what says that the file has another form, where it is asked for its form, leaves the file to other tools."""

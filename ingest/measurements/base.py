@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.context.small_files import json_object
-from ingest.measurements.bounds import MOST_JSON_VALUES, MOST_VALUES, TooMuch
+from ingest.measurements.bounds import MOST_JSON_VALUES, MOST_VALUES, TooManyValues
 from ingest.measurements.measured import Measured
 
 _QUOTED = re.compile(r"""^[ \t]*+(?:```|~~~|\.\. code)|\"{3}|'{3}""", re.MULTILINE)
@@ -35,25 +35,25 @@ class MeasuredFile:
     def documents(self) -> list[Any]:
         """Its JSON objects or arrays: the file itself, or several one after another (JSONL, appended objects). Empty for any other text.
 
-        NaN and Infinity are read as Python's floats, since several tools write them. Raises TooMuch.
+        NaN and Infinity are read as Python's floats, since several tools write them. Raises TooManyValues.
         """
-        if isinstance(self._parsed, TooMuch):
+        if isinstance(self._parsed, TooManyValues):
             raise self._parsed
         return self._parsed
 
     @cached_property
-    def _parsed(self) -> list[Any] | TooMuch:
+    def _parsed(self) -> list[Any] | TooManyValues:
         found: list[Any] = []
         decoder, text = json.JSONDecoder(), self.text.lstrip("\ufeff")
         if not self.is_json:
             return []
         if sum(map(text.count, "[{,")) > MOST_JSON_VALUES:
-            return TooMuch(f"it may hold more than {MOST_JSON_VALUES:,} values")
+            return TooManyValues(f"it may hold more than {MOST_JSON_VALUES:,} values")
         at = _end_of_blanks(text, 0)
         try:
             while at < len(text):
                 if len(found) == MOST_VALUES:
-                    return TooMuch(f"it holds more than {MOST_VALUES:,} JSON documents")
+                    return TooManyValues(f"it holds more than {MOST_VALUES:,} JSON documents")
                 value, at = decoder.raw_decode(text, at)
                 at = _end_of_blanks(text, at)
                 found.append(value)

@@ -12,5 +12,5 @@ MOST_JSON_VALUES = 1 << 22
 """Values in the JSON of one file: so many take less than half a gigabyte."""
 
 
-class TooMuch(ValueError):
+class TooManyValues(ValueError):
     """A file is beyond a bound on its values. The text names the bound."""

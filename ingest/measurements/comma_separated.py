@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ingest.measurements.base import lines_of
-from ingest.measurements.bounds import MOST_VALUES, TooMuch
+from ingest.measurements.bounds import MOST_VALUES, TooManyValues
 from ingest.measurements.words import snake_case
 
 _SEPARATORS = ",;\t"
@@ -38,7 +38,7 @@ def columns(text: str) -> tuple[str, ...]:
 
 
 def lines(text: str) -> Iterator[Line]:
-    """The rows below the header. Raises ValueError where a row has more cells than the header, TooMuch for too many rows."""
+    """The rows below the header. Raises ValueError where a row has more cells than the header, TooManyValues for too many rows."""
     header = _HEADER.match(text[:_LONGEST_HEADER])
     if not header:
         return
@@ -47,7 +47,7 @@ def lines(text: str) -> Iterator[Line]:
     for count, cells in enumerate(islice(reader, 1, None)):
         number = before + reader.line_num
         if count == MOST_VALUES:
-            raise TooMuch(f"it has more than {MOST_VALUES:,} lines")
+            raise TooManyValues(f"it has more than {MOST_VALUES:,} lines")
         if any(cells[len(names) :]):
             raise ValueError(f"line {number} has {len(cells)} cells, and the header {len(names)}")
         yield Line(number, {name: cell.strip() for name, cell in zip(names, cells, strict=False) if cell.strip()})

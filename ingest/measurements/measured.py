@@ -14,7 +14,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from ingest.documents.times import plausible
-from ingest.measurements.bounds import MOST_CHARACTERS, MOST_VALUES, TooMuch
+from ingest.measurements.bounds import MOST_CHARACTERS, MOST_VALUES, TooManyValues
 from ingest.measurements.spread import Spread, log_error
 from schemas.agents import agent_key
 from schemas.measured_flags import Flagged
@@ -154,7 +154,7 @@ class Measured:
 
 
 def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.Table:
-    """The rows of `measurements` of a file. Raises TooMuch beyond a bound, WrongValue for a value that its column does not take.
+    """The rows of `measurements` of a file. Raises TooManyValues beyond a bound, WrongValue for a value that its column does not take.
 
     Rows become Arrow a few thousand at a time, since each takes kilobytes until then.
     """
@@ -171,9 +171,9 @@ def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.T
         total += 1
         characters += sum([len(cell) for cell in row.values() if type(cell) is str]) + _CHARACTERS_OF_A_SAMPLE * len(one.samples)
         if total > MOST_VALUES:
-            raise TooMuch(f"it holds more than {MOST_VALUES:,} values")
+            raise TooManyValues(f"it holds more than {MOST_VALUES:,} values")
         if characters > MOST_CHARACTERS:
-            raise TooMuch(f"its values and what describes each of them have more than {MOST_CHARACTERS:,} characters")
+            raise TooManyValues(f"its values and what describes each of them have more than {MOST_CHARACTERS:,} characters")
         if len(rows) == _CHUNK_ROWS:
             chunks.append(to_arrow())
             rows = []

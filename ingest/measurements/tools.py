@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ingest.measurements import iso_bench
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.bounds import TooMuch
+from ingest.measurements.bounds import TooManyValues
 from ingest.measurements.comma_separated import columns
 from ingest.measurements.exchange import bencher, csv_table, github_action
 from ingest.measurements.load import k6, sglang, vllm, wrk
@@ -115,18 +115,20 @@ def _read(tool: Tool, file: MeasuredFile, source_id: str) -> Reading | None:
         if not _recognises(tool, file):
             return Reading(tool.name, refused=_CUT) if tool.marks_suffice and file.is_json and not file.documents else None
         rows = measured_table(tool.read(file), source_id, tool.name)
-    except TooMuch as error:
+    except TooManyValues as error:
         return Reading(tool.name, refused=str(error), reason=RejectReason.TOO_MUCH)
+    except MemoryError:
+        return Reading(tool.name, refused="it takes more memory than there is", reason=RejectReason.TOO_MUCH)
     except Exception as error:  # any kind, since it may be a defect
         return Reading(tool.name, refused=_in_words(error))
     return Reading(tool.name, rows) if len(rows) else Reading(tool.name, refused="it holds no values")
 
 
 def _recognises(tool: Tool, file: MeasuredFile) -> bool:
-    """Whether the file is the tool's own. One of an unexpected form is not. Raises TooMuch for a file whose marks say that it is."""
+    """Whether the file is the tool's own. One of an unexpected form is not. Raises TooManyValues for a file whose marks say that it is."""
     try:
         return tool.recognises(file)
-    except TooMuch:
+    except TooManyValues:
         if tool.marks_suffice:
             raise
     except (ValueError, TypeError, AttributeError, LookupError):

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.bounds import MOST_VALUES, TooMuch
+from ingest.measurements.bounds import MOST_VALUES, TooManyValues
 from ingest.measurements.comma_separated import Line, columns, lines
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
@@ -153,7 +153,9 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     table = _Table(file)
     rows = list(lines(file.text))
     if len(rows) * len(table.values) > MOST_VALUES:
-        raise TooMuch(f"it has {len(rows):,} lines with {len(table.values)} columns of values, which is more than {MOST_VALUES:,} values")
+        raise TooManyValues(
+            f"it has {len(rows):,} lines with {len(table.values)} columns of values, which is more than {MOST_VALUES:,} values"
+        )
     found = [(line, column, _variant(line, column)) for line in rows for column in table.values]
     batch = batch_of(file, (variant for _, _, variant in found))
     of_tasks = _commits_of_tasks(found)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain, takewhile
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.bounds import TooMuch
+from ingest.measurements.bounds import TooManyValues
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
 from ingest.measurements.values import metric_name
@@ -107,7 +107,7 @@ def _cells(top: str, lines: Sequence[str]) -> Iterator[Cell]:
     """
     columns = [found.span() for found in re.finditer("=++", top)]
     if len(columns) > _MOST_COLUMNS:
-        raise TooMuch(f"a table has more than {_MOST_COLUMNS} columns")
+        raise TooManyValues(f"a table has more than {_MOST_COLUMNS} columns")
     across = lines[0].strip().removeprefix("--").strip() if lines[0].strip().startswith("--") else None
     heads = _cut(lines[2 if across else 0], columns)
     left = len(columns) - 1 if across is None else sum(end <= _first_end(lines[1]) for _, end in columns)

@@ -15,7 +15,7 @@ from statistics import median
 from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.bounds import MOST_VALUES, TooMuch
+from ingest.measurements.bounds import MOST_VALUES, TooManyValues
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.values import joined, metric_name
 from schemas.measured_units import Better
@@ -81,9 +81,9 @@ class _Output:
         elif line[:1].islower() and (pair := _CONFIGURATION.fullmatch(line)):
             self.configuration[pair[1]] = (pair[2] or "").strip()
             if len(self.configuration) > _MOST_KEYS:
-                raise TooMuch(f"it has more than {_MOST_KEYS} keys of a configuration")
+                raise TooManyValues(f"it has more than {_MOST_KEYS} keys of a configuration")
         if len(self.runs) + len(self.failures) > MOST_VALUES:
-            raise TooMuch(f"it holds more than {MOST_VALUES:,} values")
+            raise TooManyValues(f"it holds more than {MOST_VALUES:,} values")
 
     def _add_run(self, name: str, words: list[str]) -> None:
         configuration = tuple((key, value) for key, value in self.configuration.items() if value)
