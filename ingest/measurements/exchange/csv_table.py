@@ -153,9 +153,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     table = _Table(file)
     rows = list(lines(file.text))
     if len(rows) * len(table.values) > MOST_VALUES:
-        raise TooManyValues(
-            f"it has {len(rows):,} lines with {len(table.values)} columns of values, which is more than {MOST_VALUES:,} values"
-        )
+        raise TooManyValues(f"its {len(rows):,} lines have {len(table.values)} columns of values, more than {MOST_VALUES:,} values")
     found = [(line, column, _variant(line, column)) for line in rows for column in table.values]
     batch = batch_of(file, (variant for _, _, variant in found))
     of_tasks = _commits_of_tasks(found)
