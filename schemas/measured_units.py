@@ -60,5 +60,7 @@ def stored_unit(written: str | None) -> StoredUnit | None:
     """The unit that a written one is stored in. A name with another case or spaces is the same unit. None: not given."""
     if written is None or not written.strip():
         return None
+    if known := UNITS.get(written):
+        return known
     name = written.strip()
     return UNITS.get(" ".join(name.lower().split())) or UNITS.get(name.lower().replace(" ", "")) or StoredUnit(name, 1.0, Better.UNKNOWN)

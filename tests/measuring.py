@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ingest.measurements.tools import Reading
 from ingest.store.database import Store
+from schemas.rows.measurement import MeasurementRow
 from tests.conftest import ingest_paths
 
 Row = dict[str, Any]
@@ -55,6 +57,13 @@ def measured_in(store: Store, folder: Path, files: Mapping[str, Any]) -> list[Ro
         row["file"] = Path(row["file"]).relative_to(folder).as_posix()
         row["params"] = json.loads(row["params"] or "{}")
     return rows
+
+
+def rows_read(reading: Reading | None) -> tuple[MeasurementRow, ...]:
+    """The rows of a file that its tool could read."""
+    assert reading is not None
+    assert not reading.refused
+    return tuple(MeasurementRow.model_validate(row, strict=False) for row in reading.rows.to_pylist())
 
 
 def values(rows: list[Row]) -> list[tuple[Any, ...]]:

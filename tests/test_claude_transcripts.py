@@ -123,8 +123,9 @@ def test_an_advisor_is_billed_beside_its_response() -> None:
         ({"ephemeral_1h_input_tokens": 80}, 50, (80, 0, 80)),
         ({"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 30}, None, (40, 10, 30)),
         ({}, 50, (50, None, None)),
+        ({"ephemeral_5m_input_tokens": 2**53, "ephemeral_1h_input_tokens": 1}, 50, (None, 2**53, 1)),
     ],
-    ids=["not split", "short of all", "more than all", "only split", "empty"],
+    ids=["not split", "short of all", "more than all", "only split", "empty", "beyond any count"],
 )
 def test_cache_writes(creation: Any, written: int | None, expected: tuple[int | None, ...]) -> None:
     tokens = usage(cache_creation_input_tokens=written) | ({} if creation is None else {"cache_creation": creation})

@@ -217,6 +217,8 @@ def test_a_session_without_an_end_is_interrupted() -> None:
     [
         ("tokens used\n200,337finish\n", "completed", "The log has one total, 200,337 tokens"),
         ("", "unknown", "The log has no token counts."),
+        ("tokens used\n,\n", "unknown", "The log has no token counts."),
+        ("tokens used\n99999999999999999999\n", "unknown", "The log has no token counts."),
         ("ERROR: You've hit your usage limit. Try again at 11:04 PM.\n", "limit_reached", "The log has no token counts."),
     ],
 )

@@ -10,7 +10,7 @@ from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import read_measurements
 from ingest.store.database import Store
 from schemas.rows.measurement import MeasurementRow
-from tests.measuring import measured_in, spread, values
+from tests.measuring import measured_in, rows_read, spread, values
 
 GO = """\
 ?   	example.org/codec/cmd	[no test files]
@@ -234,7 +234,4 @@ def test_asv_prints_values_and_tables(store: Store, tmp_path: Path) -> None:
 
 
 def read(text: str) -> tuple[MeasurementRow, ...]:
-    reading = read_measurements(MeasuredFile("log.txt", text), "s")
-    assert reading is not None
-    assert not reading.refused
-    return reading.rows
+    return rows_read(read_measurements(MeasuredFile("log.txt", text), "s"))

@@ -16,7 +16,7 @@ from ingest.measurements.tools import read_measurements
 from ingest.measurements.words import VARIANTS
 from ingest.store.database import Store
 from tests.documents import rejects_of
-from tests.measuring import column_values, measured
+from tests.measuring import column_values, measured, rows_read
 
 LONG = """\
 Repo,Commit,Variant,Agent,Model,Task,Benchmark,Metric,Unit,Statistic,Better,Value,N,Std
@@ -137,10 +137,8 @@ _ROWS = st.lists(st.tuples(_VARIANTS, _NUMBERS), min_size=1, max_size=20)
 
 
 def stored_values(table: str) -> list[tuple[str, float]]:
-    reading = read_measurements(MeasuredFile("table.csv", table), "source")
-    assert reading is not None
-    assert not reading.refused
-    return [(str(row.variant), row.value or 0.0) for row in reading.rows]
+    rows = rows_read(read_measurements(MeasuredFile("table.csv", table), "source"))
+    return [(str(row.variant), row.value or 0.0) for row in rows]
 
 
 @pytest.mark.slow

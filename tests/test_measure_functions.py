@@ -15,7 +15,7 @@ from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import TOOLS, read_measurements
 from ingest.store.database import Store
 from tests.documents import rejects_of
-from tests.measuring import measured_in, spread, values
+from tests.measuring import measured_in, rows_read, spread, values
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 
@@ -410,7 +410,7 @@ def test_broken_json_with_the_words_of_a_text_is_no_result(tool: Any) -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "1", '{"results": 1}', "Benchmark", "[[1]]"])
 def test_no_tool_takes_what_is_not_its_own(tool: Any, text: str) -> None:
     reading = read_measurements(MeasuredFile("x.json", " ".join(tool.marks) + text), "s")
-    assert reading is None or not reading.rows
+    assert reading is None or not len(reading.rows)
 
 
 @pytest.mark.slow
@@ -425,5 +425,4 @@ def test_the_same_times_in_another_unit_are_the_same_measurement(runs: list[floa
 def _stored(runs: list[float], unit: str) -> dict[tuple[str | None, str | None], float | None]:
     entries = [entry("work", run, time_unit=unit) for run in runs]
     reading = read_measurements(MeasuredFile("g.json", json.dumps({"context": CONTEXT, "benchmarks": entries})), "s")
-    assert reading is not None
-    return {(row.metric, row.statistic): row.value for row in reading.rows}
+    return {(row.metric, row.statistic): row.value for row in rows_read(reading)}

@@ -12,6 +12,7 @@ from ingest.measurements.tools import read_measurements
 from ingest.store.database import Store
 from schemas.rows.measurement import MeasurementRow
 from tests.conftest import ingest_paths
+from tests.measuring import rows_read
 
 
 def task(base: float, commit: float, times: float = 2.0) -> dict[str, Any]:
@@ -40,9 +41,7 @@ REPORT: dict[str, Any] = {
 
 
 def rows_of(report: dict[str, Any], name: str = "reports/gpt-5.json") -> tuple[MeasurementRow, ...]:
-    reading = read_measurements(MeasuredFile(name, json.dumps(report)), "source")
-    assert reading is not None
-    return reading.rows
+    return rows_read(read_measurements(MeasuredFile(name, json.dumps(report)), "source"))
 
 
 def test_a_report_has_ratios_and_failures(store: Store, tmp_path: Path) -> None:

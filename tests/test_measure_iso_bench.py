@@ -18,6 +18,7 @@ from ingest.store.database import Store
 from schemas.rows.measurement import Failure, MeasurementRow, PatchApplied, Variant
 from tests.conftest import ingest_paths
 from tests.documents import rejects_of
+from tests.measuring import rows_read
 
 FILES = Path(__file__).parent / "expected" / "measured" / "iso_bench"
 CLAUDE = "2026-01/omniperf_results_3way_claude_code"
@@ -55,10 +56,7 @@ def test_one_metric_of_a_benchmark_is_the_one_that_iso_bench_judges_by(
 
 def rows_of(content: object, name: str = "run/result.json") -> tuple[MeasurementRow, ...]:
     """The rows of a JSON file with this name, as an ingest reads them. It is not refused."""
-    reading = read_measurements(MeasuredFile(name, content if isinstance(content, str) else json.dumps(content)), "source")
-    assert reading is not None
-    assert not reading.refused
-    return reading.rows
+    return rows_read(read_measurements(MeasuredFile(name, content if isinstance(content, str) else json.dumps(content)), "source"))
 
 
 def values(rows: tuple[MeasurementRow, ...]) -> list[tuple[object, ...]]:

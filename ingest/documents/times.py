@@ -75,7 +75,7 @@ def time_of_line(before: bytes) -> datetime | None:
 def shifted(time: datetime, milliseconds: int) -> datetime | None:
     """The time some milliseconds later; None where that is outside 2000–2100."""
     try:
-        return _plausible(time + timedelta(milliseconds=milliseconds))
+        return plausible(time + timedelta(milliseconds=milliseconds))
     except OverflowError:
         return None
 
@@ -92,7 +92,8 @@ def _iso(text: str, zone: tzinfo = UTC) -> datetime | None:
         return None
 
 
-def _plausible(time: datetime) -> datetime | None:
+def plausible(time: datetime) -> datetime | None:
+    """The time; None outside 2000–2100."""
     return time if _FIRST <= time < _LAST else None
 
 

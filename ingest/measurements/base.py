@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from ingest.context.small_files import json_object
+from ingest.measurements.bounds import MOST_JSON_VALUES, MOST_VALUES, TooManyValues
 from ingest.measurements.measured import Measured
 
-_QUOTED = re.compile(r"""^[ \t]*(?:```|~~~|\.\. code)|\"{3}|'{3}""", re.MULTILINE)
+_QUOTED = re.compile(r"""^[ \t]*+(?:```|~~~|\.\. code)|\"{3}|'{3}""", re.MULTILINE)
+_BLANKS = re.compile(r"\s*+")
+_LINE = re.compile(r"([^\r\n]*+)(?:\r\n?+|\n)|[^\r\n]++")
 
 
 @dataclass(frozen=True)
@@ -28,24 +31,45 @@ class MeasuredFile:
     text: str
     neighbour: Callable[[str], Path | None] = lambda _: None
 
-    @cached_property
+    @property
     def documents(self) -> list[Any]:
-        """Its JSON values: the file itself, or several one after another (JSONL, appended objects). Empty for text that is no JSON.
+        """Its JSON objects or arrays: the file itself, or several one after another (JSONL, appended objects). Empty for any other text.
 
-        NaN and Infinity are read as Python's floats, since several tools write them.
+        NaN and Infinity are read as Python's floats, since several tools write them. Raises TooManyValues.
         """
-        found, at, decoder = [], 0, json.JSONDecoder()
-        text = self.text.lstrip("\ufeff")
+        if isinstance(self._parsed, TooManyValues):
+            raise self._parsed
+        return self._parsed
+
+    @cached_property
+    def _parsed(self) -> list[Any] | TooManyValues:
+        found: list[Any] = []
+        decoder, text = json.JSONDecoder(), self.text.lstrip("\ufeff")
+        if not self.is_json:
+            return []
+        if sum(map(text.count, "[{,")) > MOST_JSON_VALUES:
+            return TooManyValues(f"it may hold more than {MOST_JSON_VALUES:,} values")
+        at = _end_of_blanks(text, 0)
         try:
             while at < len(text):
-                if text[at].isspace():
-                    at += 1
-                    continue
+                if len(found) == MOST_VALUES:
+                    return TooManyValues(f"it holds more than {MOST_VALUES:,} JSON documents")
                 value, at = decoder.raw_decode(text, at)
+                at = _end_of_blanks(text, at)
                 found.append(value)
         except (ValueError, RecursionError):
             return []
         return found
+
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether it begins like a JSON object or array."""
+        return self.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Its lines, one at a time: a list of millions takes gigabytes."""
+        return lines_of(self.text)
 
     @cached_property
     def objects(self) -> list[dict[str, Any]]:
@@ -72,6 +96,17 @@ class MeasuredFile:
         """Its name without folders."""
         return self.name.replace("!", "/").rsplit("/", 1)[-1]
 
+    @cached_property
+    def _named_most(self) -> dict[tuple[str, ...], str | None]:
+        return {}
+
+    def named_most(self, words: tuple[str, ...]) -> str | None:
+        """The word that its text has most often, None where it has none of them. The text is searched once, whoever asks how often."""
+        if words not in self._named_most:
+            most = max(words, key=self.text.count)
+            self._named_most[words] = most if most in self.text else None
+        return self._named_most[words]
+
     def beside(self, name: str) -> Mapping[str, Any]:
         """The object in another JSON file, `name` from the folder of this one: `sample.json`, `../benchmarks.json`.
 
@@ -79,6 +114,16 @@ class MeasuredFile:
         """
         place = self.neighbour(name)
         return _object_in(place) if place else {}
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """The lines of a text without their ends, which are those of any system: what a terminal would overwrite is a line of its own."""
+    return (found[1] if found[1] is not None else found[0] for found in _LINE.finditer(text))
+
+
+def _end_of_blanks(text: str, at: int) -> int:
+    found = _BLANKS.match(text, at)
+    return found.end() if found else at
 
 
 def _object_in(path: Path) -> Mapping[str, Any]:

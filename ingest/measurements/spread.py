@@ -40,10 +40,14 @@ class LogError(NamedTuple):
 
 
 def log_error(value: float | None, spread: Spread, samples: Sequence[float], n: int | None) -> LogError | None:
-    """None where it is unknown: with a single run, without spread, or where a value is not above 0."""
+    """None where it is unknown: with a single run, without spread, where a value is not above 0, or for an interval that cannot be."""
     if value is None or value <= 0:
         return None
-    return _of_samples(samples) if len(samples) > 1 else _of_spread(value, spread, n or 1)
+    try:
+        found = _of_samples(samples) if len(samples) > 1 else _of_spread(value, spread, n or 1)
+    except (ArithmeticError, statistics.StatisticsError):
+        return None
+    return found if found and math.isfinite(found.error) else None
 
 
 def _of_samples(samples: Sequence[float]) -> LogError | None:

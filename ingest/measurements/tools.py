@@ -5,15 +5,20 @@ A file is read as measurements where no run of an agent was found in it. Content
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
 
 from ingest.measurements import iso_bench
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.bounds import TooManyValues
 from ingest.measurements.comma_separated import columns
 from ingest.measurements.exchange import bencher, csv_table, github_action
 from ingest.measurements.load import k6, sglang, vllm, wrk
+from ingest.measurements.measured import measured_table
 from ingest.measurements.published import algotune, gso, kernelbench, swefficiency
 from ingest.measurements.timing import (
     asv,
@@ -26,7 +31,9 @@ from ingest.measurements.timing import (
     pyperf,
     pytest_benchmark,
 )
+from schemas.errors import RejectReason
 from schemas.rows.measurement import MeasurementRow
+from schemas.rows.tables import WrongValue, arrow_schema
 
 TOOLS: tuple[Tool, ...] = (
     *iso_bench.TOOLS,
@@ -63,6 +70,7 @@ TOOLS: tuple[Tool, ...] = (
 """Every measuring tool. The first that recognises a file reads it."""
 
 _CUT = "it is no valid JSON, and may be cut off"
+_LONGEST_REASON = 300
 
 LARGEST_BYTES = 64 << 20
 """Bytes of the largest file that is read as measurements."""
@@ -73,11 +81,15 @@ MARKED_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Reading:
-    """The measurements of a file. `refused`: why its own tool could not read it; there are no rows then."""
+    """The measurements of a file, as rows of `measurements`.
+
+    `refused`: why its own tool could not read it; there are no rows then. `reason`: of the reject that it becomes.
+    """
 
     tool: str
-    rows: tuple[MeasurementRow, ...] = ()
+    rows: pa.Table = field(default_factory=lambda: arrow_schema(MeasurementRow).empty_table())
     refused: str = ""
+    reason: RejectReason = RejectReason.INVALID_RECORD
 
 
 def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
@@ -98,29 +110,40 @@ def _tools_of(beginning: str) -> Iterator[Tool]:
 
 
 def _read(tool: Tool, file: MeasuredFile, source_id: str) -> Reading | None:
-    if not _recognises(tool, file):
-        return Reading(tool.name, refused=_CUT) if tool.marks_suffice and _is_cut(file) else None
+    """None where the file is not the tool's own, or may as well be another program's."""
     try:
-        found = tuple(one.row(source_id, number, tool.name) for number, one in enumerate(tool.read(file), 1))
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ArithmeticError, RecursionError) as error:
-        return Reading(tool.name, refused=_reason(error))
-    return Reading(tool.name, found) if found else Reading(tool.name, refused="it holds no values")
+        if not _recognises(tool, file):
+            return Reading(tool.name, refused=_CUT) if tool.marks_suffice and file.is_json and not file.documents else None
+        rows = measured_table(tool.read(file), source_id, tool.name)
+    except TooManyValues as error:
+        return Reading(tool.name, refused=str(error), reason=RejectReason.TOO_MUCH)
+    except MemoryError:
+        return Reading(tool.name, refused="it takes more memory than there is", reason=RejectReason.TOO_MUCH)
+    except Exception as error:  # any kind, since it may be a defect
+        return Reading(tool.name, refused=_in_words(error))
+    return Reading(tool.name, rows) if len(rows) else Reading(tool.name, refused="it holds no values")
 
 
 def _recognises(tool: Tool, file: MeasuredFile) -> bool:
-    """Whether the file is the tool's own. One of an unexpected form is not."""
-    with suppress(ValueError, TypeError, KeyError, AttributeError, IndexError):
+    """Whether the file is the tool's own. One of an unexpected form is not. Raises TooManyValues for a file whose marks say that it is."""
+    try:
         return tool.recognises(file)
+    except TooManyValues:
+        if tool.marks_suffice:
+            raise
+    except (ValueError, TypeError, AttributeError, LookupError):
+        pass
     return False
 
 
-def _is_cut(file: MeasuredFile) -> bool:
-    """Whether a file with the tool's marks begins like JSON and is none."""
-    return file.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") and not file.documents
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if type(error) is ValueError and str(error) else f"a value has an unexpected form ({type(error).__name__}: {error})"
+def _in_words(error: Exception) -> str:
+    """A reason written for people as it is; anything else with its place in the code."""
+    if type(error) in (ValueError, WrongValue) and str(error):
+        said = str(error)
+    else:
+        [*_, place] = traceback.extract_tb(error.__traceback__)
+        said = f"a value has an unexpected form ({type(error).__name__} in {Path(place.filename).name}, line {place.lineno}: {error})"
+    return said if len(said) <= _LONGEST_REASON else f"{said[:_LONGEST_REASON]}…"
 
 
 def tool_names() -> Iterable[str]:

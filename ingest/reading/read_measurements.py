@@ -13,9 +13,7 @@ from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure, 
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
 from ingest.store.read_result import ReadResult
 from ingest.store.spool import SpoolWriter
-from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
-from schemas.rows.tables import WrongValue
 
 _BLOCK = 1 << 20
 
@@ -33,18 +31,15 @@ def read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spo
         result.kind, result.ignored = kind, 1
         return
     result.kind = FileKind.MEASUREMENT
-    refused = reading.refused
-    try:
-        if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
-            result.measures = SaidBeside().of(place)
-        spool.measure(result, reading.rows)
-    except WrongValue as error:
-        refused = str(error)
-    if refused:
-        detail = f"a result of {reading.tool} that cannot be read: {refused}"
-        spool.reject(result, Unreadable(0, "line 1, byte 0", RejectReason.INVALID_RECORD, detail, text[:300]))
-    else:
-        result.ignored = 1
+    if reading.refused:
+        result.ignored = 0
+        detail = f"a result of {reading.tool} that cannot be read: {reading.refused}"
+        spool.reject(result, Unreadable(0, "line 1, byte 0", reading.reason, detail, text[:300]))
+        return
+    result.ignored = 1
+    if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
+        result.measures = SaidBeside().of(place)
+    spool.measure(result, reading.rows)
 
 
 def _text(source: Source) -> str:

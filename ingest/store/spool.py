@@ -21,7 +21,6 @@ from ingest.store.read_result import ReadResult
 from ingest.store.record_rows import checked_tables, completed_tables
 from ingest.system.bounds import unbounded
 from schemas.errors import StoreError
-from schemas.rows.measurement import MeasurementRow
 from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
 
@@ -89,12 +88,11 @@ class SpoolWriter:
             self.flush()
 
     @unbounded()
-    def measure(self, result: ReadResult, rows: Sequence[MeasurementRow]) -> None:
-        """Add the measurements of a file. Raises WrongValue for a value that its column does not take; nothing is added then."""
-        table = arrow_table(MeasurementRow, rows)
+    def measure(self, result: ReadResult, rows: pa.Table) -> None:
+        """Add the measurements of a file: rows of `measurements`."""
         result.measurements += len(rows)
-        result.without_variant += sum(row.variant is None for row in rows)
-        self._measurements.append(table)
+        result.without_variant += rows["variant"].null_count
+        self._measurements.append(rows)
         self._measurement_keys += [(result.key.reading, result.key.portion, 0)] * len(rows)
         if len(self._measurement_keys) >= CHUNK_ROWS:
             self.flush()

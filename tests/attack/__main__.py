@@ -31,7 +31,7 @@ SIZES: Mapping[str, tuple[int, str]] = {
     "busy": (18, "busy loops beside them"),
     "dashboards": (2, "dashboards open beside them"),
     "inputs": (500, "hostile inputs"),
-    "readers": (20, "seconds of CPU in which broken logs are thrown at each reader"),
+    "readers": (5000, "broken logs and results"),
     "runs": (50, "hostile runs opened on their own page"),
     "links": (300, "hostile links"),
 }

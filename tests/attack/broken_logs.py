@@ -1,34 +1,18 @@
-"""Broken logs for the reader of every agent, for some seconds each: `tests.fuzz.fuzz_readers` at length."""
+"""Broken logs of every reader and broken results of every measuring tool: `tests.fuzz.fuzz_ingest` at length."""
 
 from __future__ import annotations
 
-import time
-
 from tests.attack.lab import Lab
-from tests.attack.tally import Tally
-from tests.fuzz import seeds
-from tests.fuzz.fuzz_readers import tried
+from tests.attack.tally import Failure
+from tests.fuzz.fuzz_ingest import our_seeds, tried
 
-CHECKED = "runs and rejects, every document counted, none slow, none a defect, and no more tokens where a log is cut off"
-
-
-def attack(lab: Lab, seconds: int) -> None:
-    """Throw broken logs at each reader for some seconds of CPU."""
-    tally = lab.tally("broken logs of each agent", CHECKED)
-    for reader in seeds.NAMES:
-        _try(lab, tally, reader, seconds)
+CHECKED = "every document counted, every sum right, no value impossible, none over 20 s or 1 GiB, none a defect of a reader"
 
 
-def _try(lab: Lab, tally: Tally, reader: str, seconds: int) -> None:
-    """Failures of one kind are told once: a defect of a reader comes again with every tenth log."""
-    chance, until = lab.chance(f"broken logs of {reader}"), time.process_time() + seconds
-    kinds: set[str] = set()
-    number = 0
-    while not number or time.process_time() < until:
-        number += 1
-        said, data = tried(reader, chance)
-        kind = said[-120:]
-        with tally.attempt(f"python -m tests.attack --only readers --seed {lab.seed}, log {number} of {reader}: the file `log`") as folder:
-            (folder / "log").write_bytes(data)
-            assert not said or kind in kinds, said
-        kinds.add(kind)
+def attack(lab: Lab, inputs: int) -> None:
+    """Try so many inputs. What is wrong is told once for each reader, and its first input kept."""
+    tally = lab.tally("broken logs and results", CHECKED)
+    found = tried(inputs, lab.seed, our_seeds(), tally.folder)
+    tally.attempts = found.inputs.total()
+    again = f"python -m tests.fuzz.fuzz_ingest {inputs} --seed {lab.seed}"
+    tally.failures += [Failure(tally.attack, told, again, found.folder) for told in found.told]

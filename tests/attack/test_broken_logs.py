@@ -1,4 +1,4 @@
-"""A few broken logs of each reader, as a line of the table."""
+"""A few broken logs, as a line of the table."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import pytest
 
 from tests.attack import broken_logs
 from tests.attack.lab import Lab
-from tests.fuzz import seeds
+from tests.fuzz import fuzz_ingest
+from tests.fuzz.fuzz_ingest import Wrong
 
 
-def test_a_log_of_each_reader_is_tried(lab: Lab) -> None:
-    broken_logs.attack(lab, seconds=0)
+@pytest.mark.parametrize(("found", "failures"), [([], 0), ([Wrong("traceback", "it broke", "0/wrk")], 1)])
+def test_what_is_wrong_is_a_failure_and_its_input_kept(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, found: list[Wrong], failures: int
+) -> None:
+    monkeypatch.setattr(fuzz_ingest, "in_child", lambda *_: found)
+    monkeypatch.setattr(broken_logs, "our_seeds", lambda: {"wrk": lambda: b"the log"})
+    broken_logs.attack(lab, inputs=2)
     [tally] = lab.tallies
-    assert (tally.attempts, tally.failures) == (len(seeds.NAMES), [])
-
-
-def test_a_log_that_is_read_wrongly_is_a_failure_and_kept(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(broken_logs, "tried", lambda *_: ("it is slow", b"the log"))
-    broken_logs.attack(lab, seconds=0)
-    failure = lab.tallies[0].failures[0]
-    assert (failure.what, (failure.folder / "log").read_bytes()) == ("it is slow", b"the log")
+    assert (tally.attempts, len(tally.failures)) == (2, failures)
+    assert len(list(tally.folder.rglob("traceback-wrk-1"))) == failures

@@ -274,7 +274,7 @@ def _counts_of(usage: TokenUsage) -> Counts:
     split = usage.get("cache_creation")
     if type(split) is dict:
         total = (whole(split.get("ephemeral_5m_input_tokens")) or 0) + (whole(split.get("ephemeral_1h_input_tokens")) or 0)
-        written = total if written is None or total > written else written
+        written = whole(total) if written is None or total > written else written
     return Counts(whole(usage.get("input_tokens")), whole(usage.get("output_tokens")), read, written)
 
 

@@ -23,6 +23,7 @@ from ingest.documents.text_document import TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.rows.run import Outcome, RecordKind
+from schemas.rows.units import LARGEST_INT
 
 _VERSION = re.compile(r"OpenAI Codex v(\S+)")
 _HEADER = re.compile(r"(workdir|model|provider|approval|session id): (.*)")
@@ -30,7 +31,7 @@ _SECTIONS = frozenset(("user", "thinking", "codex", "exec", "file update", "file
 _ERROR = "ERROR: "
 _TOOLS = {"exec": "exec", "file update": "apply_patch", "file update:": "apply_patch"}
 _FAILED = re.compile(r" (?:exited \d+|failed) in [\d.]+m?s:?$")
-_COUNT = re.compile(r"[\d,]{1,20}")
+_COUNT = re.compile(r"[0-9][0-9,]{0,19}")
 _LONGEST_TEXT = 4 << 20
 
 
@@ -111,7 +112,8 @@ def _begin(log: _Log, section: str) -> None:
 def _note_tokens(log: _Log, line: str) -> None:
     """The total is one line; the program's end may follow it without a line break, after which its stdout repeats the final text."""
     if found := _COUNT.match(line.strip()):
-        log.tokens = int(found[0].replace(",", ""))
+        count = int(found[0].replace(",", ""))
+        log.tokens = count if count <= LARGEST_INT else None
     log.section = ""
 
 

@@ -18,12 +18,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.bounds import MOST_VALUES, TooManyValues
 from ingest.measurements.comma_separated import Line, columns, lines
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
 from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, snake_case, statistic_named, variant_named
 from schemas.measured_units import UNITS, Better
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
+from schemas.rows.tables import shown
 
 _METRICS = ("metric", "metric_name", "measure")
 _NAMES = ("benchmark", "name", "test", "benchmark_name")
@@ -100,7 +102,7 @@ class _Table:
 
     @cached_property
     def header(self) -> tuple[str, ...]:
-        return columns(self.file.text)
+        return tuple(dict.fromkeys(columns(self.file.text)))
 
     @cached_property
     def is_long(self) -> bool:
@@ -122,12 +124,12 @@ class _Table:
         return is_named and not self.is_long and len({column.variant for column in self.values}) > 1
 
     @cached_property
-    def parameters(self) -> tuple[str, ...]:
+    def parameters(self) -> frozenset[str]:
         """The columns that no other rule reads."""
         known = {*_METRICS, *_NAMES, *_UNIT, *_STATISTIC, *_BETTER, *_RUNS, *_STATUS, *_DETAIL, *_REMARKS, _VARIANT}
         known |= {name for names in (*_TEXTS.values(), *_SPREADS.values()) for name in names}
         known |= {name for sides in _BOUNDS.values() for names in sides for name in names} | {column.name for column in self.values}
-        return tuple(name for name in self.header if name and name not in known and name.split("_")[0] not in VARIANTS)
+        return frozenset(name for name in self.header if name and name not in known and name.split("_")[0] not in VARIANTS)
 
 
 def _headed(name: str) -> tuple[str, str | None]:
@@ -149,7 +151,10 @@ def _recognises(file: MeasuredFile) -> bool:
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     table = _Table(file)
-    found = [(line, column, _variant(line, column)) for line in lines(file.text) for column in table.values]
+    rows = list(lines(file.text))
+    if len(rows) * len(table.values) > MOST_VALUES:
+        raise TooManyValues(f"its {len(rows):,} lines have {len(table.values)} columns of values, more than {MOST_VALUES:,} values")
+    found = [(line, column, _variant(line, column)) for line in rows for column in table.values]
     batch = batch_of(file, (variant for _, _, variant in found))
     of_tasks = _commits_of_tasks(found)
     for line, column, variant in found:
@@ -174,14 +179,14 @@ def _variant(line: Line, column: _ValueColumn) -> Variant | None:
         return column.variant
     if variant := variant_named(word):
         return variant
-    raise ValueError(f"line {line.number}: the variant {word!r} is unknown; write one of {', '.join(VARIANTS)}, or leave it empty")
+    raise ValueError(f"line {line.number}: the variant {shown(word)} is unknown; write one of {', '.join(VARIANTS)}, or leave it empty")
 
 
 def _origin(table: _Table, cells: Mapping[str, str], variant: Variant | None) -> Origin:
     """Agent and model are those of the candidate; in a wide table, `agent` is a column of values."""
     taken = {column.name for column in table.values}
     texts = {field: _first(cells, [name for name in names if name not in taken]) for field, names in _TEXTS.items()}
-    params = {name: cells[name] for name in table.parameters if name in cells}
+    params = {name: cell for name, cell in cells.items() if name in table.parameters}
     if not table.is_long and variant is not Variant.CANDIDATE:
         texts |= {"agent": None, "model": None}
     return Origin(variant=variant, benchmark=_benchmark(cells), params=params, **texts)  # type: ignore[arg-type]  # every field is a text
@@ -227,7 +232,7 @@ def _better(line: Line) -> Better | None:
         return None
     if side := _SIDES.get(snake_case(written).partition("_")[0]):
         return side
-    raise ValueError(f"line {line.number}: {written!r} does not say which way is better; write one of {', '.join(_SIDES)}")
+    raise ValueError(f"line {line.number}: {shown(written)} does not say which way is better; write one of {', '.join(_SIDES)}")
 
 
 def _runs(line: Line, column: _ValueColumn) -> int | None:
@@ -266,7 +271,7 @@ def _number(line: Line, column: str) -> float:
     try:
         return float(line.cells[column])
     except ValueError as error:
-        raise ValueError(f"line {line.number}: {line.cells[column]!r} in the column {column} is no number") from error
+        raise ValueError(f"line {line.number}: {shown(line.cells[column])} in the column {column} is no number") from error
 
 
 def _is_number(written: str | None) -> bool:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ingest.documents.times import unix_time
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
@@ -24,10 +24,10 @@ from schemas.measured_units import Better, stored_unit
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind
 
-_HISTORY = re.compile(r"\s*window\.BENCHMARK_DATA\s*=\s*")
+_HISTORY = re.compile(r"\s*+window\.BENCHMARK_DATA\s*+=\s*+")
 _KEYS = frozenset(("name", "unit", "value", "range", "extra"))
-_RANGE = re.compile(r"\s*(?:±|\+-|\+/-)?\s*(\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*(%?)\s*")
-_RUNS = re.compile(r"\b(\d+) samples\b|\brounds: (\d+)")
+_RANGE = re.compile(r"\s*+(?:(?:±|\+-|\+/-)\s*+)?(\d++(?:\.\d++)?(?:[eE][-+]?\d++)?)\s*+(%?)\s*+")
+_RUNS = re.compile(r"\b(\d++) samples\b|\brounds: (\d++)")
 
 
 class _Harness(NamedTuple):
@@ -96,7 +96,7 @@ def _of_history(history: Mapping[str, Any]) -> Iterator[Measured]:
                     commit=entry["commit"]["id"],
                     benchmark=bench["name"],
                     params={"suite": suite},
-                    measured_at=datetime.fromtimestamp(entry["date"] / 1000, UTC),
+                    measured_at=unix_time(entry["date"]),
                 )
                 yield _measured(bench, origin, harness)
 

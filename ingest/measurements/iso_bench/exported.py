@@ -8,12 +8,11 @@ now tokens per second, so that its unit stays unknown there.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.comma_separated import columns, lines
 from ingest.measurements.iso_bench import place
 from ingest.measurements.iso_bench.outcome import Outcome, Together
 from ingest.measurements.iso_bench.workload import kind_of, measured_at, substituted
@@ -32,13 +31,12 @@ _ONE_EXPERIMENT = ("modal", "docker", "separate", "claude_code_rerun_fixable")
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    return frozenset(next(csv.reader(io.StringIO(file.text[:10_000])), ())) >= _COLUMNS
+    return frozenset(columns(file.text)) >= _COLUMNS
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     """Rows without any value say nothing, unless the log or the source tells of a failure."""
-    for number, row in enumerate(csv.DictReader(io.StringIO(file.text, newline="")), 1):
-        told = {key: value for key, value in row.items() if key and value}
+    for number, (_, told) in enumerate(lines(file.text), 1):
         origin = _origin(file, told, number)
         outcomes = [_outcome(word, told, origin) for word in _WORDS]
         known = [one for one in outcomes if one.metrics or one.log or one.error]

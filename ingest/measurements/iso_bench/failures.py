@@ -8,7 +8,9 @@ not know.
 from __future__ import annotations
 
 import re
+from collections import deque
 
+from ingest.measurements.base import lines_of
 from schemas.rows.measurement import Failure, PatchApplied, Variant
 
 _LONGEST = 2000
@@ -31,22 +33,22 @@ _NOT_OF_THE_CHANGE = re.compile(
     | No\ (?:baseline\ )?wheel | wheel\ (?:not\ available|install\ failed) | install\ failed | install\ baseline\ wheel
     | Missing\ parent_commit | baseline\ image | Could\ not\ find\ vLLM | port\ binding\ bug
     | exceeds\ the\ total\ number\ of\ available\ GPUs | Requires\ tensor-parallel
-    | No\ module\ named\ '(?!(?:vllm|sglang)\.) | cannot\ import\ name\ \S+\ from\ '(?!vllm|sglang) | is\ not\ installed\.
+    | No\ module\ named\ '(?!(?:vllm|sglang)\.) | cannot\ import\ name\ \S++\ from\ '(?!vllm|sglang) | is\ not\ installed\.
     | undefined\ symbol
-    | is\ required\ for\ a\ normal\ functioning | Could\ not\ load\ any\ common_ops | Tokenizer\w*\ has\ no\ attribute
+    | is\ required\ for\ a\ normal\ functioning | Could\ not\ load\ any\ common_ops | Tokenizer(?:(?!Tokenizer)\w)*+\ has\ no\ attribute
     """
 )
 _DID_NOT_START = re.compile(r"(?:failed|fails) to start|server crashed|SERVER_(?:CRASHED|START_FAILED)", re.IGNORECASE)
 _CRASH = re.compile(
-    r"[Cc]rash|CRASH|[Ff]ailed to start|Traceback|\w*(?:Error|Exception)\b|core dumped|\bKilled\b|build failed|exit (?:code|status)"
+    r"[Cc]rash|CRASH|[Ff]ailed to start|Traceback|(?:Error|Exception)\b|core dumped|\bKilled\b|build failed|exit (?:code|status)"
 )
 
-_REJECTED = re.compile(r"(\d+) out of (\d+) hunks? FAILED -- saving rejects")
-_FAILED_ON_TRIAL = re.compile(r"\d+ out of \d+ hunks? FAILED$", re.MULTILINE)
+_REJECTED = re.compile(r"(?<!\d)(\d++) out of (\d++) hunks? FAILED -- saving rejects")
+_FAILED_ON_TRIAL = re.compile(r"\d out of \d++ hunks? FAILED$", re.MULTILINE)
 _NOT_APPLIED = re.compile(r"patch result rc=[1-9]|patch does not apply|Patch failed|Patch contains only non-Python")
 _PARTLY = re.compile(r"hunks?[ _]skipped|skipp(?:ed|ing) \d+ (?:\S+ )?hunks?", re.IGNORECASE)
 _APPLIED = re.compile(r"AGENT_PATCH_APPLIED|Patch applied successfully|patch result rc=0|\+ patch$", re.MULTILINE)
-_WRITTEN = re.compile(r"^patching file \S+(?<!\.diff)$", re.MULTILINE)
+_WRITTEN = re.compile(r"^patching file \S++(?<!\.diff)$", re.MULTILINE)
 """A patch that contains itself, as some agents leave it, writes nothing of the code with it."""
 
 
@@ -76,8 +78,9 @@ def failure_of(
 
 def detail_of(error: str | None, log: str = "") -> str | None:
     """The error, and the lines of the log that tell of one; of a log without such lines its end. At most 2,000 characters."""
-    lines = [line.strip() for line in log.splitlines() if _NOT_OF_THE_CHANGE.search(line) or _NO_MEMORY.search(line) or _CRASH.search(line)]
-    told = "\n".join(dict.fromkeys(lines[-_TELLING_LINES:])) if lines else log.strip()
+    telling = (line for line in lines_of(log) if _NOT_OF_THE_CHANGE.search(line) or _NO_MEMORY.search(line) or _CRASH.search(line))
+    lines = [line.strip() for line in deque(telling, _TELLING_LINES)]
+    told = "\n".join(dict.fromkeys(lines)) if lines else log.strip()
     parts = [(error or "")[:_LONGEST].strip(), told[-_LONGEST:]]
     return "\n".join(part for part in parts if part)[:_LONGEST] or None
 

@@ -8,14 +8,14 @@ label shows it: `similar` fits +3.4 only in the first sense, and 95.5 only in th
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.comma_separated import columns, lines
 from ingest.measurements.iso_bench.fields import text
 from ingest.measurements.measured import Measured, Origin
 from schemas.measured_flags import Flagged
@@ -45,17 +45,12 @@ def _is_judged(row: Mapping[str, Any]) -> bool:
     return any(_known(name, row.get(name)) for name in _WORDS) or _percent(row) is not None
 
 
-def _rows(file: MeasuredFile) -> list[dict[str, Any]]:
+def _rows(file: MeasuredFile) -> Sequence[Mapping[str, Any]]:
     """The rows of a table, or the objects of JSONL; none where the first line has not the names."""
-    lines = file.text.removeprefix("\ufeff").lstrip()
-    first = lines.partition("\n")[0]
-    if first.startswith("{"):
+    if file.is_json:
+        first = file.text.lstrip("\ufeff \t\r\n").partition("\n")[0]
         return file.objects if _are_names(_keys(first)) else []
-    separator = max(",;\t", key=first.count)
-    if not _are_names({name.strip().strip('"') for name in first.split(separator)}):
-        return []
-    read = csv.DictReader(io.StringIO(lines, newline=""), delimiter=separator, skipinitialspace=True)
-    return [{key.strip(): value.strip() for key, value in row.items() if key and isinstance(value, str)} for row in read]
+    return [line.cells for line in lines(file.text)] if _are_names(columns(file.text)) else []
 
 
 def _are_names(names: Collection[str]) -> bool:
@@ -93,7 +88,7 @@ def _known(name: str, word: object) -> str | None:
 
 
 def _percent(row: Mapping[str, Any]) -> float | None:
-    """None where there is none; a percent sign is allowed."""
+    """None where there is none; a percent sign is allowed. A number larger than any float is infinite."""
     written = row.get(_PERCENT)
     if isinstance(written, bool) or not isinstance(written, str | int | float):
         return None
@@ -101,6 +96,8 @@ def _percent(row: Mapping[str, Any]) -> float | None:
         return float(written.removesuffix("%") if isinstance(written, str) else written)
     except ValueError:
         return None
+    except OverflowError:
+        return math.inf
 
 
 def _origin(row: Mapping[str, Any], number: int) -> Origin:

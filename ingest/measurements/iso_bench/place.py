@@ -71,8 +71,7 @@ def repo_of(file: MeasuredFile, *texts: str | None) -> str | None:
             return named
     if any(_OF_VLLM.fullmatch(folder) for folder in file.folders):
         return "vllm"
-    most = max(_REPOSITORIES, key=file.text.count)
-    return most if most in file.text else None
+    return file.named_most(_REPOSITORIES)
 
 
 def variant_of(file: MeasuredFile) -> Variant | None:

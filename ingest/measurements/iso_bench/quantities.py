@@ -7,7 +7,7 @@ Where a key says no unit, rates are tokens or requests per second and latencies 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,8 +31,8 @@ _NO_RESULTS = frozenset(("duration", "server_startup_time", "returncode", "num_p
 _COUNTED = re.compile(r"(?:total|successful|failed|completed|num)_|completed$")
 """What was asked of the benchmark or counted on the way, and the time of the whole job: no results."""
 
-_LOGGED_REQUESTS = re.compile(r"Throughput:\s+([\d.]+) requests/s")
-_LOGGED_SECONDS = re.compile(r"Avg latency:\s+([\d.]+) seconds")
+_LOGGED_REQUESTS = re.compile(r"Throughput:\s++(\d++(?:\.\d*+)?) requests/s")
+_LOGGED_SECONDS = re.compile(r"Avg latency:\s++(\d++(?:\.\d*+)?) seconds")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ def values_of(metrics: Mapping[str, Any] | None, benchmark: str | None, log: str
     A rate of no named kind is one of output tokens where the benchmark counts tokens of both kinds, and one of the prefill in
     `one_batch`; else it is `throughput`.
     """
-    found = [_by_log(one, log) for one in _named(metrics or {})]
+    requests, seconds = ({float(each) for each in pattern.findall(log)} for pattern in (_LOGGED_REQUESTS, _LOGGED_SECONDS))
+    found = [_by_log(one, requests, seconds) for one in _named(metrics or {})]
     special = {one.number for one in found if one.metric.endswith("_throughput")}
     kept = [one for one in found if one.metric != "throughput" or one.number not in special]
     rate = _kind_of_rate(kept, metrics or {}, benchmark)
@@ -106,11 +107,11 @@ def _statistic(name: str) -> tuple[str, str | None]:
     return name, None
 
 
-def _by_log(value: Value, log: str) -> Value:
-    """The value with the unit that the log says it has."""
-    if value.metric == "throughput" and any(float(rate) == value.number for rate in _LOGGED_REQUESTS.findall(log)):
+def _by_log(value: Value, requests: Collection[float], seconds: Collection[float]) -> Value:
+    """The value with the unit that the log says it has: the rates of requests and the times in the log."""
+    if value.metric == "throughput" and value.number in requests:
         return replace(value, metric="request_throughput", unit="req/s")
-    if value.metric == "latency" and any(float(seconds) == value.number for seconds in _LOGGED_SECONDS.findall(log)):
+    if value.metric == "latency" and value.number in seconds:
         return replace(value, unit="s")
     return value
 

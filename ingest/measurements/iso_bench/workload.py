@@ -19,10 +19,10 @@ _IN_COMMAND = {
     "throughput": re.compile(r"benchmark_throughput|bench(?:_offline)? ?_?throughput"),
 }
 _BY_METRIC = (("ttft", "serving"), ("output_token_throughput", "serving"), ("latency", "latency"))
-_MODEL = re.compile(r"--model(?:-path)?[ =](['\"]?)(?P<model>[^\s'\"]+)\1")
+_MODEL = re.compile(r"--model(?:-path)?[ =](['\"]?)(?P<model>[^\s'\"]++)\1")
 _NOTES = ("note", "notes", "model_note")
 _SUBSTITUTED = re.compile(
-    r"\bmodel\b.*\b(?:due|instead|missing)\b|\bmodel\b.*\b(?:corrected|substitut\w+|replaced)|\bcorrected from\b", re.IGNORECASE
+    r"^(?>.*?\bmodel\b).*\b(?:(?:due|instead|missing)\b|corrected|substitut\w|replaced)|\bcorrected from\b", re.IGNORECASE | re.MULTILINE
 )
 _TIMES = ("%Y%m%d_%H%M%S", "%Y-%m-%d")
 

@@ -18,15 +18,15 @@ from schemas.measured_flags import Flagged
 from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 
-_TEST = re.compile(r"^[ \t]*Running (?P<duration>\S+) test @ (?P<url>\S+)[ \t]*$", re.MULTILINE)
-_COMMAND = re.compile(r"^.*(?<!\S)-c ?\d+.*$", re.MULTILINE)
-_CONNECTIONS = re.compile(r"(?P<threads>\d+) threads? and (?P<connections>\d+) connections?")
-_TIME = r"(\d+(?:\.\d+)?)(us|ms|s|m|h)\b"
-_LATENCY = re.compile(rf"^\s*Latency\s+{_TIME}\s+\S+\s+{_TIME}", re.MULTILINE)
-_PERCENTILE = re.compile(rf"^\s*(\d+(?:\.\d+)?)%\s+{_TIME}", re.MULTILINE)
-_RATE = re.compile(r"^\s*Requests/sec:\s*(\d+(?:\.\d+)?)", re.MULTILINE)
-_TRANSFER = re.compile(r"^\s*Transfer/sec:\s*(\d+(?:\.\d+)?)([KMG]?)B", re.MULTILINE)
-_ERRORS = re.compile(r"^\s*(?:Socket errors:|Non-2xx or 3xx responses:)", re.MULTILINE)
+_TEST = re.compile(r"^[ \t]*+Running (?P<duration>\S++) test @ (?P<url>\S++)[ \t]*+$", re.MULTILINE)
+_COMMAND = re.compile(r"^.*(?<!\S)-c ?\d.*+$", re.MULTILINE)
+_CONNECTIONS = re.compile(r"(?<!\d)(?P<threads>\d++) threads? and (?P<connections>\d++) connections?")
+_TIME = r"(\d++(?:\.\d++)?)(us|ms|s|m|h)\b"
+_LATENCY = re.compile(rf"^[ \t]*+Latency[ \t]++{_TIME}[ \t]++\S++[ \t]++{_TIME}", re.MULTILINE)
+_PERCENTILE = re.compile(rf"^[ \t]*+(\d++(?:\.\d++)?)%[ \t]++{_TIME}", re.MULTILINE)
+_RATE = re.compile(r"^[ \t]*+Requests/sec:[ \t]*+(\d++(?:\.\d++)?)", re.MULTILINE)
+_TRANSFER = re.compile(r"^[ \t]*+Transfer/sec:[ \t]*+(\d++(?:\.\d++)?)([KMG]?)B", re.MULTILINE)
+_ERRORS = re.compile(r"^[ \t]*+(?:Socket errors:|Non-2xx or 3xx responses:)", re.MULTILINE)
 _WRK2 = re.compile(r"Thread calibration:|HdrHistogram - Recorded Latency")
 _UNCORRECTED = "HdrHistogram - Uncorrected Latency"
 _UNITS = {"m": "min"}

@@ -14,6 +14,7 @@ from typing import Any
 
 from ingest.documents.times import unix_time
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.bounds import MOST_VALUES, TooManyValues
 from ingest.measurements.measured import Measured, Origin, Parameter
 from ingest.measurements.spread import Spread
 from ingest.measurements.values import joined, metric_name, number, numbers
@@ -97,6 +98,8 @@ def _of_benchmark(origin: Origin, definition: Fields, columns: Fields) -> Iterat
     """A row for every combination of the parameters, the last of which varies fastest. No result at all: every combination failed."""
     parameters = columns.get("params") or []
     names = definition.get("param_names") or [f"param{place}" for place in range(1, len(parameters) + 1)]
+    if math.prod(map(len, parameters)) > MOST_VALUES:
+        raise TooManyValues(f"the parameters of {origin.benchmark} have more than {MOST_VALUES:,} combinations")
     for place, combination in enumerate(product(*parameters)):
         chosen: dict[str, Parameter] = dict(zip(names, combination, strict=False))
         yield _measured(replace(origin, params={**origin.params, **chosen}), definition, columns, place)

@@ -9,21 +9,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.bounds import TooManyValues
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
 from ingest.measurements.values import metric_name
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, SpreadKind
 
-_STEP = r"\[ *\d+\.\d+%\] ·"
-_RESULT = re.compile(rf"{_STEP}·· +(?:Running )?([^\s(=]\S*)(?: +(\S.*))?")
-_COMMIT = re.compile(rf"{_STEP} For .*\bcommit ([0-9a-f]+)\b.*")
+_STEP = r"\[ *+\d++\.\d++%\] ·"
+_RESULT = re.compile(rf"{_STEP}·· ++(?:Running )?([^\s(=]\S*+)(?: ++(\S.*+))?")
+_COMMIT = re.compile(rf"{_STEP} For .*\bcommit ([0-9a-f]++)\b.*+")
 _ENVIRONMENT = re.compile(rf"{_STEP}· Benchmarking (\S+)")
 _TABLE = re.compile(rf"{_STEP}·· =[= ]*")
-_NUMBER = r"[-+]?[\d.]+(?:e[-+]?\d+)?"
+_NUMBER = r"[-+]?[\d.]++(?:e[-+]?\d++)?"
 _VALUE = re.compile(rf"({_NUMBER})(?:±({_NUMBER}))?([nuµμm]?s|[mhkMGTP])?")
 
 _UNITS = {"m": "min", "k": "kB", "M": "MB", "G": "GB", "T": "TB", "P": "PB"}
@@ -34,19 +35,28 @@ _SIZE = re.compile(r"(?:.*\.)?(?:peak)?mem_[^.]*")
 
 _NO_VALUE = {"failed": MeasuredStatus.FAILED, "n/a": MeasuredStatus.NOT_RUN}
 
+_MOST_COLUMNS = 500
+"""Each value of a table is told by all parameters on its left."""
+
 Cell = tuple[Mapping[str, str], str]
 """The parameters of a value, and the value as written."""
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    return not file.is_page and any(_RESULT.fullmatch(line) for line in file.text.splitlines())
+    return not file.is_page and any(_RESULT.fullmatch(line) for line in file.lines)
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     commit = environment = None
-    lines = file.text.splitlines()
+    top, below = "", list[str]()
     origin = Origin(scope=Scope.MICRO)
-    for place, line in enumerate(lines):
+    for line in chain(file.lines, ("",)):
+        if top and line[:1].isspace() and line.strip():
+            below.append(line)
+            continue
+        if top:
+            yield from (row for cell in _cells(top, below) for row in _measured(origin, cell))
+            top, below = "", []
         if found := _COMMIT.fullmatch(line):
             commit = found[1]
         elif found := _ENVIRONMENT.fullmatch(line):
@@ -55,8 +65,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
             origin = replace(origin, benchmark=found[1], commit=commit, params={"environment": environment})
             yield from _measured(origin, ({}, (found[2] or "").strip()))
         elif _TABLE.fullmatch(line):
-            below = takewhile(lambda one: one[:1].isspace() and one.strip(), lines[place + 1 :])
-            yield from (row for cell in _cells(line, list(below)) for row in _measured(origin, cell))
+            top = line
 
 
 def _measured(origin: Origin, cell: Cell) -> Iterator[Measured]:
@@ -96,7 +105,9 @@ def _cells(top: str, lines: Sequence[str]) -> Iterator[Cell]:
           10    21.1ms   19.4ms
         ====== ======== ========
     """
-    columns = [found.span() for found in re.finditer("=+", top)]
+    columns = [found.span() for found in re.finditer("=++", top)]
+    if len(columns) > _MOST_COLUMNS:
+        raise TooManyValues(f"a table has more than {_MOST_COLUMNS} columns")
     across = lines[0].strip().removeprefix("--").strip() if lines[0].strip().startswith("--") else None
     heads = _cut(lines[2 if across else 0], columns)
     left = len(columns) - 1 if across is None else sum(end <= _first_end(lines[1]) for _, end in columns)

@@ -17,13 +17,13 @@ from schemas.measured_units import stored_unit
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind
 
-_BOUND = r"([\d.]+(?:e[-+]?\d+)?) ([^\s%\]]+)"
-_ESTIMATE = re.compile(rf"(.*?)\s*(time|thrpt):\s+\[{_BOUND} {_BOUND} {_BOUND}\]")
-_BENCH = re.compile(r"test (.+?) +\.\.\. bench:\s+([\d,.]+) (\w+)/iter \(\+/- ([\d,.]+)\)(?: = (\d+) MB/s)?")
-_COLLECTING = re.compile(r"Benchmarking (.+): Collecting (\d+) samples .*")
-_FAILED = re.compile(r"test (.+?) +\.\.\. (?:bench:\s+)?FAILED|thread '.*' (?:\(\d+\) )?panicked at .*")
-_MEASURED_BY_LIBTEST = re.compile(r"^test result: .* [1-9]\d* measured", re.MULTILINE)
-_ESCAPE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
+_BOUND = r"([\d.]++(?:e[-+]?\d++)?) ([^\s%\]]++)"
+_ESTIMATE = re.compile(rf"(.*)(time|thrpt):\s++\[{_BOUND} {_BOUND} {_BOUND}\]")
+_BENCH = re.compile(r"test (.+) \.\.\. bench:\s++([\d,.]++) (\w++)/iter \(\+/- ([\d,.]++)\)(?: = (\d++) MB/s)?")
+_COLLECTING = re.compile(r"Benchmarking (.+): Collecting (\d++) samples .*")
+_FAILED = re.compile(r"test (.+) \.\.\. (?:bench:\s++)?FAILED|thread '.*' (?:\(\d++\) )?panicked at .*")
+_MEASURED_BY_LIBTEST = re.compile(r"^test result: .* [1-9]\d*+ measured", re.MULTILINE)
+_ESCAPE = re.compile(r"\x1b\[[\d;]*+[A-Za-z]")
 _METRICS: Mapping[str, str] = {"time": "time", "thrpt": "throughput"}
 
 
@@ -48,7 +48,8 @@ class _Output:
         elif bench := _BENCH.fullmatch(line):
             yield from self._bench(bench)
         elif failed := _FAILED.fullmatch(line):
-            yield Measured(origin=_origin(failed[1]), status=MeasuredStatus.FAILED, failure=Failure.CRASH, detail=line)
+            origin = _origin((failed[1] or "").strip() or None)
+            yield Measured(origin=origin, status=MeasuredStatus.FAILED, failure=Failure.CRASH, detail=line)
         elif line and not line[0].isspace() and not line.startswith("Benchmarking "):
             self.title = line
 
@@ -69,16 +70,16 @@ class _Output:
 
     def _bench(self, found: re.Match[str]) -> Iterator[Measured]:
         """The median. `+/-` is criterion's standard deviation, but libtest's distance from the fastest to the slowest sample."""
-        origin, value, distance = _origin(found[1]), _number(found[2]), _number(found[4])
+        origin, value, distance = _origin(found[1].strip()), _number(found[2]), _number(found[4])
         spread = None if self.is_of_libtest else Spread.around(value, distance)
         yield Measured(origin=origin, metric="time", statistic="median", value=value, unit=f"{found[3]}/iter", spread=spread)
         if found[5]:
             yield Measured(origin=origin, metric="throughput", statistic="median", value=float(found[5]), unit="MB/s")
 
 
-def _lines(file: MeasuredFile) -> list[str]:
-    """Without colours. What a terminal would overwrite is a line of its own."""
-    return [line.rstrip() for line in _ESCAPE.sub("", file.text).splitlines()]
+def _lines(file: MeasuredFile) -> Iterator[str]:
+    """Without colours and blanks at their ends."""
+    return (_ESCAPE.sub("", line).rstrip() for line in file.lines)
 
 
 def _recognises(file: MeasuredFile) -> bool:

@@ -92,7 +92,7 @@ def _name(folders: list[str]) -> str | None:
     if _CRITERION in folders:
         folders = folders[len(folders) - folders[::-1].index(_CRITERION) :]
         return "/".join(folders) or None
-    return folders[-1] or None
+    return (folders[-1] or None) if folders else None
 
 
 ESTIMATES = Tool("criterion", ('"median_abs_dev"', '"confidence_interval"', '"point_estimate"'), _has_estimates, _read_estimates)

@@ -15,17 +15,18 @@ from statistics import median
 from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.bounds import MOST_VALUES, TooManyValues
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.values import joined, metric_name
 from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
 
-_NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|NaN|Inf)"
-_RUN = re.compile(rf"(Benchmark(?![a-z])\S+)\s+\d+((?:\s+{_NUMBER}\s+[^\s\d]\S*)+)\s*")
-_CONFIGURATION = re.compile(r"([^\sA-Z:]+):(?:[ \t]+(.*))?")
-_FAILED = re.compile(r"\s*--- (FAIL|SKIP): (Benchmark\S+).*|panic: .*|FAIL\s+(\S+) \[\w+ failed\]")
-_UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(lower|higher)\b.*")
+_NUMBER = r"[-+]?(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?|NaN|Inf)"
+_RUN = re.compile(rf"(Benchmark(?![a-z])\S++)\s++\d++((?:\s+{_NUMBER}\s++[^\s\d]\S*+)++)\s*+")
+_CONFIGURATION = re.compile(r"([^\sA-Z:]++):(?:[ \t]++(.*+))?")
+_FAILED = re.compile(r"\s*+--- (FAIL|SKIP): (Benchmark\S++).*+|panic: .*+|FAIL\s++(\S++) \[\w++ failed\]")
+_UNIT = re.compile(r"Unit\s++(\S++)\s(?:.*\s)?better=(lower|higher)\b.*+")
 _END = re.compile(r"PASS|FAIL\b.*|ok\s+\S+\s.*|\?\s+\S+\s.*|exit status \d+")
 """The last line of `go test`."""
 
@@ -45,6 +46,9 @@ _METRICS: Mapping[str, str] = {
 _MACHINE = ("goos", "goarch", "cpu")
 _OF_CODE = ("commit", "commit-time", "branch", "pkg")
 """Configuration of the measured code. What is neither of these nor of the machine describes what the benchmark did."""
+
+_MOST_KEYS = 64
+"""Each row is told by the whole configuration."""
 
 Configuration = tuple[tuple[str, str], ...]
 
@@ -76,6 +80,10 @@ class _Output:
             self._add_failure(failed[2], failed[3], line.strip(), is_skipped=failed[1] == "SKIP")
         elif line[:1].islower() and (pair := _CONFIGURATION.fullmatch(line)):
             self.configuration[pair[1]] = (pair[2] or "").strip()
+            if len(self.configuration) > _MOST_KEYS:
+                raise TooManyValues(f"it has more than {_MOST_KEYS} keys of a configuration")
+        if len(self.runs) + len(self.failures) > MOST_VALUES:
+            raise TooManyValues(f"it holds more than {MOST_VALUES:,} values")
 
     def _add_run(self, name: str, words: list[str]) -> None:
         configuration = tuple((key, value) for key, value in self.configuration.items() if value)
@@ -92,14 +100,16 @@ class _Output:
 
 def _recognises(file: MeasuredFile) -> bool:
     """Whether it ends like the output of `go test`, or half of it are runs. A page that quotes runs may have them from before and after."""
-    lines = [line for line in file.text.splitlines() if line.strip()]
-    runs = sum(line.startswith("Benchmark") and _RUN.fullmatch(line) is not None for line in lines)
-    return runs > 0 and (2 * runs >= len(lines) or _END.fullmatch(lines[-1].rstrip()) is not None) and not file.is_page
+    runs, count, last = 0, 0, ""
+    for line in filter(str.strip, file.lines):
+        runs += line.startswith("Benchmark") and _RUN.fullmatch(line) is not None
+        count, last = count + 1, line
+    return runs > 0 and (2 * runs >= count or _END.fullmatch(last.rstrip()) is not None) and not file.is_page
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
     output = _Output()
-    for line in file.text.splitlines():
+    for line in file.lines:
         output.add(line)
     for series, values in output.runs.items():
         yield _measured(series, values, output.better.get(series.unit))

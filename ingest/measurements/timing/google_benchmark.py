@@ -6,6 +6,7 @@ for the aggregates of all, or both. Fitted complexities (`_BigO`, `_RMS`) are no
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median, stdev
@@ -116,9 +117,14 @@ def _failure(origin: Origin, runs: Sequence[Entry]) -> Measured | None:
 
 
 def _values(origin: Origin, benchmark: _Benchmark) -> Iterator[Measured]:
+    every = defaultdict[str, list[float]](list)
+    for run in benchmark.runs:
+        for key in run:
+            if (value := number(run[key])) is not None:
+                every[key].append(value)
     for key, entry in benchmark.quantities():
         metric, unit = _metric(key, entry)
-        samples = [value for run in benchmark.runs if (value := number(run.get(key))) is not None]
+        samples = every.get(key, [])
         statistics = _statistics(key, samples, benchmark.aggregates)
         for statistic, value in statistics.items():
             if statistic not in _NO_VALUE:

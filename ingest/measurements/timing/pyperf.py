@@ -6,6 +6,7 @@ Source: https://pyperf.readthedocs.io/en/latest/api.html#pyperf-json-file-format
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from statistics import fmean, median, stdev
@@ -43,11 +44,12 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
     common = file.object.get("metadata") or {}
     for benchmark in file.object["benchmarks"]:
         runs = [run for run in benchmark["runs"] if run.get("values")]
-        metadata = common | (benchmark.get("metadata") or {})
+        metadata = ChainMap(benchmark.get("metadata") or {}, common)
         if runs:
             dates = [date for run in runs if (date := written_time((run.get("metadata") or {}).get("date")))]
             values = [value for run in runs for value in numbers(run["values"])]
-            yield from _of_benchmark(_origin(metadata | (runs[0].get("metadata") or {}), dates), metadata.get("unit", "second"), values)
+            origin = _origin(metadata.new_child(runs[0].get("metadata") or {}), dates)
+            yield from _of_benchmark(origin, metadata.get("unit", "second"), values)
 
 
 def _origin(metadata: Mapping[str, Any], dates: list[datetime]) -> Origin:
