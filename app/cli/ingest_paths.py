@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from ingest.reading.retries import retried
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin
-from ingest.system.locations import without_secrets
+from ingest.system.secrets import command_of
 from schemas.errors import InputUnreadable, UsageError
 from schemas.text import one_line
 
@@ -54,7 +53,7 @@ class How(NamedTuple):
             trust_file_times=self.trust_file_times,
             path_zone=self.path_zone,
             measure=parse_given(self.measures),
-            origin=Origin(command=_command()),
+            origin=Origin(command=command_of(sys.argv[1:])),
             keeps_text=not self.no_text,
             prepare=spare_pandas,
         )
@@ -85,11 +84,6 @@ def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
         )
     terminal.note(f"reading sessions in {', '.join(one_line(str(folder)) for folder in found)}")
     return found
-
-
-def _command() -> str:
-    """This command, for the list of ingests."""
-    return shlex.join(["tachograph", *map(without_secrets, sys.argv[1:])]).encode(errors="replace").decode()
 
 
 def _rejected(store: Store) -> tuple[Path, ...]:

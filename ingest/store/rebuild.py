@@ -23,6 +23,7 @@ from ingest.store.sessions.folding import fold
 from ingest.store.sessions.responses import bill, note_sessions
 from ingest.store.statements import run
 from ingest.store.text_index import index_texts
+from ingest.system.secrets import scrubbed_command
 from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
@@ -62,6 +63,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
     runs, refused = 0, 0
     with store.replacing() as (previous, writer):
         _copy_kept(writer)
+        _hide_secrets(writer.connection)
         [(total,)] = previous.execute("select count(*) from previous.runs").fetchall()
         if not keeps_text:
             _drop_texts(writer.connection)
@@ -92,6 +94,13 @@ def _copy_kept(writer: Writer) -> None:
     for table in [table for table in _KEPT_TABLES if table in known]:  # an older store does not have the newer tables
         lacks_kind = table == "sources" and not writer.connection.execute(_HAS_KIND).fetchone()
         writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from previous.{table}")
+
+
+def _hide_secrets(connection: duckdb.DuckDBPyConnection) -> None:
+    """Older versions kept command lines as they were."""
+    for (command,) in run(connection, "select distinct command from ingests").fetchall():
+        if command and (shown := scrubbed_command(command)) != command:
+            run(connection, "update ingests set command = $shown where command = $command", {"shown": shown, "command": command})
 
 
 def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
