@@ -54,6 +54,7 @@ from app.cli.options import (
 from app.queries.filters.chosen import Filters
 from app.queries.grouping import groups
 from ingest.system.command_lines import command_line
+from ingest.system.defects import DEBUG
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.errors import ExitCode
 from schemas.text import one_line, plural
@@ -70,12 +71,18 @@ class Commands(click.Group):
         return list(self.commands)
 
 
+def _debug(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        os.environ[DEBUG] = "1"  # also for processes that are started
+
+
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog=examples("ingest logs/", "report --by model", "dashboard"),
 )
 @click.version_option(package_name="tachograph", message="tachograph %(version)s")
+@click.option("--debug", is_flag=True, expose_value=False, callback=_debug, help="Show the traceback of an error that nobody expected.")
 def cli() -> None:
     """Show what runs of coding agents cost, how long they took, and what they claim.
 

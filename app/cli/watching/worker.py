@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from app.cli import terminal
 from app.cli.ingest_paths import How, paths_to_read
 from ingest.documents.contents import read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
@@ -42,10 +43,13 @@ def main() -> int:
     for number in (getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)):
         signal.signal(number, signal.SIG_IGN)
     lines = sys.stdin.buffer
-    with suppress(KeyboardInterrupt, BrokenPipeError), interruptible():
-        order = json.loads(lines.readline() or b"null")
-        if order:
-            _serve(order, lines)
+    try:
+        with suppress(KeyboardInterrupt, BrokenPipeError), interruptible():
+            order = json.loads(lines.readline() or b"null")
+            if order:
+                _serve(order, lines)
+    except Exception as error:
+        return terminal.tell_defect(error)
     return 0
 
 
