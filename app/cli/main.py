@@ -291,7 +291,9 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tu
     from app.server.serve import Access, serve
     from ingest.store.database import Store
 
-    location = os.path.realpath(db) if Store(db).is_file else db
+    store = Store(db)
+    store.exists()  # raises for a folder: better now than on every page
+    location = os.path.realpath(db) if store.is_file else db
     access = Access(how["read_only"], how["sign_in"] and how["sign_in"].resolve(), hosts)
     serve(location, host, port, access, browser=how["browser"], watcher=watch_command(location, watched))
 
@@ -317,6 +319,14 @@ def rebuild(store: Store, *, no_text: bool) -> None:
         if done.rejects:
             listed = one_line(command_line("rejects", store.location))
             terminal.note(f"{plural(done.rejects, 'record')} can no longer be read and became rejects: {listed}")
+        for table, rows in done.left.items():
+            terminal.note(
+                f"{plural(rows, 'row')} of the table {table} could not be taken over from that version. Ingest their files again."
+            )
+        if done.unread:
+            again = one_line(command_line("ingest --retry-rejects", store.location))
+            verb = "has" if done.unread == 1 else "have"
+            terminal.note(f"{plural(done.unread, 'file')} {verb} rejects or no results, in which this version may find some: {again}")
 
 
 cli.add_command(reprice)
