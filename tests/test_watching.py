@@ -221,3 +221,18 @@ def test_a_path_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with watched(tmp_path / "nowhere", tmp_path / "s.duckdb") as watcher:
         assert watcher.process.wait(60) == 3
     assert "no such file or folder" in (tmp_path / "watcher.err").read_text()
+
+
+def test_what_is_excluded_is_not_ingested_when_it_changes(tmp_path: Path) -> None:
+    """Neither by the option nor by an ignore file that came later; what is not excluded is."""
+    logs, store = tmp_path / "logs", tmp_path / "runs.duckdb"
+    (logs / "cache").mkdir(parents=True)
+    (logs / "a.tmp").write_text(text(0))
+    with watched(logs, store, "--exclude", "*.tmp") as watcher:
+        (logs / "first.json").write_text(text(1))
+        watcher.wait_for_runs(1)
+        (logs / ".tachographignore").write_text("cache/\n")
+        for number, name in enumerate(("b.tmp", "cache/c.json", "last.json"), 2):
+            (logs / name).write_text(text(number))
+        watcher.wait_for_runs(2)
+    assert counts(store)[0] == 2

@@ -18,6 +18,7 @@ from ingest.measurements.given import parse_given
 from ingest.pipeline import IngestReport, Options
 from ingest.reading.arrow_without_pandas import spare_pandas
 from ingest.reading.retries import retried
+from ingest.sources.excluding import Excluding
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin
@@ -41,6 +42,7 @@ class How(NamedTuple):
     path_zone: str = ""
     measures: Sequence[str] = ()
     no_text: bool = False
+    excludes: Sequence[str] = ()
 
     def options(self) -> Options:
         """As the pipeline takes them. Raises UsageError."""
@@ -65,12 +67,12 @@ def _price_file(path: Path) -> PriceFileRow:
     return read_price_file(path)
 
 
-def ingest_paths(paths: Sequence[Path], store: Store, how: How) -> IngestReport:
+def ingest_paths(paths: Sequence[Path], store: Store, how: How, excluding: Excluding) -> IngestReport:
     """Ingest files, folders, archives and the standard input, with a bar on the terminal. Raises UsageError, StoreError."""
     options = how.options()
     wanted = [*paths, *(_rejected(store) if how.retry_rejects else ())]
     with terminal.reading_progress() as bar:
-        return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
+        return pipeline.ingest(_counted(wanted, bar, excluding), store, options, bar.advance)
 
 
 def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
@@ -99,8 +101,8 @@ def _rejected(store: Store) -> tuple[Path, ...]:
     return found.there
 
 
-def _counted(paths: Sequence[Path], bar: terminal.ReadingBar) -> Iterator[Source | InputUnreadable]:
+def _counted(paths: Sequence[Path], bar: terminal.ReadingBar, excluding: Excluding) -> Iterator[Source | InputUnreadable]:
     """The sources, all listed first so that the bar knows how much there is."""
-    sources = list(contents.read_paths(paths))
+    sources = list(contents.read_paths(paths, excluding))
     bar.expect(len(sources), sum(source.size for source in sources if isinstance(source, Source)))
     yield from sources

@@ -30,7 +30,7 @@ from app.cli.commands.show import show
 from app.cli.commands.undo import ingests, undo
 from app.cli.commands.usage import usage
 from app.cli.commands.watch import watch, watch_command
-from app.cli.ingest_options import NO_TEXT, with_ingest_options
+from app.cli.ingest_options import NO_TEXT, exclude_option, with_ingest_options
 from app.cli.options import (
     Output,
     Rows,
@@ -100,6 +100,7 @@ def cli() -> None:
         "ingest ~/.claude ~/.codex",
         "ingest after.json --measure variant=candidate,run=6f9c2b",
         "ingest --retry-rejects --label branch=main",
+        "ingest runs/ --exclude '*.tmp' --exclude cache/",
     )
 )
 @click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
@@ -121,9 +122,11 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     """
     with terminal.told_interrupts(store):
         from app.cli.ingest_paths import How, ingest_paths, paths_to_read
+        from ingest.sources.excluding import Excluding
 
-        report = ingest_paths(paths_to_read(paths, retries=how["retry_rejects"]), store, How(**how))
-        terminal.tell_ingest(report, store.location)
+        excluding = Excluding(how["excludes"])
+        report = ingest_paths(paths_to_read(paths, retries=how["retry_rejects"]), store, How(**how), excluding)
+        terminal.tell_ingest(report, store.location, excluding.count)
         if as_json:
             terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
     if report.unreadable:
@@ -281,6 +284,7 @@ def sources(limit: int | None, output: Output, store: Store) -> None:
     metavar="PATH",
     help="Also ingest what is written there, as `tachograph watch` does. Repeatable.",
 )
+@exclude_option
 @click.option("--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]")
 @budgets_on_screens
 def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tuple[Path, ...], **how: Any) -> None:
@@ -295,7 +299,7 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tu
     store.exists()  # raises for a folder: better now than on every page
     location = os.path.realpath(db) if store.is_file else db
     access = Access(how["read_only"], how["sign_in"] and how["sign_in"].resolve(), hosts)
-    serve(location, host, port, access, browser=how["browser"], watcher=watch_command(location, watched))
+    serve(location, host, port, access, browser=how["browser"], watcher=watch_command(location, watched, how["excludes"]))
 
 
 cli.add_command(mcp)

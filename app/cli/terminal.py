@@ -218,7 +218,7 @@ def reading_progress() -> Iterator[ReadingBar]:
         yield ReadingBar(bar)
 
 
-def tell_ingest(report: IngestReport, location: str) -> None:
+def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     """What became of everything that was read: totals, what could not be opened, what was rejected and why."""
     for error in report.unreadable:
         fail(error)
@@ -226,6 +226,8 @@ def tell_ingest(report: IngestReport, location: str) -> None:
         note(f"{one_line(name)} changed since the last ingest: rejects of its earlier content were removed")
     for name in report.superseded.grown:
         note(f"{one_line(name)} has grown since the last ingest: its earlier rejects were replaced")
+    if excluded:
+        note(f"{plural(excluded, 'file')}, or folders of them, left out by --exclude or .tachographignore")
     if not report.sources:
         note("No files found." if not report.unreadable else "Nothing ingested.")
         return

@@ -61,7 +61,7 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
     terminal.note("Stopped watching.")
 
 
-def watch_command(location: str, paths: Sequence[Path]) -> list[str]:
+def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] = ()) -> list[str]:
     """The command line of a watcher in a process of its own; none without paths.
 
     Raises InputUnreadable, and StoreError where the store has a watcher already or can have none.
@@ -74,7 +74,8 @@ def watch_command(location: str, paths: Sequence[Path]) -> list[str]:
         if not os.path.exists(path):  # noqa: PTH110
             raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
     with sole_watcher(location, ""):  # held by the watcher itself from then on: what is wrong is said before anything is served
-        return [sys.executable, "-P", "-m", "app.cli.main", "watch", "--db", location, "--", *map(os.fspath, paths)]
+        left_out = [f"--exclude={pattern}" for pattern in excludes]
+        return [sys.executable, "-P", "-m", "app.cli.main", "watch", "--db", location, *left_out, "--", *map(os.fspath, paths)]
 
 
 def worker_command() -> list[str]:
