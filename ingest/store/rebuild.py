@@ -77,6 +77,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
     runs, refused = 0, 0
     with store.replacing() as (previous, writer):
         left = _copy_kept(writer)
+        [(unread,)] = run(writer.connection, _UNREAD, {"kinds": [*map(str, MAY_HOLD_RUNS)]}).fetchall()
         _hide_secrets(writer.connection)
         [(total,)] = previous.execute("select count(*) from previous.runs").fetchall()
         if not keeps_text:
@@ -94,7 +95,6 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
         rechain(writer.connection, ALL_PROCESSES)
         price(writer, "select run_id from runs")
         note_doubts(writer.connection, "select run_id from runs")
-        [(unread,)] = run(writer.connection, _UNREAD, {"kinds": [*map(str, MAY_HOLD_RUNS)]}).fetchall()
     index_texts(store)
     return RebuildReport(runs, refused, unread, left)
 
