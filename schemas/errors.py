@@ -11,6 +11,8 @@
         ├── StoreBusy         another process holds it
         └── WorkerDied        a process that reads for it did not come to its end
 
+Any other error is a defect of ours, told in a sentence by `ingest.system.defects`: exit 70.
+
 A message says what was wrong and where; `hint` says what to do next.
 """
 
@@ -27,6 +29,8 @@ class ExitCode(IntEnum):
     USAGE = 2
     INPUT_UNREADABLE = 3
     STORE_UNUSABLE = 4
+    INTERNAL_ERROR = 70
+    """EX_SOFTWARE of sysexits.h: far from a check that failed, which is a traceback's code in Python."""
 
 
 class RejectReason(StrEnum):

@@ -24,6 +24,7 @@ from ingest.pipeline import IngestReport, Options, ingest
 from ingest.store.database import Store
 from ingest.store.opening import engines, tables
 from ingest.store.opening.tables import tables_in
+from ingest.system.defects import DEBUG
 from tests.empty_store import copies_of
 from tests.examples import PROFILE, is_thorough
 from tests.forks import Forks, command, run_fresh
@@ -319,6 +320,7 @@ def screens(installed_once: None, monkeypatch: pytest.MonkeyPatch) -> Callable[.
 
     def opened(store: str | Path, screen: str = FIRST_SCREEN, **query: str | list[str]) -> AppTest:
         monkeypatch.setenv("TACHOGRAPH_DB", str(store))
+        monkeypatch.setenv(DEBUG, "1")  # a screen that fails is an exception, and no sentence
         app = AppTest.from_file(str(ENTRY), default_timeout=PATIENCE_SECONDS)
         for key, value in query.items():
             app.query_params[key] = value

@@ -393,3 +393,46 @@ def test_no_two_agents_have_a_program_of_one_name() -> None:
     names = [name for agent in AGENTS.values() if agent.program for name in agent.program.names]
     assert len(names) == len(set(names))
     assert all(home.agent.program for home in HOMES)
+
+
+def test_no_secret_of_the_command_line_is_kept(tachograph: Run, tmp_path: Path) -> None:
+    """Neither in the store, nor in the files of the run, which are the user's alone; labels of a matrix are command line too."""
+    words = ["env", "OPENAI_API_KEY=HUSH-1", *AGENT, "--api-key", "HUSH-2", "--token={token}"]
+    tachograph("run", "--matrix", "token=HUSH-3", "--", *words)
+    assert tachograph("run", "--", "env", "-", "true").returncode == 0
+    for name in ("runs", "ingests"):
+        shown = [tachograph(name, "--format", one, "--with-text").stdout for one in ("json", "csv", "md", "html")]
+        assert not [one for one in shown if "HUSH" in one or "env" not in one]
+    for path in [*(tmp_path / KEPT).rglob("*"), tmp_path / KEPT]:
+        assert path.stat().st_mode & 0o077 == 0, f"{path} may be read by others"
+        assert path.is_dir() or path.name == "stdout.log" or "HUSH" not in path.read_text()
+    assert b"HUSH" not in (tmp_path / FILE).read_bytes()
+
+
+def test_what_an_older_version_kept_of_a_command_line_is_hidden_when_it_is_read(tachograph: Run, tmp_path: Path) -> None:
+    tachograph("run", "--", "true", "--mode", "fast")
+    [folder] = (tmp_path / KEPT).iterdir()
+    for name in ("run.json", LAUNCH_FILE):
+        (folder / name).write_text((folder / name).read_text().replace("--mode", "--token").replace("fast", "HUSH"))
+    anew = Store(tmp_path / "anew.duckdb")
+    ingest_paths(anew, folder)
+    with anew.writing() as writer:
+        writer.connection.execute("update ingests set command = 'tachograph ingest x --db ducklake:password=HUSH'")
+    assert [row["title"] for row in rows(anew)] == ["true --token '[hidden]'"]
+    rebuild(anew)
+    with anew.reading() as connection:
+        kept = connection.execute("select raw, title, (select any_value(command) from ingests) from runs").fetchall()
+    assert "HUSH" not in str(kept)
+    assert "[hidden]" in kept[0][2]
+
+
+def test_the_command_line_of_a_run_without_a_record_is_text(tachograph: Run, tmp_path: Path) -> None:
+    """It may hold the prompt: files have it with --with-text alone, and a store with --no-text has it nowhere."""
+    tachograph("run", "--", "true", "Make it faster")
+    for words, has in ((("--with-text",), True), ((), False)):
+        for name in ("runs", "ingests", "findings"):
+            assert ("faster" in tachograph(name, "--format", "json", *words).stdout) is (has and name == "runs")
+    tachograph("run", "--no-text", "--db", "textless.duckdb", "--", "true", "Make it faster")
+    assert "faster" not in tachograph("runs", "--db", "textless.duckdb").stdout
+    with Store(tmp_path / "textless.duckdb").reading() as connection:
+        assert connection.execute("select count(*) from runs").fetchall() == [(1,)]

@@ -15,8 +15,9 @@ from click.testing import CliRunner
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters.registry import FILTERS
-from ingest.store.database import DEFAULT_WAIT_SECONDS
-from tests.conftest import SAMPLES, Run, environment, record_text
+from ingest.store.database import DEFAULT_WAIT_SECONDS, Store
+from schemas.errors import ExitCode
+from tests.conftest import FILE, SAMPLES, Run, environment, record_text
 from tests.interrupted import interruptible
 
 
@@ -242,3 +243,37 @@ def test_a_number_of_rows_beyond_all_counting_is_all_of_them(filled: Path) -> No
         done = CliRunner().invoke(cli, [*words, "9" * 20, *there])
         assert done.stdout.count("\n") == 3
         assert done.exit_code == 0
+
+
+def test_an_unexpected_error_is_a_sentence_and_a_private_file(tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column of the store is gone, which no message foresees. Exit code 1 would be a check that failed."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    tachograph("ingest", SAMPLES)
+    with Store(tmp_path / FILE).writing() as writer:
+        writer.connection.execute("alter table rejects drop column detail")
+    (tmp_path / "new.json").write_text("{" + record_text(uuid="new")[1:-1])
+    for words, is_told in ((("rejects",), True), (("ingest", "new.json", "--label", "token=HUSH"), True), (("--debug", "rejects"), False)):
+        done = tachograph(*words)
+        assert done.returncode == ExitCode.INTERNAL_ERROR
+        assert done.stderr.partition("\n")[0 if is_told else 2].count("Tachograph failed: ") == 1
+        assert f"Nothing was written to {FILE}.\n" in done.stderr
+        assert ("Traceback" in done.stderr) is not is_told
+        file = Path(done.stderr.rpartition(" are in ")[2].strip())
+        assert "Traceback" in file.read_text()
+        assert "HUSH" not in file.read_text()
+        assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+def test_no_file_name_is_a_command_to_the_runner_of_github(tachograph: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opens a pull request chooses the names of its files, and a step prints them."""
+    for name in ("::error title=x::a.json", "##[error]b.json", "\u00a0::stop-commands::c.json"):
+        (tmp_path / name).write_text("{" + record_text(session_id=name)[1:-1])
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    asked = (("rejects",), ("rejects", "--format", "csv"), ("sources",))
+    said = [tachograph("ingest", ".", "::warning::none"), *(tachograph(*words, fresh=True) for words in asked)]  # whose stdout is a pipe
+    for done in said:
+        lines = (done.stdout + done.stderr).splitlines()
+        assert not [line for line in lines if line.strip().startswith("::") or "##[" in line]
+    assert "  : :error title=x::a.json" in said[0].stderr
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert "\n::error title=x::a.json," in tachograph("rejects", "--format", "csv").stdout, "exact elsewhere"

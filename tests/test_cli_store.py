@@ -22,6 +22,7 @@ from packaging.requirements import Requirement
 from app.cli.doctor import _package, price_age
 from ingest.prices.list_prices import newest_price
 from ingest.system.installing import install_command
+from schemas.errors import StoreError
 from tests.conftest import ROOT, SAMPLES, Run, environment
 from tests.interrupted import interruptible
 
@@ -240,3 +241,21 @@ def test_a_dashboard_that_was_told_to_ignore_ctrl_c_ends_in_order(filled: Path) 
         _, err = process.communicate(timeout=30)
     assert served, err
     assert (process.returncode, err.splitlines()[1:]) == (0, ["Dashboard stopped."])
+
+
+def test_a_folder_is_no_store(tachograph: Run, tmp_path: Path) -> None:
+    """Whoever serves it learns that at once, and not on every page."""
+    (tmp_path / "runs").mkdir()
+    for words in (("dashboard", "--headless"), ("report",), ("ingest", SAMPLES), ("watch", "."), ("rebuild",), ("mcp",), ("doctor",)):
+        done = tachograph(*words, "--db", "runs")
+        assert done.returncode == StoreError.exit_code, words
+        assert "runs is a folder, and not a store." in done.stdout + done.stderr
+        assert "--db runs/tachograph.duckdb" in done.stdout + done.stderr
+
+
+def test_a_rebuild_says_which_files_to_read_again(tachograph: Run, tmp_path: Path) -> None:
+    """An older version ignored files that this one knows: an ordinary ingest passes over them as unchanged."""
+    (tmp_path / "notes.txt").write_text("nothing")
+    tachograph("ingest", SAMPLES, "notes.txt")
+    said = tachograph("rebuild").stderr
+    assert "1 file has rejects or no results, in which this version may find some: tachograph ingest --retry-rejects" in said

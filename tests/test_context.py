@@ -116,6 +116,11 @@ def test_a_template_reads_the_end_of_a_path() -> None:
         ("a+(b)/{task}", "a+(b)/t", PathFacts(task="t")),
         ("{task}/x", "t\ud800/x", PathFacts(task="t?")),
         ("{task}/x", "a\nb/x", PathFacts(task="a\nb")),
+        ("run-*-{task}.*", "run-1-2-sort.a.log", PathFacts(task="sort")),
+        ("{repo}{task}.log", "vllm.log", PathFacts(repo="v", task="llm")),
+        ("{repo}-{task}_{timestamp}.log", "a-b-c_d_20260127T151621Z.log", PathFacts(repo="a", task="b-c_d", started_at=STARTED)),
+        ("{repo}/**/x/{task}", "a/b//x/t", None),
+        ("{repo}/**/x/{task}", "/a/b/x/t", PathFacts(repo="b", task="t")),
     ],
 )
 def test_templates(template: str, path: str, facts: PathFacts | None) -> None:
@@ -136,6 +141,8 @@ def test_templates(template: str, path: str, facts: PathFacts | None) -> None:
         ("{1}/x", "the invalid name '1'"),
         ("{repo}/a**", "'**' inside 'a**'"),
         ("{repo}/***", "'***' inside '***'"),
+        ("{repo}/**/x/**/{task}", "** more than once"),
+        ("*-{repo}-*.log", "* more than once in '*-{repo}-*.log'"),
     ],
 )
 def test_bad_templates_are_refused_with_a_reason(template: str, complaint: str) -> None:
@@ -143,6 +150,15 @@ def test_bad_templates_are_refused_with_a_reason(template: str, complaint: str) 
         PathTemplate.parse(template)
     assert complaint in refused.value.message
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "template", ["{a}{b}{c}{d}{e}{f}.json", "{a}-{b}-{c}-{d}-{e}_{f}.json", "*-{a}-{b}-{c}.json", "{a}/**/{b}/x", "{a}_{b}_{timestamp}.q"]
+)
+@pytest.mark.parametrize("path", ["a" * 200, "a-" * 120, "-a" * 100_000, "a/" * 100_000, "20260127_" * 28, "/".join(["a-" * 100] * 500)])
+def test_a_path_that_does_not_fit_is_told_at_once(template: str, path: str) -> None:
+    """And not after all ways to share out its characters among the names were tried, which could take years."""
+    assert PathTemplate.parse(template).match(path) is None
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def test_the_page_of_commands_names_every_filter_and_exit_code() -> None:
     assert not [key for key in FILTERS if f"--{key}" not in PAGES["commands.md"]]
     listed = re.search(r"Exit codes: (.*?)\.\n", PAGES["commands.md"], re.DOTALL)
     assert listed
-    assert re.findall(r"(?:^|, )(\d) ", listed[1].replace("\n", " ")) == [str(int(code)) for code in ExitCode]
+    assert re.findall(r"(?:^|, )(\d+) ", listed[1].replace("\n", " ")) == [str(int(code)) for code in ExitCode]
 
 
 def test_the_pages_name_every_format_and_limit() -> None:

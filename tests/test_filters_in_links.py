@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,11 @@ from hypothesis import strategies as st
 from app.queries.filters import urls as filter_urls
 from app.queries.filters.chosen import Filters, choose, parse
 from app.queries.filters.registry import FILTERS, Kind
+from app.screens.parts.filter_bar import SCREEN_PREFIXES, SCREEN_WORDS
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.text import one_line
-from tests.conftest import StoreOnce, record_text
+from tests.conftest import ENTRY, StoreOnce, record_text
 from tests.test_dashboard import add, figures
 
 if TYPE_CHECKING:
@@ -181,3 +183,26 @@ def test_an_empty_store_offers_the_samples(tmp_path: Path, screens: Any) -> None
     app.button(key="samples").click().run()
     assert not app.exception
     assert figures(app)["Reported cost"] == "$21.57"
+
+
+def test_a_word_that_is_no_filter_is_told(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+    """A link with a mistyped filter would show all runs as if they were the ones asked for."""
+    said = [one.value for one in screens(sample_store.location, "screens/runs.py", outcom="completed", compact="true").caption]
+    assert ":material/info: There is no filter outcom. Did you mean outcome?" in said
+    assert not [text for text in said if "compact" in text]
+    said = [one.value for one in screens(sample_store.location, outcome="completed", **{"<b>": "x"}).caption]
+    assert [text for text in said if "no filter" in text] == [r":material/info: There is no filter \<b\>."]
+
+
+def test_no_word_of_a_screen_is_taken_for_a_mistyped_filter() -> None:
+    """Each widget that is kept in the address is on the list."""
+    files = sorted((ENTRY.parent / "screens").rglob("*.py"))
+    calls = [node for path in files for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    named = [call.args[2] for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in ("choice", "pick")]
+    for call in calls:
+        options = {one.arg: one.value for one in call.keywords}
+        named += [options["key"]] if "bind" in options else []
+    parts = [key.values[0] if isinstance(key, ast.JoinedStr) else key for key in named]
+    keys = {key.value for key in parts if isinstance(key, ast.Constant)}
+    assert {"compact", "columns", "tz", "show", "first-"} <= keys
+    assert not [key for key in keys if key not in SCREEN_WORDS and not str(key).startswith(SCREEN_PREFIXES)]

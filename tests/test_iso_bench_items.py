@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import tarfile
@@ -135,3 +136,22 @@ def test_items_in_an_archive_are_the_runs_of_its_folder(journals_first: bool, st
     folder = Store(str(tmp_path / "folder.duckdb"))
     ingest_paths(folder, tmp_path / "vllm")
     assert runs_of(folder) == in_archive
+
+
+def test_the_journal_beside_a_record_that_cannot_be_looked_at_is_no_run(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file system fails for a moment while the neighbours of the journal are looked at: one run, and not two."""
+    place = item(tmp_path, 1, JOURNAL, claude_stdout__txt=record_text())
+    looked, usual = [], Path.stat
+
+    def failing(path: Path, **how: Any) -> Any:
+        if path.name == "claude_stdout.txt":
+            looked.append(path)
+            raise OSError(errno.EIO, "Input/output error")
+        return usual(path, **how)
+
+    monkeypatch.setattr(Path, "stat", failing)
+    ingest_paths(store, place)
+    assert looked
+    assert [run["record_kind"] for run in runs_of(store)] == ["result"]

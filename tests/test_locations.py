@@ -7,6 +7,7 @@ import pytest
 from ingest.system.command_lines import command_line
 from ingest.system.installing import extra_command
 from ingest.system.locations import scrubbed, without_secrets
+from ingest.system.secrets import scrubbed_command, scrubbed_text
 from schemas.errors import StoreError, UsageError
 from tests.conftest import SAMPLES, Run
 
@@ -45,6 +46,58 @@ def test_the_list_of_ingests_has_no_password(tachograph: Run) -> None:
     listed = tachograph("ingests", "--format", "json", "--db", "runs.duckdb").stdout
     assert "host=h" in listed
     assert "pw1" not in listed
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env ANTHROPIC_API_KEY=HUSH agent --model opus",
+        "agent --api-key HUSH",
+        "agent --api-key=HUSH --accessToken -HUSH",
+        "agent -token HUSH --client-secret 'two HUSH'",
+        "sh -c 'export DB_PASSWORD=\"a HUSH\"; agent --token HUSH && echo ok'",
+        "curl -H 'Authorization: Bearer HUSH' --header='X-Api-Key: HUSH' -H 'Cookie: a=HUSH; b=HUSH' https://example.org",
+        "curl -u me:HUSH https://example.org",
+        "git clone https://me:HUSH@example.org/x.git",
+        'agent --config \'{"auth_token": "HUSH", "n": 1}\'',
+        "tachograph ingest logs --db 'ducklake:postgres:host=h password=HUSH dbname=d'",
+        "tachograph ingest logs --db=ducklake:postgres:postgresql://u:HUSH@h/d",
+        "agent sk-ant-api03-HUSH0123456789 ghp_HUSH01234567890123456789 AKIAHUSH012345678901",
+        "agent 'the value HUSH of a variable'",
+        "agent --password 'HUSH",  # cut off
+    ],
+)
+def test_a_command_line_is_kept_without_its_secrets(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVICE_TOKEN", "value HUSH of a")
+    shown = scrubbed_command(line)
+    assert "HUSH" not in shown
+    assert "[hidden]" in shown
+    assert scrubbed_command(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "agent --max-tokens 4096 --max_new_tokens=31k MAX_THINKING_TOKENS=31999",
+        "agent --author Jane --keywords a,b --tokenizer bpe --no-auth x",
+        "agent -p 'Make the key: faster, tokens = 5, and the password: short'",
+        "agent --api-key $KEY",
+        "docker run -u 1000:1000 image",
+        "pytest -k token tests/test_auth.py",
+        "agent task-1234567890123 https://example.org:8000/a@b PWD=/home/me",
+    ],
+)
+def test_what_is_no_secret_is_kept_as_it_was(line: str) -> None:
+    assert scrubbed_command(line) == line
+
+
+PIECES = ("a", "-", "sk-", "key=", "key: ", "'", '"\\', "://", "a-", '--a="x', "eyJaaaaaaaaa-", "-----BEGIN PRIVATE KEY-----", "bearer ")
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_secrets_are_looked_for_in_linear_time(piece: str) -> None:
+    """A megabyte of what patterns begin with: squared, it would take hours."""
+    assert len(scrubbed_text(piece * (1_000_000 // len(piece)))) > 0
 
 
 def test_only_a_lake_has_a_history(tachograph: Run) -> None:

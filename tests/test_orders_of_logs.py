@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.documents.contents import Source
+from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
+from schemas.rows.tables import TABLES
 from tests import (
+    claude_lines,
     test_aider,
     test_atif,
     test_codex,
@@ -32,6 +42,8 @@ from tests import (
 )
 from tests.conftest import record_text
 from tests.documents import ingested, lines, runs_in_store
+from tests.examples import examples
+from tests.test_undo import differences
 
 FORK = test_pi.header(10, test_pi.PARENT, parentSession=f"x_{test_pi.SESSION}.jsonl")
 OTHER = test_pi.header(0, "019a0000-0000-7000-8000-000000000003")
@@ -70,6 +82,24 @@ RUNS = {
 
 BATCHES = 3
 
+OF_SESSION = {"session_id": claude_lines.SESSION, "uuid": "of-the-session"}
+BEGUN = {"type": "system", "subtype": "init", "session_id": claude_lines.SESSION, "cwd": "/srv/shop", "tools": ["Bash"]}
+SISTERS = {
+    "claude": {
+        "transcript": lines(*claude_lines.SESSION_LOG),
+        "result": record_text(**OF_SESSION) + "\n",
+        "stream": lines(BEGUN, claude_lines.reply("a1")) + record_text(**OF_SESSION) + "\n",
+        "bare": record_text(**OF_SESSION, num_turns=..., result=...) + "\n",
+    },
+    "codex": {name: text for name, text in LOGS.items() if name.startswith("codex")},
+    "gemini": {name: LOGS[f"gemini_{name}"] for name in ("chat", "stream", "json", "again")},
+    "opencode": {name: text for name, text in LOGS.items() if name.startswith("opencode")},
+}
+"""Logs that tell of the same runs. A record that replaces another has the figures that were made of the logs beside it."""
+
+ASIDE = ("store_meta", "ingests")
+NUMBERS = ("ingest_id", "superseded_by", "text_no", "received_at")
+
 
 def test_any_order_and_number_of_logs_gives_the_same_store(store: Store, tmp_path: Path) -> None:
     forwards = runs_of(ingested(store, tmp_path, **LOGS))
@@ -81,6 +111,52 @@ def test_any_order_and_number_of_logs_gives_the_same_store(store: Store, tmp_pat
         ingested(others, tmp_path, **dict(backwards[first::BATCHES]))
     assert runs_of(ingested(others, tmp_path, **LOGS)) == forwards
     assert (rebuild(store).rejects, runs_of(runs_in_store(store))) == (0, forwards)
+
+
+@pytest.mark.slow
+@given(st.data())
+@examples(2)
+def test_any_order_gives_the_same_tables(data: st.DataObject) -> None:
+    """Not only the runs: also what is noted of each record, responses, model rows and findings."""
+    logs = SISTERS[data.draw(st.sampled_from(sorted(SISTERS)))]
+    with TemporaryDirectory() as folder:
+        assert_same(logs, [data.draw(st.permutations(sorted(logs)))], Path(folder))
+
+
+def test_a_record_that_replaces_another_has_what_the_transcript_tells(tmp_path: Path) -> None:
+    """The result first, then the transcript, then the stream with the same result: responses and sub-agents were lost."""
+    claude = {name: text for name, text in SISTERS["claude"].items() if name != "bare"}
+    assert_same(claude, [("transcript", "result", "stream"), ("result", "transcript", "stream")], tmp_path)
+    with Store(tmp_path / "0.duckdb").reading() as connection:
+        assert connection.sql("select responses, subagents, record_kind from runs").fetchall() == [(5, 1, "result")]
+
+
+def assert_same(logs: Mapping[str, str], orders: Sequence[Sequence[str]], folder: Path) -> None:
+    """The same tables, after one ingest of all logs, of one after the other in each order, and after a rebuild."""
+    whole = Store(folder / "whole.duckdb")
+    read(whole, logs, sorted(logs))
+    expected = stable(whole)
+    for number, order in enumerate(orders):
+        one = Store(folder / f"{number}.duckdb")
+        for name in order:
+            read(one, logs, [name])
+        assert differences(stable(one), expected) == {}, order
+    rebuild(whole)
+    assert differences(stable(whole), expected) == {}
+
+
+def read(store: Store, logs: Mapping[str, str], names: Sequence[str]) -> None:
+    ingest([Source(f"{name}.jsonl", logs[name].encode()) for name in names], store, Options(jobs=1))
+
+
+def stable(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """All tables, without the numbers of ingests."""
+    found = {}
+    with store.reading() as connection:
+        for name in (name for name in TABLES if name not in ASIDE):
+            table = connection.sql(f"select columns(lambda one: one not in {NUMBERS}) from {name}").to_arrow_table()
+            found[name] = sorted((tuple(row.values()) for row in table.to_pylist()), key=str)
+    return found
 
 
 def runs_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

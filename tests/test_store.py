@@ -17,6 +17,7 @@ from ingest.store import errors
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
 from schemas.errors import ExitCode, NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
+from schemas.store_version import SCHEMA_VERSION
 from tests.conftest import SAMPLES, ingest_paths, record_text
 
 HOLDER = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
@@ -84,6 +85,34 @@ def test_a_store_of_an_older_version_asks_for_a_rebuild_which_mends_it(sample_st
     with pytest.raises(StoreVersionMismatch, match="tachograph rebuild"):
         run_queries.summary(sample_store, Filters())
     assert rebuild(sample_store) == RebuildReport(runs=3, rejects=0)
+    assert everything(sample_store) == before
+
+
+def test_a_store_of_a_newer_version_is_not_rebuilt(sample_store: Store) -> None:
+    """It would lose what the newer program keeps, and all say that it went well."""
+    set_version(sample_store, SCHEMA_VERSION + 1)
+    before = Path(sample_store.location).read_bytes()
+    with pytest.raises(StoreVersionMismatch, match="newer Tachograph"):
+        rebuild(sample_store)
+    assert Path(sample_store.location).read_bytes() == before
+
+
+@pytest.mark.slow
+def test_kept_tables_of_another_form_are_taken_over_as_far_as_they_go(sample_store: Store) -> None:
+    """Version 3 had a table `measurements` with columns that ours does not have, and without some that ours must have."""
+    before = everything(sample_store)
+    with sample_store.writing() as writer:
+        for change in (
+            "alter table ingests drop column path_tz",
+            "alter table sources add column colour varchar",
+            "drop table measurements",
+            "create table measurements (run_id varchar, baseline double, candidate double)",
+            "insert into measurements values ('x', 1, 2), ('y', 1, 2)",
+        ):
+            writer.connection.execute(change)
+    set_version(sample_store, 3)
+    done = rebuild(sample_store)
+    assert (done.runs, done.rejects, done.left, done.unread) == (3, 0, {"measurements": 2}, 0)
     assert everything(sample_store) == before
 
 

@@ -266,3 +266,18 @@ def test_a_file_that_kills_the_process_costs_no_file_beside_it(tmp_path: Path) -
     assert read == wanted
     end = f"the process that ingests was killed by SIGKILL: memory may be short. It is left out until it changes: {logs / 'deadly.json'}"
     assert end in said
+
+
+def test_what_is_excluded_is_not_ingested_when_it_changes(tmp_path: Path) -> None:
+    """Neither by the option nor by an ignore file that came later; what is not excluded is."""
+    logs, store = tmp_path / "logs", tmp_path / "runs.duckdb"
+    (logs / "cache").mkdir(parents=True)
+    (logs / "a.tmp").write_text(text(0))
+    with watched(logs, store, "--exclude", "*.tmp") as watcher:
+        (logs / "first.json").write_text(text(1))
+        watcher.wait_for_runs(1)
+        (logs / ".tachographignore").write_text("cache/\n")
+        for number, name in enumerate(("b.tmp", "cache/c.json", "last.json"), 2):
+            (logs / name).write_text(text(number))
+        watcher.wait_for_runs(2)
+    assert counts(store)[0] == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,13 +26,15 @@ _SAYS = "tachograph: "
 
 @dataclass(frozen=True)
 class How:
-    """The options of the command. `keep`: the folder of the folders of runs."""
+    """The options of the command. `keep`: the folder of the folders of runs; `called_as`: the call as the list of ingests has it."""
 
     labels: Mapping[str, str]
     keep: Path
     limits: Limits
     keep_going: bool = False
     quiet: bool = False
+    keeps_text: bool = True
+    called_as: str = ""
 
 
 def run_agents(command: Sequence[str], axes: Sequence[str], repeats: int, store: Store, how: How) -> int:
@@ -73,29 +74,30 @@ def _tell(ended: Recorded, store: Store, how: How, which: str) -> None:
         for told in ended.told:
             _say(told)
         return
-    report, problem = _ingested(ended.folder, store)
+    report, problem = _ingested(ended.folder, store, how)
     told = "; ".join([*ended.told, *([problem] if problem else [])])
     if problem or not how.quiet:
         run, rules = _known(store, report)
         words = ended_words(ended.launch, run, store.location, told, is_at_odds="exit_code" in rules)
         _say(which + one_line(words))
     if problem:
-        _say(f"the record is kept. Ingest it: {one_line(command_line(f'ingest {shlex.quote(str(ended.folder))}', store.location))}")
+        ingest = f"ingest {shlex.quote(str(ended.folder))}{'' if how.keeps_text else ' --no-text'}"
+        _say(f"the record is kept. Ingest it: {one_line(command_line(ingest, store.location))}")
 
 
 def _say(text: str) -> None:
     terminal.note(f"{_SAYS}{terminal.short(text)}")
 
 
-def _ingested(folder: Path, store: Store) -> tuple[IngestReport | None, str]:
+def _ingested(folder: Path, store: Store, how: How) -> tuple[IngestReport | None, str]:
     """The ingest of the folder, and why there is none."""
     from ingest.documents.contents import read_paths
     from ingest.pipeline import Options, ingest
     from ingest.store.history.ingests import Origin
 
-    command = shlex.join(["tachograph", *sys.argv[1:]]).encode(errors="replace").decode()
+    options = Options(jobs=1, origin=Origin(command=how.called_as), keeps_text=how.keeps_text)
     try:
-        report = ingest(read_paths([folder]), store, Options(jobs=1, origin=Origin(command=command)))
+        report = ingest(read_paths([folder]), store, options)
     except TachographError as error:
         return None, f"not ingested: {error.message}"
     except (Exception, KeyboardInterrupt) as error:  # the agent has ended: whatever fails now is told, and its exit code stays

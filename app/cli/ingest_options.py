@@ -15,6 +15,15 @@ Command = Callable[..., Any]
 NO_TEXT = "no prompts, titles, summaries, error messages and excerpts of rejects, and so no claims"
 """What `--no-text` leaves out."""
 
+exclude_option = click.option(
+    "--exclude",
+    "excludes",
+    multiple=True,
+    metavar="GLOB",
+    callback=utf8,
+    help="Leave out files and folders, as a line of .gitignore does: '*.tmp', cache/, /old. Repeatable. So does a file .tachographignore.",
+)
+
 _OPTIONS = (
     click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label for all ingested runs. Repeatable."),
     click.option(
@@ -41,6 +50,7 @@ _OPTIONS = (
     click.option(
         "--trust-file-times", is_flag=True, help="Date runs without another date by their file: the agent wrote it there, as in CI."
     ),
+    exclude_option,
     click.option("--no-text", is_flag=True, help=f"Keep figures only: {NO_TEXT}."),
     click.option("--jobs", type=Whole(min=0), default=0, metavar="N", help="Number of worker processes.  [default: CPU count]"),
     prices_option,

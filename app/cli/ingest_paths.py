@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,10 +18,11 @@ from ingest.measurements.given import parse_given
 from ingest.pipeline import IngestReport, Options
 from ingest.reading.arrow_without_pandas import spare_pandas
 from ingest.reading.retries import retried
+from ingest.sources.excluding import Excluding
 from ingest.sources.pipes import ITS_NAME
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin
-from ingest.system.locations import without_secrets
+from ingest.system.secrets import command_of
 from schemas.errors import InputUnreadable, UsageError
 from schemas.text import one_line
 
@@ -42,6 +42,7 @@ class How(NamedTuple):
     path_zone: str = ""
     measures: Sequence[str] = ()
     no_text: bool = False
+    excludes: Sequence[str] = ()
 
     def options(self) -> Options:
         """As the pipeline takes them. Raises UsageError."""
@@ -54,7 +55,7 @@ class How(NamedTuple):
             trust_file_times=self.trust_file_times,
             path_zone=self.path_zone,
             measure=parse_given(self.measures),
-            origin=Origin(command=_command()),
+            origin=Origin(command=command_of(sys.argv[1:])),
             keeps_text=not self.no_text,
             prepare=spare_pandas,
         )
@@ -66,12 +67,12 @@ def _price_file(path: Path) -> PriceFileRow:
     return read_price_file(path)
 
 
-def ingest_paths(paths: Sequence[Path], store: Store, how: How) -> IngestReport:
+def ingest_paths(paths: Sequence[Path], store: Store, how: How, excluding: Excluding) -> IngestReport:
     """Ingest files, folders, archives and the standard input, with a bar on the terminal. Raises UsageError, StoreError."""
     options = how.options()
     wanted = [*paths, *(_rejected(store) if how.retry_rejects else ())]
     with terminal.reading_progress() as bar:
-        return pipeline.ingest(_counted(wanted, bar), store, options, bar.advance)
+        return pipeline.ingest(_counted(wanted, bar, excluding), store, options, bar.advance)
 
 
 def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
@@ -87,11 +88,6 @@ def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
     return found
 
 
-def _command() -> str:
-    """This command, for the list of ingests."""
-    return shlex.join(["tachograph", *map(without_secrets, sys.argv[1:])]).encode(errors="replace").decode()
-
-
 def _rejected(store: Store) -> tuple[Path, ...]:
     """Files to be retried; those that are not there are told, with the folder they were looked for in."""
     found = retried(store)
@@ -105,8 +101,8 @@ def _rejected(store: Store) -> tuple[Path, ...]:
     return found.there
 
 
-def _counted(paths: Sequence[Path], bar: terminal.ReadingBar) -> Iterator[Source | InputUnreadable]:
+def _counted(paths: Sequence[Path], bar: terminal.ReadingBar, excluding: Excluding) -> Iterator[Source | InputUnreadable]:
     """The sources, all listed first so that the bar knows how much there is."""
-    sources = list(contents.read_paths(paths))
+    sources = list(contents.read_paths(paths, excluding))
     bar.expect(len(sources), sum(source.size for source in sources if isinstance(source, Source)))
     yield from sources

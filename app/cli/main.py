@@ -30,7 +30,7 @@ from app.cli.commands.show import show
 from app.cli.commands.undo import ingests, undo
 from app.cli.commands.usage import usage
 from app.cli.commands.watch import watch, watch_command
-from app.cli.ingest_options import NO_TEXT, with_ingest_options
+from app.cli.ingest_options import NO_TEXT, exclude_option, with_ingest_options
 from app.cli.options import (
     Output,
     Rows,
@@ -54,6 +54,7 @@ from app.cli.options import (
 from app.queries.filters.chosen import Filters
 from app.queries.grouping import groups
 from ingest.system.command_lines import command_line
+from ingest.system.defects import DEBUG
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.errors import ExitCode
 from schemas.text import one_line, plural
@@ -70,12 +71,18 @@ class Commands(click.Group):
         return list(self.commands)
 
 
+def _debug(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value:
+        os.environ[DEBUG] = "1"  # also for processes that are started
+
+
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog=examples("ingest logs/", "report --by model", "dashboard"),
 )
 @click.version_option(package_name="tachograph", message="tachograph %(version)s")
+@click.option("--debug", is_flag=True, expose_value=False, callback=_debug, help="Show the traceback of an error that nobody expected.")
 def cli() -> None:
     """Show what runs of coding agents cost, how long they took, and what they claim.
 
@@ -93,6 +100,7 @@ def cli() -> None:
         "ingest ~/.claude ~/.codex",
         "ingest after.json --measure variant=candidate,run=6f9c2b",
         "ingest --retry-rejects --label branch=main",
+        "ingest runs/ --exclude '*.tmp' --exclude cache/",
     )
 )
 @click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path), metavar="PATH...")
@@ -114,9 +122,11 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     """
     with terminal.told_interrupts(store):
         from app.cli.ingest_paths import How, ingest_paths, paths_to_read
+        from ingest.sources.excluding import Excluding
 
-        report = ingest_paths(paths_to_read(paths, retries=how["retry_rejects"]), store, How(**how))
-        terminal.tell_ingest(report, store.location)
+        excluding = Excluding(how["excludes"])
+        report = ingest_paths(paths_to_read(paths, retries=how["retry_rejects"]), store, How(**how), excluding)
+        terminal.tell_ingest(report, store.location, excluding.count)
         if as_json:
             terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
     if report.unreadable:
@@ -274,6 +284,7 @@ def sources(limit: int | None, output: Output, store: Store) -> None:
     metavar="PATH",
     help="Also ingest what is written there, as `tachograph watch` does. Repeatable.",
 )
+@exclude_option
 @click.option("--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]")
 @budgets_on_screens
 def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tuple[Path, ...], **how: Any) -> None:
@@ -284,9 +295,11 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tu
     from app.server.serve import Access, serve
     from ingest.store.database import Store
 
-    location = os.path.realpath(db) if Store(db).is_file else db
+    store = Store(db)
+    store.exists()  # raises for a folder: better now than on every page
+    location = os.path.realpath(db) if store.is_file else db
     access = Access(how["read_only"], how["sign_in"] and how["sign_in"].resolve(), hosts)
-    serve(location, host, port, access, browser=how["browser"], watcher=watch_command(location, watched))
+    serve(location, host, port, access, browser=how["browser"], watcher=watch_command(location, watched, how["excludes"]))
 
 
 cli.add_command(mcp)
@@ -310,6 +323,14 @@ def rebuild(store: Store, *, no_text: bool) -> None:
         if done.rejects:
             listed = one_line(command_line("rejects", store.location))
             terminal.note(f"{plural(done.rejects, 'record')} can no longer be read and became rejects: {listed}")
+        for table, rows in done.left.items():
+            terminal.note(
+                f"{plural(rows, 'row')} of the table {table} could not be taken over from that version. Ingest their files again."
+            )
+        if done.unread:
+            again = one_line(command_line("ingest --retry-rejects", store.location))
+            verb = "has" if done.unread == 1 else "have"
+            terminal.note(f"{plural(done.unread, 'file')} {verb} rejects or no results, in which this version may find some: {again}")
 
 
 cli.add_command(reprice)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -29,7 +29,9 @@ from schemas.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
     from app.queries.filters.notes import CheckedStore, Unmatched
+    from ingest.store.database import Store
 
+AnyStore = TypeVar("AnyStore", bound="Store")
 Command = Callable[..., Any]
 
 TABLE = "table"
@@ -136,6 +138,14 @@ def examples(*commands: str) -> str:
     return unjoined + "\n".join([f"{heading}:", *(f"  tachograph {command}" for command in commands)])
 
 
+def noted(store: AnyStore) -> AnyStore:
+    """Note a store that the command opens: if it fails, it says what was written there."""
+    context = click.get_current_context(silent=True)
+    if context and isinstance(context.obj, list):
+        context.obj.append(store)
+    return store
+
+
 def with_store(command: Command) -> Command:
     """`--db` and `--wait`, handed on as `store`."""
 
@@ -145,7 +155,7 @@ def with_store(command: Command) -> Command:
         from ingest.reading.arrow_without_pandas import spare_pandas
 
         spare_pandas()
-        store = CheckedStore(on_disk(db), wait, told_once(), at=_as_of(options.pop("at", "")))
+        store = noted(CheckedStore(on_disk(db), wait, told_once(), at=_as_of(options.pop("at", ""))))
         target = options["output"].path if "output" in options else None
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
@@ -172,7 +182,7 @@ def with_store_to_fill(command: Command) -> Command:
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
         from ingest.store.database import Store
 
-        return command(*arguments, store=Store(on_disk(db), wait, told_once()), **options)
+        return command(*arguments, store=noted(Store(on_disk(db), wait, told_once())), **options)
 
     return db_option(wait_option(packed))
 

@@ -59,7 +59,10 @@ def write_file(path: Path, body: bytes) -> None:
 
 def put_export(body: bytes, format_: str) -> None:
     """Write an export to stdout: bytes as they are, text in the encoding of the terminal."""
-    (terminal.put if EXPORTS[format_].is_binary else terminal.put_text)(body)
+    if EXPORTS[format_].is_binary:
+        terminal.put(body, is_binary=True)
+    else:
+        terminal.put_text(body)
 
 
 def _export(answer: Answer, format_: str) -> bytes:

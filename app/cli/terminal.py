@@ -8,9 +8,11 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import signal
+import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
@@ -20,7 +22,7 @@ import click
 
 from ingest.system.command_lines import command_line
 from ingest.system.signals import interruptible, received, was_interrupted
-from schemas.errors import TachographError, UsageError
+from schemas.errors import ExitCode, TachographError, UsageError
 from schemas.text import one_line, plural, visible
 
 if TYPE_CHECKING:
@@ -34,16 +36,20 @@ REJECTS_SHOWN = 20
 LONGEST_TOLD = 4_000
 """Characters of an error that are shown."""
 
+_RUNNER_COMMAND = re.compile(r"^[^\S\n]*+:(?=:)|##(?=\[)", re.MULTILINE)
+"""How workflow commands begin: `::error::` at the beginning of a line, `##[error]` anywhere."""
+
 _NO_STDOUT = (errno.EBADF, errno.EPIPE)
 """What a stdout that is closed, or whose reader went away, looks like to a help text: click writes those itself."""
 
 
 def run(command: click.Command) -> int:
-    """Run the command line and return its exit code; errors made for people are told, never shown as a traceback."""
+    """Run the command line and return its exit code; no error is shown as a traceback, except with `--debug`."""
     _stand_in_for_closed_streams()
+    opened: list[Store] = []
     try:
         with interruptible():
-            return int(command.main(prog_name="tachograph", standalone_mode=False) or 0)
+            return int(command.main(prog_name="tachograph", standalone_mode=False, obj=opened) or 0)
     except click.ClickException as error:
         _show(error)
         return error.exit_code
@@ -54,24 +60,50 @@ def run(command: click.Command) -> int:
         return error.exit_code
     except OSError as error:
         if error.errno not in _NO_STDOUT:
-            raise
+            return tell_defect(error, opened)
         _silence_stdout()
         fail(_cannot_put(error))
         return UsageError.exit_code
-    except Exception:
-        if not was_interrupted():
-            raise
-        return tell_interrupt()
+    except Exception as error:
+        return tell_interrupt() if was_interrupted() else tell_defect(error, opened)
+
+
+def tell_defect(error: Exception, stores: Sequence[Store] = ()) -> int:
+    """Say what failed that nobody expected, what the stores have of it, and where its traceback is. Returns the exit code for it."""
+    from ingest.system.defects import DEBUG, traceback_of, what_failed, written_down
+
+    if os.environ.get(DEBUG):
+        echo(visible(traceback_of(error)), nl=False)
+    places = [one_line(store.location) for store in stores]
+    became = [
+        f"{place} has what was written before." if store.has_written else f"Nothing was written to {place}."
+        for place, store in zip(places, stores, strict=True)
+    ]
+    file = written_down(error)
+    report = f"The details for a report of this defect are in {file}" if file else "See the details with `tachograph --debug …`."
+    with suppress(OSError):
+        fail(TachographError(f"Tachograph failed: {what_failed(error)}", "\n".join([*became, report])))
+    return ExitCode.INTERNAL_ERROR
+
+
+def echo(text: str, *, nl: bool = True) -> None:
+    """Write to stderr. Every line that we say goes through here."""
+    click.echo(obeyed_by_nobody(text), nl=nl, err=True)
+
+
+def obeyed_by_nobody(text: str) -> str:
+    """The text without commands to the runner of GitHub Actions, which reads them in what a step prints: a file may be called like one."""
+    return _RUNNER_COMMAND.sub(r"\g<0> ", text) if "GITHUB_ACTIONS" in os.environ else text
 
 
 def note(message: str, **style: Any) -> None:
     """Say something beside the data, in a style of `click.style`."""
-    click.echo(click.style(visible(message), **style), err=True)
+    echo(click.style(visible(message), **style))
 
 
 def fail(error: TachographError) -> None:
     """Tell an error and what to do next."""
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {short(one_line(error.message))}", err=True)
+    echo(f"{click.style('Error:', fg='red', bold=True)} {short(one_line(error.message))}")
     for line in error.hint.split("\n") if error.hint else ():
         note(short(one_line(line)))
 
@@ -80,7 +112,7 @@ def _show(error: click.ClickException) -> None:
     """What click says of a command line, whose words it repeats as they are."""
     said = io.StringIO()
     error.show(said)
-    click.echo(short(visible(said.getvalue())), nl=False, err=True)
+    echo(short(visible(said.getvalue())), nl=False)
 
 
 def short(text: str) -> str:
@@ -115,9 +147,14 @@ def told_interrupts(store: Store) -> Iterator[None]:
         raise click.exceptions.Exit(tell_interrupt(became)) from None
 
 
-def put(body: bytes) -> None:
-    """Write data to stdout. A reader that went away (`| head`) is no error. Raises UsageError where stdout takes no more."""
+def put(body: bytes, *, is_binary: bool = False) -> None:
+    """Write data to stdout. A reader that went away (`| head`) is no error. Raises UsageError where stdout takes no more.
+
+    Text is exact, but where the runner of GitHub Actions may read it.
+    """
     try:
+        if not is_binary and "GITHUB_ACTIONS" in os.environ and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
+            body = obeyed_by_nobody(body.decode(errors="surrogateescape")).encode(errors="surrogateescape")
         sys.stdout.buffer.write(body)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
@@ -181,7 +218,7 @@ def reading_progress() -> Iterator[ReadingBar]:
         yield ReadingBar(bar)
 
 
-def tell_ingest(report: IngestReport, location: str) -> None:
+def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     """What became of everything that was read: totals, what could not be opened, what was rejected and why."""
     for error in report.unreadable:
         fail(error)
@@ -189,6 +226,8 @@ def tell_ingest(report: IngestReport, location: str) -> None:
         note(f"{one_line(name)} changed since the last ingest: rejects of its earlier content were removed")
     for name in report.superseded.grown:
         note(f"{one_line(name)} has grown since the last ingest: its earlier rejects were replaced")
+    if excluded:
+        note(f"{plural(excluded, 'file')}, or folders of them, left out by --exclude or .tachographignore")
     if not report.sources:
         note("No files found." if not report.unreadable else "Nothing ingested.")
         return
@@ -230,12 +269,12 @@ def _tell_nothing_found(report: IngestReport) -> None:
 def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
     if not rejects:
         return
-    click.echo(f"\n{click.style(f'Rejected ({len(rejects):,})', bold=True)}:", err=True)
+    echo(f"\n{click.style(f'Rejected ({len(rejects):,})', bold=True)}:")
     for name, of_source in groupby(rejects[:REJECTS_SHOWN], key=itemgetter(0)):
         note(f"  {one_line(name)}")
         for _, reject in of_source:
             reason = click.style(str(reject.reason), fg="yellow")
-            click.echo(f"    {one_line(reject.position)}: {reason}: {one_line(reject.detail)}", err=True)
+            echo(f"    {one_line(reject.position)}: {reason}: {one_line(reject.detail)}")
     if len(rejects) > REJECTS_SHOWN:
         note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. List all: {one_line(command_line('rejects', location))}")
 

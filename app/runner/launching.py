@@ -17,6 +17,7 @@ from app.runner import recording, sessions
 from app.runner.limits import Limits, Watch, plain_usd, with_own_options
 from app.runner.process import NotStarted, Running, pass_through
 from app.runner.repository import Repository, repository_at
+from ingest.system.secrets import scrubbed_words
 from ingest.system.signals import put_off
 from schemas.agents import Agent, agent_of_program
 from schemas.errors import TachographError, UsageError
@@ -121,7 +122,7 @@ def _timed(command: Sequence[str], output: Path, watch: Watch) -> _Ran:
 
 def _launch(run: _Run, command: Sequence[str], ran: _Ran) -> Launch:
     agent = run.agent.key if run.agent else Path(command[0]).name
-    told = {"agent": agent, "command": list(command), "cwd": str(run.cwd), "host": socket.gethostname()}
+    told = {"agent": agent, "command": scrubbed_words(command), "cwd": str(run.cwd), "host": socket.gethostname()}
     return Launch(
         tachograph_launch=run.folder.name,
         version=version("tachograph"),

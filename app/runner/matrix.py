@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from ingest.system.secrets import HIDDEN, is_secret, scrubbed_text
 from schemas.errors import UsageError
 
 REPEAT, EXPERIMENT = "repeat", "experiment"
@@ -47,7 +48,8 @@ def _cells(command: Sequence[str], axes: Axes, repeats: int) -> Iterator[Cell]:
     for repeat in range(1, repeats + 1):
         for values in product(*axes.values()):
             chosen = dict(zip(axes, values, strict=True))
-            yield Cell(tuple(_filled(word, chosen) for word in command), chosen | ({REPEAT: str(repeat)} if repeats > 1 else {}))
+            shown = {name: HIDDEN if is_secret(name, value) else scrubbed_text(value) for name, value in chosen.items()}
+            yield Cell(tuple(_filled(word, chosen) for word in command), shown | ({REPEAT: str(repeat)} if repeats > 1 else {}))
 
 
 def _filled(word: str, values: Mapping[str, str]) -> str:

@@ -73,6 +73,7 @@ def pass_through(command: Sequence[str], log: Path, begun: Begun) -> Running:
     Raises NotStarted, and UsageError where the log cannot be written.
     """
     try:
+        log.touch(0o600)
         record = log.open("wb", buffering=0)
     except OSError as error:
         raise UsageError(f"cannot write {log}: {error.strerror}.", "Choose another folder with --keep.") from error

@@ -21,6 +21,9 @@ from schemas.errors import RejectReason, UsageError
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.harnesses.launch import LAUNCH_FILE, RUN_FILE, Launch, outcome_of_process
 
+PRIVATE = 0o600
+"""Permissions of the files of a run."""
+
 
 def usual_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """Where runs are kept unless somebody says otherwise, by the XDG Base Directory Specification."""
@@ -32,7 +35,8 @@ def made_folder(keep: Path) -> Path:
     """A new folder for one run. Its name begins with the time, in UTC. Raises UsageError."""
     folder = keep.absolute() / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}"
     try:
-        folder.mkdir(parents=True)
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)
     except OSError as error:
         raise UsageError(f"cannot make {folder}: {error.strerror}.", "Choose another folder with --keep.") from error
     return folder
@@ -61,15 +65,23 @@ def content_of(path: Path) -> Content:
 
 def copied(transcripts: Sequence[Path], folder: Path) -> list[Path]:
     """Copies of transcripts beside the sidecar, whose facts hold for them there; those that hold runs. Raises OSError."""
-    copies = [Path(shutil.copy2(path, folder / path.name)) for path in transcripts]
+    copies = [folder / path.name for path in transcripts]
+    for path, copy in zip(transcripts, copies, strict=True):
+        copy.touch(PRIVATE)
+        shutil.copyfile(path, copy)
+        shutil.copystat(path, copy)
+        copy.chmod(PRIVATE)
     return [copy for copy in copies if content_of(copy).runs]
 
 
 def write_sidecar(folder: Path, launch: Launch) -> None:
     """Write the sidecar and, where no agent left a record, the run by itself. Raises OSError."""
-    (folder / LAUNCH_FILE).write_text(launch.model_dump_json(indent=2, exclude_none=True) + "\n", encoding="utf-8")
+    written = {LAUNCH_FILE: launch.model_dump_json(indent=2, exclude_none=True)}
     if not launch.records:
-        (folder / RUN_FILE).write_text(_run_without_record(launch) + "\n", encoding="utf-8")
+        written[RUN_FILE] = _run_without_record(launch)
+    for name, text in written.items():
+        (folder / name).touch(PRIVATE)
+        (folder / name).write_text(f"{text}\n", encoding="utf-8")
 
 
 def _run_without_record(launch: Launch) -> str:

@@ -77,6 +77,7 @@ class WorkTree:
 
     def write_patch(self, before: str, after: str, into: Path) -> None:
         """Write the patch from one tree to another. Raises GitFailed, OSError."""
+        into.touch(0o600)
         with into.open("wb") as file:
             self._git(*_DIFF, before, after, to=file.fileno())
 

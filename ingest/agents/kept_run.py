@@ -17,6 +17,7 @@ from ingest.agents.trial_records import rank_in_trial
 from ingest.documents.document import Document
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.files import Unreadable
+from ingest.system.secrets import scrubbed_command
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, PatchFileRow, RecordKind, RunRow, TokensBasis, ToolCallRow
@@ -85,6 +86,8 @@ def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
     """The run with its rows. `document` is the one that counts as its record."""
     context = context_of(_facts(run), run.duration_ms)
     run = _completed(_named(run, context.model), context.process)
+    if run.record_kind is RecordKind.SIDECAR and run.title:  # a command line, from a version that kept passwords in it
+        run = run.model_copy(update={"title": scrubbed_command(run.title)})
     usage = tuple(_model_row(run.run_id, model) for model in run.models)
     calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
     patch = tuple(PatchFileRow(run_id=run.run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)

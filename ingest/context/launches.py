@@ -7,13 +7,17 @@ from typing import Any
 
 from ingest.context.small_files import json_object
 from ingest.documents.times import lenient_time
+from ingest.system.secrets import scrubbed_words
 from schemas.wire.harnesses.launch import Launch, LaunchGit, LaunchPatch
 
 
 def read_launch(path: Path) -> Launch | None:
     """The launch in a file; None for any other content. Raises nothing."""
     value = json_object(path)
-    return Launch.model_validate(value) if isinstance(value.get("tachograph_launch"), str) else None
+    if not isinstance(value.get("tachograph_launch"), str):
+        return None
+    launch = Launch.model_validate(value)  # whoever wrote it may have written passwords
+    return launch.model_copy(update={"command": scrubbed_words(launch.command)}) if launch.command else launch
 
 
 def launch_facts(launch: Launch, *, has_patch: bool) -> dict[str, Any]:

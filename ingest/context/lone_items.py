@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -26,17 +27,23 @@ _ERRORS = "_stderr.txt"
 
 
 def is_lone_journal(path: Path) -> bool:
-    """Whether a file is the journal of an item whose other files hold no record of an agent. Raises nothing."""
-    if path.name != JOURNAL or not any((path.parent / name).is_file() for name in _ITEM_FILES):
+    """Whether a file is the journal of an item whose other files hold no record of an agent. Raises nothing.
+
+    A file that cannot be looked into may be that record: its run would be counted twice.
+    """
+    try:
+        is_of_item = path.name == JOURNAL and any((path.parent / name).is_file() for name in _ITEM_FILES)
+        return is_of_item and not any(map(_seems_record, _logs(path.parent)))
+    except OSError:
         return False
-    return not any(_seems_record(file) for file in _logs(path.parent))
 
 
 def error_beside(path: Path) -> str | None:
     """The end of what the agent's process wrote to its standard error."""
-    for file in _logs(path.parent):
-        if file.name.endswith(_ERRORS) and (text := _end_of(Source(file.name, path=file))):
-            return text
+    with suppress(OSError):
+        for file in _logs(path.parent):
+            if file.name.endswith(_ERRORS) and (text := _end_of(Source(file.name, path=file))):
+                return text
     return None
 
 
@@ -98,15 +105,17 @@ def _end_of(source: Source) -> str:
 
 
 def _logs(folder: Path) -> Iterator[Path]:
-    """The files of an item that may be an agent's log."""
-    with suppress(OSError):
-        for file in sorted(folder.iterdir()):
-            if file.name not in SIDECAR_NAMES and file.name not in _ITEM_FILES and file.is_file():
-                yield file
+    """The files of an item that may be an agent's log. Raises OSError."""
+    for file in sorted(folder.iterdir()):
+        if file.name not in SIDECAR_NAMES and file.name not in _ITEM_FILES:
+            with suppress(FileNotFoundError):
+                if stat.S_ISREG(file.stat().st_mode):
+                    yield file
 
 
 def _seems_record(file: Path) -> bool:
-    with suppress(OSError, Broken), file.open("rb") as opened:
+    """Whether a file begins like a log. Raises OSError."""
+    with suppress(Broken), file.open("rb") as opened:
         head = Opened(opened, Allowance(file.stat().st_size)).beginning(_SNIFFED)
         return head.startswith(TEXT_STARTS) or RECORD_MARK.search(head.decode("utf-8", "replace")) is not None
     return False

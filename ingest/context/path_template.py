@@ -18,6 +18,12 @@ COLUMNS = ("repo", "task", "experiment")
 
 _TOKEN = re.compile(r"\{([^{}/]*)\}|(\*+)|([^{}*]+)|([{}])")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_ANY, _SOME = "(.+?)", ".*"
+"""A name, and a star inside a segment, as regular expressions."""
+
+_LONGEST_SEGMENT = 255
+"""Characters of a file or folder name that a template is for, as of file systems: with a star inside, the time grows with their square."""
+
 _HINT = "For example: runs/{repo}/{agent}/{timestamp}/{task}/*"
 
 
@@ -41,7 +47,9 @@ class PathTemplate:
 
     text: str
     names: tuple[str, ...]
-    _pattern: re.Pattern[str] = field(repr=False)
+    _head: tuple[re.Pattern[str], ...] = field(repr=False)
+    _tail: tuple[re.Pattern[str], ...] | None = field(repr=False)
+    """The segments behind `**`, if there is one."""
 
     @classmethod
     def parse(cls, text: str) -> PathTemplate:
@@ -53,9 +61,13 @@ class PathTemplate:
         segments = [segment for segment in text.split("/") if segment not in ("", ".")]
         names = tuple(name for segment in segments for name in _names(text, segment))
         _check(text, names)
-        body = "".join(_segment(segment, is_last=at == len(segments) - 1) for at, segment in enumerate(segments))
-        start = "/?" if text.startswith("/") else "(?:.*/)?"
-        return cls(text, names, re.compile(start + body, re.DOTALL))
+        if segments.count("**") > 1:
+            raise UsageError(
+                f"the path template {text!r} has ** more than once.", "Use ** once; a template is for the end of a path anyway."
+            )
+        between = segments.index("**") if "**" in segments else len(segments)
+        head, tail = (tuple(map(_segment, part)) for part in (segments[:between], segments[between + 1 :]))
+        return cls(text, names, head, tail if "**" in segments else None)
 
     def match(self, path: str, zone: tzinfo = UTC) -> PathFacts | None:
         """The facts in the path; None where the template does not fit. In a path without `/` a backslash is the separator.
@@ -64,8 +76,25 @@ class PathTemplate:
         """
         clean = path.encode("utf-8", "replace").decode()
         clean = clean if "/" in clean else clean.replace("\\", "/")
-        found = self._pattern.fullmatch(clean)
-        return _facts(dict(zip(self.names, found.groups(), strict=True)), zone) if found else None
+        values = self._values(clean.split("/"))
+        return None if values is None else _facts(dict(zip(self.names, values, strict=True)), zone)
+
+    def _values(self, path: list[str]) -> list[str] | None:
+        """What the names stand for in the segments of a path, in time that grows with its length."""
+        is_whole = self.text.startswith("/")
+        path = path[1:] if is_whole and not path[0] else path
+        tail = self._tail or ()
+        end = len(path) - len(tail)
+        last = end - len(self._head) - (self._tail == ())  # ** at the end is one segment at least
+        if last < 0 or (values := _parts(tail, path[end:])) is None:
+            return None
+        earliest = last if self._tail is None else 0
+        for start in range(last, earliest - 1, -1):
+            if start + len(self._head) < end and not path[start + len(self._head)]:
+                return None
+            if (start == 0 or not is_whole) and (found := _parts(self._head, path[start : start + len(self._head)])) is not None:
+                return found + values
+        return None
 
 
 @dataclass(frozen=True)
@@ -106,6 +135,10 @@ def _check(text: str, names: tuple[str, ...]) -> None:
 
 def _names(text: str, segment: str) -> Iterator[str]:
     """The names in one segment of the template. Raises UsageError."""
+    if segment != "**" and len(re.findall(r"\*+(?!\*|\Z)", segment)) > 1:
+        raise UsageError(
+            f"the path template {text!r} has * more than once in {segment!r}.", "Use * once in a segment, and once more at its end."
+        )
     for name, stars, _, brace in _TOKEN.findall(segment):
         if brace:
             raise UsageError(f"the path template {text!r} has an unmatched {brace!r}.", _HINT)
@@ -124,12 +157,32 @@ def _checked(text: str, name: str) -> str:
     raise UsageError(f"the path template {text!r} has the invalid name {name!r}.", hint)
 
 
-def _segment(segment: str, *, is_last: bool) -> str:
-    """One segment as a regular expression, with the slash behind it."""
-    if segment == "**":
-        return "(?:[^/]+/)*[^/]+" if is_last else "(?:[^/]+/)*"
-    pattern = "[^/]+" if segment == "*" else "".join(_token(token, segment) for token in _TOKEN.finditer(segment))
-    return pattern if is_last else pattern + "/"
+def _parts(patterns: tuple[re.Pattern[str], ...], segments: list[str]) -> list[str] | None:
+    """What the names in some segments of a template stand for; None where one does not fit."""
+    values: list[str] = []
+    for pattern, segment in zip(patterns, segments, strict=False):
+        found = pattern.fullmatch(segment) if len(segment) <= _LONGEST_SEGMENT else None
+        if not found:
+            return None
+        values += found.groups()
+    return values
+
+
+def _segment(segment: str) -> re.Pattern[str]:
+    """One segment as a regular expression.
+
+    A name and the text behind it are an atomic group: the first place where they fit is the right one, since what comes next begins with a
+    name or a star, which take any text. So a path that does not fit is not tried in every way that its characters can be shared out.
+    """
+    groups = [""]
+    for token in _TOKEN.finditer(segment):
+        pattern = _token(token, segment)
+        if pattern in (_ANY, _SOME):
+            groups.append("")
+        groups[-1] += pattern
+    groups[-1] += r"\Z"
+    pattern = "".join(group if group.startswith(_SOME) else f"(?>{group})" for group in groups)
+    return re.compile(".+" if segment == "*" else pattern, re.DOTALL)
 
 
 def _token(token: re.Match[str], segment: str) -> str:
@@ -137,7 +190,7 @@ def _token(token: re.Match[str], segment: str) -> str:
     if literal:
         return re.escape(literal)
     if stars:
-        return "[^/]*"
+        return _SOME
     # Beside other text it matches only a time, so that {task}_{timestamp} is divided at the right place.
     is_time = name == "timestamp" and segment != "{timestamp}"
-    return f"({TIME_PATTERN})" if is_time else "([^/]+?)"
+    return f"({TIME_PATTERN})" if is_time else _ANY

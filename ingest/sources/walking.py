@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ingest.sources.excluding import IGNORE_FILE, Excluding
 from ingest.sources.files import Source
 from ingest.sources.pipes import is_null, not_a_file, read_pipe, read_standard_input
-from schemas.errors import InputUnreadable
+from schemas.errors import InputUnreadable, UsageError
 
 STANDARD_INPUT = Path("-")
 """The path that means standard input."""
@@ -37,18 +38,19 @@ class _Folder(NamedTuple):
     entries: Iterator[os.DirEntry[str]]
 
 
-def find_files(paths: Iterable[Path]) -> Iterator[Path | InputUnreadable]:
+def find_files(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Path | InputUnreadable]:
     """The files at and under the given paths, folders in name order, each folder once (links may loop); none is read yet.
 
-    A path that cannot be read comes out as the error that says so; the others go on.
+    A path that cannot be read comes out as the error that says so; the others go on. `excluding`: what is left out, besides what ignore
+    files in the folders name.
     """
-    for found in _found(paths):
+    for found in _found(paths, excluding or Excluding()):
         yield found.path if isinstance(found, _Found) else found
 
 
-def read_paths(paths: Iterable[Path]) -> Iterator[Source | InputUnreadable]:
+def read_paths(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Source | InputUnreadable]:
     """The same files as sources; none is opened yet. `-` is standard input. It and pipes are read to their end first."""
-    for found in _found(paths):
+    for found in _found(paths, excluding or Excluding()):
         yield found if isinstance(found, InputUnreadable) else _source(found.path, found.status)
 
 
@@ -66,13 +68,13 @@ def _source(path: Path, status: os.stat_result | None) -> Source | InputUnreadab
         return _unreadable(path, error)
 
 
-def _found(paths: Iterable[Path]) -> Iterator[_Found | InputUnreadable]:
+def _found(paths: Iterable[Path], excluding: Excluding) -> Iterator[_Found | InputUnreadable]:
     seen: set[tuple[int, int]] = set()
     for path in paths:
-        yield from (_Found(path, None),) if path == STANDARD_INPUT else _walk(path, seen)
+        yield from (_Found(path, None),) if path == STANDARD_INPUT else _walk(path, seen, excluding)
 
 
-def _walk(path: Path, seen: set[tuple[int, int]]) -> Iterator[_Found | InputUnreadable]:
+def _walk(path: Path, seen: set[tuple[int, int]], excluding: Excluding) -> Iterator[_Found | InputUnreadable]:
     """The files at and under a path. Open folders are kept in a list and not in recursive calls, however deep they are nested."""
     try:
         status = path.stat()
@@ -81,15 +83,16 @@ def _walk(path: Path, seen: set[tuple[int, int]]) -> Iterator[_Found | InputUnre
         yield _unreadable(path, error)
         return
     if refused or not stat.S_ISDIR(status.st_mode):
-        yield refused or _Found(path, status)
+        if refused or not excluding.leaves_out_file(str(path)):
+            yield refused or _Found(path, status)
         return
     inside: list[_Folder] = []
     yield from _enter(path, status, seen, inside)
     while inside:
         if (child := next(inside[-1].entries, None)) is None:
             inside.pop()
-        else:
-            yield from _child(child, seen, inside)
+        elif child.name != IGNORE_FILE:
+            yield from _child(str(path), child, seen, inside, excluding)
 
 
 def _refused(path: Path, status: os.stat_result) -> InputUnreadable | None:
@@ -109,7 +112,9 @@ def _in_system_folder(path: Path) -> InputUnreadable | None:
     return InputUnreadable(f"cannot read {_name(path)}: {why}", "Name the folder that the logs are in.")
 
 
-def _child(child: os.DirEntry[str], seen: set[tuple[int, int]], inside: list[_Folder]) -> Iterator[_Found | InputUnreadable]:
+def _child(
+    root: str, child: os.DirEntry[str], seen: set[tuple[int, int]], inside: list[_Folder], excluding: Excluding
+) -> Iterator[_Found | InputUnreadable]:
     path = Path(child.path)
     try:
         status = child.stat()
@@ -119,6 +124,12 @@ def _child(child: os.DirEntry[str], seen: set[tuple[int, int]], inside: list[_Fo
         return
     is_folder, is_file = stat.S_ISDIR(status.st_mode), stat.S_ISREG(status.st_mode)
     if not (is_folder or is_file):  # reading a pipe, a socket or a device in a folder could block for ever
+        return
+    try:
+        if excluding.leaves_out(root, child.path, is_folder=is_folder):
+            return
+    except UsageError as error:  # of an ignore file: what it would leave out is not known
+        yield InputUnreadable(error.message, error.hint)
         return
     if status.st_dev != inside[-1].device and (refused := _in_system_folder(path)):
         yield refused

@@ -78,8 +78,9 @@ _ACCEPTED = "select reading, count(*) from winners anti join folding using (run_
 
 _BILLED_ANEW = f"""
 select session_id from {RESPONSES} where source_id in (select source_id from chosen) union select session_id from joined_sessions
+union select session_id from runs semi join affected using (run_id) semi join {RESPONSES} using (session_id)
 """
-"""Sessions with new copies of responses, or whose responses may belong to another run now."""
+"""Sessions with new copies of responses, or whose responses may belong to another run now, or whose run has another record."""
 
 _WINNERS = "select run_id from winners"
 _RECHAINED = f"select run_id from {RECHAINED}"
@@ -125,7 +126,7 @@ def commit(
         recount(connection, _RECOUNTED)
     is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
     is_merged = merge(writer, "select run_id from affected")
-    is_billed = (RESPONSES in spooled or is_folded) and _bill(connection, ingest_id)
+    is_billed = (RESPONSES in spooled or is_folded or is_merged) and _bill(connection, ingest_id)
     is_rechained = rechain(connection, _PROCESSES)
     changed = {_RECHAINED: is_rechained, _REPRICED: is_merged, _BILLED: is_billed, _PRICED_BEFORE: has_new_prices}
     if stale := _stale(connection, changed):

@@ -34,11 +34,12 @@ from ingest.store.opening.queue import Queue
 from ingest.store.opening.tables import TablesAhead, make_tables
 from ingest.store.opening.waiting import StoreHeld, Wait, holder_in, is_held
 from ingest.store.statements import run, sql_of
+from ingest.system.command_lines import DEFAULT_STORE
 from ingest.system.locations import is_lake, without_secrets
 from ingest.system.signals import put_off
 from ingest.system.temporary import temporary_folder
 from schemas.errors import NotAStore, StoreError, StoreMissing, UsageError
-from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
+from schemas.store_version import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -133,8 +134,10 @@ class Store:
     def exists(self) -> bool:
         """Whether there is a store. A location that is not a path is assumed to have one; an empty file is not a store.
 
-        Raises StoreError where the file system does not say.
+        Raises StoreError where it is a folder, and where the file system does not say.
         """
+        if self.is_file and os.path.isdir(self._place):  # noqa: PTH112  as above
+            raise NotAStore(f"{self.location} is a folder, and not a store.", f"Name a file in it: --db {self.location}/{DEFAULT_STORE}")
         try:
             return not self.is_file or not is_blank(self._place)
         except (FileNotFoundError, NotADirectoryError):
@@ -205,7 +208,7 @@ class Store:
     def replacing(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Writer]]:
         """A new store, built beside this one and moved to its place at the end: (cursor on the `previous` store, writer of the new one).
 
-        The previous store may have any version. It is locked meanwhile, and unchanged after an error.
+        The previous store may have any earlier version. It is locked meanwhile, and unchanged after an error.
         """
         if not self.exists():
             raise missing(self.location)
@@ -262,8 +265,11 @@ class Store:
             raise other_version(self.location, found)
 
     def _require_whole(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Whatever version it has, it is no incomplete copy. Raises StoreError."""
-        if (found := stored_version(connection, self.location)) == INCOMPLETE:
+        """Whatever earlier version it has: no incomplete copy, and none of a later program, whose store has more than we would keep.
+
+        Raises StoreError.
+        """
+        if (found := stored_version(connection, self.location)) > SCHEMA_VERSION:
             raise other_version(self.location, found)
 
     def _is_empty(self, connection: duckdb.DuckDBPyConnection) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
@@ -12,17 +12,20 @@ import duckdb
 from ingest.agents.base import CONTEXT_COLUMNS, Context
 from ingest.agents.left_out import NOT_KEPT, TEXTS, raw_without_text
 from ingest.documents.document import Document
-from ingest.store.database import Store, Writer, made, run_step
+from ingest.store.database import PREVIOUS, Store, Writer, made, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.merging import merge
 from ingest.store.history.read_again import read_batch
 from ingest.store.history.records import BATCH, batches, complete_kept, note_told, recount
+from ingest.store.opening.attaching import ALIAS
 from ingest.store.pricing.repricing import price
 from ingest.store.sessions.chains import ALL_PROCESSES, rechain
 from ingest.store.sessions.folding import fold
 from ingest.store.sessions.responses import bill, note_sessions
 from ingest.store.statements import run
 from ingest.store.text_index import index_texts
+from ingest.system.secrets import scrubbed_command
+from schemas.file_kinds import MAY_HOLD_RUNS
 from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
@@ -32,12 +35,18 @@ _KEPT_TABLES = (
 )  # fmt: skip
 """Tables that do not follow from the raw records and are copied."""
 
-_HAS_KIND = "select 1 from duckdb_columns() where database_name = 'previous' and table_name = 'sources' and column_name = 'kind'"
+_COLUMNS = """
+select column_name, not is_nullable and column_default is null as is_required
+from duckdb_columns()
+where database_name = $database and table_name = $table
+order by column_index"""
 _KIND = (
-    ", case when container = 'zip' or starts_with(container, 'tar') then 'archive'"
-    " when container = 'sidecar' then 'sidecar' else 'log' end as kind"
+    "case when container = 'zip' or starts_with(container, 'tar') then 'archive' when container = 'sidecar' then 'sidecar' else 'log' end"
 )
 """The kind of a source, from the columns of version 3."""
+
+_UNREAD = "select count(*) from sources where rejected > 0 or list_contains($kinds, kind)"
+"""The files that `ingest --retry-rejects` reads again."""
 
 _TEXTLESS = """
 update run_records set raw = $raw, context = $context, told = $told
@@ -48,10 +57,16 @@ _KEPT_OF_A_RUN = ("ordinal", "raw", *CONTEXT_COLUMNS)
 
 @dataclass(frozen=True)
 class RebuildReport:
-    """`runs`: records that were read again; `rejects`: records that were runs before and can no longer be read."""
+    """`runs`: records that were read again; `rejects`: records that were runs before and can no longer be read.
+
+    `unread`: files in which another version found nothing, or something that it could not read; `left`: tables of a form that cannot be
+    taken over, with the number of their rows.
+    """
 
     runs: int
     rejects: int
+    unread: int = 0
+    left: Mapping[str, int] = field(default_factory=dict)
 
 
 def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None, *, keeps_text: bool = True) -> RebuildReport:
@@ -61,7 +76,9 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
     """
     runs, refused = 0, 0
     with store.replacing() as (previous, writer):
-        _copy_kept(writer)
+        left = _copy_kept(writer)
+        [(unread,)] = run(writer.connection, _UNREAD, {"kinds": [*map(str, MAY_HOLD_RUNS)]}).fetchall()
+        _hide_secrets(writer.connection)
         [(total,)] = previous.execute("select count(*) from previous.runs").fetchall()
         if not keeps_text:
             _drop_texts(writer.connection)
@@ -79,7 +96,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
         price(writer, "select run_id from runs")
         note_doubts(writer.connection, "select run_id from runs")
     index_texts(store)
-    return RebuildReport(runs, refused)
+    return RebuildReport(runs, refused, unread, left)
 
 
 def _previous_tables(writer: Writer) -> set[str]:
@@ -87,11 +104,29 @@ def _previous_tables(writer: Writer) -> set[str]:
     return {str(name) for (name,) in rows}
 
 
-def _copy_kept(writer: Writer) -> None:
-    known = _previous_tables(writer)
+def _copy_kept(writer: Writer) -> dict[str, int]:
+    """Copy the columns that both versions have. Returns the tables that lack one that must be there, with their rows: they are left out."""
+    known, left = _previous_tables(writer), dict[str, int]()
     for table in [table for table in _KEPT_TABLES if table in known]:  # an older store does not have the newer tables
-        lacks_kind = table == "sources" and not writer.connection.execute(_HAS_KIND).fetchone()
-        writer.connection.execute(f"insert into {table} by name select *{_KIND if lacks_kind else ''} from previous.{table}")
+        before, now = (
+            dict(run(writer.connection, _COLUMNS, {"database": database, "table": table}).fetchall()) for database in (PREVIOUS, ALIAS)
+        )
+        columns = {name: f'"{name}"' for name in now if name in before}
+        if table == "sources":
+            columns = {"kind": _KIND} | columns
+        if all(name in columns for name, is_required in now.items() if is_required):
+            listed = ", ".join(f'{value} as "{name}"' for name, value in columns.items())
+            writer.connection.execute(f"insert into {table} by name select {listed} from {PREVIOUS}.{table}")
+        elif rows := writer.connection.execute(f"select count(*) from {PREVIOUS}.{table}").fetchall()[0][0]:
+            left[table] = rows
+    return left
+
+
+def _hide_secrets(connection: duckdb.DuckDBPyConnection) -> None:
+    """Older versions kept command lines as they were."""
+    for (command,) in run(connection, "select distinct command from ingests").fetchall():
+        if command and (shown := scrubbed_command(command)) != command:
+            run(connection, "update ingests set command = $shown where command = $command", {"shown": shown, "command": command})
 
 
 def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:

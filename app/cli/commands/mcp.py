@@ -31,8 +31,10 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
             raise
         raise UsageError("the MCP SDK (mcp 2 or newer) is not installed.", f"Install it: {extra_command('mcp')}") from error
     from app.library.store import Store
+    from ingest.store import database
 
     spare_pandas()
     if sys.stdin.isatty():
         note("Waiting for an agent on standard input, which starts this command itself (docs/mcp.md). Ctrl-C stops it.")
+    database.Store(db).exists()  # raises for a folder
     serve(Store(db, wait, with_text=with_text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from app.cli.ingest_options import NO_TEXT
 from app.cli.options import Seconds, Whole, examples, utf8, with_store
 from schemas.errors import UsageError
 
@@ -60,6 +62,7 @@ def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> D
     metavar="FOLDER",
     help="Folder for the logs of runs.  [default: $TACHOGRAPH_RUNS, else ~/.local/share/tachograph/runs]",
 )
+@click.option("--no-text", is_flag=True, help=f"Keep figures only in the store: {NO_TEXT}.")
 @click.option("--quiet", is_flag=True, help="Say nothing on standard error; problems are told nevertheless.")
 @with_store
 def run(command: tuple[str, ...], labels: Sequence[str], store: Store, **options: Any) -> int:
@@ -78,7 +81,10 @@ def run(command: tuple[str, ...], labels: Sequence[str], store: Store, **options
     from app.queries.filters.chosen import parse_label
     from app.runner.limits import Limits
     from app.runner.recording import usual_folder
+    from ingest.system.secrets import command_of
 
     limits = Limits(options["max_usd"], options["max_minutes"], options["grace"])
-    how = How(dict(map(parse_label, labels)), options["keep"] or usual_folder(), limits, options["keep_going"], options["quiet"])
+    keep, keeps_text = options["keep"] or usual_folder(), not options["no_text"]
+    called_as = command_of([*sys.argv[1 : -len(command)], command[0], "…"])  # what the agent is told is text of the run
+    how = How(dict(map(parse_label, labels)), keep, limits, options["keep_going"], options["quiet"], keeps_text, called_as)
     return run_agents(command, options["matrix"], options["repeat"], store, how)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from app.cli import terminal
 from app.cli.ingest_options import with_ingest_options
 from app.cli.options import Seconds, db_option, examples, wait_option
 from ingest.system.command_lines import on_disk
+from ingest.system.secrets import command_of
 from schemas.errors import InputUnreadable
 
 Command = Callable[..., Any]
@@ -53,7 +53,7 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
         "paths": [os.fspath(path) for path in paths],
         "how": how,
         "prices": prices and os.fspath(prices),
-        "command": shlex.join(["tachograph", *sys.argv[1:]]).encode(errors="replace").decode(),
+        "command": command_of(sys.argv[1:]),
     }
     watched = ", ".join(map(os.path.abspath, paths)) or "the sessions of this machine"
     with shown(json_lines=as_json) as tell, sole_watcher(location, watched), suppress(KeyboardInterrupt):
@@ -61,7 +61,7 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
     terminal.note("Stopped watching.")
 
 
-def watch_command(location: str, paths: Sequence[Path]) -> list[str]:
+def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] = ()) -> list[str]:
     """The command line of a watcher in a process of its own; none without paths.
 
     Raises InputUnreadable, and StoreError where the store has a watcher already or can have none.
@@ -74,7 +74,8 @@ def watch_command(location: str, paths: Sequence[Path]) -> list[str]:
         if not os.path.exists(path):  # noqa: PTH110
             raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
     with sole_watcher(location, ""):  # held by the watcher itself from then on: what is wrong is said before anything is served
-        return [sys.executable, "-P", "-m", "app.cli.main", "watch", "--db", location, "--", *map(os.fspath, paths)]
+        left_out = [f"--exclude={pattern}" for pattern in excludes]
+        return [sys.executable, "-P", "-m", "app.cli.main", "watch", "--db", location, *left_out, "--", *map(os.fspath, paths)]
 
 
 def worker_command() -> list[str]:

@@ -16,10 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from app.cli import terminal
 from app.cli.ingest_paths import How, paths_to_read
 from ingest.documents.contents import read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.reading.arrow_without_pandas import spare_pandas
+from ingest.sources.excluding import IGNORE_FILE, Excluding
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin
 from ingest.system.signals import interruptible
@@ -42,10 +44,13 @@ def main() -> int:
     for number in (getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)):
         signal.signal(number, signal.SIG_IGN)
     lines = sys.stdin.buffer
-    with suppress(KeyboardInterrupt, BrokenPipeError), interruptible():
-        order = json.loads(lines.readline() or b"null")
-        if order:
-            _serve(order, lines)
+    try:
+        with suppress(KeyboardInterrupt, BrokenPipeError), interruptible():
+            order = json.loads(lines.readline() or b"null")
+            if order:
+                _serve(order, lines)
+    except Exception as error:
+        return terminal.tell_defect(error)
     return 0
 
 
@@ -53,12 +58,13 @@ def _serve(order: dict[str, Any], lines: Any) -> None:
     store = Store(order["db"], order["wait"], lambda said: _say(waited=one_line(said)))
     try:
         options = replace(How(**order["how"], prices=Path(order["prices"]) if order["prices"] else None).options(), **_of_watcher(order))
-        _say(folders=_folders(order["paths"]))
+        Excluding(order["how"]["excludes"])  # raises for a pattern that cannot be read
+        _say(folders=(roots := _folders(order["paths"])))
     except TachographError as error:
         _tell_error(error)
         return
     for line in lines:
-        options = _ingested(json.loads(line)["paths"], store, options)
+        options = _ingested(json.loads(line)["paths"], roots, order["how"]["excludes"], store, options)
 
 
 def _of_watcher(order: dict[str, Any]) -> dict[str, Any]:
@@ -73,11 +79,15 @@ def _folders(paths: Sequence[str]) -> list[str]:
     return [os.path.abspath(path) for path in paths_to_read([Path(path) for path in paths], retries=False)]  # noqa: PTH100
 
 
-def _ingested(paths: Sequence[str], store: Store, options: Options) -> Options:
-    """Ingest a batch and say how it ended. Returns the options of the next one: a price file is taken up once."""
-    there = [Path(path) for path in paths if os.path.isfile(path) or os.path.isdir(path)]  # noqa: PTH112, PTH113
+def _ingested(paths: Sequence[str], roots: Sequence[str], excludes: Sequence[str], store: Store, options: Options) -> Options:
+    """Ingest a batch and say how it ended. Returns the options of the next one: a price file is taken up once.
+
+    `roots`: the watched files and folders, from where on ignore files and patterns hold.
+    """
+    excluding = Excluding(excludes)  # anew, since ignore files may have changed
     try:
-        report = ingest(read_paths(there), store, options, _told_progress())
+        there = [Path(path) for path in paths if (os.path.isfile(path) or os.path.isdir(path)) and not _is_out(path, roots, excluding)]  # noqa: PTH112, PTH113
+        report = ingest(read_paths(there, excluding), store, options, _told_progress())
     except TachographError as error:
         _tell_error(error)
         return options
@@ -88,6 +98,13 @@ def _ingested(paths: Sequence[str], store: Store, options: Options) -> Options:
     unread = [path for path in map(str, there) if path not in read and os.path.isfile(path) and not store.owns(Path(path))]  # noqa: PTH113
     _say(counts=report.as_dict(), ingest=report.ingest_id, unread=unread, notes=_notes(report))
     return replace(options, prices=None)
+
+
+def _is_out(path: str, roots: Sequence[str], excluding: Excluding) -> bool:
+    """Whether a path is left out of all watched folders that it is in."""
+    above = [root for root in roots if path == root or path.startswith(f"{root.rstrip('/')}/")]
+    is_ignore_file = os.path.basename(path) == IGNORE_FILE  # noqa: PTH119
+    return is_ignore_file or (bool(above) and all(excluding.leaves_out_below(root, path) for root in above))
 
 
 def _notes(report: IngestReport) -> list[str]:

@@ -5,13 +5,13 @@ A link is a stranger's text: what cannot be read in it is left out and told, nev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.queries.filters.chosen import Filters, choose
 from app.queries.filters.registry import FILTERS, Kind
 from schemas.errors import UsageError
-from schemas.text import one_line, paired
+from schemas.text import did_you_mean, one_line, paired
 
 MOST_VALUES = 50
 """The most values of one filter that are read from a link."""
@@ -21,6 +21,9 @@ LONGEST_VALUE = 500
 
 WORDS = {filter_.link or key: key for key, filter_ in FILTERS.items()}
 """What filters are called in addresses → their keys. The page of a run has its own `run` in the address."""
+
+MOST_TOLD = 5
+"""The most words of a link that are told to be no filter."""
 
 _REPEATABLE = (Kind.NAMES, Kind.LABELS)
 
@@ -47,6 +50,12 @@ def read(query: Mapping[str, Sequence[str]]) -> Link:
 def write(filters: Filters) -> dict[str, list[str]]:
     """The parameters of a link to the same view."""
     return {FILTERS[key].link or key: list(values) for key, values in filters.chosen}
+
+
+def unknown_words(query: Iterable[str], others: Callable[[str], bool]) -> tuple[str, ...]:
+    """The words of a link that are no filter, each with the filters that come near. `others`: whether a word belongs to a screen."""
+    unknown = [word for word in query if word not in WORDS and not others(word)][:MOST_TOLD]
+    return tuple(f"{_short(word)}. {did_you_mean(word[:LONGEST_VALUE], list(WORDS))}".strip() for word in unknown)
 
 
 def unknown_names(filters: Filters, options: Mapping[str, Iterable[str]]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from app.queries.filters.time_words import PRESETS, moment
 from app.queries.usage.parts import has_period
 from app.queries.usage.sessions import runs_with_usage
 from app.screens import cache
-from app.screens.parts import live, widgets
+from app.screens.parts import evidence, live, widgets
 from app.text.answers import excluded_words, undated_words
 from app.text.presentation import code_span, fact_words, plain
 from schemas.text import visible
@@ -43,6 +43,18 @@ def chosen() -> Filters:
     """The filters in force."""
     filters: Filters = st.session_state.get(_FILTERS, Filters())
     return filters
+
+
+SCREEN_WORDS = frozenset(
+    (
+        widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "along", "axis", "budget", "claims", "claims-by",
+        "columns", "compact", "compare-by", "compared", "format", "group", "grouping", "owner", "page", "path-tz", "per", "report-title",
+        "reprice", "rule", "session-along", "show", "time", "tz", "usage-per", "usage-show", "verdicts-by", "what",
+    )
+)  # fmt: skip
+"""Words in addresses that screens keep their widgets in. Any other word that is no filter is one that somebody mistyped."""
+
+SCREEN_PREFIXES = ("first-", "second-")
 
 
 def follow_address() -> None:
@@ -74,6 +86,8 @@ def show(*, by_responses: bool = False) -> None:
             if any(_has_choice(key, options) for key in keys):
                 _popover(label, keys, options)
     _tell_left_out(_unknown_names(options))
+    for word in filter_urls.unknown_words(st.query_params, _is_of_screen):
+        st.caption(f":material/info: There is no filter {plain(word)}")
     if chosen():
         with st.spinner("Searching …", show_time=True) if chosen().values(SEARCH) else nullcontext():
             found = _count(by_responses=by_responses)
@@ -91,6 +105,10 @@ def _count(*, by_responses: bool) -> int:
     """How many runs match."""
     is_of_responses = by_responses and has_period(chosen())
     return cache.ask(runs_with_usage, chosen()) if is_of_responses else cache.count(chosen())
+
+
+def _is_of_screen(word: str) -> bool:
+    return word in SCREEN_WORDS or word.startswith(SCREEN_PREFIXES)
 
 
 def _others() -> tuple[str, ...]:

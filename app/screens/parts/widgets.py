@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
 import pyarrow as pa
 import streamlit as st
+from streamlit.errors import FragmentHandledException
 
 from app.charts import CHARTS, distributions
 from app.charts.legend import without_legend
@@ -46,6 +49,7 @@ from app.text.presentation import Card, Shown, fact_words, plain
 from app.text.words import measured as measured_words
 from app.text.words import measures as measure_words
 from app.text.words.claims import overview_line
+from ingest.system.defects import DEBUG, what_failed, written_down
 from schemas.catalogue.columns import FACTS, RUNS
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, CostMeasure
 from schemas.catalogue.dimensions import LABEL_PREFIX
@@ -112,6 +116,12 @@ def told_errors() -> Iterator[None]:
         st.error(f"**{plain(error.message)}**\n\n{plain(hint)}", icon=":material/error:")
         if is_busy:
             _look_again()
+        live.end_page()
+    except Exception as error:  # a defect of ours: its particulars are for whoever serves this, and not for a visitor
+        if os.environ.get(DEBUG) or isinstance(error, FragmentHandledException):  # the latter is shown already
+            raise
+        print(f"A screen failed: {what_failed(error)}. Details: {written_down(error)}", file=sys.stderr)  # noqa: T201
+        st.error("**This screen cannot be shown.** The dashboard's terminal says why, and where the details are.", icon=":material/error:")
         live.end_page()
 
 

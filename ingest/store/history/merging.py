@@ -14,7 +14,7 @@ _STEPS = ("telling", "lent", "counted_cost", "merged")
 def merge(writer: Writer, runs: str) -> bool:
     """Give some runs what all their records tell (`runs`: SQL that selects their ids).
 
-    Returns whether there are any. `repriced` has those that must be priced again: with another cost, model or findings.
+    Returns whether there are any. `repriced` has those that must be priced again: with another cost, day, model or findings.
     """
     connection = writer.connection
     several = f"select distinct run_id from run_records semi join ({runs}) using (run_id) where told is not null"

@@ -62,7 +62,7 @@ join kept_hashes using (run_id)
 _USAGE = f"""
 left join (
     select run_id, {", ".join(f"sum({name})::bigint as {name}" for name in TOKEN_CLASSES)}
-    from model_usage
+    from own_model_usage
     semi join {{among}} using (run_id)
     group by run_id
 ) as usage using (run_id)
@@ -82,7 +82,7 @@ from (
     select
         run_id, spooled.raw, kept_hashes.hash, {context} as context, {told} as told,
         run_id in (select run_id from winners where replaces is not null) as is_replaced
-    from runs as spooled
+    from own_runs as spooled
     join kept_hashes using (run_id)
     {usage}
     {around}
@@ -97,7 +97,7 @@ update run_records
 set context = coalesce(run_records.context, alone.context), told = coalesce(run_records.told, alone.told)
 from (
     select run_id, {context} as context, {told} as told
-    from runs as spooled
+    from own_runs as spooled
     {usage}
     {around}
     where run_id in (select run_id from {among})
@@ -112,9 +112,10 @@ def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
     if made(connection, "affected", _AFFECTED):
         run_step(connection, "records/noted")
         run_step(connection, "records/kept_hashes")
+        run_step(connection, "records/own")
         told = _told("spooled", "usage")
         usage = _USAGE.format(among="affected")
-        run(connection, _EARLIER.format(context=_context("spooled"), told=told, usage=usage, around=_around("", "run_id")))
+        run(connection, _EARLIER.format(context=_context("spooled"), told=told, usage=usage, around=_around("own_", "run_id")))
         noted = _NOTED.format(context=_context("spooled"), told=_told("spooled", "spooled"), around=_around("spool_", _KEYS))
         run(connection, noted, {"ingest_id": ingest_id})
     run_step(connection, "records/kept", {"ingest_id": ingest_id})
@@ -122,13 +123,15 @@ def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
 
 def note_alone(connection: duckdb.DuckDBPyConnection, among: str) -> None:
     """Note context and figures of the kept records of some runs that had no other record (`among`: a table with their ids)."""
-    usage, around = _USAGE.format(among=among), _around("", "run_id", among)
+    run_step(connection, "records/own")
+    usage, around = _USAGE.format(among=among), _around("own_", "run_id", among)
     told = _told("spooled", "usage")
     run(connection, _ALONE.format(context=_context("spooled"), told=told, usage=usage, around=around, among=among))
 
 
 def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
     """Note context and figures of kept records that have none although their run has several records: so did version 6 of the tables."""
+    run_step(connection, "records/own")
     run(
         connection,
         "create or replace temp table affected as"
@@ -137,8 +140,8 @@ def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
     run(
         connection,
         f"update run_records set context = earlier.context from (select run_id, {_context('spooled')} as context"
-        f" from runs as spooled"
-        f" {_around('', 'run_id')} where run_id in (select run_id from affected)) as earlier"
+        f" from own_runs as spooled"
+        f" {_around('own_', 'run_id')} where run_id in (select run_id from affected)) as earlier"
         " where run_records.run_id = earlier.run_id and is_kept",
     )
 
@@ -214,7 +217,7 @@ def _json(fields: Mapping[str, str]) -> str:
 def _around(prefix: str, keys: str, among: str = "affected") -> str:
     """SQL that joins the tool calls, the files in the patch and the only model of each record."""
     call, change = "{'tool': tool, 'calls': calls, 'errors': errors}", "{'path': path, 'insertions': insertions, 'deletions': deletions}"
-    semi = f"semi join {'noted' if prefix else among} using ({keys})"
+    semi = f"semi join {'noted' if prefix == 'spool_' else among} using ({keys})"
     return (
         f"left join (select {keys}, list({call} order by tool) as listed from {prefix}tool_calls {semi} group by {keys})"
         f" as calls using ({keys})"

@@ -14,13 +14,13 @@ from tachograph.runs
 where record_kind = 'transcript' or origins['result'] in (select source_id from session_files);
 create or replace temp macro is_said(record_kind, origin) as
     record_kind = 'transcript' or coalesce(origin in (select source_id from session_files), false);
--- A session is called by its project and its start in UTC.
+-- A session, and a run without a record, whose title is its command line, are called by their project and start in UTC.
 create or replace temp view runs as
 select
     rowid,
     * replace (
         case
-            when is_said(record_kind, origins['title']) or is_said(record_kind, origins['prompt']) then coalesce(
+            when record_kind = 'sidecar' or is_said(record_kind, origins['title']) or is_said(record_kind, origins['prompt']) then coalesce(
                 nullif(concat_ws(
                     ' ',
                     coalesce(repo, nullif(regexp_extract(cwd, '([^/\\]+)[/\\]*$', 1), '')),
@@ -36,7 +36,7 @@ select
         case when is_said(record_kind, origins['result']) then null else claimed_quote end as claimed_quote,
         case when is_said(record_kind, origins['result']) then null else claimed_subject end as claimed_subject,
         case
-            when record_kind = 'transcript' then json_merge_patch(
+            when record_kind in ('transcript', 'sidecar') then json_merge_patch(
                 raw, '{"title": null, "prompt": null, "final_text": null, "errors": null, "ended_as": null, "resume": null}'
             )::varchar
             else raw
@@ -77,10 +77,10 @@ select
             else context
         end as context,
         case
-            when record_kind = 'transcript' then json_merge_patch(told, '{"title": null, "errors": null, "terminal_reason": null}')::varchar
+            when record_kind in ('transcript', 'sidecar') then json_merge_patch(told, '{"title": null, "errors": null, "terminal_reason": null}')::varchar
             else told
         end as told,
-        case when record_kind = 'transcript' then null else raw end as raw
+        case when record_kind in ('transcript', 'sidecar') then null else raw end as raw
     )
 from tachograph.run_records;
 create or replace temp view responses as

@@ -2,7 +2,7 @@
 -- harness tells the score. Time, turns, cost and end of a run come from another record only where both are of one trial: any other may be of
 -- an earlier part of the run. How a trial ended, and why, is told by a record that goes to its end, and so is how a process ended that exited
 -- with another code than 0, unless the kept record tells a failure. Times come from the best origin. The cost of another record stands in where
--- the kept one has none; `repriced`: the runs whose cost changed by that.
+-- the kept one has none; `repriced`: the runs whose cost or day changed by that.
 create or replace temp table merged as
 with named as (
     select
@@ -94,7 +94,16 @@ select
 from (select run_id, name, value, source_id, place from chosen union all select run_id, name, null, source_id, place from lent)
 group by run_id;
 create or replace temp table repriced as
-select run_id from runs join merged using (run_id) where runs.cost_reported_usd is distinct from merged.cost_reported_usd;
+select run_id
+from runs
+join merged using (run_id)
+where
+    runs.cost_reported_usd is distinct from merged.cost_reported_usd
+    or cast(coalesce(runs.started_at, runs.ended_at) as date) is distinct from cast(
+        make_timestamptz(coalesce(
+            json_extract_string(merged.times, '$.started_at')::bigint, json_extract_string(merged.times, '$.ended_at')::bigint
+        )) as date
+    );
 update runs
 set
     text_no = if(runs.prompt is distinct from merged.prompt, null, runs.text_no),

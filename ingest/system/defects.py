@@ -1,0 +1,57 @@
+"""Errors that nobody expected: a sentence for people, and a file with the traceback for whoever mends it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ingest.system.locations import scrubbed
+from ingest.system.secrets import scrubbed_text
+
+DEBUG = "TACHOGRAPH_DEBUG"
+"""The variable that `tachograph --debug` sets: tracebacks are shown."""
+
+MOST_KEPT = 20
+"""Files of tracebacks that are kept."""
+
+_LONGEST = 300
+
+
+def what_failed(error: Exception) -> str:
+    """The error in a line, without secrets: `KeyError: 'at' (ingest/agents/pi.py, line 20)`."""
+    said = str(error).strip().partition("\n")[0]
+    shown = scrubbed_text(scrubbed(said))
+    place = traceback.extract_tb(error.__traceback__)
+    where = f" ({'/'.join(Path(place[-1].filename).parts[-3:])}, line {place[-1].lineno})" if place else ""
+    return f"{type(error).__name__}{': ' if shown else ''}{shown[:_LONGEST]}{where}"
+
+
+def traceback_of(error: Exception) -> str:
+    """The traceback, without secrets."""
+    return scrubbed_text(scrubbed("".join(traceback.format_exception(error))))
+
+
+def written_down(error: Exception) -> str:
+    """Write the traceback to a file that its owner alone may read. Returns its path, empty where none could be made.
+
+    It is in the folder for state of the XDG Base Directory Specification, else in that for temporary files.
+    """
+    named = os.environ.get("XDG_STATE_HOME") or ""
+    state = named if os.path.isabs(named) else os.path.expanduser("~/.local/state")  # noqa: PTH111, PTH117  Path fails without a home
+    for place in (state, tempfile.gettempdir()):
+        folder = Path(place, "tachograph")
+        file = folder / f"error-{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}.txt"
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="replace") as opened:
+                opened.write(traceback_of(error))
+            for old in sorted(folder.glob("error-*.txt"))[:-MOST_KEPT]:
+                old.unlink(missing_ok=True)
+        except OSError:
+            continue
+        return str(file)
+    return ""

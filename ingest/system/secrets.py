@@ -1,0 +1,114 @@
+"""Passwords, keys and tokens in command lines and other texts: what is kept or shown has `[hidden]` in their place.
+
+A command line has them by the name of an option (`--api-key X`), a variable (`TOKEN=X`) or a header (`Authorization: X`), in addresses
+(`user:X@host`), by their shape (`sk-…`, `ghp_…`, `AKIA…`), or because a variable of the environment with such a name holds them. Too much
+is hidden rather than too little: a command line that is kept says what was run, not how to log in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+
+HIDDEN = "[hidden]"
+
+_LEAST_OF_ENVIRONMENT = 8
+"""Characters of a variable of the environment that is looked for in a text: a shorter one would be found in words."""
+
+_SECRET_NAME = re.compile(
+    r"key(?!s?[-_]?(?:word|board|map|frame|stroke|point|bind|ring|func))|token(?!i[sz])|secret|passw(?:or)?d|passphrase|pwd|credential|cookie"
+    r"|auth(?!or(?!i[sz]))|bearer",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(r"tokens|max|min|num|limit|count|budget|len|size", re.IGNORECASE)
+_NUMBER = re.compile(r"[\d_.,]+[kKmM]?")
+_REFERENCE = re.compile(r"\$\{?\w+\}?|\$\(.*|[\"']?(?:\*{3}|\[hidden\])[\"']?")
+"""What stands for a secret without being one."""
+
+_NAME = r"[A-Za-z_][\w.-]*"
+_VALUE = r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|[^\s&;,'\")]+"
+_ASSIGNED = re.compile(rf"(?<![\w.-])(?P<before>-{{0,2}}(?P<name>{_NAME})[\"']?\s*=\s*)(?P<value>{_VALUE})")
+_OPTION = re.compile(rf"(?<![\w-])(?P<before>--?(?P<name>{_NAME})\s+)(?P<value>(?!--){_VALUE})")
+_HEADER = re.compile(
+    rf"(?<![\w.-])(?P<before>(?P<name>{_NAME})[\"']?\s*:\s*)(?P<value>(?:(?:bearer|basic|token)\s+)?(?:{_VALUE}))", re.IGNORECASE
+)
+_AMBIGUOUS_HEADERS = frozenset({"key", "keys", "auth", "token", "tokens", "password", "secret", "cookie", "credentials"})
+"""Words before a colon that begin a sentence as often as a value."""
+
+_SCHEME = re.compile(r"\b(?P<before>(?:bearer|basic)\s+)(?P<value>(?=[\w.~+/-]*\d)[\w.~+/=-]{8,})", re.IGNORECASE)
+_IN_ADDRESS = re.compile(r"(?P<before>://[^/@\s:]*:)(?P<value>[^/\s]*)(?=@)|(?<=://)(?P<alone>[^/@\s:]{20,})(?=@)")
+_SHAPES = re.compile(
+    r"(?<![\w-])(?:"
+    r"sk-[\w-]{12,}+|[sr]k_(?:live|test)_\w{10,}|gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}"
+    r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[\w-]{30,}|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|gsk_\w{20,}|xai-\w{20,}"
+    r"|dckr_pat_[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+    r")|-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?!-----END).)*+(?:-----END [A-Z ]*-----)?",
+    re.DOTALL,
+)
+_WHOLE_HEADER = re.compile(r"\b(?P<before>(?:(?:set-)?cookie|(?:proxy-)?authorization)\s*:\s*)[^'\"\n]+", re.IGNORECASE)
+_LOGIN = re.compile(r"(?P<before>[^:\s]+:)(?!//)(?P<value>\S+)")
+_LOGIN_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
+
+
+def is_secret(name: str, value: str = "") -> bool:
+    """Whether an option or a variable of this name holds a secret. A count of tokens, a path in PWD and a `$NAME` do not."""
+    if not _SECRET_NAME.search(name) or name.lower().startswith("no-") or _REFERENCE.fullmatch(value):
+        return False
+    return not (_COUNTED.search(name) and _NUMBER.fullmatch(value)) and not (name in ("PWD", "OLDPWD") and value.startswith("/"))
+
+
+def scrubbed_text(text: str) -> str:
+    """The text with `[hidden]` for all that is or may be a secret."""
+    for secret in _of_environment():
+        text = text.replace(secret, HIDDEN)
+    text = _WHOLE_HEADER.sub(rf"\g<before>{HIDDEN}", text)
+    for pattern in (_ASSIGNED, _OPTION, _HEADER):
+        text = pattern.sub(_without_value, text)
+    text = _SCHEME.sub(rf"\g<before>{HIDDEN}", text)
+    text = _IN_ADDRESS.sub(lambda found: HIDDEN if found["alone"] else f"{found['before']}{HIDDEN}", text)
+    return _SHAPES.sub(lambda found: HIDDEN if any(map(str.isdigit, found[0])) or " " in found[0] else found[0], text)
+
+
+def scrubbed_words(words: Iterable[str]) -> list[str]:
+    """The words of a command line, likewise: the value of an option may be the next word, and a word may hold a script."""
+    scrubbed, option = [], ""
+    for word in words:
+        if option in _LOGIN_OPTIONS and (login := _LOGIN.fullmatch(word)) and not _NUMBER.fullmatch(login["value"]):
+            scrubbed.append(f"{login['before']}{HIDDEN}")
+        elif option and is_secret(option.lstrip("-"), word) and not word.startswith("--"):
+            scrubbed.append(HIDDEN)
+        elif (named := re.fullmatch(rf"(-{{0,2}}({_NAME})=)(.+)", word, re.DOTALL)) and is_secret(named[2], named[3]):
+            scrubbed.append(f"{named[1]}{HIDDEN}")
+        else:
+            scrubbed.append(scrubbed_text(word))
+        option = word if word.startswith("-") and "=" not in word and not word.isspace() else ""
+    return scrubbed
+
+
+def scrubbed_command(line: str) -> str:
+    """A command line as a shell takes it, likewise."""
+    try:
+        words = shlex.split(line)
+    except ValueError:  # cut off in a quote, or no command line
+        return scrubbed_text(line)
+    scrubbed = scrubbed_words(words)
+    return line if scrubbed == words else shlex.join(scrubbed)
+
+
+def command_of(arguments: Sequence[str]) -> str:
+    """The call of `tachograph` with these arguments, as it is kept in the list of ingests."""
+    return shlex.join(scrubbed_words(["tachograph", *arguments])).encode(errors="replace").decode()
+
+
+def _without_value(found: re.Match[str]) -> str:
+    name, value = found["name"], found["value"]
+    is_sentence = found.re is _HEADER and name.lower() in _AMBIGUOUS_HEADERS and not found["before"].strip().endswith(('":', "':"))
+    return f"{found['before']}{HIDDEN}" if is_secret(name, value) and not is_sentence else found[0]
+
+
+def _of_environment() -> list[str]:
+    """Values of secret variables, the longest first. A path is none."""
+    values = {value for name, value in os.environ.items() if is_secret(name, value) and not value.startswith("/")}
+    return sorted((value for value in values if len(value) >= _LEAST_OF_ENVIRONMENT), key=len, reverse=True)
