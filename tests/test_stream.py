@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ingest.agents.base import RunFacts
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, StreamContext
+from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT
 from schemas.wire.agents.claude_code_events import InitEvent
 from tests.examples import examples
@@ -71,6 +72,7 @@ def test_a_stream_tells_what_its_record_does_not() -> None:
         ended_at=at(53),
         in_stream=True,
         tool_calls=(("Bash", 1, 1), ("Read", 1, 0)),
+        part_ids=(canonical_hash({"stream": INIT, "session": "s1"}),),
     )
 
 

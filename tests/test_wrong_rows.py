@@ -88,7 +88,8 @@ def one_of_each(wrongs: list[Wrong]) -> list[Wrong]:
 
 def full_rows(document: Document, context_of: ContextOf) -> Rows:
     """The rows of a record of Claude Code, with calls and a patch."""
-    [found] = ClaudeCode(context_of).feed(document)
+    reader = ClaudeCode(context_of)
+    [found] = (*reader.feed(document), *reader.end())
     assert isinstance(found, Found)
     rows = found.rows
     run_id = rows.run.run_id

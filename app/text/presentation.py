@@ -20,7 +20,7 @@ from app.text.words.claims import evidence_words
 from app.text.words.measured import cost_per
 from app.text.words.measures import bounds_note, one_bound
 from ingest.store.doubts import DOUBTS
-from ingest.store.sessions.chains import ASSUMED, ASSUMED_MEANING
+from ingest.store.sessions.chains import MAY_CONTINUE, MAY_CONTINUE_MEANING
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.entry import Entry
@@ -284,7 +284,7 @@ def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
     from ingest.findings.rules import RULES
 
-    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING} | DOUBTS
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | DOUBTS
     return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 
 

@@ -137,6 +137,7 @@ def _facts(run: KeptRun) -> RunFacts:
         branch=run.branch,
         base_commit=run.base_commit,
         prompt=run.prompt[:LONGEST_PROMPT] if run.prompt else None,
+        part_ids=run.part_ids,
     )
 
 

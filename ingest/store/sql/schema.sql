@@ -1,4 +1,4 @@
--- The tables of the store, version 11. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 12. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -126,6 +126,8 @@ create table runs (
     "patch_deletions" bigint,
     "patch_sha256" varchar,
     "in_stream" boolean not null,
+    "part_ids" varchar[] not null,
+    "streamed_tokens" bigint,
     "record_rank" bigint not null,
     "context_rank" bigint not null,
     "permission_denials" bigint,
@@ -223,6 +225,8 @@ comment on column runs."patch_insertions" is 'Lines inserted by the patch file o
 comment on column runs."patch_deletions" is 'Lines deleted by the patch file of the run.';
 comment on column runs."patch_sha256" is 'sha256 of the patch file of the run.';
 comment on column runs."in_stream" is 'Whether the record came with the event stream of its run.';
+comment on column runs."part_ids" is 'Ids of what is a part of the run: streams, each with the best id first, and later results that follow from it.';
+comment on column runs."streamed_tokens" is 'All tokens that went into the responses of its stream since the result before: what its totals grew by.';
 comment on column runs."record_rank" is 'How complete the record is. Of two copies of one record the more complete one is kept.';
 comment on column runs."context_rank" is 'How much context the record has. Of two equally complete copies the one with more context is kept.';
 comment on column runs."permission_denials" is 'Tool calls that were denied permission.';
@@ -541,7 +545,8 @@ create table response_copies (
     "response_no" bigint not null,
     "message_id" varchar not null,
     "line_id" varchar,
-    "is_copied" boolean not null
+    "is_copied" boolean not null,
+    "stream_id" varchar
 );
 comment on table response_copies is 'One response as one transcript file tells it. Resumed, forked and sub-agents'' files repeat responses of other files.';
 comment on column response_copies."request_id" is 'Id of the request to the model.';
@@ -578,6 +583,7 @@ comment on column response_copies."response_no" is 'Number of the response withi
 comment on column response_copies."message_id" is 'Id of the response as logged; for Codex its turn and number, as no id is logged.';
 comment on column response_copies."line_id" is 'uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.';
 comment on column response_copies."is_copied" is 'Whether its line says that it was copied from another session (`forkedFrom`).';
+comment on column response_copies."stream_id" is 'Of a response in a stream without a result: the stream (in `runs.part_ids`). Empty: from a transcript.';
 
 create table rejects (
     "source_id" varchar not null,
@@ -888,6 +894,7 @@ create table superseded_response_copies (
     "message_id" varchar not null,
     "line_id" varchar,
     "is_copied" boolean not null,
+    "stream_id" varchar,
     "superseded_by" bigint not null
 );
 comment on table superseded_response_copies is 'A copy of a response that a later ingest found otherwise in the same transcript, which has grown.';
@@ -925,6 +932,7 @@ comment on column superseded_response_copies."response_no" is 'Number of the res
 comment on column superseded_response_copies."message_id" is 'Id of the response as logged; for Codex its turn and number, as no id is logged.';
 comment on column superseded_response_copies."line_id" is 'uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.';
 comment on column superseded_response_copies."is_copied" is 'Whether its line says that it was copied from another session (`forkedFrom`).';
+comment on column superseded_response_copies."stream_id" is 'Of a response in a stream without a result: the stream (in `runs.part_ids`). Empty: from a transcript.';
 comment on column superseded_response_copies."superseded_by" is 'The later ingest.';
 
 create table annotations (
