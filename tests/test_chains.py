@@ -17,7 +17,7 @@ from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from ingest.store.sessions.chains import Link, Place, Totals, is_assumed, places
+from ingest.store.sessions.chains import Link, Place, Totals, may_continue, places
 from tests.conftest import record
 from tests.examples import examples
 

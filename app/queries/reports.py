@@ -39,7 +39,7 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
 
     `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies, and probable second logs of a session. Of sessions
     that begin alike, all but the most expensive: they share at most so much.
-    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process.
+    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `cut_runs`: runs that were cut off.
     """
     condition = where(filters)
     sql = f"""
@@ -68,7 +68,8 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
         )
         select
             cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select sum(usd) from copies) as copied_usd,
-            count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter (is_carried_over) as carried_usd
+            count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter (is_carried_over) as carried_usd,
+            count(*) filter (run_id in (select run_id from findings where rule = 'cut_off')) as cut_runs
         from chosen"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
     return row

@@ -374,12 +374,19 @@ def _carried(basis: Basis) -> str:
     return f"The cost of {plural(runs, 'run')}{cost} may include an earlier process (finding api_time_beyond_wall)." if runs else ""
 
 
+def _cut_off(basis: Basis) -> str:
+    """Runs of which only the beginning is known."""
+    runs = basis.covers["cut_runs"]
+    said = f"{plural(runs, 'run')} {'was' if runs == 1 else 'were'} cut off before the result"
+    return f"{said}: tokens and cost are lower bounds, or not known (finding cut_off)." if runs else ""
+
+
 def _excluded(basis: Basis) -> str:
     return excluded_words(basis.covers["excluded_runs"])
 
 
 NOTES: tuple[Callable[[Basis], str], ...] = (
-    _estimates, _left_out_by_measure, _list_prices, _unpriced, _bounded, _copies, _carried, _undated, _left_out, _excluded,
+    _estimates, _left_out_by_measure, _list_prices, _unpriced, _bounded, _cut_off, _copies, _carried, _undated, _left_out, _excluded,
 )  # fmt: skip
 """The caveats in their order; one that has nothing to say is empty."""
 

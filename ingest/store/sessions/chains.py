@@ -13,8 +13,8 @@ process, which the record does not say:
 A process that clears its conversation continues under another session, with the same totals: see `carries`.
 
 Where the totals are larger by at least the record's `usage` and nothing else shows that it is the same process, the records count apart,
-and the later one gets a finding with both sums: see `may_continue`. (The main loop of a run with sub-agents used less than its totals. Larger
-totals alone would have joined 31 pairs of separate processes among 163 real records, the condition on the usage none.)
+and the later one gets a finding with both sums: see `may_continue`. (A run with sub-agents uses less in its main loop than its totals.
+Larger totals alone would have joined 31 pairs of separate processes among 163 real records, the condition on the usage none.)
 
 The order in which records are given does not matter. `places` and what is above it are pure; `rechain` writes the places into the store.
 """

@@ -21,6 +21,7 @@ from ingest.store.agent_macros import agents_with, macro
 from ingest.store.database import made, run_step
 from ingest.store.history.records import note_alone
 from ingest.store.statements import run
+from schemas.rows.kept_run import KEPT_START
 
 _RESUMING = ", ".join((agents_with("has_whole_files"), agents_with("has_late_ids")))
 _WITH_TRANSCRIPTS = agents_with("has_transcripts")
@@ -53,6 +54,14 @@ where
 """
 """Streams that were cut off, and results that follow from another one, where they may be a part of some runs."""
 
+_HELD = f"""
+select records.run_id, records.source_id, ordinal, ingest_id, records.raw ->> '$.run_id' as part_id
+from run_records as records
+join (select run_id from runs where agent in ({_WITH_TRANSCRIPTS}) and len(part_ids) = 0) as bare using (run_id)
+where record_kind = 'stream' and not is_kept and starts_with(records.raw, '{KEPT_START}')
+"""
+"""Such streams that are records of a result without its stream."""
+
 _REFOLDED = "select whole_id as run_id from folding union select whole_id from moving union select run_id from moving"
 
 
@@ -65,7 +74,8 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
     run(connection, _MACROS)
     is_resumed = bool(made(connection, "resumed", _RESUMED.format(runs=runs)))
     run_step(connection, "records/folding" if is_resumed else "records/no_folding")
-    if made(connection, "parts", _PARTS.format(runs=runs)):
+    is_held = made(connection, "held", _HELD)
+    if made(connection, "parts", _PARTS.format(runs=runs)) or is_held:
         run_step(connection, "records/parts")
     if made(connection, "joined_sessions", _JOINED.format(runs=runs)):
         run_step(connection, "responses/place_in_session")

@@ -44,3 +44,9 @@ found as (
         and bare.cache_read >= coalesce(streamed.cache_read, 0) and bare.cache_write >= coalesce(streamed.cache_write, 0)
 )
 select run_id, source_id, max_by(whole_id, place) as whole_id from found group by run_id, source_id;
+-- A stream that is with a result without its stream moves on to the run that says that it is its own.
+insert into moving
+select held.run_id, held.source_id, held.ordinal, held.ingest_id, whole.run_id as whole_id
+from held
+join (select run_id, unnest(part_ids) as part_id from runs where record_kind <> 'stream' and len(part_ids) > 0) as whole using (part_id)
+where whole.run_id <> held.run_id;

@@ -8,7 +8,7 @@ union
 select run_id
 from runs
 where
-    is_of_responses(agent, record_kind) and runs.responses is not null and session_id in (select session_id from changed_owners)
+    is_of_responses(agent, record_kind) and coalesce(runs.responses, runs.num_turns) is not null and session_id in (select session_id from changed_owners)
     and run_id not in (select run_id from responses);
 delete from model_usage where run_id in (select run_id from summed);
 insert into model_usage by name
