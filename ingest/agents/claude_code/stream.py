@@ -119,8 +119,9 @@ class CutOff:
 class StreamContext:
     """Collects the facts of a stream event by event; besides the responses since the last result, in bounded memory.
 
-    Order matters in three ways only: a result ends the counts and times of its session, a later init replaces an earlier one
-    field by field, and the result of a tool must follow its call. Events without a session belong to every session.
+    A stream is named after its beginning. Otherwise order matters in three ways only: a result ends the counts and times of its session, a
+    later init replaces an earlier one field by field, and the result of a tool must follow its call. Events without a session belong to
+    every session.
     """
 
     def __init__(self) -> None:
