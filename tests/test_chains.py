@@ -125,7 +125,14 @@ def test_a_usage_that_was_carried_over_tells_nothing(store: Store) -> None:
 def streamed(output: int, read: int, **changes: Any) -> dict[str, Any]:
     """A response in the stream of the session `s`."""
     used = {"input_tokens": 5, "output_tokens": output, "cache_read_input_tokens": read, "cache_creation_input_tokens": 0}
-    said = {"id": f"msg_{read}", "model": "claude-opus-4-6", "role": "assistant", "content": [], "stop_reason": None, "usage": used}
+    said: dict[str, Any] = {
+        "id": f"msg_{read}",
+        "model": "claude-opus-4-6",
+        "role": "assistant",
+        "content": [],
+        "stop_reason": None,
+        "usage": used,
+    }
     return {"type": "assistant", "message": said, "session_id": "s", "parent_tool_use_id": None} | changes
 
 
@@ -191,8 +198,8 @@ def test_places_are_a_function_of_the_records_alone(figures: list[tuple[int, int
 @given(st.lists(st.integers(0, 50), max_size=8))
 def test_what_the_links_of_a_chain_added_is_its_largest_total(outputs: list[int]) -> None:
     """Where everything continues everything smaller, nothing is counted twice."""
-    stream = {"source_id": "file", "in_stream": True}
-    session = [replace(link(number, output, None), ordinal=number, **stream) for number, output in enumerate(sorted(outputs))]
+    ordered = [(number, link(number, output, None)) for number, output in enumerate(sorted(outputs))]
+    session = [replace(one, ordinal=number, source_id="stream", in_stream=True) for number, one in ordered]
     size = {one.run_id: one.models["m"].tokens[1] for one in session}
     found = places(session)
     own = {run_id: size[run_id] - size.get(place.earlier or "", 0) for run_id, place in found.items()}

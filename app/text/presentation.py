@@ -65,7 +65,7 @@ class Shown:
 
 
 RUN_CARDS = listed(
-    "cost_own_usd", "duration_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
+    "cost_own_usd", "duration_ms", "active_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
     "cache_read_share", MORE,
 )  # fmt: skip
 RUN_COST = (

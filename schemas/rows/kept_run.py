@@ -67,6 +67,8 @@ class KeptRun(_Kept):
     started_at: AwareDatetime | datetime | None = None
     ended_at: AwareDatetime | datetime | None = None
     duration_ms: Whole | None = None
+    active_ms: Whole | None = None
+    """Of a session that waited for its user: the time in which the agent worked (`ingest.agents.shared.active_time`)."""
     duration_api_ms: Whole | None = None
     num_turns: Whole | None = None
     outcome: Outcome = Outcome.UNKNOWN

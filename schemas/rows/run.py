@@ -134,6 +134,9 @@ class RunRow(Row):
     outcome: OutcomeName = Field(title="Outcome", description="How the run ended: completed, limit reached, API error, …")
     score: Quantity | None = optional("Score", "Result of the task's evaluation: 1 is solved, 0 is not. Not the outcome of the run.")
     duration_ms: Milliseconds | None = optional("Wall time", "Time from start to end of the run.")
+    active_ms: Milliseconds | None = optional(
+        "Active time", "Time in which the agent worked: without the time in which a session waited for its user. Empty: not known."
+    )
     duration_api_ms: Milliseconds | None = optional(
         "API time as logged", "Time in API calls as logged: within one process it includes earlier runs."
     )

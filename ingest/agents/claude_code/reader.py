@@ -331,6 +331,7 @@ def _run(
             "terminal_reason": record.terminal_reason,
             "outcome": outcome(record),
             "duration_ms": _whole(record.duration_ms),
+            "active_ms": _whole(record.duration_ms),
             "duration_api_ms": _whole(record.duration_api_ms),
             "duration_api_own_ms": _whole(record.duration_api_ms),
             "ttft_ms": _whole(record.ttft_ms),

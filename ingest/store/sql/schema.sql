@@ -75,6 +75,7 @@ create table runs (
     "outcome" varchar not null,
     "score" double,
     "duration_ms" bigint,
+    "active_ms" bigint,
     "duration_api_ms" bigint,
     "duration_api_own_ms" bigint,
     "ttft_ms" bigint,
@@ -174,6 +175,7 @@ comment on column runs."terminal_reason" is '`terminal_reason`, why the loop end
 comment on column runs."outcome" is 'How the run ended: completed, limit reached, API error, …';
 comment on column runs."score" is 'Result of the task''s evaluation: 1 is solved, 0 is not. Not the outcome of the run.';
 comment on column runs."duration_ms" is 'Time from start to end of the run. In ms.';
+comment on column runs."active_ms" is 'Time in which the agent worked: without the time in which a session waited for its user. Empty: not known. In ms.';
 comment on column runs."duration_api_ms" is 'Time in API calls as logged: within one process it includes earlier runs. In ms.';
 comment on column runs."duration_api_own_ms" is 'Time in API calls, excluding earlier runs in the same process. Above wall time: calls ran in parallel. In ms.';
 comment on column runs."ttft_ms" is 'Time until the first token. In ms.';
