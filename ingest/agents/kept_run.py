@@ -166,7 +166,7 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "outcome": run.outcome,
         "score": run.score,
         "duration_ms": run.duration_ms,
-        "active_ms": run.duration_ms if run.record_kind in _ONE_TURN else run.active_ms,
+        "active_ms": run.duration_ms if run.active_ms is None and run.record_kind in _ONE_TURN else run.active_ms,
         "duration_api_ms": run.duration_api_ms,
         "duration_api_own_ms": run.duration_api_ms,
         "num_turns": run.num_turns,
