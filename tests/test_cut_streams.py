@@ -35,11 +35,11 @@ def says(message: str, output: int = 7, read: int = 1000, session: str = SESSION
     return {"type": "assistant", "message": body, "session_id": session, "parent_tool_use_id": None, "uuid": f"of-{message}"} | changes
 
 
-def ends(number: int, read: int, cost: float, session: str = SESSION, **changes: Any) -> dict[str, Any]:
+def ends(number: int, read: int, cost: float, **changes: Any) -> dict[str, Any]:
     """The result of a process that used so many tokens from the cache."""
     used = {"inputTokens": 90, "outputTokens": 4000, "cacheReadInputTokens": read, "cacheCreationInputTokens": 900, "costUSD": cost}
     main = {"input_tokens": 9, "output_tokens": 3000, "cache_read_input_tokens": read, "cache_creation_input_tokens": 900}
-    told = {"uuid": f"r{number}", "session_id": session, "total_cost_usd": cost, "modelUsage": {SONNET: used}, "usage": main}
+    told = {"uuid": f"r{number}", "session_id": SESSION, "total_cost_usd": cost, "modelUsage": {SONNET: used}, "usage": main}
     return record(**told | changes)
 
 
