@@ -100,7 +100,7 @@ def test_partial_messages_tell_the_whole_output(store: Store, tmp_path: Path, *,
     used = begun["usage"] | {"output_tokens": 480} if starts_with_zeros else {"output_tokens": 480}
     if starts_with_zeros:
         begun = begun | {"usage": dict.fromkeys(begun["usage"], 0)}
-    delta = {"delta": {"stop_reason": "tool_use"}, "usage": used}
+    delta: dict[str, Any] = {"delta": {"stop_reason": "tool_use"}, "usage": used}
     events = [
         init(),
         piece("message_start", message=begun),
@@ -194,7 +194,7 @@ def test_a_stream_joins_what_tells_more_in_any_order(name: str, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_an_undone_result_leaves_the_stream_that_was_cut_off(store: Store, tmp_path: Path) -> None:
-    before = []
+    before: list[list[tuple[Any, ...]]] = []
     for name, text in (("cut", lines(*CUT)), ("transcript", TRANSCRIPT), ("whole", lines(*WHOLE))):
         before.append(figures(store) if before else [])
         ingested(store, tmp_path, **{name: text})

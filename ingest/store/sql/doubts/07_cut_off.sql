@@ -5,7 +5,7 @@ select
     'The stream ends without its result: the process was killed, or the log is cut off. '
     || case
         when tokens_basis = 'unknown' then 'Its tokens and cost are not known.'
-        when tokens_basis = 'exact' then 'Its tokens are those of the session''s transcript.'
+        when tokens_basis = 'exact' and responses > 0 then 'Its tokens are those of the session''s transcript.'
         else 'Tokens and cost are those of the responses in the stream: lower bounds.'
     end as message,
     'a result at the end of the stream' as expected,
