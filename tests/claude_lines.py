@@ -52,7 +52,7 @@ def read_transcript(content: str | bytes, name: str = PATH) -> Transcript:
 
 
 def at(second: int) -> str:
-    return f"2026-03-02T08:{second // 60:02}:{second % 60:02}.000Z"
+    return f"2026-03-02T{8 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.000Z"
 
 
 def line(kind: str, uuid: str, second: int | None = 0, **fields: Any) -> dict[str, Any]:

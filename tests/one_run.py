@@ -9,6 +9,6 @@ from ingest.documents.document import Document
 
 def rows_of(document: Document, context: Context) -> Rows | None:
     """None where no reader recognises it, or for an event. Raises InvalidRecord."""
-    found = list(SourceReaders(lambda *_: context).feed(document) or ())
-    assert all(isinstance(one, Found) for one in found)
-    return found[0].rows if found and isinstance(found[0], Found) else None
+    readers = SourceReaders(lambda *_: context)
+    found = [one for one in (*(readers.feed(document) or ()), *readers.end()) if isinstance(one, Found)]
+    return found[0].rows if found else None

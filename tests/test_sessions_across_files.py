@@ -37,7 +37,7 @@ LAST = reply("u3", "msg_b", "req_b", usage(90), second=21, inside={"stop_reason"
 
 
 def result(uuid: str, cost: float, output: int, session: str = SESSION) -> str:
-    """A result record of the session; of several the later one continues the totals."""
+    """A result record of the session."""
     used = {"inputTokens": 8, "outputTokens": output, "cacheReadInputTokens": 1800, "cacheCreationInputTokens": 100, "costUSD": cost}
     tokens = {"input_tokens": 1, "output_tokens": 1, "cache_read_input_tokens": 1, "cache_creation_input_tokens": 1}
     return record_text(uuid=uuid, session_id=session, total_cost_usd=cost, modelUsage={OPUS: used}, usage=tokens) + "\n"
@@ -51,7 +51,7 @@ FILES = {
         reply("s1", "msg_s", "req_s", usage(50), second=12, **SIDE), reply("s2", "msg_a", "req_other", usage(500), second=13, **SIDE)
     ),
     "one.json": result("r1", 0.02, 100),
-    "two.json": result("r2", 0.05, 300),
+    "two.json": result("r2", 0.05, 90),
     "of-fork.json": result("r3", 0.01, 30, FORK),
     "other.jsonl": lines(user("Something else.", sessionId=PARENT), reply("o1", "msg_o", "req_o", usage(11), sessionId=PARENT)),
 }
@@ -111,7 +111,7 @@ def test_a_transcript_and_the_results_of_its_session_are_one_run(whole: Store) -
         (PARENT, "transcript", None, 1),
         (COPY, "transcript", None, None),
         ("r1", "result", 0.02, None),
-        ("r2", "result", 0.03, 3),
+        ("r2", "result", 0.05, 3),
         ("r3", "result", 0.01, 1),
     ]
     assert [(run_id, severity) for run_id, severity, _ in found] == [("r2", "warning"), ("r3", "info")]

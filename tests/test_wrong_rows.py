@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -88,7 +88,8 @@ def one_of_each(wrongs: list[Wrong]) -> list[Wrong]:
 
 def full_rows(document: Document, context_of: ContextOf) -> Rows:
     """The rows of a record of Claude Code, with calls and a patch."""
-    [found] = ClaudeCode(context_of).feed(document)
+    reader = ClaudeCode(context_of)
+    [found] = (*reader.feed(document), *reader.end())
     assert isinstance(found, Found)
     rows = found.rows
     run_id = rows.run.run_id
@@ -239,11 +240,16 @@ def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkey
         """A newer reader, which makes something wrong of one record."""
 
         def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-            [found] = super().feed(document)
+            return map(self._worse, super().feed(document))
+
+        def end(self) -> Iterator[Found | Unreadable]:
+            return map(self._worse, super().end())
+
+        def _worse(self, found: Found | Unreadable) -> Found:
             assert isinstance(found, Found)
             rows = found.rows
             is_wrong = rows.run.run_id == "right-1"
-            return (Found(document, with_value(rows, Wrong("model_usage", "input_tokens", 0.5)) if is_wrong else rows),)
+            return found._replace(rows=with_value(rows, Wrong("model_usage", "input_tokens", 0.5)) if is_wrong else rows)
 
     log = tmp_path / "log.jsonl"
     log.write_text("\n".join(record_text(uuid=f"right-{number}", session_id=f"right-{number}") for number in range(3)))

@@ -41,7 +41,8 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     that begin alike, all but the most expensive: they share at most so much.
     `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: whose models
     cost more than their totals. `zero_runs`: that report $0 for their tokens, `part_zero_runs` for those of some models only.
-    `gateway_runs`, `gateway_usd`: at list prices of makers of models behind a gateway.
+    `gateway_runs`, `gateway_usd`: at list prices of makers of models behind a gateway. `cut_runs`: runs that were
+    cut off.
     """
     condition = where(filters)
     sql = f"""
@@ -79,7 +80,8 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
             (select count(*) from zeros where cost_own_usd is not null) as part_zero_runs,
             count(cost_beyond_total_usd) as beyond_runs, sum(cost_beyond_total_usd) as beyond_usd,
             cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select sum(usd) from copies) as copied_usd,
-            count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter (is_carried_over) as carried_usd
+            count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter (is_carried_over) as carried_usd,
+            count(*) filter (run_id in (select run_id from findings where rule = 'cut_off')) as cut_runs
         from chosen"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
     return row

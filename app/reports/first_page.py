@@ -405,13 +405,20 @@ def _gateways(basis: Basis) -> str:
     return f"{said} are at the prices of the models' makers." if runs and usd is not None else ""
 
 
+def _cut_off(basis: Basis) -> str:
+    """Runs of which only the beginning is known."""
+    runs = basis.covers["cut_runs"]
+    said = f"{plural(runs, 'run')} {'was' if runs == 1 else 'were'} cut off before the result"
+    return f"{said}: tokens and cost are lower bounds, or not known (finding cut_off)." if runs else ""
+
+
 def _excluded(basis: Basis) -> str:
     return excluded_words(basis.covers["excluded_runs"])
 
 
 NOTES: tuple[Callable[[Basis], str], ...] = (
-    _estimates, _beyond, _zero, _left_out_by_measure, _list_prices, _gateways, _unpriced, _bounded, _copies, _carried, _undated, _left_out,
-    _excluded,
+    _estimates, _beyond, _zero, _left_out_by_measure, _list_prices, _gateways, _unpriced, _bounded, _cut_off, _copies, _carried, _undated,
+    _left_out, _excluded,
 )  # fmt: skip
 """The caveats in their order; one that has nothing to say is empty."""
 

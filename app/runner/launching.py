@@ -188,14 +188,14 @@ def _records(run: _Run, command: Sequence[str], before: sessions.Sizes) -> list[
     """The files of the folder with records: the standard output, else copies of transcripts."""
     try:
         output = recording.content_of(run.output)
-        if output.runs:
+        if output.runs and not output.is_cut:
             return [OUTPUT_FILE]
         found = recording.copied(sessions.written_since(before, run.agent, run.cwd), run.folder)
     except (OSError, TachographError) as error:
         run.told.append(f"the log could not be looked into: {error}")
         return []
     run.told.append(_without_record(run.agent, command, len(found), is_cut=output.is_cut))
-    return [path.name for path in found]
+    return [*([OUTPUT_FILE] if output.runs else []), *(path.name for path in found)]
 
 
 def _without_record(agent: Agent | None, command: Sequence[str], transcripts: int, *, is_cut: bool) -> str:
@@ -203,7 +203,7 @@ def _without_record(agent: Agent | None, command: Sequence[str], transcripts: in
     if agent and transcripts:
         return f"no record on standard output: read {plural(transcripts, 'transcript')} of {agent.label} from its home"
     if is_cut or (agent and _STREAM in " ".join(command)):
-        return "no record on standard output: the event stream ended without its result event; cost and tokens are unknown"
+        return "no record on standard output: the event stream ended without its result event; cost and tokens are lower bounds, or unknown"
     option = agent.program.record_option if agent and agent.program else ""
     hint = f". {agent.label} writes one with: {option}" if agent and not set(option.split()) <= set(command) else ""
     return f"no record on standard output: cost and tokens are unknown{hint}"

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,6 +52,8 @@ class Content(NamedTuple):
 
 def content_of(path: Path) -> Content:
     """What is in a log. Nothing is written to a store. Raises OSError."""
+    import pyarrow.parquet as pq
+
     from ingest.documents.contents import Source, read_paths
     from ingest.reading.settings import Settings
     from ingest.reading.task import Task
@@ -59,7 +62,9 @@ def content_of(path: Path) -> Content:
     sources = tuple(source for source in read_paths([path]) if isinstance(source, Source))
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as spool:
         results = list(work(Task("found", sources), Settings(), Path(spool)))
+        ends = [pq.read_table(file, columns=["record_kind", "outcome"]).to_pylist() for file in Path(spool).glob("runs-*.parquet")]
     is_cut = any(reject.reason == RejectReason.NO_RECORD for result in results for reject in result.rejects)
+    is_cut |= {"record_kind": RecordKind.STREAM, "outcome": Outcome.INTERRUPTED} in chain.from_iterable(ends)
     return Content(sum(result.records for result in results), is_cut)
 
 

@@ -20,7 +20,7 @@ from app.text.words.claims import evidence_words
 from app.text.words.measured import cost_per
 from app.text.words.measures import bound_sign, bounds_note, one_bound
 from ingest.store.doubts import DOUBTS
-from ingest.store.sessions.chains import ASSUMED, ASSUMED_MEANING
+from ingest.store.sessions.chains import MAY_CONTINUE, MAY_CONTINUE_MEANING
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.entry import Entry
@@ -65,7 +65,7 @@ class Shown:
 
 
 RUN_CARDS = listed(
-    "cost_own_usd", "duration_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
+    "cost_own_usd", "duration_ms", "active_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
     "cache_read_share", MORE,
 )  # fmt: skip
 RUN_COST = (
@@ -290,7 +290,7 @@ def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
     from ingest.findings.rules import RULES
 
-    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {ASSUMED: ASSUMED_MEANING} | DOUBTS
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | DOUBTS
     return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
 
 

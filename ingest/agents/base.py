@@ -61,6 +61,8 @@ class Context(NamedTuple):
     patch_deletions: int | None = None
     patch_sha256: str | None = None
     in_stream: bool = False
+    part_ids: tuple[str, ...] = ()
+    streamed_tokens: int | None = None
     context_rank: int = 0
     trial_id: str | None = None
     agent: str | None = None
@@ -145,6 +147,10 @@ class RunFacts:
     branch: str | None = None
     base_commit: str | None = None
     prompt: str | None = None
+    part_ids: tuple[str, ...] = ()
+    """Ids of the streams whose events it has, and of results that follow from it: what has such an id is a record of the run."""
+    streamed_tokens: int | None = None
+    """All tokens that went into the responses of the stream since the result before."""
 
 
 NO_FACTS = RunFacts()

@@ -31,6 +31,9 @@ UNKNOWN = "unknown"
 _RANK = 10**12
 """One step of `KeptRun.rank` in `runs.record_rank`; below it the lines or the tokens count: a later log of a run has more."""
 
+_ONE_TURN = (RecordKind.RESULT, RecordKind.STREAM)
+"""Records of a process that answered one prompt: it worked all of its time."""
+
 _FROM_WORST = (TokensBasis.UNKNOWN, TokensBasis.ESTIMATE, TokensBasis.LOWER_BOUND, TokensBasis.UPPER_BOUND, TokensBasis.EXACT)
 
 
@@ -140,6 +143,7 @@ def _facts(run: KeptRun) -> RunFacts:
         branch=run.branch,
         base_commit=run.base_commit,
         prompt=run.prompt[:LONGEST_PROMPT] if run.prompt else None,
+        part_ids=run.part_ids,
     )
 
 
@@ -165,6 +169,7 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "outcome": run.outcome,
         "score": run.score,
         "duration_ms": run.duration_ms,
+        "active_ms": run.duration_ms if run.active_ms is None and run.record_kind in _ONE_TURN else run.active_ms,
         "duration_api_ms": run.duration_api_ms,
         "duration_api_own_ms": run.duration_api_ms,
         "num_turns": run.num_turns,

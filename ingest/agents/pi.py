@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.record_id import canonical_hash
@@ -58,6 +59,7 @@ class _Session:
     first: dict[str, Any] = field(default_factory=dict)
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    active: ActiveTime = field(default_factory=ActiveTime)
     used: dict[Key, Tokens] = field(default_factory=dict)
     costs: dict[Key, Decimal] = field(default_factory=dict)
     doubts: dict[str, None] = field(default_factory=dict)
@@ -152,6 +154,7 @@ def _note_message(session: _Session, line: PiLine, message: PiMessage) -> None:
     if time := event_time(message.timestamp) or event_time(line.timestamp):
         session.started_at = min(time, session.started_at or time)
         session.ended_at = max(time, session.ended_at or time)
+        session.active.note(time, {"assistant": By.MODEL, "toolResult": By.TOOL}.get(message.role or "", By.OTHERS))
     session.first = session.first or _first(message)
     if message.role == "user":
         session.turns += 1
@@ -218,6 +221,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "started_at": session.started_at or event_time(header.timestamp),
         "ended_at": session.ended_at,
         "duration_ms": milliseconds_between(session.started_at, session.ended_at),
+        "active_ms": session.active.ms,
         "duration_api_ms": None if session.api_ms is None else round(session.api_ms),
         "num_turns": session.turns or None,
         "outcome": outcome,

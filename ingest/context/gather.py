@@ -77,6 +77,8 @@ class SourceContext:
             patch_deletions=sidecar.patch_deletions,
             patch_sha256=sidecar.patch_sha256,
             in_stream=facts.in_stream,
+            part_ids=facts.part_ids,
+            streamed_tokens=facts.streamed_tokens,
             context_rank=self._rank + RANKS["stream"] * facts.in_stream,
             trial_id=self.harness.trial_id,
             agent=self.harness.agent,

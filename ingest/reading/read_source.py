@@ -39,6 +39,7 @@ from ingest.system.bounds import TooMuch, bounded
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
 from schemas.file_kinds import FileKind
 from schemas.rows.kept_run import KeptRun
+from schemas.rows.run import RecordKind
 from schemas.wire.harnesses.roll_ups import is_roll_up
 
 ItemError = Callable[[], str | None]
@@ -346,7 +347,8 @@ class _SourceReader:
     def _add(self, run: Found) -> None:
         """Spool the run. The first one of a log in a trial's folder waits: a log with several runs is not the log of the trial's run."""
         self._has_records = True
-        if run.rows.response_copies and self._result.resume_at is None:
+        is_transcript = run.rows.run.record_kind == RecordKind.TRANSCRIPT
+        if run.rows.response_copies and is_transcript and self._result.resume_at is None:
             self._result.resume_at = 0
         if run.rows.run.trial_id is None:
             self._spool.add(self._result, run.document, run.rows)

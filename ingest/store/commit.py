@@ -77,7 +77,10 @@ union select source_id from folding
 _ACCEPTED = "select reading, count(*) from winners anti join folding using (run_id) where replaces is null group by reading"
 
 _BILLED_ANEW = f"""
-select session_id from {RESPONSES} where source_id in (select source_id from chosen) union select session_id from joined_sessions
+select session_id from {RESPONSES}
+where source_id in (select source_id from chosen) or stream_id in (select run_id from folding)
+union
+select session_id from joined_sessions
 union select session_id from runs semi join affected using (run_id) semi join {RESPONSES} using (session_id)
 """
 """Sessions with new copies of responses, or whose responses may belong to another run now, or whose run has another record."""

@@ -17,6 +17,7 @@ from schemas.rows.source import Severity
 
 DOUBTS = {
     "api_time_beyond_wall": "More API time than fits into the wall time: cost and API time seem to include calls of an earlier process.",
+    "cut_off": "The stream of the run ends without its result: tokens and cost are lower bounds, or not known.",
     "possible_duplicate": "Another run has the same figures, or begins alike: probably a copy, or the agent's other log of the session.",
     "transcript_differs": "The result records of a session and its transcript have different tokens: calls outside the transcript, mostly.",
 }
@@ -31,12 +32,15 @@ create or replace temp macro has_other_ids(agent) as logs_share_no_id(agent) or 
 _SHARED_SESSIONS = "select 1 from examined where session_id is not null group by session_id having count(*) > 1 limit 1"
 _TWO_LOGS = "select 1 from runs semi join examined using (run_id) where logs_share_no_id(agent) limit 1"
 _COPIED = "select 1 from runs semi join examined using (run_id) where has_whole_files(agent) limit 1"
+_STREAMS = "select 1 from run_records semi join examined using (run_id) where record_kind = 'stream' limit 1"
 _TRANSCRIBED = "select 1 from responses semi join examined using (run_id) limit 1"
 _WARNING = {"severity": Severity.WARNING}
 _DOUBTFUL: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
     ("03_possible_duplicates", _SHARED_SESSIONS, _WARNING),
     ("04_two_logs", _TWO_LOGS, _WARNING),
     ("05_copied_sessions", _COPIED, _WARNING),
+    ("07_cut_off", _STREAMS, _WARNING),
+    ("08_taken_in", _STREAMS, _WARNING),
     ("06_transcripts", _TRANSCRIBED, {"warning": Severity.WARNING, "info": Severity.INFO}),
 )
 """The steps that write findings, and what tells whether there are runs for them: a step without any takes ten times as long to plan."""
@@ -56,7 +60,7 @@ def note_doubts(connection: duckdb.DuckDBPyConnection, changed: str) -> None:
             [(added,)] = run_step(connection, f"doubts/{step}", severities)
             rows += added
     if rows:
-        run_step(connection, "doubts/07_counts")
+        run_step(connection, "doubts/09_counts")
 
 
 def note_carried_over(connection: duckdb.DuckDBPyConnection, runs: str) -> int:

@@ -181,7 +181,8 @@ def _batches(previous: duckdb.DuckDBPyConnection) -> Iterator[list[tuple[Documen
 
 
 def _context(row: dict[str, Any]) -> Context:
-    return Context(**row | {"labels": dict(row["labels"] or ()), "tools": tuple(row["tools"] or ())})
+    lists = {name: tuple(row.get(name) or ()) for name in ("tools", "part_ids")}
+    return Context(**row | lists | {"labels": dict(row["labels"] or ())})
 
 
 def _move_to_rejects(writer: Writer, rejects: list[RejectRow]) -> None:

@@ -97,6 +97,10 @@ RUN_METRICS = by_key(
         "median",
     ),
     over(
+        "active_ms", "active_ms", "Active time", Unit.MILLISECONDS, "lower",
+        "Total time in which the agents worked. Wall time of a session includes the time in which it waited for its user.",
+    ),
+    over(
         "duration_api_own_ms", "duration_api_ms", "API time", Unit.MILLISECONDS, "lower",
         "Total time in API calls. Parallel calls each count.",
     ),

@@ -67,6 +67,8 @@ class KeptRun(_Kept):
     started_at: AwareDatetime | datetime | None = None
     ended_at: AwareDatetime | datetime | None = None
     duration_ms: Whole | None = None
+    active_ms: Whole | None = None
+    """Of a session that waited for its user: the time in which the agent worked (`ingest.agents.shared.active_time`)."""
     duration_api_ms: Whole | None = None
     num_turns: Whole | None = None
     outcome: Outcome = Outcome.UNKNOWN
@@ -90,6 +92,8 @@ class KeptRun(_Kept):
     final_text: str | None = None
     tool_calls: tuple[tuple[str, Whole, Whole | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
+    part_ids: tuple[str, ...] = ()
+    """Of a stream that was cut off: its ids, by which the run that it is a part of names it."""
     resume: dict[str, Any] | None = None
     """What its reader needs, besides all this, to go on where the log has grown. Only `texts` in it has any text."""
     is_textless: bool = False

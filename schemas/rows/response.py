@@ -64,6 +64,9 @@ class ResponseCopyRow(_Response):
         description="uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.",
     )
     is_copied: Flag = Field(default=False, description="Whether its line says that it was copied from another session (`forkedFrom`).")
+    stream_id: Text | None = Field(
+        default=None, description="Of a response in a stream without a result: the stream (in `runs.part_ids`). Empty: from a transcript."
+    )
 
 
 class ResponseRow(_Response):

@@ -137,6 +137,9 @@ class RunRow(Row):
     outcome: OutcomeName = Field(title="Outcome", description="How the run ended: completed, limit reached, API error, …")
     score: Quantity | None = optional("Score", "Result of the task's evaluation: 1 is solved, 0 is not. Not the outcome of the run.")
     duration_ms: Milliseconds | None = optional("Wall time", "Time from start to end of the run.")
+    active_ms: Milliseconds | None = optional(
+        "Active time", "Time in which the agent worked: without the time in which a session waited for its user. Empty: not known."
+    )
     duration_api_ms: Milliseconds | None = optional(
         "API time as logged", "Time in API calls as logged: within one process it includes earlier runs."
     )
@@ -223,6 +226,13 @@ class RunRow(Row):
     patch_deletions: Count | None = optional("Deletions in patch", "Lines deleted by the patch file of the run.")
     patch_sha256: Text | None = optional("Patch hash", "sha256 of the patch file of the run.")
     in_stream: Flag = Field(default=False, description="Whether the record came with the event stream of its run.")
+    part_ids: Names = Field(
+        default=(),
+        description="Ids of what is a part of the run: streams, each with the best id first, and later results that follow from it.",
+    )
+    streamed_tokens: Tokens | None = Field(
+        default=None, description="All tokens that went into the responses of its stream since the result before: what its totals grew by."
+    )
     record_rank: Count = Field(
         default=0, description="How complete the record is. Of two copies of one record the more complete one is kept."
     )

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from ingest.agents.aider.tokens import INCLUSIVE, UNTOLD_START
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.agents.shared.disjoint_tokens import Tokens
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
@@ -45,6 +46,7 @@ class _Session:
     version: str | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    active: ActiveTime = field(default_factory=ActiveTime)
     messages: int = 0
     used: dict[str | None, Tokens] = field(default_factory=dict)
     costs: dict[str | None, Decimal] = field(default_factory=dict)
@@ -111,6 +113,7 @@ def _note(session: _Session, line: AiderEvent) -> None:
     if time := event_time(line.time):
         session.started_at = min(time, session.started_at or time)
         session.ended_at = max(time, session.ended_at or time)
+        session.active.note(time, By.MODEL)
     tokens = Tokens(told.prompt_tokens or 0, output=told.completion_tokens or 0)
     session.used[told.main_model] = session.used.get(told.main_model, Tokens()) + tokens
     if told.cost is not None:
@@ -128,6 +131,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "started_at": session.started_at,
         "ended_at": session.ended_at,
         "duration_ms": milliseconds_between(session.started_at, session.ended_at),
+        "active_ms": session.active.ms,
         "num_turns": session.messages,
         "cost_usd": sum(session.costs.values()) if session.costs else None,
     }

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, cast
 
 from pydantic import ValidationError
 
 from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFacts, columns_of
+from ingest.agents.claude_code.following import FOLLOWED_BY, following
 from ingest.agents.claude_code.outcome import outcome
-from ingest.agents.claude_code.stream import StreamContext
-from ingest.agents.kept_run import complaints
+from ingest.agents.claude_code.stream import SESSIONS_KEPT, CutOff, StreamContext
+from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.known_sums import in_range, known_sum
 from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.text_repair import repair
+from ingest.agents.shared.tool_counts import merged
 from ingest.documents.document import Document
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event
-from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, PatchFileRow, RecordKind, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
 from schemas.unread_logs import unread_result
@@ -41,14 +46,26 @@ _RUN = RunRow.unchecked()
 _MODEL_ROW = ModelUsageRow.unchecked()
 """Rows with defaults only, completed for each record."""
 
-_TELLS_MODELS, _TELLS_SUMMARY = 2, 1
-"""The parts of `record_rank`. A list of runs with ids and totals must not replace the full records."""
+_IS_FOLLOWED, _TELLS_MODELS, _TELLS_SUMMARY = 4, 2, 1
+"""The parts of `record_rank`. A list of runs with ids and totals must not replace the full records, nor a result that with what follows."""
 
 CacheWriteSplit = tuple[int | None, int | None]
 
 
+class _Pending(NamedTuple):
+    """The last result of a session, to which results of the same run may follow."""
+
+    document: Document
+    facts: RunFacts
+    found: Found
+
+
 class ClaudeCode:
-    """Result records of `claude -p --output-format json`, and of its event streams, every version."""
+    """Result records of `claude -p --output-format json`, and of its event streams, every version.
+
+    A run is a result with those that follow from it in its stream (`FOLLOWING`), so each waits for the next one of its session. A stream
+    without a result is a run that was interrupted.
+    """
 
     agent: ClassVar[str] = CLAUDE_CODE.key
     event_types: ClassVar[frozenset[str]] = EVENT_TYPES | {"result"}
@@ -60,6 +77,8 @@ class ClaudeCode:
         self._has_records = False
         self._events = 0
         self._last_event: Document | None = None
+        self._pending: dict[str | None, _Pending] = {}
+        self._responses = 0
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -73,35 +92,106 @@ class ClaudeCode:
         if not document.is_result and document.value.get("type", "result") != "result":
             self._note(document)
             return ()
-        rows = self._rows(document)
-        self._has_records = True
-        return (Found(document, rows),)
+        return self._result(document)
 
-    def end(self) -> Iterable[Found | Unreadable]:
-        """Events without any result make a reject."""
-        if self._has_records or not self._last_event:
-            return ()
-        return (self._last_event.refused(RejectReason.NO_RECORD, _no_record_detail(self._events)),)
+    def end(self) -> Iterator[Found | Unreadable]:
+        """The runs that are still open, and those that were cut off. Events of neither make a reject."""
+        yield from (pending.found for pending in self._pending.values())
+        self._pending.clear()
+        for one in self._stream.cut_off(at_end=True):
+            self._has_records = True
+            yield self._interrupted(one)
+        if not self._has_records and self._last_event:
+            yield self._last_event.refused(RejectReason.NO_RECORD, _no_record_detail(self._events))
 
     def _note(self, event: Document) -> None:
         self._events += 1
         if is_agents_event(event.value):
             self._last_event = event
         self._streaming = True
-        self._stream.see(event.value, event.logged_at)
+        self._stream.see(event.value, event.logged_at, event)
 
-    def _rows(self, document: Document) -> Rows:
+    def _result(self, document: Document) -> Iterable[Found]:
+        """The run before of the same session, which ends with this result, unless that follows from it."""
         record, raw = _read(document)
-        context = self._context_of(self._facts(record.session_id, document.logged_at), _whole(record.duration_ms))
+        facts = self._facts(record, document.logged_at)
+        session = record.session_id
+        earlier = self._pending.pop(session, None)
+        done: tuple[Found, ...] = (earlier.found,) if earlier else ()
+        if earlier and (whole := following(earlier.document, document)):
+            facts = _joined(earlier.facts, facts, record.uuid or canonical_hash(document.value))
+            document, done = whole, ()
+            record, raw = _read(document)
+        self._pending[session] = _Pending(document, facts, self._found(document, record, raw, facts))
+        self._has_records = True
+        if len(self._pending) > SESSIONS_KEPT:
+            done = (self._pending.pop(next(iter(self._pending))).found,)
+        return done
+
+    def _found(self, document: Document, record: ResultRecord, raw: str | bytes, facts: RunFacts) -> Found:
+        context = self._context_of(facts, _whole(record.duration_ms))
         run_id = record.uuid or canonical_hash(document.value)
         usage = tuple(_model_row(run_id, logged, one, _cache_write_split(one, record)) for logged, one in _model_usage(record))
         calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
         run = _run(record, run_id, context, usage, ordinal=document.ordinal, raw=raw)
         patch = tuple(PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
-        return Rows(run, usage, calls, patch)
+        return Found(document, Rows(run, usage, calls, patch))
 
-    def _facts(self, session_id: str | None, logged_at: datetime | None) -> RunFacts:
-        return self._stream.at_result(session_id, logged_at) if self._streaming or logged_at else NO_FACTS
+    def _facts(self, record: ResultRecord, logged_at: datetime | None) -> RunFacts:
+        if not self._streaming and not logged_at:
+            return NO_FACTS
+        used = [usage for _, usage in _model_usage(record)] or ([_as_model_usage(record.usage)] if record.usage else [])
+        went_in = sum((one.input_tokens or 0) + (one.cache_read_tokens or 0) + (one.cache_write_tokens or 0) for one in used)
+        return self._stream.at_result(record.session_id, logged_at, went_in)
+
+    def _interrupted(self, one: CutOff) -> Found | Unreadable:
+        """The run of a stream that was cut off. What its responses come to is summed in the store, as it is for a transcript."""
+        segment = one.segment
+        ids = segment.ids(one.session_id)
+        run = ended(
+            cast("Document", segment.last),
+            {
+                "run_id": ids[0],
+                "agent": CLAUDE_CODE.key,
+                "record_kind": RecordKind.STREAM,
+                "lines": segment.events,
+                "part_ids": ids,
+                "agent_version": one.init.agent_version,
+                "session_id": one.session_id,
+                "requested_model": one.init.requested_model,
+                "started_at": segment.first,
+                "ended_at": segment.latest,
+                "duration_ms": milliseconds_between(segment.first, segment.latest) or None,
+                "outcome": Outcome.INTERRUPTED,
+                "cwd": one.init.cwd,
+                "permission_mode": one.init.permission_mode,
+                "prompt": segment.prompt,
+                "final_text": segment.text,
+                "tool_calls": merged(segment.tools),
+            },
+            self._context_of,
+        )
+        if not isinstance(run, Found):
+            return run
+        segment.responses.earlier = self._responses
+        rows = tuple(segment.responses.rows(one.session_id or ids[0], stream_id=ids[0]))
+        self._responses += len(rows)
+        return run._replace(rows=run.rows._replace(response_copies=rows))
+
+
+def _joined(first: RunFacts, then: RunFacts, record_id: str) -> RunFacts:
+    """The facts about a result and one with that id which follows from it."""
+    calls, errors = Counter[str](), Counter[str]()
+    for tool, count, failed in (*first.tool_calls, *then.tool_calls):
+        calls[tool] += count
+        errors[tool] += failed or 0
+    return replace(
+        first,
+        ended_at=then.ended_at or first.ended_at,
+        tool_calls=tuple((tool, count, errors[tool]) for tool, count in sorted(calls.items())),
+        part_ids=(*first.part_ids, *then.part_ids, record_id),
+        streamed_tokens=known_sum((first.streamed_tokens, then.streamed_tokens)),
+    )
 
 
 def _no_record_detail(count: int) -> str:
@@ -241,6 +331,7 @@ def _run(
             "terminal_reason": record.terminal_reason,
             "outcome": outcome(record),
             "duration_ms": _whole(record.duration_ms),
+            "active_ms": _whole(record.duration_ms),
             "duration_api_ms": _whole(record.duration_api_ms),
             "duration_api_own_ms": _whole(record.duration_api_ms),
             "ttft_ms": _whole(record.ttft_ms),
@@ -259,7 +350,9 @@ def _run(
             "errors": _error_text(record),
             "result": result,
             "result_repaired": result != record.result,
-            "record_rank": _TELLS_MODELS * bool(record.model_usage) + _TELLS_SUMMARY * (record.result is not None),
+            "record_rank": _IS_FOLLOWED * len((record.model_extra or {}).get(FOLLOWED_BY) or ())
+            + _TELLS_MODELS * bool(record.model_usage)
+            + _TELLS_SUMMARY * (record.result is not None),
             "raw": raw,
             "score": context.score,
             **columns_of(context),

@@ -17,10 +17,12 @@ from ingest.agents.claude_code.transcript_lines import is_line
 from ingest.agents.claude_code.transcript_passing import PassedLines
 from ingest.agents.claude_code.transcript_responses import Responses, Speaker, blocks_of, message_of
 from ingest.agents.kept_run import ended
+from ingest.agents.shared.active_time import By
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCalls, ToolCounts, merged
 from ingest.documents.document import Document
+from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.rows.kept_run import KeptRun
@@ -50,6 +52,7 @@ class _Settled(NamedTuple):
     responses: int
     messages: int
     calls: ToolCalls
+    stamp: Any = None
 
 
 class ClaudeTranscript:
@@ -113,7 +116,8 @@ class ClaudeTranscript:
         if (at := self._left_at) is None:
             return None
         counts = (at.lines, at.passed, at.messages, self._responses.counted(at.responses))
-        return {"counts": counts, "calls": at.calls, "facts": self._facts.state(), "texts": self._facts.titles}
+        active = self._facts.stamps.active.until(event_time(at.stamp))
+        return {"counts": counts, "calls": at.calls, "facts": self._facts.state() | {"active": active}, "texts": self._facts.titles}
 
     def end(self) -> Iterator[Found | Unreadable]:
         """The run of the file. A file without prompts and responses makes none: titles, snapshots and commands alone."""
@@ -123,9 +127,9 @@ class ClaudeTranscript:
 
     def _read(self, line: Line) -> None:
         facts = self._facts
-        facts.stamps.note(line.get("timestamp"))
-        facts.place(line)
         message, kind = message_of(line), line.get("type")
+        facts.stamps.note(line.get("timestamp"), _made_by(message, kind))
+        facts.place(line)
         if message is not None:
             if kind == "assistant":
                 self._assistant(line, message)
@@ -148,7 +152,12 @@ class ClaudeTranscript:
         if len(self._responses) > known and not is_open:
             self.settled_at = self.lines
             self._settled = _Settled(
-                self.settled_at, self.passing.count, known, self._messages, merged(self._calls) if self._calls.counts else ()
+                self.settled_at,
+                self.passing.count,
+                known,
+                self._messages,
+                merged(self._calls) if self._calls.counts else (),
+                line.get("timestamp"),
             )
         if response:
             self._facts.responded(line)
@@ -261,8 +270,18 @@ class ClaudeTranscript:
             "permission_mode": facts.permission_mode,
             "parent_session_id": facts.forked_from if facts.forked_from != run_id else None,
             "cost_usd": cost,
+            "active_ms": facts.stamps.active.ms,
             "duration_api_ms": api_ms,
         }
+
+
+def _made_by(message: Message | None, kind: object) -> By:
+    """Who made what a line tells."""
+    if message is None:
+        return By.TOOL if kind == "progress" else By.OTHERS
+    if kind == "assistant":
+        return By.OTHERS if message.get("model") == SYNTHETIC else By.MODEL
+    return By.TOOL if any(block.get("type") == "tool_result" for block in blocks_of(message)) else By.OTHERS
 
 
 def _file_name(name: str) -> _FileName:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, cast
 
+from ingest.agents.claude_code.following import FOLLOWING
 from ingest.agents.claude_code.limits import reset_time
 from ingest.agents.claude_code.outcome import is_limit
 from ingest.agents.claude_code.transcript_responses import Response, Speaker, blocks_of
@@ -34,7 +35,8 @@ _LONGEST = 100_000
 class SessionFacts:
     """The session so far. `sessions`: the ids on its lines; `last_session`: that of the last response.
 
-    Version and branch are those of the last response, where the session ended; `cwd` is where it began.
+    `is_woken`: whether nobody asked for the turn, as where a background task woke the agent. Version and branch are those of the last
+    response, where the session ended; `cwd` is where it began.
     """
 
     stamps: Stamps = field(default_factory=Stamps)
@@ -54,6 +56,7 @@ class SessionFacts:
     failed_as: Outcome | None = None
     last_response: Response | None = None
     is_interrupted: bool = False
+    is_woken: bool = False
     costs: dict[tuple[Any, Any], tuple[Decimal, int]] = field(default_factory=dict)
 
     def place(self, line: Line) -> None:
@@ -86,6 +89,8 @@ class SessionFacts:
             return
         origin = line.get("origin")
         is_human = not isinstance(origin, dict) or origin.get("kind") in (None, "human")
+        if not any(block.get("type") == "tool_result" for block in blocks_of(line["message"])):
+            self.is_woken = isinstance(origin, dict) and origin.get("kind") in FOLLOWING
         if self.prompt is None and is_human:
             self.prompt = prompt_of(cast("dict[str, Any]", line))
         self.is_interrupted = self.is_interrupted or _first_text(line["message"]).startswith(_INTERRUPTED)
@@ -106,7 +111,7 @@ class SessionFacts:
                 )
             return
         self.error = self.failed_as = None
-        self.final_text = text or self.final_text
+        self.final_text = self.final_text if self.is_woken and self.final_text else text or self.final_text
         self.last_response = response or self.last_response
 
     def told(self, line: Line, kind: str) -> None:
@@ -142,6 +147,7 @@ class SessionFacts:
             "forked_from": self.forked_from,
             "stop_reason": self.last_response.stop_reason if self.last_response else None,
             "is_interrupted": self.is_interrupted,
+            "is_woken": self.is_woken,
             "failed_as": self.failed_as,
             "costs": [[session, start, str(cost), api_ms] for (session, start), (cost, api_ms) in self.costs.items()],
         }
@@ -152,6 +158,7 @@ class SessionFacts:
         Raises KeyError, TypeError, ValueError where it is of another version.
         """
         self.stamps.odd = [time for time in (kept.started_at, kept.ended_at) if time]
+        self.stamps.active.before = state["active"] and (state["active"][0], state["active"][1])
         self.sessions = dict.fromkeys(state["sessions"])
         self.last_session, self.is_main, self.agent_id = state["last_session"], state["is_main"], state["agent_id"]
         self.cwd, self.version, self.branch = kept.cwd, kept.agent_version, kept.branch
@@ -159,7 +166,7 @@ class SessionFacts:
         self.titles, self.prompt, self.final_text = dict(titles), kept.prompt, kept.final_text
         self.error = kept.errors[0] if kept.errors else None
         self.failed_as = state["failed_as"] and Outcome(state["failed_as"])
-        self.is_interrupted = state["is_interrupted"]
+        self.is_interrupted, self.is_woken = state["is_interrupted"], state["is_woken"]
         self.last_response = Response("", None, None, Speaker(False, None), stop_reason=state["stop_reason"])
         self.costs = {(session, start): (Decimal(cost), api_ms) for session, start, cost, api_ms in state["costs"]}
 

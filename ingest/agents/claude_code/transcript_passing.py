@@ -20,6 +20,7 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from ingest.agents.claude_code.transcript_facts import SessionFacts
 from ingest.agents.claude_code.transcript_times import PLAIN_LENGTH, is_plain
+from ingest.agents.shared.active_time import By
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
@@ -89,7 +90,7 @@ class PassedLines:
         stamp = self._data[at : at + PLAIN_LENGTH].decode("latin-1")
         if not is_plain(stamp) or not stamp.isascii() or self._data[at + PLAIN_LENGTH] != _QUOTE:
             return False
-        self._facts.stamps.note(stamp)
+        self._facts.stamps.note(stamp, By.TOOL)
         return True
 
 

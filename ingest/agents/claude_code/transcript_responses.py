@@ -10,6 +10,8 @@ A response has a line for each block of its content, and every line repeats the 
 
 Of several lines the one with the largest output counts, then the one with the largest total, whole. Requests to an advisor are responses
 of their own.
+
+Events of a stream have neither parent nor time: there, the same message id is one response as long as the same input went in.
 """
 
 from __future__ import annotations
@@ -131,10 +133,12 @@ class Response:
 class Responses:
     """The responses of one transcript, in the order of their first lines.
 
-    `open_calls`: tool calls without a result so far. `earlier`: rows that earlier readings of the file told.
+    `open_calls`: tool calls without a result so far. `earlier`: rows that were told before, by earlier readings of the file or by other
+    streams in it. `in_stream`: whether the lines are events of a stream, where counts of zero mean that a gateway does not count.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_stream: bool = False) -> None:
+        self._in_stream = in_stream
         self._all: list[Response] = []
         self._by_request: dict[tuple[Any, Any], Response] = {}
         self._by_id: dict[str, list[Response]] = {}
@@ -156,7 +160,7 @@ class Responses:
         response = self._by_request.get((message_id, request_id)) if type(request_id) is str and type(message_id) is str else None
         if response is None or response is not self._last[0] or usage != self._last[1] or "costUSD" in line:
             counts = _counts_of(usage)
-            if counts == NO_COUNTS:
+            if counts == NO_COUNTS or (self._in_stream and not any(counts)):
                 return None
             response = response or self._placed(line, message_id, request_id, speaker, counts)
             self._merge(response, line, message, usage, counts, speaker)
@@ -185,7 +189,10 @@ class Responses:
         name = _text(message_id) or uuid or canonical_hash(line)
         request = _text(request_id)
         same = self._by_id.setdefault(name, [])
-        found = next((one for one in same if _is_same(one, line, uuid, request, speaker, counts)), None)
+        if self._in_stream:
+            found = next((one for one in same if _is_fed(one.counts, counts)), None)
+        else:
+            found = next((one for one in same if _is_same(one, line, uuid, request, speaker, counts)), None)
         if found is None:
             is_taken = request is not None and bool(same)
             line_id = uuid if request is None else None
@@ -232,16 +239,30 @@ class Responses:
         """The rows of the first responses; those of earlier readings included."""
         return self.earlier + sum(1 + len(response.extras.advice or ()) for response in self._all[:first])
 
-    def rows(self, session_id: str, agent_id: str | None = None, subagent: Subagent = NO_SUBAGENT) -> Iterator[tuple[Any, ...]]:
-        """The values of RESPONSE_COLUMNS of each. `agent_id`: the sub-agent of those whose lines do not name it; `subagent`: what it is."""
+    def went_in(self) -> int:
+        """All tokens that went in: uncached, read from the cache and written to it."""
+        return sum(sum(_went_in(response.counts)) for response in self._all)
+
+    @property
+    def first_id(self) -> str | None:
+        """The message id of the first response."""
+        return self._all[0].message_id if self._all else None
+
+    def rows(
+        self, session_id: str, agent_id: str | None = None, subagent: Subagent = NO_SUBAGENT, stream_id: str | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """The values of RESPONSE_COLUMNS of each.
+
+        `agent_id`: the sub-agent of those whose lines do not name it; `subagent`: what it is. `stream_id`: the stream that they are from.
+        """
         number = self.earlier
         for response in self._all:
             if agent_id and response.speaker.agent_id is None:
                 response.speaker = Speaker(response.speaker.is_sidechain, agent_id)
-            yield _row(response, session_id, number, subagent)
+            yield _row(response, session_id, number, subagent, stream_id)
             number += 1
             for place, advice in enumerate(response.extras.advice or (), 1):
-                yield _row(_advised(response, advice, place), session_id, number, subagent)
+                yield _row(_advised(response, advice, place), session_id, number, subagent, stream_id)
                 number += 1
 
 
@@ -265,8 +286,13 @@ def _is_same(one: Response, line: Line, uuid: str | None, request: str | None, s
     return uuid in one.lines or (isinstance(parent, str) and parent in one.lines) or (stamp is not None and stamp == one.stamp)
 
 
-def _went_in(counts: Counts) -> tuple[int | None, ...]:
-    return counts.input, counts.cache_read, counts.cache_write
+def _is_fed(one: Counts, other: Counts) -> bool:
+    """Whether the same input went in, as far as both tell: the event that begins a response may have zeros."""
+    return _went_in(one) == _went_in(other) or not any(_went_in(one)) or not any(_went_in(other))
+
+
+def _went_in(counts: Counts) -> tuple[int, ...]:
+    return counts.input or 0, counts.cache_read or 0, counts.cache_write or 0
 
 
 def _counts_of(usage: TokenUsage) -> Counts:
@@ -315,7 +341,7 @@ def _advised(response: Response, advice: _Advice, place: int) -> Response:
     return one
 
 
-def _row(one: Response, session_id: str, number: int, subagent: Subagent) -> tuple[Any, ...]:
+def _row(one: Response, session_id: str, number: int, subagent: Subagent, stream_id: str | None) -> tuple[Any, ...]:
     """In the order of RESPONSE_COLUMNS."""
     model = parse_model_id(one.model) if one.model else _NO_MODEL
     extras = one.extras
@@ -344,7 +370,7 @@ def _row(one: Response, session_id: str, number: int, subagent: Subagent) -> tup
         extras.geo,
         one.stop_reason,
         is_final,
-        TokensBasis.EXACT if is_final else TokensBasis.LOWER_BOUND,
+        TokensBasis.EXACT if is_final and not stream_id else TokensBasis.LOWER_BOUND,
         tuple(one.tools),
         tuple(one.failed),
         extras.cost or None,  # $0 for tokens is no cost
@@ -354,6 +380,7 @@ def _row(one: Response, session_id: str, number: int, subagent: Subagent) -> tup
         one.message_id,
         one.line_id,
         one.is_copied,
+        stream_id,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeGuard
 
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.documents.times import event_time
 
 PLAIN_LENGTH = len("2026-02-01T10:00:00.000Z")
@@ -21,14 +22,20 @@ def is_plain(stamp: object) -> TypeGuard[str]:
 
 @dataclass
 class Stamps:
-    """The first and the last time of the lines. `odd`: the first and the last of those that are written otherwise."""
+    """The first and the last time of the lines, and the time in which the agent worked.
+
+    `odd`: the first and the last of those that are written otherwise.
+    """
 
     first: str = "9"
     last: str = ""
     odd: list[datetime] = field(default_factory=list)
+    active: ActiveTime = field(default_factory=ActiveTime)
 
-    def note(self, stamp: Any) -> None:
-        """Note the time of a line, however it is written."""
+    def note(self, stamp: Any, by: By = By.OTHERS) -> None:
+        """Note the time of a line, however it is written, and who made what it tells."""
+        if stamp is not None:
+            self.active.note(event_time(stamp), by)
         if is_plain(stamp):
             self.last = max(self.last, stamp)
             self.first = min(self.first, stamp)

@@ -24,7 +24,7 @@ from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
-from schemas.rows.run import Outcome, RecordKind
+from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.agent_marks import CODEX_EXEC_TYPES
 from schemas.wire.agents.codex import ExecEvent, ExecItem
 
@@ -125,6 +125,9 @@ def _note_item(thread: _Thread, item: ExecItem) -> None:
             thread.tools.failed(item.id)
 
 
+_CUT_OFF = {"basis": TokensBasis.LOWER_BOUND, "basis_reason": "The stream ended within a turn, whose tokens it does not tell."}
+
+
 def _kept(thread: _Thread) -> dict[str, Any]:
     models = [thread.usage.as_model(None)] if thread.usage else []
     values: dict[str, Any] = {
@@ -132,7 +135,7 @@ def _kept(thread: _Thread) -> dict[str, Any]:
         "record_kind": RecordKind.STREAM,
         "rank": 2,
         "session_id": thread.thread_id,
-        "models": models,
+        "models": models if thread.outcome is not Outcome.INTERRUPTED else [one | _CUT_OFF for one in models],
         "started_at": time_of_uuid(thread.thread_id),
         "num_turns": thread.turns or None,
         "outcome": thread.outcome,

@@ -22,6 +22,7 @@ from ingest.agents.codex.responses import Moment, Owner, Response, Responses, by
 from ingest.agents.codex.tool_items import ENDS, called_tool, ended_badly, is_failure
 from ingest.agents.codex.usage import Counts
 from ingest.agents.kept_run import complaints, ended
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
@@ -64,6 +65,7 @@ class _Session:
     dated: bool = False
     lines: int = 0
     last_stamp: str = ""
+    active: ActiveTime = field(default_factory=ActiveTime)
     last_number: float = 0
     turn: str | None = None
     model: str | None = None
@@ -183,7 +185,17 @@ def _note_time(session: _Session, event: dict[str, Any]) -> None:
         session.last_stamp = max(session.last_stamp, stamp)
     elif isinstance(stamp, int | float):
         session.last_number = max(stamp, session.last_number)
-    session.started_at = session.started_at or event_time(stamp)
+    time = event_time(stamp)
+    session.started_at = session.started_at or time
+    session.active.note(time, _made_by(event))
+
+
+def _made_by(event: dict[str, Any]) -> By:
+    """Who made what a line tells: an item of a response is the model's but for messages of others and outputs of tools."""
+    payload = event.get("payload")
+    if event.get("type") != "response_item" or not isinstance(payload, dict) or payload.get("role") in ("user", "developer", "system"):
+        return By.OTHERS
+    return By.TOOL if str(payload.get("type")).endswith("_output") else By.MODEL
 
 
 def _note_place(session: _Session, *, copied: bool) -> None:
@@ -363,6 +375,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "started_at": started_at,
         "ended_at": ended_at,
         "duration_ms": milliseconds_between(started_at, ended_at),
+        "active_ms": session.active.ms,
         "num_turns": session.tasks or session.prompts or None,
         "outcome": session.outcome,
         "ended_as": session.ended_as,

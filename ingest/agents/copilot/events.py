@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.copilot.totals import PREMIUM_REQUESTS, Totals
 from ingest.agents.kept_run import complaints, ended, found, kept
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.agents.shared.disjoint_tokens import unrecorded
 from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.record_id import canonical_hash
@@ -47,6 +48,7 @@ class _Session:
     has_start: bool = False
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    active: ActiveTime = field(default_factory=ActiveTime)
     is_over: bool = False
     ended_as: str | None = None
     totals: Totals = field(default_factory=Totals)
@@ -112,10 +114,19 @@ class CopilotEvents:
         return found(document, kept(_kept(session) | _of_result(session, result)), self._context_of)
 
 
+_MADE_BY = {
+    "assistant.message": By.MODEL,
+    "assistant.turn_end": By.MODEL,
+    "tool.execution_start": By.MODEL,
+    "tool.execution_complete": By.TOOL,
+}
+
+
 def _note_time(session: _Session, document: Document) -> None:
     if time := event_time(document.value.get("timestamp")):
         session.started_at = min(session.started_at or time, time)
         session.ended_at = max(session.ended_at or time, time)
+        session.active.note(time, _MADE_BY.get(document.value.get("type"), By.OTHERS))
 
 
 def _note_start(session: _Session, data: CopilotData) -> None:
@@ -214,6 +225,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "started_at": session.started_at,
         "ended_at": session.ended_at,
         "duration_ms": milliseconds_between(session.started_at, session.ended_at),
+        "active_ms": session.active.ms,
         "duration_api_ms": round(figures["api_ms"]) if "api_ms" in figures else None,
         "num_turns": session.prompts or None,
         "outcome": outcome,

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from ingest.agents.base import NO_TYPE, ContextOf, Found
 from ingest.agents.kept_run import complaints, ended
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.agents.shared.disjoint_tokens import Tokens
 from ingest.agents.shared.google_tokens import summed, text_of, tokens_of
 from ingest.agents.shared.record_id import canonical_hash
@@ -53,6 +54,8 @@ class _Session:
     is_subagent: bool = False
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    active: ActiveTime = field(default_factory=ActiveTime)
+    is_calling: bool = False
     messages: dict[str, _Message] = field(default_factory=dict)
     sums: dict[str | None, Tokens] = field(default_factory=dict)
     uncounted: dict[str | None, str] = field(default_factory=dict)
@@ -143,6 +146,8 @@ def _note_time(session: _Session, written: object) -> None:
 
 def _note(session: _Session, message: ChatMessage) -> None:
     _note_time(session, message.timestamp)
+    session.active.note(event_time(message.timestamp), _made_by(session, message))
+    session.is_calling = bool(message.tool_calls)
     name = message.id or f"message {len(session.messages)}"
     is_new = name not in session.messages
     if len(session.messages) >= MESSAGES_KEPT and is_new:
@@ -161,6 +166,13 @@ def _note(session: _Session, message: ChatMessage) -> None:
         session.tools.called(call.id, call.name or "tool")
         if call.status == "error" and call.id:
             session.tools.failed(call.id)
+
+
+def _made_by(session: _Session, message: ChatMessage) -> By:
+    """Who made a message. The tools that the one before called ran until an answer came."""
+    if message.type != "gemini":
+        return By.OTHERS
+    return By.TOOL if session.is_calling else By.MODEL
 
 
 def _rewind(session: _Session, to: object) -> None:
@@ -209,6 +221,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "started_at": started_at,
         "ended_at": ended_at,
         "duration_ms": milliseconds_between(started_at, ended_at),
+        "active_ms": session.active.ms,
         "num_turns": session.turns or None,
         "outcome": Outcome.UNKNOWN,
         "errors": [session.error] if session.error else [],

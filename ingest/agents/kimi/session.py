@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.record_id import canonical_hash
@@ -36,6 +37,7 @@ class Session:
     began: dict[str, Any] = field(default_factory=dict)
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    active: ActiveTime = field(default_factory=ActiveTime)
     cwd: str | None = None
     key: Key = (None, None)
     used: dict[Key, Tokens] = field(default_factory=dict)
@@ -51,11 +53,12 @@ class Session:
     text: str | None = None
     tools: ToolCounts = field(default_factory=ToolCounts)
 
-    def note_time(self, written: object) -> None:
-        """Every line has its time."""
+    def note_time(self, written: object, by: By = By.OTHERS) -> None:
+        """Every line has its time. `by`: who made what it tells."""
         if time := event_time(written):
             self.started_at = min(time, self.started_at or time)
             self.ended_at = max(time, self.ended_at or time)
+            self.active.note(time, by)
 
     def forked(self, document: Document, written: object) -> Session:
         """The session that begins here: what came before is a copy of another one's log."""
@@ -110,6 +113,7 @@ class Session:
             "started_at": self.started_at,
             "ended_at": self.ended_at,
             "duration_ms": milliseconds_between(self.started_at, self.ended_at),
+            "active_ms": self.active.ms,
             "num_turns": self.turns or None,
             "outcome": outcome,
             "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else outcome is not Outcome.COMPLETED,

@@ -13,6 +13,7 @@ from typing import ClassVar
 from ingest.agents.base import NO_TYPE, ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.kimi.session import UNREADABLE, Key, Session
+from ingest.agents.shared.active_time import By
 from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
@@ -82,7 +83,7 @@ class KimiWire:
             return closed
         session = self._session = self._session or Session(document, {"first": line.time})
         session.last = document
-        session.note_time(line.time)
+        session.note_time(line.time, _MADE_BY.get((line.event and line.event.type) or line.type, By.OTHERS))
         if line.type == "forked":
             self._session = session.forked(document, line.time)
         elif line.type == "llm.request":
@@ -97,12 +98,20 @@ class KimiWire:
         session = self._session = self._session or Session(document)
         session.last = document
         session.began.setdefault("first", line.timestamp)
-        session.note_time(line.timestamp)
+        session.note_time(line.timestamp, _MADE_BY.get(line.message.type or "", By.OTHERS))
         if note := _NOTES.get(line.message.type):
             note(session, line.message.payload)
         if line.message.type == "TurnBegin":
             session.begin_turn(line.message.payload.user_input, line.timestamp)
             session.outcome = Outcome.UNKNOWN if self._is_older else Outcome.INTERRUPTED
+
+
+_MADE_BY = {
+    **dict.fromkeys(("usage.record", "content.part", "tool.call", "step.end", "turn.ended"), By.MODEL),
+    **dict.fromkeys(("ContentPart", "ToolCall", "StatusUpdate", "TurnEnd"), By.MODEL),
+    **dict.fromkeys(("tool.result", "ToolResult"), By.TOOL),
+}
+"""Type of a line, or of its event → who made what it tells: of Kimi Code, and of Kimi CLI."""
 
 
 def _tells_tokens(document: Document) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.wire_records import wire_record
@@ -65,6 +66,7 @@ def _kept(record: OpenCodeExport) -> dict[str, Any]:
         "started_at": started_at,
         "ended_at": ended_at,
         "duration_ms": milliseconds_between(started_at, ended_at),
+        "active_ms": _active_ms(answers),
         "num_turns": sum(total.count for total in steps.values()) or None,
         "outcome": outcome,
         "is_error": None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else bool(last and last.info.error),
@@ -76,6 +78,15 @@ def _kept(record: OpenCodeExport) -> dict[str, Any]:
         "final_text": _final_text(answers),
         "tool_calls": merged(_tools(answers)),
     }
+
+
+def _active_ms(answers: list[OpenCodeMessage]) -> int | None:
+    """An answer takes from its creation to its completion, the tools that it called included."""
+    active = ActiveTime()
+    for told in filter(None, (message.info.time for message in answers)):
+        active.note(event_time(told.created))
+        active.note(event_time(told.completed), By.TOOL)
+    return active.ms
 
 
 def _is_copied(message: OpenCodeMessage, session: OpenCodeTime) -> bool:

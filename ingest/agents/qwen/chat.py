@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended
+from ingest.agents.shared.active_time import ActiveTime, By
 from ingest.agents.shared.disjoint_tokens import Tokens
 from ingest.agents.shared.google_tokens import summed, text_of, tokens_of
 from ingest.agents.shared.record_id import canonical_hash
@@ -45,6 +46,7 @@ class _Session:
     uncounted: dict[str | None, str] = field(default_factory=dict)
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    active: ActiveTime = field(default_factory=ActiveTime)
     api_ms: float | None = None
     turns: int = 0
     unread: bool = False
@@ -101,6 +103,7 @@ def _note(session: _Session, line: QwenChatLine) -> None:
     if time := event_time(line.timestamp):
         session.started_at = min(time, session.started_at or time)
         session.ended_at = max(time, session.ended_at or time)
+        session.active.note(time, {"assistant": By.MODEL, "tool_result": By.TOOL}.get(line.type, By.OTHERS))
     session.version, session.cwd = line.version or session.version, line.cwd or session.cwd
     session.branch = line.git_branch or session.branch
     if line.type == "assistant":
@@ -177,6 +180,7 @@ def _kept(session: _Session) -> dict[str, Any]:
         "started_at": session.started_at,
         "ended_at": session.ended_at,
         "duration_ms": milliseconds_between(session.started_at, session.ended_at),
+        "active_ms": session.active.ms,
         "duration_api_ms": None if session.api_ms is None else round(session.api_ms),
         "num_turns": session.turns or None,
         "outcome": Outcome.UNKNOWN,

@@ -191,7 +191,8 @@ def context(row: Mapping[str, Any]) -> Context:
     times = {name: None if kept[name] is None else _EPOCH + timedelta(microseconds=kept[name]) for name in _TIMES}
     calls = tuple((call["tool"], call["calls"], call["errors"]) for call in kept.pop("tool_calls") or ())
     changes = tuple((one["path"], one["insertions"], one["deletions"]) for one in kept.pop("patch_changes") or ())
-    return Context(**kept | own | times | {"tools": tuple(kept["tools"] or ()), "tool_calls": calls, "patch_changes": changes})
+    lists = {name: tuple(kept.get(name) or ()) for name in ("tools", "part_ids")}
+    return Context(**kept | own | times | lists | {"tool_calls": calls, "patch_changes": changes})
 
 
 def _context(table: str) -> str:

@@ -1,22 +1,20 @@
 """Chains of records: which record continues the totals of an earlier one, and what each record added.
 
-Several results of one process carry cumulative totals; so do, in newer versions, the results of a resumed session. In older
-versions every invocation starts from zero, although all share a session. The record does not say which case it is, so the figures
-decide: a record continues an earlier one of its session if
+Several results of one process carry cumulative totals. A process that resumes a session starts its counters again, and its totals are often
+larger in every class than those of the process before. So a record continues an earlier one of its session only where both are of one
+process, which the record does not say:
 
-- every model's token classes and cost are at least those of the earlier record, and
-- the difference is at least the record's own `usage` (the main loop of its last turn group), class by class.
+- In one event stream the order of the events shows it, as long as no model's totals fall. The stream of another process may have been
+  appended to it: then the totals are the record's own `usage` (the main loop of its last turn group), or have no room for the tokens of
+  the earlier record besides those of the responses in the stream between the two.
+- Anywhere else only figures that agree to the token do: one model's difference is exactly the record's `usage`. That is the same counter,
+  from a process whose results were saved apart.
 
-The second condition separates resumed sessions of older versions: their later invocations are often larger in every class, but the usage
-accounts for all of it. (Among 163 real records the first condition alone would have joined 31 pairs of separate invocations, the second
-none.) In one event stream the order of the events and the first condition are enough, unless the figures prove that another process
-was started and its stream appended.
+A process that clears its conversation continues under another session, with the same totals: see `carries`.
 
-A process that clears its conversation continues under another session, with the same totals. The stream of another process that was
-appended to the same file may look alike. There growth proves nothing, and figures must agree to the token: see `carries`.
-
-Outside a stream the two conditions may be true by chance, rarely. A record that continues another one by them alone gets a finding with
-its cost in either case: see `is_assumed`.
+Where the totals are larger by at least the record's `usage` and nothing else shows that it is the same process, the records count apart,
+and the later one gets a finding with both sums: see `may_continue`. (A run with sub-agents uses less in its main loop than its totals.
+Larger totals alone would have joined 31 pairs of separate processes among 163 real records, the condition on the usage none.)
 
 The order in which records are given does not matter. `places` and what is above it are pure; `rechain` writes the places into the store.
 """
@@ -62,7 +60,8 @@ class Totals:
 class Link:
     """The columns of one record that chains depend on. `usage`: tokens by class of its last turn group, None where it has none.
 
-    `process`: records with the same process may share totals; mostly the session.
+    `process`: records with the same process may share totals; mostly the session. `streamed`: all tokens that went into the responses in
+    its stream since the result before.
     """
 
     run_id: str
@@ -72,6 +71,7 @@ class Link:
     in_stream: bool
     models: Mapping[str, Totals]
     usage: tuple[int, int, int, int] | None
+    streamed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,21 +103,40 @@ def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType(
 
 
 def continues(later: Link, earlier: Link) -> bool:
-    """Whether the totals of the later record include those of the earlier one."""
+    """Whether the totals of the later record certainly include those of the earlier one: both are of one process."""
     if not _covers(later, earlier):
         return False
-    if later.in_stream and earlier.in_stream and later.source_id == earlier.source_id:
+    if _share_stream(later, earlier):
         return later.ordinal > earlier.ordinal and not _began_anew(later, earlier)
-    added = _added(later, earlier)
-    if later.usage is None or (
-        later.usage == earlier.usage and any(added)
-    ):  # a copy of the usage before: it says nothing about the later record
-        return True
-    return all(more >= used for more, used in zip(added, later.usage, strict=True))
+    return _exceeds_by_usage(later, earlier) and _agrees(later, earlier)
+
+
+def may_continue(later: Link, earlier: Link) -> bool:
+    """Whether a record outside the stream of the earlier one may continue that, by their figures.
+
+    Version, turns and times cannot: records outside streams have no version, turns are per result in both cases, and API time is
+    cumulative only within a process.
+    """
+    if _share_stream(later, earlier) or not _covers(later, earlier):
+        return False
+    is_carried_over = later.usage == earlier.usage and any(_added(later, earlier))  # a copy of the usage before says nothing
+    return later.usage is None or is_carried_over or _exceeds_by_usage(later, earlier)
+
+
+def _share_stream(later: Link, earlier: Link) -> bool:
+    return later.in_stream and earlier.in_stream and later.source_id == earlier.source_id
 
 
 def _began_anew(later: Link, earlier: Link) -> bool:
-    """Whether the totals of a model are exactly the record's own usage, although the earlier record had used that model too."""
+    """Whether the totals in a stream are those of a new process.
+
+    Those of a model are exactly the record's own usage, although the earlier record had used that model too; or there is no room in them
+    for what went into the earlier record and into the responses since. They count each of these: a stream that tells more than all of them
+    is no measure.
+    """
+    went_in, before = (_sums(link)[0] + _sums(link)[2] + _sums(link)[3] for link in (later, earlier))
+    if later.streamed is not None and went_in - before < later.streamed <= went_in:
+        return True
     if later.usage is None or later.usage == earlier.usage:
         return False
     return any(later.models[name].tokens == later.usage for name, totals in earlier.models.items() if any(totals.tokens))
@@ -129,23 +148,12 @@ def carries(later: Link, earlier: Link) -> bool:
     The difference of the totals covers its usage, and either the difference of one model is exactly its usage, or it used
     no model of the earlier record. A separate process would have to have used, to the token, as much as the earlier one.
     """
-    if later.usage is None or not _covers(later, earlier):
-        return False
-    if not all(more >= used for more, used in zip(_added(later, earlier), later.usage, strict=True)):
-        return False
-    return _agrees(later, earlier)
+    return _covers(later, earlier) and _exceeds_by_usage(later, earlier) and _agrees(later, earlier)
 
 
-def is_assumed(later: Link, earlier: Link) -> bool:
-    """Whether a record that `continues` another might also have started from zero: larger figures are the only evidence.
-
-    One stream is one process, and figures that agree to the token are no chance. All other cases are doubtful: no usage, a copy of the
-    usage before, or a main loop that used less than the difference. Version, turns and times cannot decide: records outside streams have
-    no version, turns are per result in both cases, and API time is cumulative only within a process.
-    """
-    if later.in_stream and earlier.in_stream and later.source_id == earlier.source_id:
-        return False
-    return not _agrees(later, earlier)
+def _exceeds_by_usage(later: Link, earlier: Link) -> bool:
+    """Whether the difference of the totals has room for the later record's own usage."""
+    return later.usage is not None and all(more >= used for more, used in zip(_added(later, earlier), later.usage, strict=True))
 
 
 def _agrees(later: Link, earlier: Link) -> bool:
@@ -182,13 +190,13 @@ ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
 """The runs whose chains `rechain` found again."""
 
-ASSUMED, ASSUMED_MEANING = (
-    "cumulative_assumed",
-    "The record's totals are assumed to continue an earlier record's; the record does not say so.",
+MAY_CONTINUE, MAY_CONTINUE_MEANING = (
+    "cumulative_possible",
+    "The record's totals may continue those of an earlier record of the session; nothing shows that both are of one process.",
 )
 """The rule of findings on chains, and what it means."""
 
-_LINKS = f"select run_id, {_PROCESS}, source_id, ordinal, in_stream, {_USAGE} from runs where run_id in "
+_LINKS = f"select run_id, {_PROCESS}, source_id, ordinal, in_stream, streamed_tokens, {_USAGE} from runs where run_id in "
 _MODELS = (
     f"select run_id, coalesce(model_id, '') as model_id, {', '.join(TOKEN_CLASSES)}, cost_reported_usd from model_usage where run_id in "
 )
@@ -220,28 +228,35 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
     )
     if not count:
         return False
-    links = _links(connection, f"select run_id from {RECHAINED}")
+    links = _links(connection, f"select run_id from {RECHAINED} where record_kind = 'result'")
     found = places(links, carried)
     connection.register("places", _places_table(list(found.items())))
     for step in ("records/counted_cost", "commit/07_added", "commit/08_chained_models", "commit/09_chained_runs"):
         run_step(connection, step)
     connection.unregister("places")
-    _note_assumed(connection, _assumed({link.run_id: link for link in links}, found))
+    _note_doubtful(connection, _doubtful(links, found))
     return True
 
 
-def _assumed(links: Mapping[str, Link], found: Mapping[str, Place]) -> dict[str, str]:
-    """Records that may have started from zero → the record that each is assumed to continue."""
-    continued = {run_id: place.earlier for run_id, place in found.items() if place.earlier in links}
-    return {run_id: earlier for run_id, earlier in continued.items() if earlier and is_assumed(links[run_id], links[earlier])}
+def _doubtful(links: Iterable[Link], found: Mapping[str, Place]) -> dict[str, str]:
+    """Records that begin a chain and may continue another one → the next smaller record of which that is so."""
+    smaller: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
+    doubtful = {}
+    for link in sorted(links, key=_size):
+        nearest = reversed(smaller[link.process])
+        if found[link.run_id].earlier is None and (other := next((other for other in nearest if may_continue(link, other)), None)):
+            doubtful[link.run_id] = other.run_id
+        smaller[link.process].append(link)
+    return doubtful
 
 
-def _note_assumed(connection: duckdb.DuckDBPyConnection, assumed: Mapping[str, str]) -> None:
-    run(connection, f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})", {"rule": ASSUMED})
-    columns = {"run_id": list(assumed), "earlier": list(assumed.values())}
-    connection.register("assumed", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
-    run_step(connection, "commit/10_assumed", {"rule": ASSUMED, "severity": Severity.INFO})
-    connection.unregister("assumed")
+def _note_doubtful(connection: duckdb.DuckDBPyConnection, doubtful: Mapping[str, str]) -> None:
+    of_chains = f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})"
+    run(connection, of_chains, {"rule": MAY_CONTINUE})
+    columns = {"run_id": list(doubtful), "earlier": list(doubtful.values())}
+    connection.register("doubtful", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
+    run_step(connection, "commit/10_doubtful", {"rule": MAY_CONTINUE, "severity": Severity.WARNING})
+    connection.unregister("doubtful")
 
 
 def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -269,9 +284,9 @@ def _links(connection: duckdb.DuckDBPyConnection, run_ids: str) -> list[Link]:
 
 
 def _link(row: tuple[Any, ...], models: dict[str, Totals]) -> Link:
-    run_id, process, source_id, ordinal, in_stream, *usage = row
+    run_id, process, source_id, ordinal, in_stream, streamed, *usage = row
     known = None if all(count is None for count in usage) else _four(usage)
-    return Link(run_id, process, source_id, ordinal, in_stream, models, known)
+    return Link(run_id, process, source_id, ordinal, in_stream, models, known, streamed)
 
 
 def _four(counts: list[Any]) -> tuple[int, int, int, int]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import duckdb
 
+from ingest.store.agent_macros import macro
 from ingest.store.database import made, run_step
+from ingest.store.statements import run
 
 _BILLED = ("02_billed", "03_written", "04_summed", "05_runs", "06_beside")
 
@@ -26,5 +28,6 @@ def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
 
 def bill(connection: duckdb.DuckDBPyConnection) -> None:
     """Decide the responses of the noted sessions again. The runs whose sums changed are in the table `summed`: price them again."""
+    run(connection, macro("has_transcripts"))
     for step in ("place_in_session", *_BILLED):
         run_step(connection, f"responses/{step}")

@@ -75,6 +75,7 @@ create table runs (
     "outcome" varchar not null,
     "score" double,
     "duration_ms" bigint,
+    "active_ms" bigint,
     "duration_api_ms" bigint,
     "duration_api_own_ms" bigint,
     "ttft_ms" bigint,
@@ -127,6 +128,8 @@ create table runs (
     "patch_deletions" bigint,
     "patch_sha256" varchar,
     "in_stream" boolean not null,
+    "part_ids" varchar[] not null,
+    "streamed_tokens" bigint,
     "record_rank" bigint not null,
     "context_rank" bigint not null,
     "permission_denials" bigint,
@@ -173,6 +176,7 @@ comment on column runs."terminal_reason" is '`terminal_reason`, why the loop end
 comment on column runs."outcome" is 'How the run ended: completed, limit reached, API error, …';
 comment on column runs."score" is 'Result of the task''s evaluation: 1 is solved, 0 is not. Not the outcome of the run.';
 comment on column runs."duration_ms" is 'Time from start to end of the run. In ms.';
+comment on column runs."active_ms" is 'Time in which the agent worked: without the time in which a session waited for its user. Empty: not known. In ms.';
 comment on column runs."duration_api_ms" is 'Time in API calls as logged: within one process it includes earlier runs. In ms.';
 comment on column runs."duration_api_own_ms" is 'Time in API calls, excluding earlier runs in the same process. Above wall time: calls ran in parallel. In ms.';
 comment on column runs."ttft_ms" is 'Time until the first token. In ms.';
@@ -225,6 +229,8 @@ comment on column runs."patch_insertions" is 'Lines inserted by the patch file o
 comment on column runs."patch_deletions" is 'Lines deleted by the patch file of the run.';
 comment on column runs."patch_sha256" is 'sha256 of the patch file of the run.';
 comment on column runs."in_stream" is 'Whether the record came with the event stream of its run.';
+comment on column runs."part_ids" is 'Ids of what is a part of the run: streams, each with the best id first, and later results that follow from it.';
+comment on column runs."streamed_tokens" is 'All tokens that went into the responses of its stream since the result before: what its totals grew by.';
 comment on column runs."record_rank" is 'How complete the record is. Of two copies of one record the more complete one is kept.';
 comment on column runs."context_rank" is 'How much context the record has. Of two equally complete copies the one with more context is kept.';
 comment on column runs."permission_denials" is 'Tool calls that were denied permission.';
@@ -543,7 +549,8 @@ create table response_copies (
     "response_no" bigint not null,
     "message_id" varchar not null,
     "line_id" varchar,
-    "is_copied" boolean not null
+    "is_copied" boolean not null,
+    "stream_id" varchar
 );
 comment on table response_copies is 'One response as one transcript file tells it. Resumed, forked and sub-agents'' files repeat responses of other files.';
 comment on column response_copies."request_id" is 'Id of the request to the model.';
@@ -580,6 +587,7 @@ comment on column response_copies."response_no" is 'Number of the response withi
 comment on column response_copies."message_id" is 'Id of the response as logged; for Codex its turn and number, as no id is logged.';
 comment on column response_copies."line_id" is 'uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.';
 comment on column response_copies."is_copied" is 'Whether its line says that it was copied from another session (`forkedFrom`).';
+comment on column response_copies."stream_id" is 'Of a response in a stream without a result: the stream (in `runs.part_ids`). Empty: from a transcript.';
 
 create table rejects (
     "source_id" varchar not null,
@@ -890,6 +898,7 @@ create table superseded_response_copies (
     "message_id" varchar not null,
     "line_id" varchar,
     "is_copied" boolean not null,
+    "stream_id" varchar,
     "superseded_by" bigint not null
 );
 comment on table superseded_response_copies is 'A copy of a response that a later ingest found otherwise in the same transcript, which has grown.';
@@ -927,6 +936,7 @@ comment on column superseded_response_copies."response_no" is 'Number of the res
 comment on column superseded_response_copies."message_id" is 'Id of the response as logged; for Codex its turn and number, as no id is logged.';
 comment on column superseded_response_copies."line_id" is 'uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.';
 comment on column superseded_response_copies."is_copied" is 'Whether its line says that it was copied from another session (`forkedFrom`).';
+comment on column superseded_response_copies."stream_id" is 'Of a response in a stream without a result: the stream (in `runs.part_ids`). Empty: from a transcript.';
 comment on column superseded_response_copies."superseded_by" is 'The later ingest.';
 
 create table annotations (

@@ -9,7 +9,7 @@ from (
         lag(process_of(agent, session_id, in_stream, source_id)) over stream as earlier_process,
         cost_reported_usd - lag(cost_reported_usd) over stream as added_usd
     from runs
-    where in_stream and source_id in (
+    where in_stream and record_kind = 'result' and source_id in (
         select source_id from runs where in_stream and process_of(agent, session_id, in_stream, source_id) in (select process from linked)
     )
     window stream as (partition by source_id order by ordinal)

@@ -5,7 +5,7 @@ with sessions as (
     select distinct run_id, session_id
     from responses
     semi join examined using (run_id)
-    semi join (select run_id from runs where record_kind <> 'transcript') using (run_id)
+    semi join (select run_id from runs where record_kind not in ('transcript', 'stream') or len(part_ids) = 0) using (run_id)
 ),
 recorded as (
     select
@@ -14,7 +14,7 @@ recorded as (
     from sessions
     join runs using (session_id)
     join model_usage on model_usage.run_id = runs.run_id
-    where runs.record_kind <> 'transcript'
+    where runs.record_kind not in ('transcript', 'stream') or len(runs.part_ids) = 0
     group by all
 ),
 transcribed as (

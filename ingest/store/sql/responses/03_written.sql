@@ -5,10 +5,10 @@ union
 select session_id from billed
 union
 select session_id from changed_sessions;
--- The run of a session: that of its last result record, else of its transcript.
+-- The run of a session: that of its last result record, else of its last stream without one, else of its transcript.
 create or replace temp table run_of_session as
 select
-    session_id, max_by(run_id, place_in_session(record_kind, started_at, ended_at, origins, cost_reported_usd, run_id)) as run_id
+    session_id, max_by(run_id, place_in_session(record_kind, time_source, started_at, ended_at, origins, cost_reported_usd, run_id)) as run_id
 from runs
 semi join changed_owners using (session_id)
 group by session_id;
@@ -22,8 +22,8 @@ group by session_id, agent_id;
 delete from responses where response_id in (select response_id from touched_keys);
 insert into responses by name
 select
-    coalesce(run_of_session.run_id, billed.session_id) as run_id,
-    billed.* exclude (source_id, response_no, message_id, line_id, is_copied) replace (
+    coalesce(billed.stream_run, run_of_session.run_id, billed.session_id) as run_id,
+    billed.* exclude (source_id, response_no, message_id, line_id, is_copied, stream_id, stream_run) replace (
         coalesce(billed.agent_type, subagent_names.agent_type) as agent_type,
         coalesce(billed.agent_description, subagent_names.agent_description) as agent_description
     )

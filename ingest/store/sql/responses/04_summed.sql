@@ -3,12 +3,12 @@ create or replace temp table summed as
 select distinct run_id
 from runs
 join responses using (run_id)
-where record_kind = 'transcript' and (responses.session_id in (select session_id from changed_owners) or run_id in (select run_id from affected))
+where is_of_responses(agent, record_kind) and (responses.session_id in (select session_id from changed_owners) or run_id in (select run_id from affected))
 union
 select run_id
 from runs
 where
-    record_kind = 'transcript' and runs.responses is not null and session_id in (select session_id from changed_owners)
+    is_of_responses(agent, record_kind) and coalesce(runs.responses, runs.num_turns) is not null and session_id in (select session_id from changed_owners)
     and run_id not in (select run_id from responses);
 delete from model_usage where run_id in (select run_id from summed);
 insert into model_usage by name
@@ -48,6 +48,7 @@ select
     case
         when unfinished > 0
             then format('{:,} of {:,} responses have only the output count of their start: output and cost are lower bounds.', unfinished, responses)
+        when list_contains(bases, 'lower_bound') then 'The stream was cut off: what came behind it is not known.'
         when list_contains(bases, 'upper_bound') then 'Responses copied from another session cannot be told apart.'
     end as tokens_basis_reason
 from of_models;

@@ -1,17 +1,23 @@
--- Streams and transcripts that are records of the run of their session (`records/folding.sql`, `joining.sql`), where that run loses its record:
--- they are runs again. A kept run tells its own id; a record of a trial has the trial's.
+-- Streams and transcripts that are records of the run of their session (`records/folding.sql`, `parts.sql`, `joining.sql`), where that run loses its record:
+-- they are runs again, and so are results that followed from another one. A kept run tells its own id; a record of a trial has the trial's.
 create or replace temp table unfolded as
 select *
 from (
     select
         run_id as whole_id, source_id, ordinal, ingest_id,
-        case when starts_with(raw, '{"tachograph_run":') then raw ->> '$.run_id' end as run_id
+        case
+            when starts_with(raw, '{"tachograph_run":') then raw ->> '$.run_id'
+            when record_kind = 'result' and has_transcripts(told ->> '$.agent') then raw ->> '$.uuid'
+        end as run_id
     from run_records
     where
         run_id in (select run_id from unkept) and (context ->> '$.trial_id') is null
         and (
-            (record_kind = 'stream' and (has_whole_files(told ->> '$.agent') or has_late_ids(told ->> '$.agent')))
-            or (record_kind = 'transcript' and has_transcripts(told ->> '$.agent'))
+            (
+                record_kind = 'stream'
+                and (has_whole_files(told ->> '$.agent') or has_late_ids(told ->> '$.agent') or has_transcripts(told ->> '$.agent'))
+            )
+            or (record_kind in ('transcript', 'result') and has_transcripts(told ->> '$.agent'))
         )
 )
 where run_id <> whole_id;
