@@ -6,6 +6,6 @@ create or replace temp macro counted_cost(total, summed, is_whole) as case
     else total
 end;
 create or replace temp view model_costs as
-select run_id, sum(cost_reported_usd)::decimal(18, 9) as summed, count(cost_reported_usd) = count(*) as is_whole
+select run_id, try_cast(sum(cost_reported_usd) as decimal(18, 9)) as summed, count(cost_reported_usd) = count(*) as is_whole
 from model_usage
 group by run_id;
