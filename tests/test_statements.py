@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.claims.find.multi_search import MANY_TEXTS, LiteralSearch
+from ingest.literals import MANY_TEXTS, LiteralSearch
 from ingest.findings.statements import FileChange, read_statements
 from schemas.rows.statement import StatementKind
 from tests.conftest import SAMPLES

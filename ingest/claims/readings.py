@@ -1,0 +1,622 @@
+"""Running text: which quantities make an effect, two a pair, `2822 → 2172 ms`, or one a change, `3x faster`, `twice as fast`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from re import IGNORECASE, MULTILINE, Match, Pattern
+from typing import NamedTuple
+
+from ingest.claims.judge import agrees
+from ingest.claims.numbers import Effect, Kind, Quantity, quantities, unit
+from ingest.claims.sides import ordered_by_names, side_behind
+from ingest.claims.words import (
+    COMPARISONS,
+    DECOR,
+    HEDGE,
+    METRICS,
+    NOT_PERFORMANCE,
+    SAME_SENTENCE,
+    SETTINGS,
+    VERBS,
+    Sense,
+    pattern,
+    sense_in,
+    senses,
+)
+
+
+def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
+    """The effects that the quantities of the passage make, in order. None reads what another has used."""
+    index, floor = 0, start
+    last: Effect | None = None
+    while index < len(found):
+        effect, taken = pair_from(text, found, index, floor)
+        if effect is None and taken == 1:
+            effect = change(text, found[index], floor, end, last)
+        index += taken
+        if effect:
+            effect = _listed(text, effect, last)
+            floor, last = effect.end, effect
+            yield effect
+
+
+_NAMED = pattern(r"(?:\s*\([^()\n]*\))?[,;]\s+(?:and\s+)?(?P<name>(?:[\w./`-]+\s+){1,3})[*_]*")
+_KNOWN = pattern(rf"(?<![a-z])(?:{'|'.join([*METRICS.values(), NOT_PERFORMANCE])})|{SETTINGS}", IGNORECASE)
+
+
+def _listed(text: str, effect: Effect, last: Effect | None) -> Effect:
+    """`SHA-256 284 ms → 119 ms, ChaCha20 115 → 68`: in a list the unit is given once, unless a name is of another quantity."""
+    first = last.after.unit if last and last.is_pair and last.after else None
+    if first is None or last is None or not (effect.before and effect.after) or effect.before.unit or effect.after.unit:
+        return effect
+    named = _NAMED.fullmatch(text, last.end, effect.start)
+    if named is None or _KNOWN.search(named["name"]) or not _goes_as(effect, last):
+        return effect
+    return effect._replace(before=effect.before._replace(unit=first), after=effect.after._replace(unit=first))
+
+
+def _goes_as(effect: Effect, last: Effect) -> bool:
+    """Whether both pairs fall, or both rise."""
+    assert effect.before
+    assert effect.after
+    assert last.before
+    assert last.after
+    return (effect.after.low < effect.before.low) is (last.after.scaled() < last.before.scaled())
+
+
+# --- pairs
+
+_REACH = 90
+"""Characters that may stand between the two figures of a pair."""
+
+_LEFT = 60
+"""Characters before a pair that are read for the word that makes it one."""
+
+_LINKS = 2
+"""Figures that a chain may have beyond the first two."""
+
+
+class TwoFigures(NamedTuple):
+    """Two neighbouring quantities, what stands between them and what before them."""
+
+    text: str
+    first: Quantity
+    second: Quantity
+    glue: str
+    left: str
+
+    @property
+    def whole(self) -> Effect:
+        """The pair in the order of the text."""
+        return Effect(self.first.start, self.second.end, self.first, self.second)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether both figures have a unit: without one, only an arrow or `from … to` is clear enough."""
+        return self.first.metric is not None and self.second.metric is not None
+
+
+def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
+    """The pair that begins with that quantity, if one does, and how many quantities were used up. Nothing before `floor` is read."""
+    if row := columns(text, found, index):
+        return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
+    step = 2 if _skips(text, found[index : index + 3]) else 1
+    if index + step < len(found) and (effect := pair(text, found[index], found[index + step], floor)):
+        return _whole_chain(text, found, index + step + 1, effect, step + 1)
+    return None, 1
+
+
+def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
+    """The pair that two neighbouring quantities make, if what stands between them says so."""
+    if not 0 < second.start - first.end <= _REACH or not _alike(first, second):
+        return None
+    two = TwoFigures(text, first, second, text[first.end : second.start], text[max(floor, first.start - _LEFT) : first.start])
+    if _OF_FACTOR.search(two.left):  # by a factor of 2 to 3
+        return None
+    is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
+    if is_pair and two.has_units and (named := ordered_by_names(text, first, second, two.left)):
+        return named
+    return _between(two) or (next((effect for rule in _RULES if (effect := rule(two))), None) if is_pair else None)
+
+
+def _alike(first: Quantity, second: Quantity) -> bool:
+    """Whether two quantities can be the same thing before and after: kinds agree, and units where both have one."""
+    if first.kind is not second.kind:
+        return first.kind is Kind.VALUE and first.unit is None and second.kind is not Kind.VALUE  # between 2 and 5 times
+    return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
+
+
+_ARROW = pattern(
+    r"[\s*_`'\")\]]*(?:\([^()\n]{0,40}\)\s*)?(?:[\w/.,-]+\s+){0,4}?(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>)"
+    rf"{DECOR}{HEDGE}{DECOR}",
+    IGNORECASE,
+)
+
+
+def _by_arrow(two: TwoFigures) -> Effect | None:
+    if not _ARROW.fullmatch(two.glue):
+        return None
+    is_condition = two.second.unit is None and two.text[two.first.start] in "><≥≤"  # `> 10 MB → 413`
+    return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.whole
+
+
+_NAME_GOES_ON = pattern(r"-[A-Za-z]|\.[A-Za-z]")
+"""`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
+
+
+_FROM = pattern(rf"\b(?:from|of|von|de|desde)\s+{DECOR}{HEDGE}{DECOR}$|从\s*$", IGNORECASE)
+_TO = pattern(
+    rf"{SAME_SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+|降到|降至|降低到|减少到|到){DECOR}{HEDGE}{DECOR}",
+    IGNORECASE,
+)
+
+
+def _from_to(two: TwoFigures) -> Effect | None:
+    if not _TO.fullmatch(two.glue) or not (start := _FROM.search(two.left)):
+        return None
+    return two.whole._replace(start=two.first.start - len(two.left) + start.start())
+
+
+_BARE_TO = pattern(rf"\s+(?:down\s+|up\s+)?to\s+{DECOR}{HEDGE}", IGNORECASE)
+_CHANGING = pattern(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", IGNORECASE)
+_FALLING = pattern(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", IGNORECASE)
+_BECAME = pattern(
+    rf"{SAME_SENTENCE}{{0,50}}?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
+    rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
+    IGNORECASE,
+)
+
+
+_OF_FACTOR = pattern(r"\bfactor of\s+$", IGNORECASE)
+_BOUNDS = pattern(rf"\b(?:from|between)\s+{DECOR}{HEDGE}$", IGNORECASE)
+_BOUNDED = pattern(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", IGNORECASE)
+_COMPARED = pattern(
+    r"\s+(?:" + "|".join(f"(?P<{sense.name}>{COMPARISONS[sense]})" for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)) + ")", IGNORECASE
+)
+
+
+def _between(two: TwoFigures) -> Effect | None:
+    """`between 2.5 and 5 times faster`, `from 10x up to 70x faster`: the ends of a range."""
+    first, second = two.first, two.second
+    compared = _COMPARED.match(two.text, second.end) if second.kind is not Kind.VALUE else None
+    if compared is None or not (_BOUNDED.fullmatch(two.glue) and _BOUNDS.search(two.left)) or first.low >= second.high:
+        return None
+    sense = next(sense for sense in Sense if sense.name in compared.re.groupindex and compared[sense.name])
+    change = second._replace(start=first.start, low=first.low)
+    return Effect(first.start, compared.end(), change=change, sense=sense, word=compared[sense.name].lower())
+
+
+def _by_verb(two: TwoFigures) -> Effect | None:
+    """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
+    if not two.has_units and not (_FALLING.search(two.left) and _BARE_TO.fullmatch(two.glue)):
+        return None
+    is_to = _BARE_TO.fullmatch(two.glue)
+    falls = is_to and two.has_units and two.first.scaled()[0] > two.second.scaled()[1]  # a range goes up
+    changes = falls or _BECAME.fullmatch(two.glue) or (is_to and _CHANGING.search(two.left))
+    return two.whole if changes else None
+
+
+_FORMER = pattern(
+    rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
+    r"|\bagainst|\bwas|\bpreviously|\bformerly|\boriginally|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)(?!\w)\s*"
+    rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
+    IGNORECASE,
+)
+_SWAPPING = ("vs", "versus", "against", "compared")
+"""Words that do not say which of the two figures was first."""
+
+_COUNTED_THINGS = pattern(r"\s[a-z]{3,}s\b")
+"""`10 seconds, instead of 10 iterations` are two things."""
+
+_ASIDE = pattern(r"[(,;—–-][^()]*\b(?:was|before)\b", IGNORECASE)
+_TO_BEFORE = pattern(rf"\bto\s+{HEDGE}$", IGNORECASE)
+
+
+def _latter_first(two: TwoFigures) -> Effect | None:
+    """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
+    has_unit = two.first.metric is not None or two.second.metric is not None
+    former = _FORMER.fullmatch(two.glue) if has_unit else None
+    if former is None or (two.second.unit is None and _COUNTED_THINGS.match(two.text, two.second.end)):
+        return None
+    word = former["word"].lower().rstrip(":")
+    if (word == "from" and not _TO_BEFORE.search(two.left)) or (word in ("was", "before") and not _ASIDE.search(two.glue)):
+        return None
+    pair = Effect(two.first.start, two.second.end, two.second, two.first)
+    if not word.startswith(_SWAPPING) or (side := side_behind(two.text, two.second)) == "baseline":
+        return pair
+    return pair.reversed() if side else pair._replace(is_order_open=True)
+
+
+_LATER = pattern(rf"{SAME_SENTENCE}{{0,60}}?\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to)\b[^.;\n]{{0,30}}", IGNORECASE)
+_EARLIER = pattern(r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", IGNORECASE)
+_TAGGED_BEFORE = pattern(r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", IGNORECASE)
+_TAGGED_AFTER = pattern(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", IGNORECASE)
+
+
+def _by_tense(two: TwoFigures) -> Effect | None:
+    """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
+    if not two.has_units:
+        return None
+    if _LATER.fullmatch(two.glue) and _EARLIER.search(two.left):
+        return two.whole
+    tagged = _TAGGED_BEFORE.fullmatch(two.glue) and _TAGGED_AFTER.match(two.text, two.second.end)
+    return two.whole if tagged else None
+
+
+_CONTRAST = pattern(
+    rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
+    rf"[^.;\n\d]{{0,40}}|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
+    IGNORECASE,
+)
+
+
+def _by_contrast(two: TwoFigures) -> Effect | None:
+    """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`."""
+    has_unit = two.first.metric is not None
+    contrasts = has_unit and not _EARLIER.search(two.left) and _CONTRAST.fullmatch(two.glue)
+    return Effect(two.first.start, two.second.end, two.second, two.first) if contrasts else None
+
+
+_RULES: tuple[Callable[[TwoFigures], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense, _by_contrast)
+"""What makes a pair of two quantities, in the order asked."""
+
+
+_BRACKETED_FORMER = pattern(r"\s*\((?:was|from)\b")
+_REMARK = pattern(r"\s*\([^()\n]{1,60}\)\s")
+
+
+def _skips(text: str, three: list[Quantity]) -> bool:
+    """Whether the second of three figures is but a remark: `562 s (was 1.09 in 1573 s)`, `from 40 min (at 40%) to 7 min`."""
+    if len(three) < 3 or three[0].unit is None or three[2].metric is not three[0].metric:
+        return False
+    if three[1].unit is not None:
+        return three[1].metric is not three[0].metric
+    remark = _REMARK.match(text, three[0].end, three[2].start)
+    return bool(remark and remark.end() > three[1].end) or bool(_BRACKETED_FORMER.match(text, three[0].end, three[1].start))
+
+
+def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
+    """`85s → 40s → 25s` goes from the first to the last; a longer chain is a schedule, no effect."""
+    links = 0
+    while index < len(found) and (longer := _chained(text, effect, found[index])):
+        effect, index, taken, links = longer, index + 1, taken + 1, links + 1
+    return (effect if links <= _LINKS else None), taken
+
+
+def _chained(text: str, effect: Effect, further: Quantity) -> Effect | None:
+    glue = text[effect.end : further.start] if further.start - effect.end <= 12 else ""
+    if glue and effect.before and _alike(effect.before, further) and _ARROW.fullmatch(glue):
+        return effect._replace(end=further.end, after=further)
+    return None
+
+
+# --- figures in columns without lines, as tools print them
+
+_SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(?:[ \t]\(\d{1,3}\))?"
+"""Behind a figure: a unit of one letter, what the figure is uncertain by, and how often it was measured."""
+
+_GAP = pattern(rf"{_SPREAD}[ \t]+")
+_WIDE_GAP = pattern(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
+_LAST_COLUMN = pattern(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", MULTILINE)
+_BEHIND_A_SIGN = pattern(r"[ \t]*(?:$|\||\(p=)", MULTILINE)
+_SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
+
+_FEW = 4
+"""Numbers of a row behind the first figure: the second figure, the change, and how often each was measured."""
+
+
+def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
+    """Two like figures and a third that is their change. Without a word beside it the change must have its sign, and be theirs."""
+    first = found[index]
+    ahead = found[index + 1 : index + 1 + _FEW]
+    following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or text[quantity.start - 1] != "("]
+    if len(following) < 2 or following[1].kind is Kind.VALUE or not first.kind is following[0].kind is Kind.VALUE:
+        return None
+    return _row(text, first, following[0], following[1])
+
+
+def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
+    signed = bool(change.sign) and bool(_BEHIND_A_SIGN.match(text, change.end))
+    gap = (_GAP if signed else _WIDE_GAP).fullmatch(text, first.end, second.start)
+    behind = _GAP.match(text, second.end, change.start)
+    if gap is None or not (signed or (first.unit and _LAST_COLUMN.match(text, change.end))):
+        return None
+    before, after = _sized(first, gap), _sized(second, behind)
+    if before.unit and after.unit and before.unit.metric is not after.unit.metric:
+        return None
+    whole = Effect(first.start, change.end, before, after, change)
+    is_change = signed or after.low < before.low or "(" in text[second.end : change.start]  # a column of growth is none
+    return whole if is_change and agrees(whole, change) else None
+
+
+def _sized(figure: Quantity, behind: Match[str] | None) -> Quantity:
+    """The figure with the unit of one letter that stands behind it."""
+    size = behind["size"] if behind and figure.unit is None else None
+    return figure._replace(unit=_SIZES[size]) if size else figure
+
+
+# --- changes
+
+
+class Place(NamedTuple):
+    """A quantity, and the part of the text that may be read for it: `left` is what stands before it, from `base` on."""
+
+    text: str
+    quantity: Quantity
+    base: int
+    ceiling: int
+    left: str
+
+    def behind(self, pattern: Pattern[str], reach: int = _REACH) -> Match[str] | None:
+        """The match right behind the quantity."""
+        return pattern.match(self.text, self.quantity.end, min(self.ceiling, self.quantity.end + reach))
+
+    def effect(self, start: int, end: int, sense: Sense, word: str) -> Effect:
+        """The effect of the quantity as a change; `start` counts in `left`."""
+        return Effect(self.base + start, end, change=self.quantity, sense=sense, word=word.lower())
+
+    @property
+    def before(self) -> int:
+        """Where the quantity starts, counted in `left`."""
+        return len(self.left)
+
+
+def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None) -> Effect | None:
+    """The effect of one quantity, with its words in the text between `floor` and `ceiling`; `last` is the effect before it."""
+    base = max(floor, quantity.start - _REACH)
+    place = Place(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
+    rules = _OF_VALUES if place.quantity.kind is Kind.VALUE else _OF_CHANGES
+    return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last)
+
+
+_FACTOR = pattern(r"\b(?:factor|speed-?up) of\s+$", IGNORECASE)
+_OTHER_END = pattern(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
+
+
+def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
+    """`by a factor of 3.5` is `3.5x`."""
+    is_factor = (
+        quantity.kind is Kind.VALUE and quantity.unit is None and _FACTOR.search(text, max(floor, quantity.start - 20), quantity.start)
+    )
+    if not is_factor:
+        return quantity
+    to = _OTHER_END.match(text, quantity.end)
+    return quantity._replace(kind=Kind.TIMES, high=float(to["high"]), end=to.end()) if to else quantity._replace(kind=Kind.TIMES)
+
+
+_STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|tests?)\b)"
+_COMPARED = pattern(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+[\s*_`]+){{0,3}}?(?:{senses(COMPARISONS)})(?![a-z])", IGNORECASE)
+
+
+def _compared(place: Place) -> Effect | None:
+    """`3x faster`, `42% less peak memory`, `27.7% latency reduction`."""
+    found = place.behind(_COMPARED)
+    return place.effect(place.before, found.end(), (sense := sense_in(found)), found[sense.name]) if found else None
+
+
+_AMOUNT = pattern(r"[\s*_`]*(?:the |higher |more |better )?(?P<word>throughput|bandwidth|performance|speed|fps)\b", IGNORECASE)
+
+
+def _multiplied(place: Place) -> Effect | None:
+    """`2x throughput`."""
+    found = place.behind(_AMOUNT, 40) if place.quantity.kind is Kind.TIMES else None
+    return place.effect(place.before, found.end(), Sense.GAIN, found["word"]) if found else None
+
+
+_SHARE = pattern(rf"\b(?:{VERBS[Sense.FALL]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", IGNORECASE)
+_OF = pattern(r"\s+of (?:the |its |what )?(?:\w+ )?(?:original|former|previous|baseline|before|old|it was|size|time|cost)", IGNORECASE)
+
+
+def _left_over(place: Place) -> Effect | None:
+    """`reduced to 25% of the original`."""
+    found = _SHARE.search(place.left) if place.behind(_OF) else None
+    return place.effect(found.start(), place.quantity.end, Sense.SHARE, "to") if found else None
+
+
+_RAISED = pattern(rf"\b(?!up\b)(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", IGNORECASE)
+
+
+def _raised(place: Place) -> Effect | None:
+    """`lifts throughput to 2.7x`."""
+    found = _RAISED.search(place.left) if place.quantity.kind is Kind.TIMES else None
+    return place.effect(found.start(), place.quantity.end, Sense.RISE, "to") if found else None
+
+
+_NAMED = pattern(
+    rf"(?<![A-Za-z])(?:{senses(COMPARISONS)})s?\b[\s*_`]*(?:\([^()]{{0,30}}\)\s*)?(?:of|by|:|=|is|was|at|—|–|-|\()*[\s*_`]*{HEDGE}{DECOR}$",
+    IGNORECASE,
+)
+
+
+_SPED = pattern(rf"\b(?:{VERBS[Sense.GAIN]})\b[^.;\n]{{0,30}}$", IGNORECASE)
+
+
+def _named(place: Place) -> Effect | None:
+    """`a speedup of 3x`, `Improvement: 40%`."""
+    found = _NAMED.search(place.left)
+    if found and sense_in(found) is Sense.FALL and _SPED.search(place.left, 0, found.start()):  # `speeds up the compression by 70%`
+        return None
+    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name]) if found else None
+
+
+_CHANGED_BY = pattern(
+    rf"\b(?:{senses(VERBS)})\b(?P<object>(?:(?![.;:!?]\s)[^→|]){{0,50}}?)(?P<by>\bby)?(?:\s+a factor of)?[\s*_`]*{HEDGE}{DECOR}$",
+    IGNORECASE,
+)
+_OBJECT_WORDS = 3
+"""Words between a verb and its number where no `by` joins them."""
+
+
+def _changed_by(place: Place) -> Effect | None:
+    """`reduced memory by 40%`, `cut reallocations 85%`."""
+    found = _last(_CHANGED_BY, place.left)
+    if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS):
+        return None
+    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name])
+
+
+def _last(pattern: Pattern[str], text: str) -> Match[str] | None:
+    """The match that starts last of those that end with the text."""
+    found = pattern.search(text)
+    while found and (nearer := pattern.search(text, found.start() + 1)):
+        found = nearer
+    return found
+
+
+_APPLIED = pattern(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against)\b")
+_GAVE = pattern(rf"\b(?:gave|gives?|got|yield(?:s|ed)?|achiev(?:es|ed)|delivers?|reach(?:es|ed))\s+(?:an?\s+)?{HEDGE}$", IGNORECASE)
+
+
+def _given(place: Place) -> Effect | None:
+    """`memoising it gave 1.6x on q64`."""
+    found = _GAVE.search(place.left) if place.quantity.kind is Kind.TIMES and place.behind(_APPLIED) else None
+    return place.effect(place.before, place.quantity.end, Sense.GAIN, "gave") if found else None
+
+
+_CHINESE = pattern(r"(?:(?P<FALL>降低|减少|缩短|下降|减小|节省)|(?P<GAIN>提升|提高|加速|加快|快))了?\s*(?:约|大约|近|超过)?\s*$")
+
+
+def _changed_in_chinese(place: Place) -> Effect | None:
+    found = _CHINESE.search(place.left)
+    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name]) if found else None
+
+
+def _signed(place: Place) -> Effect | None:
+    """`−30%`: of what, a noun must say that touches it."""
+    sign = place.quantity.sign if place.quantity.kind is Kind.PERCENT else ""
+    return place.effect(place.before, place.quantity.end, Sense.RISE if sign == "+" else Sense.FALL, sign) if sign else None
+
+
+_OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
+    _compared,
+    _multiplied,
+    _left_over,
+    _raised,
+    _named,
+    _changed_by,
+    _changed_in_chinese,
+    _given,
+    _signed,
+)
+"""What makes an effect of a multiplier or percentage, in the order asked."""
+
+_DELTA = pattern(r"[\s*_`]*\((?P<percent>[+−-]\d[\d.]*\s?%)\)")
+
+
+def _with_delta(place: Place) -> Effect | None:
+    """`1374.9M trits/sec (+23.2%)`: the figure after, and its change."""
+    found = place.behind(_DELTA, 24)
+    if found is None or place.quantity.unit is None:
+        return None
+    percent = next(quantities(place.text, found.start("percent"), found.end("percent")))
+    sense = Sense.RISE if percent.sign == "+" else Sense.FALL
+    return Effect(place.quantity.start, found.end(), after=place.quantity, change=percent, sense=sense, word=percent.sign)
+
+
+_UNMOVED = pattern(
+    r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
+    rf"\s*{HEDGE}$",
+    IGNORECASE,
+)
+
+
+def _unmoved(place: Place) -> Effect | None:
+    """`unchanged at 23.5 ms`."""
+    found = _UNMOVED.search(place.left) if place.quantity.unit else None
+    return Effect(place.base + found.start(), place.quantity.end, place.quantity, place.quantity) if found else None
+
+
+_SAVED = pattern(r"[\s*_`]*(?:[\w-]+\s+){0,2}?(?:saved|savings?|faster|less|fewer|shorter)\b", IGNORECASE)
+_SAVES = pattern(
+    rf"\b(?:sav(?:es|ing|ed)|shav(?:es|ing|ed)(?: off)?|eliminates|avoids|removes)\s+{HEDGE}{DECOR}$",
+    IGNORECASE,
+)
+
+
+def _saved(place: Place) -> Effect | None:
+    """`saves 12 ms per call`, `150 ms saved`: an absolute saving told as an outcome."""
+    if place.quantity.unit is None:
+        return None
+    if behind := place.behind(_SAVED, 40):
+        return Effect(place.quantity.start, behind.end(), after=place.quantity, sense=Sense.FALL, word="saved")
+    if found := _SAVES.search(place.left[-40:]):
+        start = place.quantity.start - len(place.left[-40:]) + found.start()
+        return Effect(start, place.quantity.end, after=place.quantity, sense=Sense.FALL, word="saves")
+    return None
+
+
+_OF_VALUES: tuple[Callable[[Place], Effect | None], ...] = (_with_delta, _unmoved, _saved)
+"""What makes an effect of a single figure, in the order asked."""
+
+_COORDINATES = pattern(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
+_COORDINATED_BY = pattern(r"(?:[^.;\n]|\.(?=\d)){0,60}?(?:,\s*and|,|\band)\s+(?:[\w./`-]+\s+){1,3}by\s+[*_`~≈]*")
+
+
+def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
+    """`8.2x speedup for reads and 7.6x for writes`, `speeds up a by 12% and b by 9%`: the second takes its word from the first."""
+    if last is None or quantity.kind is Kind.VALUE:
+        return None
+    if last.is_pair:
+        return _coordinated_with_pair(text, quantity, last)
+    if last.change is None or last.change.kind is not quantity.kind:
+        return None
+    is_applied = _COORDINATES.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)
+    if not is_applied and not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
+        return None
+    return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)
+
+
+def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effect | None:
+    """`tokens fall from 48k to 9k and the bill by 70%`: the verb of the pair holds for the percentage too."""
+    if last.change or last.before is None or last.after is None or not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
+        return None
+    sense = Sense.FALL if last.after.scaled() < last.before.scaled() else Sense.RISE
+    return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word="by")
+
+
+# --- changes told without a numeral
+
+_OBJECT = r"\s+(?:the\s+|our\s+|its\s+)?(?:[\w./-]+\s+){0,3}?"
+_NOUN = (
+    r"(?:latenc(?:y|ies)|times?|run ?time|duration|memory|footprint|size|throughput|speed|performance|bandwidth|allocations?"
+    r"|quer(?:y|ies)|requests?|calls?|cost|tokens?|overhead|volume|traffic|usage|consumption|start-?up|builds?|bundle|binary)\b"
+)
+
+
+_ABOUT = r"(?: (?:about|roughly|nearly|almost))?"
+
+
+def _less_by(part: str) -> tuple[str, str]:
+    """`cuts the build time by a third`, `memory is down by a third`."""
+    by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b"
+    return rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}", rf"\b{_NOUN} (?:[\w/]+ ){{0,4}}?(?:{VERBS[Sense.FALL]}){by}"
+
+
+_PARTS = ((r"half", 2), (r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))
+_COUNTS = {"an?|one": 10, "two": 100, "three": 1000, "four": 10_000}
+_IDIOMS: tuple[tuple[str, float, Sense], ...] = (
+    (r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN),
+    (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
+    (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
+    (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
+    (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
+    (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
+    (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}", 4, Sense.RISE),
+    *((words, factor, Sense.FALL) for part, factor in _PARTS for words in _less_by(part)),
+    *(
+        (rf"\b(?:{count}) orders? of magnitude (?:\w+ )?(?:{COMPARISONS[sense]})", factor, sense)
+        for count, factor in _COUNTS.items()
+        for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)
+    ),
+)
+_IDIOM = pattern("|".join(f"(?P<i{index}>{words})" for index, (words, _, _) in enumerate(_IDIOMS)), IGNORECASE)
+_HINTS = ("wice", "half", "Half", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter")
+
+
+def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
+    """Yield the effects of that part of the text that are told in words."""
+    if any(text.find(hint, start, end) >= 0 for hint in _HINTS):
+        for found in _IDIOM.finditer(text, start, end):
+            _, factor, sense = _IDIOMS[int((found.lastgroup or "")[1:])]
+            change = Quantity(*found.span(), Kind.TIMES, factor, factor, None, factor >= 10, "")
+            yield Effect(*found.span(), change=change, sense=sense, word=found[0].lower(), is_idiom=True)
