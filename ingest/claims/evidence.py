@@ -126,9 +126,9 @@ _MEASURED = pattern(MEASURED)
 _SEEN_ON = pattern(whole_words("evidence", "tools", "machines"))
 _INPUTS = pattern(any_of("evidence", "inputs"))
 _RAN = pattern(
-    r"\b(?:benchmark(?:s|ing)? (?:script |test |run )?(?:results?|shows?|showed|completed|confirm\w*|demonstrat\w*|verif\w*|were run|output"
-    r"|on|with|of|across|against)|micro-?benchmark\w*|benchmarked|(?:ran|run|running|re-ran) (?:the |a |my )?(?:\w+ )?benchmarks?"
-    r"|measured (?:with|by|on|using))\b"
+    r"\b(?:benchmark(?:s|ing)? (?:script |test |run )?(?:results?|shows?|showed|completed|confirm\w*|demonstrat\w*|verif\w*|were run"
+    r"|validat\w*|output|on|with|of|across|against)|verification benchmark|micro-?benchmark\w*|bench_scratch|benchmarked"
+    r"|(?:ran|run|running|re-ran) (?:the |a |my )?(?:\w+ )?benchmarks?|measured (?:with|by|on|using))\b"
 )
 """Words by which a report says that benchmarks of its changes were run: they hold for all of its figures."""
 

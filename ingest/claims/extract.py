@@ -18,6 +18,7 @@ from ingest.claims.judge import (
     joined_expressions,
     measure_of,
     ratio_of,
+    repeats_an_earlier,
     sense_of,
     with_trailing_bracket,
 )
@@ -39,6 +40,9 @@ MOST_CLAIMS = 1000
 _PAIRS = 50
 """Pairs of a text that a factor is compared with."""
 
+_REPEATED = 4
+"""Effects above a change that it is compared with."""
+
 _PLACE = attrgetter("start", "end")
 _STRENGTH = list(Evidence)
 """Evidence, strongest first."""
@@ -58,7 +62,11 @@ def claims_of(text: str, least_confidence: float) -> tuple[Claim, ...]:
 
 def judged(text: str, triggers: list[int]) -> list[tuple[Claim, Candidate]]:
     """Return all claims with a number, whatever their confidence, each with what it was judged by."""
-    measured = ((effect, measure_of(effect, near), near) for effect, near in _effects(text, triggers[:MOST_TRIGGERS]))
+    read: list[tuple[Effect, Around]] = []
+    for effect, near in sorted(_effects(text, triggers[:MOST_TRIGGERS]), key=lambda read: _PLACE(read[0])):
+        if not repeats_an_earlier(text, (earlier for earlier, _ in read[-_REPEATED:]), effect):
+            read.append((effect, near))
+    measured = ((effect, measure_of(effect, near), near) for effect, near in read)
     found = list(islice(((effect, measure, near) for effect, measure, near in measured if measure is not None), MOST_CLAIMS))
     pairs = [(effect, evidence_of(text, effect, near, measure.metric, None)) for effect, measure, near in found if effect.is_pair]
     own = iter(pairs)

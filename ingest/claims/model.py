@@ -83,7 +83,7 @@ class _Words:
             "inside": (self.start, self.end),
             "behind": (self.end, self.end + len(near.right)),
             "sentence": (self.start - len(near.left), self.end + len(near.right)),
-            "beside": (self.start - min(len(near.left), 60), self.end + 25),
+            "beside": (self.start - min(len(near.left), 60), self.end + min(len(near.right), 25)),
             "line": (line + 1 if line >= 0 else low, line_end if line_end >= 0 else high),
             "section": (low, high),
             "title": (0, near.title.end),
@@ -107,20 +107,32 @@ class _Words:
 
     def nearest_scope(self) -> str | None:
         """Return the scope of the last word before the claim, else of the first one behind it, inside, or in the title."""
-        places = {"before": max, "behind": min, "inside": min, "title": min}
-        for place, best in places.items():
-            words = self.of_caption if self.of_caption is not None and place == "before" else self.of_text
-            low, high = (0, len(_NEVER)) if words is self.of_caption else self.spans[place]
-            found = [(offset, scope) for scope in _SCOPES for offset in words.get(scope, ()) if low <= offset < high]
-            if found:
-                return best(found)[1]
+        caption = self.of_caption
+        last = {
+            found[-1]: scope
+            for scope in _SCOPES
+            if (found := self._within(self.of_text if caption is None else caption, scope, "before", caption))
+        }
+        if last:
+            return last[max(last)]
+        for place in ("behind", "inside", "title"):
+            first = {found[0]: scope for scope in _SCOPES if (found := self._within(self.of_text, scope, place))}
+            if first:
+                return first[min(first)]
         return None
 
+    def _within(self, words: dict[str, list[int]], tag: str, place: str, caption: object = None) -> list[int]:
+        offsets = words.get(tag, [])
+        if caption is not None or not offsets:
+            return offsets
+        low, high = self.spans[place]
+        return offsets[bisect_left(offsets, low) : bisect_left(offsets, high)]
 
-_NEVER = range(1 << 30)
+
 _SECTION = 300
 """Characters around a claim that are its section."""
 
+_SPANS = ("before", "inside", "behind", "sentence", "beside", "line", "section", "title", "heading")
 _SCOPES = tuple(scope.value for scope in Scope if scope is not Scope.UNSPECIFIED)
 _SETTING = pattern(SETTINGS)
 _COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
@@ -133,9 +145,7 @@ _DURATIONS = (
     ("below 1 µs", 1e-6), ("1 µs to 1 ms", 1e-3), ("1 to 100 ms", 0.1), ("0.1 to 1 s", 1), ("1 to 5 s", 5), ("5 to 60 s", 60),
     ("1 min and more", math.inf),
 )  # fmt: skip
-_PLACES_OF_SCOPES = ("before", "behind", "inside", "title", "heading", "section")
 _KINDS = ("piece of code", "part", "whole")
-_PHRASES = ("page", "request", "suite", "training", "memory of the process")
 
 
 def features_of(candidate: Candidate) -> dict[str, float]:
@@ -190,32 +200,44 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
     }
 
 
+@cache
+def _places() -> list[tuple[str, str, str]]:
+    """Return the features for words of a tag at a place that have a weight: name, tag, place."""
+    offered = [
+        *((f"{tag} in the {place}", tag, place) for tag in ("speed", "people", "micro-benchmark", *_KINDS) for place in _SPANS),
+        *((f"{scope} {place}", scope, place) for scope in _SCOPES for place in _SPANS),
+        *((f"beside: {tag}", tag, "beside") for tag in TAGS),
+    ]
+    known = {name for table in weights().values() for name in table}
+    return [feature for feature in offered if feature[0] in known]
+
+
 def _of_words(candidate: Candidate, words: _Words) -> dict[str, float]:
     """Features of the words around the claim."""
-    near, has = candidate.near, words.has
-    settings = {"sentence": f"{near.left} {near.inside} {near.right}", "heading": near.heading(), "title": near.title.lower}
-    found: dict[str, float] = {
-        **{f"speed in the {place}": has("speed", place) for place in ("sentence", "section", "heading", "title")},
+    near, title = candidate.near, candidate.near.title
+    return {
+        **{name: words.has(tag, place) for name, tag, place in _places()},
         "ln(1 + words of speed in the text)": math.log1p(words.count("speed")),
-        "no speed in the text": not words.count("speed"),
-        **{f"setting in the {place}": _SETTING.search(part) is not None for place, part in settings.items()},
-        "something set": has("set", "before"),
-        **{f"{tag} in the sentence": has(tag, "sentence") for tag in ("goal", "tests", "people", "steps")},
-        "whole beside": has("whole beside", "beside"),
+        "setting in the sentence": any(map(_SETTING.search, (near.left, near.inside, near.right))),
+        "setting in the title": _has_setting(title.lower),
         "command": _COMMAND.search(near.raw_left[-60:]) is not None,
-        "name before": _NAME.search(near.raw_left[-50:]) is not None,
-        "name behind": _NAME.match(near.raw_right.lstrip(" *for")) is not None,
-        "name in the line": _NAME.search(words.line) is not None,
-        "name in the title": _NAME.search(near.title.raw) is not None,
+        "name before": _has_name(near.raw_left[-50:]),
+        "name in the line": _has_name(words.line),
+        "name in the title": _has_name(title.raw),
         "micro-benchmark in the text": words.count("micro-benchmark") > 0,
-        "micro-benchmark in the section": has("micro-benchmark", "section"),
         f"nearest word: {words.nearest_scope()}": 1.0,
-        **{f"{scope} {place}": has(scope, place) for scope in _SCOPES for place in _PLACES_OF_SCOPES},
-        **{f"{kind} in the {place}": has(kind, place) for kind in _KINDS for place in ("line", "title", "heading")},
         **{f"share of {kind} in the text": words.count(kind) / 20 for kind in _KINDS},
-        **{f"beside: {phrase}": has(phrase, "beside") for phrase in _PHRASES},
     }
-    return found
+
+
+@lru_cache(maxsize=64)
+def _has_name(part: str) -> bool:
+    return _NAME.search(part) is not None
+
+
+@lru_cache(maxsize=16)
+def _has_setting(part: str) -> bool:
+    return _SETTING.search(part) is not None
 
 
 # --- the sums
@@ -227,26 +249,28 @@ def weights() -> dict[str, dict[str, float]]:
     return tomllib.loads(files(__package__).joinpath("weights.toml").read_text(encoding="utf-8"))
 
 
-def total(of: dict[str, float], features: dict[str, float]) -> float:
-    """Return the weighted sum of features."""
+def _total(table: str, features: dict[str, float]) -> float:
+    of = weights()[table]
     return of["intercept"] + sum(of[name] * value for name, value in features.items() if name in of)
 
 
 def confidence_of(features: dict[str, float]) -> float:
     """Return the probability that a careful reader finds this claim, with this ratio, where it was read."""
-    return 1 / (1 + math.exp(-total(weights()["confidence"], features)))
+    return 1 / (1 + math.exp(-_total("confidence", features)))
 
 
-_OF_THE_CLAIM = frozenset(
-    {"no time", "title", "figures", "change", "code", "worse", "benchmarked", "table", *(f"metric {metric}" for metric in ClaimMetric)}
-)
-"""Features that say nothing of what the claim is about."""
+_OF_THE_CLAIM = frozenset({"title", "figures", "change", "code", "worse", "benchmarked", "table"})
+
+
+@cache
+def _of_the_subject() -> frozenset[str]:
+    """Return the features of scopes that say what the claim is about."""
+    names = {name for scope in Scope for name in weights()[scope.value] if not name.startswith("metric ")}
+    return frozenset(names - _OF_THE_CLAIM)
 
 
 def scope_of(features: dict[str, float]) -> Scope:
     """Return the scope with the largest sum; unspecified if nothing but the claim itself is there: `3x faster`."""
-    tables = weights()
-    known = {name for scope in Scope for name in tables[scope.value]}
-    if known & features.keys() <= _OF_THE_CLAIM:
+    if _of_the_subject().isdisjoint(features):
         return Scope.UNSPECIFIED
-    return max(Scope, key=lambda scope: total(tables[scope.value], features))
+    return max(Scope, key=lambda scope: _total(scope.value, features))

@@ -134,9 +134,9 @@ class _Reading(NamedTuple):
 
 def reading_effects(text: str) -> Iterator[Effect]:
     """The pairs of named readings, in the order of their candidate figures; none in a text without a word for the baseline."""
-    if first := SPEAKS_OF_BASELINE.search(text):
+    if len(values := [found.start() for found in _VALUE.finditer(text)]) > 1 and (first := SPEAKS_OF_BASELINE.search(text)):
         start = text.rfind("\n", 0, first.start()) + 1
-        yield from islice(_pairs(list(islice(_readings(text, start), _MOST_READINGS))), _MOST_PAIRS)
+        yield from islice(_pairs(list(islice(_readings(text, start, values), _MOST_READINGS))), _MOST_PAIRS)
 
 
 def _pairs(readings: list[_Reading]) -> Iterator[Effect]:
@@ -200,12 +200,11 @@ _TOTAL = pattern(r"\btotal\s+[~≈]?\d", IGNORECASE)
 """`encode=800ms, total 1.0s`"""
 
 
-def _readings(text: str, start: int) -> Iterator[_Reading]:
+def _readings(text: str, start: int, values: list[int]) -> Iterator[_Reading]:
     """The readings of the lines from `start` on, in order, each with its side; none without two values, of which a pair is made."""
-    values = [found.start() for found in _VALUE.finditer(text, start)]
     section: bool | None = None
     depth = 0
-    for number, line in enumerate(islice(_LINE.finditer(text, start), _MOST_LINES) if len(values) > 1 else ()):
+    for number, line in enumerate(islice(_LINE.finditer(text, start), _MOST_LINES)):
         label = _label_of_side(text, line)
         side = _side_of_label(label["label"]) if label else None
         behind = label.end() if label and side is not None else line.start()

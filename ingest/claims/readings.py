@@ -428,15 +428,17 @@ _NAMED = pattern(
 )
 
 
-_SPED = pattern(rf"\b(?:{VERBS[Sense.GAIN]})\b[^.;\n]{{0,30}}$", IGNORECASE)
+_VERB_BEFORE = pattern(rf"\b(?:{senses({sense: VERBS[sense] for sense in (Sense.GAIN, Sense.FALL)})})\b[^.;\n]{{0,40}}$", IGNORECASE)
 
 
 def _named(place: Place) -> Effect | None:
     """`a speedup of 3x`, `Improvement: 40%`."""
-    found = _NAMED.search(place.left)
-    if found and sense_in(found) is Sense.FALL and _SPED.search(place.left, 0, found.start()):  # `speeds up the compression by 70%`
+    if (found := _NAMED.search(place.left)) is None:
         return None
-    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name]) if found else None
+    sense, verb = sense_in(found), _VERB_BEFORE.search(place.left, 0, found.start())
+    if verb and sense_in(verb) is {Sense.FALL: Sense.GAIN, Sense.LOSS: Sense.FALL}.get(sense):
+        return None  # `speeds up the compression by 70%`, `reduces the overhead by 20%`
+    return place.effect(found.start(), place.quantity.end, sense, found[sense.name])
 
 
 _CHANGED_BY = pattern(
