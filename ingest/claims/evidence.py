@@ -107,21 +107,19 @@ def _last_sentence(part: str) -> str:
 _HEDGES = any_of("evidence", "hedges")
 _HEDGED_INSIDE = pattern(rf"[~≈]|\b(?:{_HEDGES})\s+[\d~]|\d\+(?![\d.])")
 _HEDGED = pattern(rf"(?:\b(?:{_HEDGES})\s+|[~≈]\s?)[*_`(]*(?:\w+\s)?$")
-_HEDGED_BEHIND = pattern(r"\s*(?:\+|or (?:more|better|less))")
 
 
 def is_hedged(effect: Effect, around: Around) -> bool:
     """Whether a sign or word makes a number inexact: `~3x`, `about 3x`, `up to 3x`, `3x or more`, `3x+`."""
     if any(quantity.hedged for quantity in (effect.before, effect.after, effect.change) if quantity):
         return True
-    return bool(_HEDGED_INSIDE.search(around.inside) or _HEDGED.search(around.near) or _HEDGED_BEHIND.match(around.right))
+    if around.right.lstrip().startswith(("+", "or more", "or better", "or less")):
+        return True
+    return bool(_HEDGED_INSIDE.search(around.inside) or _HEDGED.search(around.near))
 
 
 _ESTIMATES = pattern(ESTIMATES)
 _EXPECTED = pattern(r"[^\w\n]*(?:expected|estimated|projected|potential|target|theoretical|anticipated|planned)\b")
-_IMPACT = pattern(r"[\s*_`•-]*(?:expected |overall )?(?:impact|benefits?|gains?)\b[*_`]*:")
-"""`**Impact**: 2-4% gain`: the word of its author, in a report that measures other things."""
-
 _MEASURED = pattern(MEASURED)
 _SEEN_ON = pattern(whole_words("evidence", "tools", "machines"))
 _INPUTS = pattern(any_of("evidence", "inputs"))
@@ -158,8 +156,7 @@ def evidence_of(text: str, effect: Effect, around: Around, metric: ClaimMetric, 
     if around.is_table:
         is_measured = bool(_MEASURED.search(around.left) or _TIMES.search(_rows_around(text, effect)))
     else:
-        is_guess = effect.change is not None and effect.change.is_range and _IMPACT.match(around.left)
-        is_measured = not is_guess and _is_measured(text, effect, around)
+        is_measured = _is_measured(text, effect, around)
     return Evidence.BENCHMARKED if is_measured else Evidence.STATED
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from re import IGNORECASE, Match, Pattern
+from re import Match
 from typing import NamedTuple
 
 from ingest.claims.evidence import Around
-from ingest.claims.numbers import NUMBER_WORDS, Effect, Kind, Quantity
+from ingest.claims.numbers import Effect, Kind, Quantity
 from ingest.claims.words import METRICS, NOT_PERFORMANCE, SETTINGS, Sense, pattern
 from schemas.rows.claim import ClaimMetric
 
@@ -221,14 +221,12 @@ def joined(first: Effect, second: Effect) -> Effect:
 
 
 _LINES_BACK, _REACH_BACK = 2, 300
-_NAMES_A_RATE = pattern(r"throughput|bandwidth|memory|latency", IGNORECASE)
-"""`1.926x throughput` below `48% less time` is a claim of its own."""
 
 
 def repeats_an_earlier(text: str, earlier: Iterable[Effect], effect: Effect) -> bool:
     """Whether a precise change without figures only repeats an effect a line or two above: `Speedup: 3.09x` / `Improvement: 67.6%`."""
     change = effect.change
-    if effect.is_pair or change is None or change.is_range or _NAMES_A_RATE.search(text, effect.start, effect.end):
+    if effect.is_pair or change is None or change.is_range:
         return False
     if sum(map(str.isdigit, text[change.start : change.end])) < 3:
         return False
@@ -254,8 +252,8 @@ def with_trailing_bracket(text: str, effect: Effect, end: int) -> Effect:
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
 _NOUNS = pattern(f"(?<![a-z])(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
-_BURDEN = pattern(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
-"""What is done per second without being of use to anybody."""
+SIGNS = ("+", "-", "−")
+"""The words of comparison of a signed percentage: `−30%`."""
 
 _AFTERWARDS = 25
 """Characters behind a figure in which a noun is taken to be that of the figure."""
@@ -264,15 +262,6 @@ _OF_TIME = (
     "fast", "quick", "slow", "speed", "高速", "快", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent",
 )  # fmt: skip
 """Comparisons that are of time by themselves."""
-
-_PEOPLE_AND_FILMS = pattern(
-    r"[\s*_]*(?:\w+ )?(?:playback|develop\w*|onboarding|iteration|deliver\w*"
-    r"|than (?:real[- ]time|normal|estimated|expected|planned|usual))\b"
-)
-"""What is also said to be faster, or to take longer."""
-
-_TIMES = pattern(rf"(?:\d|{'|'.join(NUMBER_WORDS)})[\s-]+times\b")
-"""`3 times` is no time."""
 
 _BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
 """Comparisons that say of what they are where no noun does."""
@@ -290,12 +279,12 @@ class Measure(NamedTuple):
 
 def measure_of(effect: Effect, around: Around) -> Measure | None:
     """Return what changed; None if it is no performance quantity."""
-    if (effect.before or effect.after) and is_a_setting(effect, around):
+    if (effect.before or effect.after) and is_a_setting(around):
         return None
     if named := _unit_metric(effect):
         metric = _of_unit(named, effect, around)
         return Measure(metric, "figure") if metric else None
-    nearest = _NONE if _PEOPLE_AND_FILMS.match(around.right) else _nearest_noun(effect, around)
+    nearest = _nearest_noun(effect, around)
     if nearest == "SIZE" and effect.is_pair and not around.is_table and not (_OF_SIZE.search(around.left) or _OF_SIZE.search(around.right)):
         return None
     if nearest == _NONE:
@@ -314,8 +303,6 @@ def _of_unit(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric 
         return _of_bytes(around)
     if named is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
         return None
-    if named is ClaimMetric.THROUGHPUT and _BURDEN.search(around.left[-40:]):
-        return ClaimMetric.OPERATIONS
     return named
 
 
@@ -342,13 +329,16 @@ def _of_bytes(around: Around) -> ClaimMetric:
 def _nearest_noun(effect: Effect, around: Around) -> str | None:
     """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
     if _is_of_time(effect):
+        if (behind := _NOUNS.match(around.right.lstrip(" *_"))) and behind.lastgroup == _NONE:  # `32x faster playback`
+            return _NONE
         return "THROUGHPUT" if any(match.lastgroup == "THROUGHPUT" for match in _NOUNS.finditer(around.inside)) else "TIME"
-    inside = _TIMES.sub("", around.inside)
-    if effect.change and effect.change.end >= effect.end and (head := _head_noun(_BY.sub(" ", inside))):
-        return head.lastgroup
-    if found := _NOUNS.search(inside):
+    if effect.change and effect.change.end >= effect.end and not effect.is_pair:  # `reduces memory allocation latency by 5%`
+        found = _last_noun(around.inside)
+    else:
+        found = _NOUNS.search(around.inside)
+    if found:
         return found.lastgroup
-    if effect.word in ("+", "-", "−") and not effect.is_pair:
+    if effect.word in SIGNS and not effect.is_pair:
         return _adjacent_noun(around)
     behind = _NOUNS.search(_COMPARED_WITH.split(around.right, maxsplit=1)[0])
     if behind and effect.change is None and _AWAY.search(around.right, 0, behind.start()):
@@ -360,7 +350,6 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
 
 
 _COMPARED_WITH = pattern(r"\b(?:compared|than|versus|vs|against|relative)\b")
-_BY = pattern(r"\s*(?:\bby\b)?[^a-z]*$")
 _PREPOSITION = pattern(r"(?<=\w)\s(?:with|of|for|on|in|using)\s(?:the |our |this |its |an? )?(?:[\w`*-]+\s+){1,3}$")
 
 
@@ -427,11 +416,11 @@ def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | Non
     if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
         return effect.sense
     told = f"{around.inside} {around.right[:_AFTERWARDS].partition('(')[0]}"
-    if effect.word in ("+", "-", "−"):
+    if effect.word in SIGNS:
         nearest = _NOUNS.match(around.right, 1) or _last_noun(around.left[-_SUBJECT:])
         told = nearest[0] if nearest else ""
     elif not any(match.lastgroup == "TIME" for match in _NOUNS.finditer(told)):
-        told = around.left[-_SUBJECT:]
+        told = around.left.partition(" | ")[2] if around.is_table else around.left[-_SUBJECT:]
     if not _BETTER_IF_MORE.search(told):
         return effect.sense
     return Sense.GAIN if effect.sense is Sense.RISE else Sense.LOSS
@@ -444,63 +433,15 @@ _BRACKET = pattern(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} 
 """What stands in brackets, arguments and commands: none of it says what the figures are of."""
 
 _CORRECTED = pattern(r"[\s(\[]*fixed\b")
-_EVERY = pattern(r"\b(?:every|each|once per|kept|keeps?|for up to)\s+[*_`~]*$")
-_CONDITION = pattern(r"\b(?:if|whenever|once|as soon as)\s+(?:the\s+|an?\s+)?(?:\w+\s+){1,3}$")
-_DIFFSTAT = pattern(r"\| bin $")
-_RAISED = pattern(r"\b(?:rais|bump|extend|widen|enlarg)\w*\s+(?:[\w./`-]+\s+){0,4}$|^\W*(?:\[[^\]]*\]\s*)?increas\w*\b")
-_TIME = pattern(rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]})|regress|cost")
-_BYTES = pattern(r"peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle|grow|grew|regress|cost|needs?\b|takes?\b|churn|worse")
-_SPENT = {ClaimMetric.TIME: _TIME, ClaimMetric.MEMORY: _BYTES}
-"""Words that tell that a time or so many bytes are spent, and not allowed."""
-
-_MONEY = pattern(r"\bcosts?\b|cheaper|spen[dt]|\bbills?\b|invoice|token|/mo\b|\bper (?:run|call|request|month|mo\b|day|1k|review|restart)")
-_SAVING = pattern(r"\bcosts?\b|cheaper|sav(?:e|ing)|spend")
-_DAYS = frozenset({"d", "day", "days"})
-_SMALL = 10
-_REDUCED = pattern(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
 
 
-def is_a_setting(effect: Effect, around: Around) -> bool:
-    """Whether the figures are of a setting, a condition or a corrected error."""
+def is_a_setting(around: Around) -> bool:
+    """Whether the words around the figures are of a setting, a limit or a corrected error: `timeout 30s → 60s`."""
     behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
     if _CORRECTED.match(behind) or _SETTINGS.search(behind[:_AFTERWARDS]):
         return True
-    if _DIFFSTAT.search(around.near) or (effect.is_pair and _RAISED.search(around.left) and _is_of_setting(effect, around)):
-        return True
-    if _EVERY.search(around.left) or (effect.is_pair and _CONDITION.search(around.left)) or _grows_like_a_setting(effect, around):
-        return True
-    if effect.is_pair and (_is_in_days(effect, around) or _is_a_price(effect, around)):
-        return True
     before = f"{around.sentence[-120:]} {around.inside}"
-    return bool(_SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before))
-
-
-def _is_of_setting(effect: Effect, around: Around) -> bool:
-    """Whether it is bare numbers, or a time that nobody says is spent: who raises those changes a setting."""
-    if _TIME.search(around.left):
-        return False
-    return all(figure.metric in (None, ClaimMetric.TIME) for figure in (effect.before, effect.after) if figure)
-
-
-def _grows_like_a_setting(effect: Effect, around: Around) -> bool:
-    """Whether a time was reduced to more, or a time or size went from one round figure to another above it and no word tells of use."""
-    before, after = effect.before, effect.after
-    if before is None or after is None or before.metric not in _SPENT or after.scaled()[0] <= before.scaled()[1]:
-        return False
-    if _REDUCED.search(around.left):  # `reduced from 1s to 5s` is of how often something happens
-        return True
-    says_use = around.is_table or effect.change or effect.is_order_open or _says(_SPENT[before.metric], around)
-    return not says_use and is_round(before) and is_round(after)
-
-
-def _is_a_price(effect: Effect, around: Around) -> bool:
-    """Whether it is money that nobody says is spent."""
-    is_money = effect.before is not None and effect.before.metric is ClaimMetric.COST
-    return is_money and not _says(_MONEY, around) and not _SAVING.search(around.title.lower)
-
-
-def _says(words: Pattern[str], around: Around) -> bool:
-    return any(map(words.search, (around.left[-100:], around.inside, around.right)))
+    return _SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before) is not None
 
 
 def is_round(figure: Quantity) -> bool:
@@ -508,10 +449,4 @@ def is_round(figure: Quantity) -> bool:
     if figure.low != figure.high or figure.low != int(figure.low):
         return False
     whole = int(figure.low)
-    return whole < _SMALL or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1
-
-
-def _is_in_days(effect: Effect, around: Around) -> bool:
-    """Whether it is days that are kept or valid, and not days that something takes."""
-    units = {figure.unit.name for figure in (effect.before, effect.after) if figure and figure.unit}
-    return bool(units) and units <= _DAYS and not _says(_TIME, around)
+    return whole < 10 or whole % 5 == 0 or whole % 12 == 0 or whole.bit_count() == 1

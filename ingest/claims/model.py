@@ -14,9 +14,9 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from ingest.claims.evidence import Around, lowered
-from ingest.claims.judge import Measure, Range, geometric_mean, is_round
+from ingest.claims.judge import SIGNS, Measure, Range, geometric_mean, is_round
 from ingest.claims.numbers import Effect, Kind
-from ingest.claims.words import ARROW, BULLETS, SETTINGS, TAGS, Sense, pattern
+from ingest.claims.words import BULLETS, SETTINGS, TAGS, Sense, pattern
 from ingest.literals import LiteralSearch
 from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
 
@@ -140,7 +140,6 @@ _NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z
 """A name of code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
 
 _ITEM = pattern(rf"[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]")
-_ARROWS = pattern(ARROW)
 _DURATIONS = (
     ("below 1 µs", 1e-6), ("1 µs to 1 ms", 1e-3), ("1 to 100 ms", 0.1), ("0.1 to 1 s", 1), ("1 to 5 s", 5), ("5 to 60 s", 60),
     ("1 min and more", math.inf),
@@ -169,7 +168,7 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
         "pair with a change": effect.is_pair and effect.change is not None,
         "percentage alone": is_alone and effect.change is not None and effect.change.kind is Kind.PERCENT,
         "saving alone": not effect.is_pair and effect.change is None,
-        "sign without a word": is_alone and effect.word in ("+", "-", "−"),
+        "sign without a word": is_alone and effect.word in SIGNS,
         "words alone": effect.is_idiom,
         "order open": effect.is_order_open,
         "gain": effect.sense in (Sense.GAIN, Sense.LOSS),
@@ -178,7 +177,6 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
         "title": effect.start <= near.title.end,
         "list item": _ITEM.match(words.line) is not None,
         "code": text.count("`", line, effect.start) % 2 == 1 or text.count("```", 0, effect.start) % 2 == 1,
-        "several arrows": len(_ARROWS.findall(words.line)) > 1,
         f"metric {measure.metric}": 1.0,
         f"metric by {measure.source}": 1.0,
         "ln(1 + other claims)": math.log1p(min(20, others)),

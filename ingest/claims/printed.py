@@ -186,7 +186,6 @@ _FIRST_WORD = pattern(rf"[ \t{BULLETS}#>*_`]*(?P<word>[^\W_]+)")
 _WORDS_OF_SIDES = _BASELINE | _CANDIDATE | _FILLERS
 _BRACKETS = pattern(r"\([^()]*\)")
 _WORDS = pattern(r"[^\W_]+")
-_INDENT = pattern(rf"[ \t]*(?:[{BULLETS}][ \t]+)?")
 _VALUE = pattern(r"(?:[:=](?!(?<=\d:)\d)[ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)")
 """The separator before a value; no colon of a clock, `2:20.30`."""
 
@@ -195,9 +194,6 @@ _LONGEST = 80
 
 _DELIMITER = pattern(r"[,;{}\[\]|:=≈]")
 _NAME = pattern(r"[\W\d]*(?P<name>[A-Za-z_].{0,60}?)[*_`'\"\s]*")
-
-_TOTAL = pattern(r"\btotal\s+[~≈]?\d", IGNORECASE)
-"""`encode=800ms, total 1.0s`"""
 
 
 def _readings(text: str, start: int, values: list[int]) -> Iterator[_Reading]:
@@ -211,9 +207,9 @@ def _readings(text: str, start: int, values: list[int]) -> Iterator[_Reading]:
         has_value = bisect_left(values, line.start()) < bisect_left(values, line.end())
         own = list(islice(_readings_of_line(text, behind, line.end()), _MOST_READINGS)) if has_value else []
         if side is not None and not own:
-            section, depth = side, _depth(text, line)
+            section, depth = side, _depth(line)
             continue
-        if section is not None and (side is not None or not own) and _depth(text, line) <= depth:
+        if section is not None and (side is not None or not own) and _depth(line) <= depth:
             section = None
         yield from _with_sides(own, section if side is None else side, number)
 
@@ -224,10 +220,12 @@ def _label_of_side(text: str, line: Match[str]) -> Match[str] | None:
     return _SIDE_LABEL.match(text, *line.span()) if first and first["word"].lower() in _WORDS_OF_SIDES else None
 
 
-def _depth(text: str, line: Match[str]) -> int:
-    """The column where the words of the line begin: a bullet below a label without one is deeper."""
-    found = _INDENT.match(text, *line.span())
-    return found.end() - line.start() if found else 0
+def _depth(line: Match[str]) -> int:
+    """Return the column where the words of the line begin: a bullet below a label without one is deeper."""
+    return len(line[0]) - len(line[0].lstrip(f" \t{_BULLETS}"))
+
+
+_BULLETS = "-*•"
 
 
 def _side_of_label(label: str) -> bool | None:
@@ -243,9 +241,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 def _readings_of_line(text: str, start: int, end: int) -> Iterator[tuple[str, Quantity]]:
-    """The names and figures between `start` and `end`; none beside a total, whose parts they are."""
-    if _TOTAL.search(text, start, end):
-        return
+    """Yield the names and figures between `start` and `end`."""
     floor = start
     for found in _VALUE.finditer(text, start, end):
         name = _NAME.fullmatch(_DELIMITER.split(text[max(floor, found.start() - _LONGEST) : found.start()])[-1])

@@ -7,16 +7,13 @@ from re import IGNORECASE, MULTILINE, Match, Pattern
 from typing import NamedTuple
 
 from ingest.claims.judge import agrees
-from ingest.claims.numbers import Effect, Kind, Quantity, quantities, unit
+from ingest.claims.numbers import Effect, Kind, Quantity, unit
 from ingest.claims.sides import ordered_by_names, side_behind
 from ingest.claims.words import (
     COMPARISONS,
     DECOR,
     HEDGE,
-    METRICS,
-    NOT_PERFORMANCE,
     SAME_SENTENCE,
-    SETTINGS,
     VERBS,
     Sense,
     pattern,
@@ -41,7 +38,6 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
 
 
 _NAMED = pattern(r"(?:\s*\([^()\n]*\))?[,;]\s+(?:and\s+)?(?P<name>(?:[\w./`-]+\s+){1,3})[*_]*")
-_KNOWN = pattern(rf"(?<![a-z])(?:{'|'.join([*METRICS.values(), NOT_PERFORMANCE])})|{SETTINGS}", IGNORECASE)
 
 
 def _listed(text: str, effect: Effect, last: Effect | None) -> Effect:
@@ -50,7 +46,7 @@ def _listed(text: str, effect: Effect, last: Effect | None) -> Effect:
     if first is None or last is None or not (effect.before and effect.after) or effect.before.unit or effect.after.unit:
         return effect
     named = _NAMED.fullmatch(text, last.end, effect.start)
-    if named is None or _KNOWN.search(named["name"]) or not _goes_as(effect, last):
+    if named is None or not _goes_as(effect, last):
         return effect
     return effect._replace(before=effect.before._replace(unit=first), after=effect.after._replace(unit=first))
 
@@ -82,7 +78,7 @@ class TwoFigures(NamedTuple):
     text: str
     first: Quantity
     second: Quantity
-    glue: str
+    between: str
     left: str
 
     @property
@@ -111,12 +107,10 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     if not 0 < second.start - first.end <= _REACH or not _alike(first, second):
         return None
     two = TwoFigures(text, first, second, text[first.end : second.start], text[max(floor, first.start - _LEFT) : first.start])
-    if _OF_FACTOR.search(two.left):  # by a factor of 2 to 3
-        return None
     is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
     if is_pair and two.has_units and (named := ordered_by_names(text, first, second, two.left)):
         return named
-    return _between(two) or (next((effect for rule in _RULES if (effect := rule(two))), None) if is_pair else None)
+    return next((effect for rule in _RULES if (effect := rule(two))), None) if is_pair else None
 
 
 def _alike(first: Quantity, second: Quantity) -> bool:
@@ -134,7 +128,7 @@ _ARROW = pattern(
 
 
 def _by_arrow(two: TwoFigures) -> Effect | None:
-    if not _ARROW.fullmatch(two.glue):
+    if not _ARROW.fullmatch(two.between):
         return None
     is_condition = two.second.unit is None and two.text[two.first.start] in "><≥≤"  # `> 10 MB → 413`
     return None if is_condition or _NAME_GOES_ON.match(two.text, two.second.end) else two.whole
@@ -152,14 +146,13 @@ _TO = pattern(
 
 
 def _from_to(two: TwoFigures) -> Effect | None:
-    if not _TO.fullmatch(two.glue) or not (start := _FROM.search(two.left)):
+    if not _TO.fullmatch(two.between) or not (start := _FROM.search(two.left)):
         return None
     return two.whole._replace(start=two.first.start - len(two.left) + start.start())
 
 
 _BARE_TO = pattern(rf"\s+(?:down\s+|up\s+)?to\s+{DECOR}{HEDGE}", IGNORECASE)
 _CHANGING = pattern(rf"\b(?:{VERBS[Sense.FALL]}|{VERBS[Sense.RISE]}|goes|went|going)\b[^.;\n]{{0,40}}$", IGNORECASE)
-_FALLING = pattern(rf"\b(?:fell|fall(?:s|ing)|drop(?:s|ped|ping)|go(?:es|ing)|went)\s+{HEDGE}$", IGNORECASE)
 _BECAME = pattern(
     rf"{SAME_SENTENCE}{{0,50}}?\b(?:compressed|shrunk|shrank|shrinks|reduced|cut|drop(?:s|ped)|fell|falls|goes|went|lowered|brought|trimmed"
     rf"|improved|sped up)(?:\s+down)?\s+to\s+{DECOR}{HEDGE}{DECOR}",
@@ -167,37 +160,17 @@ _BECAME = pattern(
 )
 
 
-_OF_FACTOR = pattern(r"\bfactor of\s+$", IGNORECASE)
-_BOUNDS = pattern(rf"\b(?:from|between)\s+{DECOR}{HEDGE}$", IGNORECASE)
-_BOUNDED = pattern(rf"\s+(?:(?:up )?to|and)\s+{HEDGE}", IGNORECASE)
-_COMPARED = pattern(
-    r"\s+(?:" + "|".join(f"(?P<{sense.name}>{COMPARISONS[sense]})" for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)) + ")", IGNORECASE
-)
-
-
-def _between(two: TwoFigures) -> Effect | None:
-    """`between 2.5 and 5 times faster`, `from 10x up to 70x faster`: the ends of a range."""
-    first, second = two.first, two.second
-    compared = _COMPARED.match(two.text, second.end) if second.kind is not Kind.VALUE else None
-    if compared is None or not (_BOUNDED.fullmatch(two.glue) and _BOUNDS.search(two.left)) or first.low >= second.high:
-        return None
-    sense = next(sense for sense in Sense if sense.name in compared.re.groupindex and compared[sense.name])
-    change = second._replace(start=first.start, low=first.low)
-    return Effect(first.start, compared.end(), change=change, sense=sense, word=compared[sense.name].lower())
-
-
 def _by_verb(two: TwoFigures) -> Effect | None:
     """`drops 12 s to 5 s`, `a log of 200 MB, compressed to 20 MB`."""
-    if not two.has_units and not (_FALLING.search(two.left) and _BARE_TO.fullmatch(two.glue)):
+    if not two.has_units:
         return None
-    is_to = _BARE_TO.fullmatch(two.glue)
-    falls = is_to and two.has_units and two.first.scaled()[0] > two.second.scaled()[1]  # a range goes up
-    changes = falls or _BECAME.fullmatch(two.glue) or (is_to and _CHANGING.search(two.left))
-    return two.whole if changes else None
+    is_to = _BARE_TO.fullmatch(two.between)
+    falls = is_to and two.first.scaled()[0] > two.second.scaled()[1]  # a range goes up
+    return two.whole if falls or _BECAME.fullmatch(two.between) or (is_to and _CHANGING.search(two.left)) else None
 
 
 _FORMER = pattern(
-    rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bfrom|\bcompared (?:to|with)|\bversus|\bvs\.?"
+    rf"{SAME_SENTENCE}{{0,70}}?(?P<word>\binstead of|\brather than|\b(?:down|up)\s+from|\bcompared (?:to|with)|\bversus|\bvs\.?"
     r"|\bagainst|\bwas|\bpreviously|\bformerly|\boriginally|\bnot the|\bbefore:?|\bbaseline:?|\bin place of)(?!\w)\s*"
     rf"(?:[\w.`'’/()-]+\s+){{0,3}}?{DECOR}{HEDGE}{DECOR}",
     IGNORECASE,
@@ -205,21 +178,17 @@ _FORMER = pattern(
 _SWAPPING = ("vs", "versus", "against", "compared")
 """Words that do not say which of the two figures was first."""
 
-_COUNTED_THINGS = pattern(r"\s[a-z]{3,}s\b")
-"""`10 seconds, instead of 10 iterations` are two things."""
-
 _ASIDE = pattern(r"[(,;—–-][^()]*\b(?:was|before)\b", IGNORECASE)
-_TO_BEFORE = pattern(rf"\bto\s+{HEDGE}$", IGNORECASE)
 
 
 def _latter_first(two: TwoFigures) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
     has_unit = two.first.metric is not None or two.second.metric is not None
-    former = _FORMER.fullmatch(two.glue) if has_unit else None
-    if former is None or (two.second.unit is None and _COUNTED_THINGS.match(two.text, two.second.end)):
+    former = _FORMER.fullmatch(two.between) if has_unit else None
+    if former is None:
         return None
     word = former["word"].lower().rstrip(":")
-    if (word == "from" and not _TO_BEFORE.search(two.left)) or (word in ("was", "before") and not _ASIDE.search(two.glue)):
+    if word in ("was", "before") and not _ASIDE.search(two.between):
         return None
     pair = Effect(two.first.start, two.second.end, two.second, two.first)
     if not word.startswith(_SWAPPING) or (side := side_behind(two.text, two.second)) == "baseline":
@@ -229,40 +198,19 @@ def _latter_first(two: TwoFigures) -> Effect | None:
 
 _LATER = pattern(rf"{SAME_SENTENCE}{{0,60}}?\b(?:now|after|new|becomes?|became|currently|optimi[sz]ed|to)\b[^.;\n]{{0,30}}", IGNORECASE)
 _EARLIER = pattern(r"\b(?:before|old|original|originally|previously|baseline|was|were|took|used to|taking)\b[^.;\n]{0,40}$", IGNORECASE)
-_TAGGED_BEFORE = pattern(r"\s*\(?(?:before|earlier|previously|old|baseline|originally)\)?[\s,;/]+(?:and |to |vs\.? |now )?", IGNORECASE)
-_TAGGED_AFTER = pattern(r"\s*\(?(?:after(?:wards)?|now|new|today|later|optimi[sz]ed)\b", IGNORECASE)
 
 
 def _by_tense(two: TwoFigures) -> Effect | None:
-    """`took 20 s, now 5 s`, `20 s before, 5 s after`."""
-    if not two.has_units:
-        return None
-    if _LATER.fullmatch(two.glue) and _EARLIER.search(two.left):
-        return two.whole
-    tagged = _TAGGED_BEFORE.fullmatch(two.glue) and _TAGGED_AFTER.match(two.text, two.second.end)
-    return two.whole if tagged else None
+    """`took 20 s, now 5 s`."""
+    is_later = two.has_units and _LATER.fullmatch(two.between) and _EARLIER.search(two.left)
+    return two.whole if is_later else None
 
 
-_CONTRAST = pattern(
-    rf"[^.;\n\d]{{0,40}}(?:[;,:—–]\s+(?:the |it |they |that )?(?:old|previous(?:ly)?|former(?:ly)?|before|earlier|used to)\b"
-    rf"[^.;\n\d]{{0,40}}|\bwhere (?:it|they|this|that) (?:took|needed|used|was|were)\s+){DECOR}{HEDGE}{DECOR}",
-    IGNORECASE,
-)
-
-
-def _by_contrast(two: TwoFigures) -> Effect | None:
-    """`in 0.4 s; the old code took 95 s`, `7 minutes where they took 40`."""
-    has_unit = two.first.metric is not None
-    contrasts = has_unit and not _EARLIER.search(two.left) and _CONTRAST.fullmatch(two.glue)
-    return Effect(two.first.start, two.second.end, two.second, two.first) if contrasts else None
-
-
-_RULES: tuple[Callable[[TwoFigures], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense, _by_contrast)
+_RULES: tuple[Callable[[TwoFigures], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense)
 """What makes a pair of two quantities, in the order asked."""
 
 
 _BRACKETED_FORMER = pattern(r"\s*\((?:was|from)\b")
-_REMARK = pattern(r"\s*\([^()\n]{1,60}\)\s")
 
 
 def _skips(text: str, three: list[Quantity]) -> bool:
@@ -271,8 +219,7 @@ def _skips(text: str, three: list[Quantity]) -> bool:
         return False
     if three[1].unit is not None:
         return three[1].metric is not three[0].metric
-    remark = _REMARK.match(text, three[0].end, three[2].start)
-    return bool(remark and remark.end() > three[1].end) or bool(_BRACKETED_FORMER.match(text, three[0].end, three[1].start))
+    return _BRACKETED_FORMER.match(text, three[0].end, three[1].start) is not None
 
 
 def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
@@ -297,8 +244,7 @@ _SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(
 
 _GAP = pattern(rf"{_SPREAD}[ \t]+")
 _WIDE_GAP = pattern(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
-_LAST_COLUMN = pattern(r"[ \t]*(?:$|\||[^\n(]{0,24}\))", MULTILINE)
-_BEHIND_A_SIGN = pattern(r"[ \t]*(?:$|\||\(p=)", MULTILINE)
+_LAST_COLUMN = pattern(r"[ \t]*(?:$|\||\(p=|[^\n(]{0,24}\))", MULTILINE)
 _SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
 _FEW = 4
@@ -316,7 +262,7 @@ def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
 
 
 def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effect | None:
-    signed = bool(change.sign) and bool(_BEHIND_A_SIGN.match(text, change.end))
+    signed = bool(change.sign) and bool(_LAST_COLUMN.match(text, change.end))
     gap = (_GAP if signed else _WIDE_GAP).fullmatch(text, first.end, second.start)
     behind = _GAP.match(text, second.end, change.start)
     if gap is None or not (signed or (first.unit and _LAST_COLUMN.match(text, change.end))):
@@ -370,7 +316,6 @@ def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect
 
 
 _FACTOR = pattern(r"\b(?:factor|speed-?up) of\s+$", IGNORECASE)
-_OTHER_END = pattern(r"\s(?:to|and)\s(?P<high>\d{1,6}(?:\.\d{1,6})?)\b(?!\s*(?:ms|s|sec|%)\b)")
 
 
 def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
@@ -380,8 +325,7 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
     )
     if not is_factor:
         return quantity
-    to = _OTHER_END.match(text, quantity.end)
-    return quantity._replace(kind=Kind.TIMES, high=float(to["high"]), end=to.end()) if to else quantity._replace(kind=Kind.TIMES)
+    return quantity._replace(kind=Kind.TIMES)
 
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|tests?)\b)"
@@ -411,15 +355,6 @@ def _left_over(place: Place) -> Effect | None:
     """`reduced to 25% of the original`."""
     found = _SHARE.search(place.left) if place.behind(_OF) else None
     return place.effect(found.start(), place.quantity.end, Sense.SHARE, "to") if found else None
-
-
-_RAISED = pattern(rf"\b(?!up\b)(?:{VERBS[Sense.RISE]}|{VERBS[Sense.GAIN]})\b[^.;\n]{{0,50}}\bto\s+{HEDGE}$", IGNORECASE)
-
-
-def _raised(place: Place) -> Effect | None:
-    """`lifts throughput to 2.7x`."""
-    found = _RAISED.search(place.left) if place.quantity.kind is Kind.TIMES else None
-    return place.effect(found.start(), place.quantity.end, Sense.RISE, "to") if found else None
 
 
 _NAMED = pattern(
@@ -466,21 +401,6 @@ def _last(pattern: Pattern[str], text: str) -> Match[str] | None:
 
 
 _APPLIED = pattern(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against)\b")
-_GAVE = pattern(rf"\b(?:gave|gives?|got|yield(?:s|ed)?|achiev(?:es|ed)|delivers?|reach(?:es|ed))\s+(?:an?\s+)?{HEDGE}$", IGNORECASE)
-
-
-def _given(place: Place) -> Effect | None:
-    """`memoising it gave 1.6x on q64`."""
-    found = _GAVE.search(place.left) if place.quantity.kind is Kind.TIMES and place.behind(_APPLIED) else None
-    return place.effect(place.before, place.quantity.end, Sense.GAIN, "gave") if found else None
-
-
-_CHINESE = pattern(r"(?:(?P<FALL>降低|减少|缩短|下降|减小|节省)|(?P<GAIN>提升|提高|加速|加快|快))了?\s*(?:约|大约|近|超过)?\s*$")
-
-
-def _changed_in_chinese(place: Place) -> Effect | None:
-    found = _CHINESE.search(place.left)
-    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name]) if found else None
 
 
 def _signed(place: Place) -> Effect | None:
@@ -493,27 +413,11 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
     _compared,
     _multiplied,
     _left_over,
-    _raised,
     _named,
     _changed_by,
-    _changed_in_chinese,
-    _given,
     _signed,
 )
 """What makes an effect of a multiplier or percentage, in the order asked."""
-
-_DELTA = pattern(r"[\s*_`]*\((?P<percent>[+−-]\d[\d.]*\s?%)\)")
-
-
-def _with_delta(place: Place) -> Effect | None:
-    """`1374.9M trits/sec (+23.2%)`: the figure after, and its change."""
-    found = place.behind(_DELTA, 24)
-    if found is None or place.quantity.unit is None:
-        return None
-    percent = next(quantities(place.text, found.start("percent"), found.end("percent")))
-    sense = Sense.RISE if percent.sign == "+" else Sense.FALL
-    return Effect(place.quantity.start, found.end(), after=place.quantity, change=percent, sense=sense, word=percent.sign)
-
 
 _UNMOVED = pattern(
     r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
@@ -547,33 +451,19 @@ def _saved(place: Place) -> Effect | None:
     return None
 
 
-_OF_VALUES: tuple[Callable[[Place], Effect | None], ...] = (_with_delta, _unmoved, _saved)
+_OF_VALUES: tuple[Callable[[Place], Effect | None], ...] = (_unmoved, _saved)
 """What makes an effect of a single figure, in the order asked."""
 
 _COORDINATES = pattern(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
-_COORDINATED_BY = pattern(r"(?:[^.;\n]|\.(?=\d)){0,60}?(?:,\s*and|,|\band)\s+(?:[\w./`-]+\s+){1,3}by\s+[*_`~≈]*")
 
 
 def coordinated(text: str, quantity: Quantity, last: Effect | None) -> Effect | None:
-    """`8.2x speedup for reads and 7.6x for writes`, `speeds up a by 12% and b by 9%`: the second takes its word from the first."""
-    if last is None or quantity.kind is Kind.VALUE:
+    """`8.2x speedup for reads and 7.6x for writes`: the second takes its word from the first."""
+    if last is None or last.is_pair or last.change is None or quantity.kind is Kind.VALUE or last.change.kind is not quantity.kind:
         return None
-    if last.is_pair:
-        return _coordinated_with_pair(text, quantity, last)
-    if last.change is None or last.change.kind is not quantity.kind:
-        return None
-    is_applied = _COORDINATES.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)
-    if not is_applied and not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
+    if not (_COORDINATES.fullmatch(text, last.end, quantity.start) and _APPLIED.match(text, quantity.end)):
         return None
     return Effect(quantity.start, quantity.end, change=quantity, sense=last.sense, word=last.word)
-
-
-def _coordinated_with_pair(text: str, quantity: Quantity, last: Effect) -> Effect | None:
-    """`tokens fall from 48k to 9k and the bill by 70%`: the verb of the pair holds for the percentage too."""
-    if last.change or last.before is None or last.after is None or not _COORDINATED_BY.fullmatch(text, last.end, quantity.start):
-        return None
-    sense = Sense.FALL if last.after.scaled() < last.before.scaled() else Sense.RISE
-    return Effect(quantity.start, quantity.end, change=quantity, sense=sense, word="by")
 
 
 # --- changes told without a numeral

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from re import IGNORECASE
 from typing import NamedTuple
 
-from ingest.claims.judge import agrees
+from ingest.claims.judge import SIGNS, agrees
 from ingest.claims.numbers import Effect, Kind, Quantity, quantities, unit
 from ingest.claims.readings import effects
 from ingest.claims.sides import ordered_by_sign
@@ -39,8 +39,6 @@ _RULE = pattern(r"[ \t]*\|[\s:|-]+$")
 _COLUMN = pattern(rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))\b", IGNORECASE)
 _UNIT_OF_HEAD = pattern(r"[(\[,]\s*(?P<unit>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?$")
 """`Before (ms)`: the unit that the figures of the column leave out."""
-
-_BASE_ROW = pattern(r"baseline|reference", IGNORECASE)
 
 
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str]]:
@@ -96,7 +94,7 @@ def _effects(text: str, row: tuple[Cell, ...], columns: Columns) -> Iterator[Eff
         yield from (_with_next_cell(effect, row) for effect in pairs)
     elif (effect := _by_heads(row, columns) or _by_agreement(row, columns)) is not None:
         yield effect
-    elif inline:
+    elif inline and (columns.change is None or any(effect.word not in SIGNS for effect in inline)):
         yield from inline
     elif (effect := _change_alone(row, columns)) is not None:
         yield effect
@@ -172,22 +170,18 @@ def _is_pair(before: Quantity, after: Quantity) -> bool:
 def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
     """A column of speedups without figures. The row that all others are compared with claims nothing."""
     found = _change(row, columns.change)
-    shares = [quantity for cell in row for quantity in cell.quantities if quantity.kind is Kind.PERCENT]
-    if (
-        found is None
-        or columns.change is None
-        or len(shares) > 1
-        or _BASE_ROW.search(row[columns.change].words)
-        or _BASE_ROW.search(row[0].words)
-    ):
+    if found is None or columns.change is None or sum(one.kind is Kind.PERCENT for cell in row for one in cell.quantities) > 1:
         return None
     change, end = found
     if change.kind is Kind.TIMES and change.low == change.high == 1:
         return None
+    head, is_less = columns.heads[columns.change], change.sign in ("-", "−")
     sense = Sense.LOSS if columns.is_reciprocal else Sense.GAIN
-    if change.kind is Kind.PERCENT:
-        sense = Sense.FALL if change.sign in ("-", "−") else Sense.RISE if change.sign else sense
-    return Effect(change.start, end, change=change, sense=sense, word=columns.heads[columns.change].lower())
+    if change.kind is Kind.PERCENT and change.sign and not _GAINS.search(head):
+        sense = Sense.FALL if is_less is not bool(_FALLS.search(head)) else Sense.RISE
+    elif change.kind is Kind.PERCENT and (is_less or _FALLS.search(head)):
+        sense = Sense.LOSS if _GAINS.search(head) else Sense.FALL
+    return Effect(change.start, end, change=change, sense=sense, word=head.lower())
 
 
 def _words(row: tuple[Cell, ...], columns: Columns, effect: Effect) -> str:

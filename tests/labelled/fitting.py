@@ -94,7 +94,9 @@ def scored(texts: Sequence[Text], names: Sequence[str], by: np.ndarray, threshol
     """Return the scores of all claims and of speedups with at least that confidence."""
     verdicts: tuple[list[Any], list[Any]] = [], []
     for text in texts:
-        sums = [by[0] + sum(weight * features.get(name, 0.0) for name, weight in zip(names, by[1:], strict=True)) for features in text.features]
+        sums = [
+            by[0] + sum(weight * features.get(name, 0.0) for name, weight in zip(names, by[1:], strict=True)) for features in text.features
+        ]
         shown = [claim for claim, value in zip(text.claims, sums, strict=True) if 1 / (1 + np.exp(-value)) >= threshold]
         verdicts[0].append(judge(text.labelled, shown))
         verdicts[1].append(judge(text.labelled, shown, SPEEDUPS))
@@ -111,13 +113,17 @@ def main() -> None:
     there = weights()["confidence"]
     names = sorted(there.keys() - {"intercept"})
     start = np.array([there["intercept"], *(there.get(name, 0.0) for name in names)])
-    others = {name: moved([text for other, texts in files.items() if other != name for text in texts] or every, names, start) for name in files}
+    others = {
+        name: moved([text for other, texts in files.items() if other != name for text in texts] or every, names, start) for name in files
+    }
     for threshold in THRESHOLDS:
         both = {name: scored(texts, names, others[name], threshold) for name, texts in files.items()}
         pooled = [Score(tuple(verdict for scores in both.values() for verdict in scores[index].verdicts)) for index in (0, 1)]
         for name, (one, speedups) in {**both, "all": (pooled[0], pooled[1])}.items():
             alarms = sum(verdict.false_alarm for verdict in one.verdicts)
-            print(f"{threshold:.2f} {name:8} P {one.precision:.3f} R {one.recall:.3f} F1 {one.f1:.3f} speedups {speedups.f1:.3f} alarms {alarms}")
+            print(
+                f"{threshold:.2f} {name:8} P {one.precision:.3f} R {one.recall:.3f} F1 {one.f1:.3f} speedups {speedups.f1:.3f} alarms {alarms}"
+            )
     if options.write:
         found = dict(zip(["intercept", *names], moved(every, names, start), strict=True))
         ranked = sorted(found.items(), key=lambda pair: (pair[0] != "intercept", -abs(pair[1])))

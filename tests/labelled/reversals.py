@@ -37,7 +37,9 @@ def _figures(draw: random.Random, *, more_is_better: bool) -> tuple[int, int, fl
 
 def tables(draw: random.Random) -> Case:
     """A row with both figures and their change, below names that may say nothing."""
-    names = draw.choice([("CPU", "GPU"), ("fp32", "int8"), ("Python", "Rust"), ("v1.2.0", "v1.3.0"), ("Before", "After"), ("main", "branch")])
+    names = draw.choice(
+        [("CPU", "GPU"), ("fp32", "int8"), ("Python", "Rust"), ("v1.2.0", "v1.3.0"), ("Before", "After"), ("main", "branch")]
+    )
     subject, unit, more_is_better = draw.choice(MEASURES)
     before, after, ratio = _figures(draw, more_is_better=more_is_better)
     rise, gain = after / before - 1, after / before - 1 if more_is_better else 1 - after / before
@@ -54,10 +56,24 @@ def tables(draw: random.Random) -> Case:
     return Case("perf: lookups\n\n" + "\n".join(lines), ratio)
 
 
+def changes(draw: random.Random) -> Case:
+    """A table with nothing but the change: of the figures, of how good they are, or of how much less they are."""
+    subject, _, more_is_better = draw.choice(MEASURES)
+    before, after, ratio = _figures(draw, more_is_better=more_is_better)
+    rise, gain = after / before - 1, after / before - 1 if more_is_better else 1 - after / before
+    header, change = draw.choice([("Change", f"{rise:+.1%}"), ("Improvement", f"{gain:+.1%}"), ("Speedup", f"{ratio:.2f}x")])
+    if header == "Improvement":  # 20 % better, in whatever way
+        ratio = 1 + gain if gain > 0 else 1 / (1 - gain)
+    return Case(f"perf: lookups\n\n| Metric | {header} |\n|---|---|\n| {subject} | {change} |", ratio)
+
+
 def named_sides(draw: random.Random) -> Case:
     """Both sides with their figures in one sentence, in any order."""
     before, after = draw.sample(range(2, 900), 2)
-    noun, verb = draw.choice(["execution time", "loop", "kernel", "version"]), draw.choice([" was ", " took ", " needs ", ": ", " at ", " ran in "])
+    noun, verb = (
+        draw.choice(["execution time", "loop", "kernel", "version"]),
+        draw.choice([" was ", " took ", " needs ", ": ", " at ", " ran in "]),
+    )
     join = draw.choice([", ", "; ", " vs ", " and ", " whereas ", " compared to "])
     clauses = [f"{draw.choice(BASELINES)} {noun}{verb}{before} ms", f"{draw.choice(CANDIDATES)} {noun}{verb}{after} ms"]
     if draw.random() < 0.5:
@@ -103,7 +119,9 @@ def two_lines(draw: random.Random) -> Case:
     """A line for each side, in any order, perhaps with a third for the change."""
     subject, unit, more_is_better = draw.choice(MEASURES)
     before, after, ratio = _figures(draw, more_is_better=more_is_better)
-    names = draw.choice([("Before", "After"), ("Old", "New"), ("Baseline", "Optimized"), ("main", "this branch"), ("Without cache", "With cache")])
+    names = draw.choice(
+        [("Before", "After"), ("Old", "New"), ("Baseline", "Optimized"), ("main", "this branch"), ("Without cache", "With cache")]
+    )
     bullet = draw.choice(["- ", "", "* "])
     lines = [f"{bullet}{names[0]}: {before} {unit}", f"{bullet}{names[1]}: {after} {unit}"]
     if draw.random() < 0.5:
@@ -113,12 +131,12 @@ def two_lines(draw: random.Random) -> Case:
     return Case(f"perf: lookups\n\n{subject}:\n" + "\n".join(lines), ratio)
 
 
-KINDS: tuple[Callable[[random.Random], Case], ...] = (tables, named_sides, subjects, sentences, two_lines)
+KINDS: tuple[Callable[[random.Random], Case], ...] = (tables, changes, named_sides, subjects, sentences, two_lines)
 
 
 def cases(kind: Callable[[random.Random], Case], count: int = TEXTS) -> Iterator[Case]:
     """So many texts of the kind, always the same ones."""
-    draw = random.Random(kind.__name__)  # noqa: S311  no secret
+    draw = random.Random(kind.__name__)
     return (kind(draw) for _ in range(count))
 
 
