@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from app.cli.main import cli
 from ingest.claims import Claim, extract
-from ingest.claims.extraction import MOST_CLAIMS
-from ingest.claims.find.passages import passages
-from ingest.claims.find.triggers import find_triggers
-from ingest.claims.numbers.quantities import Kind, quantities
+from ingest.claims.extract import MOST_CLAIMS
+from ingest.claims.numbers import Kind, quantities
+from ingest.claims.search import find_triggers, passages
 from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
 from tests.conftest import SAMPLES
 

@@ -255,6 +255,9 @@ _NOUNS = pattern(f"(?<![a-z])(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
 SIGNS = ("+", "-", "−")
 """The words of comparison of a signed percentage: `−30%`."""
 
+_BURDEN = pattern(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
+"""What is done per second without being of use to anybody."""
+
 _AFTERWARDS = 25
 """Characters behind a figure in which a noun is taken to be that of the figure."""
 
@@ -279,7 +282,7 @@ class Measure(NamedTuple):
 
 def measure_of(effect: Effect, around: Around) -> Measure | None:
     """Return what changed; None if it is no performance quantity."""
-    if (effect.before or effect.after) and is_a_setting(around):
+    if (effect.before or effect.after) and is_a_setting(effect, around):
         return None
     if named := _unit_metric(effect):
         metric = _of_unit(named, effect, around)
@@ -301,6 +304,8 @@ def _of_unit(named: ClaimMetric, effect: Effect, around: Around) -> ClaimMetric 
     """Return the metric of figures whose unit names one: bytes may be a size, `faults/s` are operations."""
     if named is ClaimMetric.MEMORY:
         return _of_bytes(around)
+    if named is ClaimMetric.THROUGHPUT and _BURDEN.search(around.left[-40:]):
+        return ClaimMetric.OPERATIONS
     if named is ClaimMetric.THROUGHPUT and effect.before and effect.before.low == 0:  # what was not there before
         return None
     return named
@@ -435,13 +440,37 @@ _BRACKET = pattern(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} 
 _CORRECTED = pattern(r"[\s(\[]*fixed\b")
 
 
-def is_a_setting(around: Around) -> bool:
-    """Whether the words around the figures are of a setting, a limit or a corrected error: `timeout 30s → 60s`."""
+_SPENT = pattern(
+    rf"(?<![a-z])(?:{METRICS[ClaimMetric.TIME]}|{METRICS[ClaimMetric.COST]})|regress|peak|rss|usage|uses?\b|using|footprint|resident|binary|bundle"
+    r"|gr[oe]w|needs?\b|churn|worse|token|\bper (?:run|call|request|month|day|review)\b"
+)
+"""Words that say that time, bytes or money are spent, and not allowed."""
+
+_REDUCED = pattern(r"(?:reduc|lower|decreas|shorten)\w*[\s*_`]*$")
+_DAYS = frozenset({"d", "day", "days"})
+
+
+def is_a_setting(effect: Effect, around: Around) -> bool:
+    """Whether the figures are of a setting, a limit or a corrected error: `timeout 30s → 60s`, `kept 14 days (was 90 days)`."""
     behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
-    if _CORRECTED.match(behind) or _SETTINGS.search(behind[:_AFTERWARDS]):
+    if _CORRECTED.match(behind) or _SETTINGS.search(behind[:_AFTERWARDS]) or _is_set(effect, around):
         return True
     before = f"{around.sentence[-120:]} {around.inside}"
     return _SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before) is not None
+
+
+def _is_set(effect: Effect, around: Around) -> bool:
+    """Whether the pair is of days or money, or grows from one round figure to another, and no word says that they are spent."""
+    before, after = effect.before, effect.after
+    if before is None or after is None or before.unit is None:
+        return False
+    grows = before.metric in (ClaimMetric.TIME, ClaimMetric.MEMORY) and after.scaled()[0] > before.scaled()[1]
+    if grows and _REDUCED.search(around.left):  # `reduced from 1s to 5s` is of how often something happens
+        return True
+    is_open = grows and is_round(before) and is_round(after) and not (around.is_table or effect.change or effect.is_order_open)
+    if not (is_open or before.metric is ClaimMetric.COST or before.unit.name in _DAYS):
+        return False
+    return not any(map(_SPENT.search, (around.left[-100:], around.inside, around.right)))
 
 
 def is_round(figure: Quantity) -> bool:

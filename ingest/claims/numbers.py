@@ -63,7 +63,7 @@ _SIZES = {
     ),
     **_each(ClaimMetric.OTHER, {"ma mw mah": 1e-3, "w j wh watts joules": 1.0, "kw kj kwh": 1e3}),
     **_each(ClaimMetric.TOKENS, {"token tokens": 1.0}),
-    **_each(ClaimMetric.COST, {"usd dollars cents": 1.0}),
+    **_each(ClaimMetric.COST, {"usd dollars": 1.0, "cents": 0.01}),
     **_each(
         ClaimMetric.OPERATIONS,
         {
@@ -232,7 +232,7 @@ def _matches(text: str, start: int, end: int) -> Iterator[Match[str]]:
         floor = found.end() if found and found.end() > digit.start() else digit.end()
 
 
-def _in_words(match: Match[str]) -> Quantity:
+def _in_words(match: Match[str]) -> Quantity | None:
     """`1m30s`, `2h10m`, `three times`, `sub-second`."""
     sign, start, end = match["sign"] or "", match.start(), match.end()
     if match["minutes"]:
@@ -242,7 +242,8 @@ def _in_words(match: Match[str]) -> Quantity:
         hours = float(match["hours"]) + float(match["hour_minutes"]) / 60
         return Quantity(start, end, Kind.VALUE, hours, hours, unit("h"), bool(match["mark"]), sign)
     if match["word"]:
-        factor = _WORDS[match["word"].lower()]
+        if (factor := _WORDS.get(match["word"].lower())) is None:  # `ſix`, which has the letters of `six` by Unicode's rules of case
+            return None
         return Quantity(start, end, Kind.TIMES, factor, factor, None, bool(match["mark"]), sign)
     return Quantity(start, end, Kind.VALUE, 1.0, 1.0, unit(f"{match['below'] or ''}second"), True, sign)
 

@@ -24,7 +24,7 @@ _NUMBER_STARTS = (
     *_DIGITS, *"~≈<>$(", *(f"`{digit}" for digit in _DIGITS), "**", "about ", "around ", "roughly ", "nearly ", "under ", "over ", "only ",
     "just ", "sub-",
 )  # fmt: skip
-_BEHIND_A_DIGIT = ("x", "X", "%", "×", " x ", " %", " ×", "倍", " 倍", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so")
+_BEHIND_A_DIGIT = ("x", "X", "%", "×", " x ", " %", " ×", " percent", " Prozent", "-fold", "fold", "-mal ", " mal ", "mal so")
 _ARROWS = ("→", "->", "=>", "⇒", "➜", "➔", "⟶", "➡", "➡️")
 _BEFORE_A_NUMBER = (
     "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to", "compared with",
@@ -39,8 +39,7 @@ _WORDS = (
     "two-thirds", "two thirds", "a quarter", "against ", "efore:", "efore**:", "efore |", "| before", "| Before", "| main", "| Main",
     "| baseline", "| Baseline", "| base ", "| old", "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable",
     "no significant", "no change", "(unchanged", "times faster", "times slower", "times less", "times more", "times fewer", "times smaller",
-    "times lower", "times higher", "times as", *(f"{word}fold" for word in NUMBER_WORDS), "mal so schnell", "mal schneller", "降", "减少",
-    "缩短",
+    "times lower", "times higher", "times as", *(f"{word}fold" for word in NUMBER_WORDS), "mal so schnell", "mal schneller",
 )  # fmt: skip
 
 

@@ -37,6 +37,8 @@ def ordered_by_names(text: str, first: Quantity, second: Quantity, left: str) ->
     """Return the pair of two neighbouring figures if the name of a side is beside each of them; `left` is the text before the first."""
     between = text[first.end : second.start]
     one, other = _NAME.search(left), _THEN_NAME.fullmatch(between)
+    if other and other["baseline"] and not one:  # `in 0.4 s; the old code took 95 s`
+        return Effect(first.start, second.end, second, first)
     if not (one and other):
         one, other = _NAME_BEHIND.match(between), _NAME_BEHIND.match(text, second.end)
         if one and not _THEN_FIGURE.fullmatch(between, one.end()):
