@@ -18,7 +18,7 @@ percentage. An *effect* is a pair, a change, or both, as written. A *trigger* is
 | 7 confidence and scope, fitted | `model`, `weights.toml` | a claim is hidden, or shown that is none |
 | 8 claims without a number | `qualitative` | `eliminates allocations` |
 
-All words are in `words.toml`. `extract` puts it together. The rules are frozen: docs/claims.md says what a change must show.
+All words are in `words.toml`. `extraction` puts it together. The rules are frozen: docs/claims.md says what a change must show.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def extract(text: str, least_confidence: float = SHOWN_FROM) -> tuple[Claim, ...
 
     Claims with a number have at least `least_confidence`; 0 gives all that are read.
     """
-    from ingest.claims.extract import claims_of  # noqa: PLC0415  whoever only names a claim needs none of the rules
+    from ingest.claims.extraction import claims_of  # noqa: PLC0415  whoever only names a claim needs none of the rules
 
     return claims_of(text, least_confidence)
 

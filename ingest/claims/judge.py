@@ -252,7 +252,7 @@ def with_trailing_bracket(text: str, effect: Effect, end: int) -> Effect:
 
 _GROUPS = "|".join(f"(?P<{metric.name}>{words})" for metric, words in METRICS.items())
 _NOUNS = pattern(f"(?<![a-z])(?:{_GROUPS}|(?P<NONE>{NOT_PERFORMANCE}))")
-SIGNS = ("+", "-", "−")
+SIGNS = ("+", "-")
 """The words of comparison of a signed percentage: `−30%`."""
 
 _BURDEN = pattern(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
@@ -262,7 +262,7 @@ _AFTERWARDS = 25
 """Characters behind a figure in which a noun is taken to be that of the figure."""
 
 _OF_TIME = (
-    "fast", "quick", "slow", "speed", "高速", "快", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent",
+    "fast", "quick", "slow", "speed", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent",
 )  # fmt: skip
 """Comparisons that are of time by themselves."""
 
@@ -396,7 +396,7 @@ def _unnamed(effect: Effect, around: Around) -> Measure | None:
         if effect.word.startswith(words):
             return Measure(metric, "comparison")
     if effect.change is not None and effect.change.kind is Kind.TIMES:
-        if effect.word.startswith("improvement"):
+        if effect.word.startswith(("improvement", "gain", "boost")):
             return Measure(ClaimMetric.TIME, "comparison")
         if effect.word == "fewer":
             return Measure(ClaimMetric.OPERATIONS, "comparison")

@@ -30,11 +30,11 @@ _SIZES = {
         {
             "ns nsec nanosecond nanoseconds": 1e-9,
             "µs μs us usec microsecond microseconds": 1e-6,
-            "ms msec msecs millisecond milliseconds 毫秒": 1e-3,
-            "s sec secs second seconds 秒": 1.0,
-            "m min mins minute minutes 分钟": 60.0,
-            "h hr hrs hour hours 小时": 3600.0,
-            "d day days 天": 86400.0,
+            "ms msec msecs millisecond milliseconds": 1e-3,
+            "s sec secs second seconds": 1.0,
+            "m min mins minute minutes": 60.0,
+            "h hr hrs hour hours": 3600.0,
+            "d day days": 86400.0,
         },
     ),
     **_each(
@@ -78,7 +78,6 @@ _PER_TIME = {
     "s": 1.0,
     "sec": 1.0,
     "second": 1.0,
-    "秒": 1.0,
     "min": 60.0,
     "minute": 60.0,
     "h": 3600.0,
@@ -90,7 +89,7 @@ _PER_TIME = {
 _DAYS = ("day", "night")
 """`3 GB/day` is the volume of a log, no throughput."""
 
-SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "万": 1e4}
+SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 """Suffixes of a number."""
 
 
@@ -167,7 +166,7 @@ _QUANTITY = pattern(
     rf"""
     (?<![A-Za-z0-9_./\#,\\])
     (?P<mark>[~≈≤≥∼]\s?|(?<![-=<>])[<>]\s?)?
-    (?P<sign>[+\-−])?
+    (?P<sign>[+\-−–])?
     (?P<money>\$)?
     (?:
       (?P<word>{"|".join(_WORDS)})(?:[\s-]times|-?fold|mal)\b
@@ -176,12 +175,11 @@ _QUANTITY = pattern(
     |
       (?P<hours>\d{{1,3}})\s?h\s?(?P<hour_minutes>\d{{1,2}})\s?m(?:in)?\b
     |
-      (?P<minutes>\d{{1,4}})\s?(?:m|min)\s?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec)?\b
+      (?P<minutes>\d{{1,4}})\s?(?:m|min)\s?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
     |
-      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG万])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[x×%])\s-\s(?=[\d.]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG万])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
-      (?P<unit>\s?[%×٪](?!\d)|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?倍|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
-        |\s?(?:毫秒|秒|分钟|小时)
+      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[x×%])\s-\s(?=[\d.]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?P<unit>\s?[%×٪](?!\d)|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
         |/(?:s|sec|min|h)(?![\w/])
         |(?:[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
@@ -194,7 +192,7 @@ _QUANTITY = pattern(
 _GOES_ON = pattern(r"[^\W_]|/\d")
 """`3rd`, `1/60`: the number is part of a word or of a fraction."""
 
-_MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal", "倍"}
+_MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal"}
 _PERCENT = {"%", "٪", "percent", "Percent", "Prozent"}
 _MOST_MINUTES = 240
 """`512m` is no time but memory."""
@@ -213,7 +211,8 @@ def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
 
 _DIGIT = pattern(r"[0-9]")
 _OF_WORDS = ("times", "fold", "mal", "sub-", "Times", "Sub-")
-_MARKS = frozenset("~≈≤≥∼<>+-−$ ")
+_SIGNS = {"+": "+", "-": "-", "−": "-", "–": "-"}
+_MARKS = frozenset("~≈≤≥∼<>+-−–$ ")
 
 
 def _matches(text: str, start: int, end: int) -> Iterator[Match[str]]:
@@ -234,7 +233,7 @@ def _matches(text: str, start: int, end: int) -> Iterator[Match[str]]:
 
 def _in_words(match: Match[str]) -> Quantity | None:
     """`1m30s`, `2h10m`, `three times`, `sub-second`."""
-    sign, start, end = match["sign"] or "", match.start(), match.end()
+    sign, start, end = _SIGNS.get(match["sign"] or "", ""), match.start(), match.end()
     if match["minutes"]:
         seconds = float(match["minutes"]) * 60 + float(match["seconds"])
         return Quantity(start, end, Kind.VALUE, seconds, seconds, unit("s"), bool(match["mark"]), sign)
@@ -259,7 +258,7 @@ def _quantity(match: Match[str]) -> Quantity | None:
         return None
     hedged = bool(match["mark"] or match["plus"] or match["low_plus"] or match["high_plus"])
     high = max(low, high)  # 2026-01, lines 47-12: no range
-    return Quantity(match.start(), end, kind, low, high, named, hedged, match["sign"] or "")
+    return Quantity(match.start(), end, kind, low, high, named, hedged, _SIGNS.get(match["sign"] or "", ""))
 
 
 def _number(digits: str, scale: str | None) -> float:

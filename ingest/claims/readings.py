@@ -116,9 +116,9 @@ _NAME_GOES_ON = pattern(r"-[A-Za-z]|\.[A-Za-z]")
 """`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
 
 
-_FROM = pattern(rf"\b(?:from|(?<!factor )of|von|de|desde)\s+{DECOR}{HEDGE}{DECOR}$|从\s*$", IGNORECASE)
+_FROM = pattern(rf"\b(?:from|(?<!factor )of|von|de|desde)\s+{DECOR}{HEDGE}{DECOR}$", IGNORECASE)
 _TO = pattern(
-    rf"{SAME_SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+|降到|降至|降低到|减少到|到){DECOR}{HEDGE}{DECOR}",
+    rf"{SAME_SENTENCE}{{0,60}}?(?:\b(?:down\s+|up\s+)?(?:to|into|auf|à|a|para)\s+){DECOR}{HEDGE}{DECOR}",
     IGNORECASE,
 )
 
@@ -293,7 +293,7 @@ def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect
     return next((effect for rule in rules if (effect := rule(place))), None) or coordinated(text, quantity, last)
 
 
-_FACTOR = pattern(r"\b(?:factor|speed-?up) of\s+$", IGNORECASE)
+_FACTOR = pattern(r"\b(?:factor|speed[- ]?up) of\s+$", IGNORECASE)
 
 
 def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:

@@ -28,7 +28,7 @@ _BEHIND_A_DIGIT = ("x", "X", "%", "×", " x ", " %", " ×", " percent", " Prozen
 _ARROWS = ("→", "->", "=>", "⇒", "➜", "➔", "⟶", "➡", "➡️")
 _BEFORE_A_NUMBER = (
     "from", "down to", "drops to", "to", "vs", "vs.", "versus", "against", "instead of", "rather than", "compared to", "compared with",
-    "was", "now", "took", "takes", "factor of", "speedup of", "speed-up of", "saves", "Saves", "saving", "liminates",
+    "was", "now", "took", "takes", "factor of", "speedup of", "speed-up of", "speed up of", "saves", "Saves", "saving", "liminates",
     "nchanged at",
     "not the", "efore",
 )  # fmt: skip
@@ -38,19 +38,22 @@ _WORDS = (
     "twice", "Twice", "half", "Half", "halv", "Halv", "doubl", "Doubl", "tripl", "Tripl", "quadrupl", "Quadrupl", "of magnitude", "a third",
     "two-thirds", "two thirds", "a quarter", "against ", "efore:", "efore**:", "efore |", "| before", "| Before", "| main", "| Main",
     "| baseline", "| Baseline", "| base ", "| old", "| Old", "| Original", "BEFORE", "aseline", "riginal:", "(before", "no measurable",
-    "no significant", "no change", "(unchanged", "times faster", "times slower", "times less", "times more", "times fewer", "times smaller",
+    "no significant", "no change", "(unchanged", "times faster", "times quick",
+    "times slower", "times less", "times more", "times fewer", "times smaller",
     "times lower", "times higher", "times as", *(f"{word}fold" for word in NUMBER_WORDS), "mal so schnell", "mal schneller",
 )  # fmt: skip
 
 
 _OF_BASELINE = (
-    "ld:", " old ", "Old ", "(old", "riginal ", "aseline", "noptimi", "aive ", "egacy ", "revious ", "ain:", "aster:", "on main",
+    "ld:", " old ", "Old ", "(old", "riginal", "aseline", "noptimi", "aive", "egacy", "revious", "was:", "Was", "ain:", "aster:", "on main",
     "on master", "main ", "ithout ", "ithout:", "efore",
 )  # fmt: skip
 """Names of the baseline, which mark a claim only near a figure with a unit."""
 
 _NEAR = 40
-_FIGURE = pattern(r"\d ?(?:[nµum]?s|sec|min|h|[kKMGT]i?B|bytes|[\w ]{1,12}/s|[frqt]ps|calls|queries|allocs|requests)\b")
+_FIGURE = pattern(
+    r"\d\s?(?:[nµum]?s|m?sec\w*|min\w*|milli\w+|h|hours?|[kKMGT]i?B|\w*bytes|[\w ]{1,12}/s|[frqt]ps|calls|queries|alloc\w*|requests)\b"
+)
 _VAIN = pattern(
     r"\d{1,4}\.\d{1,4}\.\d|\d{4}-\d\d-\d\d|\d[\d,.]{0,9}[*`]{0,3} (?:tests?|pass(?:ed|ing)|assertions)\b"
     r"|%[)*_`]{0,3} (?:(?:line |branch )?coverage|complete(?! in)|success|done\b|wasted|of total)|[xX]\w"

@@ -107,5 +107,5 @@ def ordered_by_sign(pair: Effect, change: Quantity) -> Effect:
     """Return the pair with its figures in the order in which they move as the signed percentage says: `12 s | 15 s | +25%`."""
     assert pair.before
     assert pair.after
-    falls = change.sign in ("-", "−")
+    falls = change.sign == "-"
     return pair if (pair.after.scaled() < pair.before.scaled()) is falls else pair.reversed()

@@ -148,16 +148,16 @@ def _by_agreement(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
             continue
         head = columns.heads[index + 2] if index + 2 < len(columns.heads) else ""
         if _FALLS.search(head):
-            falls = change._replace(sign="+" if change.sign in ("-", "−") else "-")
+            falls = change._replace(sign="+" if change.sign == "-" else "-")
             return ordered_by_sign(pair, falls) if change.kind is Kind.PERCENT else pair
         if change.sign and not _GAINS.search(head):
             return ordered_by_sign(pair, change)
-        is_loss = change.high < 1 if change.kind is Kind.TIMES else change.sign in ("-", "−")
+        is_loss = change.high < 1 if change.kind is Kind.TIMES else change.sign == "-"
         return pair._replace(is_order_open=True, sense=Sense.LOSS if is_loss or columns.is_reciprocal else Sense.GAIN)
     return None
 
 
-_GAINS = pattern(r"improve|gain|speed-?up|faster|better", IGNORECASE)
+_GAINS = pattern(r"improve|gain|speed[- ]?up|faster|better", IGNORECASE)
 _FALLS = pattern(r"reduc|saving|saved|decrease|less", IGNORECASE)
 _RECIPROCAL = pattern(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", IGNORECASE)
 """Header cells above multipliers that say how much more is needed."""
@@ -175,7 +175,7 @@ def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
     change, end = found
     if change.kind is Kind.TIMES and change.low == change.high == 1:
         return None
-    head, is_less = columns.heads[columns.change], change.sign in ("-", "−")
+    head, is_less = columns.heads[columns.change], change.sign == "-"
     sense = Sense.LOSS if columns.is_reciprocal else Sense.GAIN
     if change.kind is Kind.PERCENT and change.sign and not _GAINS.search(head):
         sense = Sense.FALL if is_less is not bool(_FALLS.search(head)) else Sense.RISE

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ingest.claims
-from ingest.claims.extract import judged
+from ingest.claims.extraction import judged
 from ingest.claims.model import features_of, weights
 from ingest.claims.search import find_triggers
 from schemas.rows.claim import ClaimMetric
@@ -121,9 +121,8 @@ def main() -> None:
         pooled = [Score(tuple(verdict for scores in both.values() for verdict in scores[index].verdicts)) for index in (0, 1)]
         for name, (one, speedups) in {**both, "all": (pooled[0], pooled[1])}.items():
             alarms = sum(verdict.false_alarm for verdict in one.verdicts)
-            print(
-                f"{threshold:.2f} {name:8} P {one.precision:.3f} R {one.recall:.3f} F1 {one.f1:.3f} speedups {speedups.f1:.3f} alarms {alarms}"
-            )
+            figures = f"P {one.precision:.3f} R {one.recall:.3f} F1 {one.f1:.3f} speedups {speedups.f1:.3f} alarms {alarms}"
+            print(f"{threshold:.2f} {name:8} {figures}")
     if options.write:
         found = dict(zip(["intercept", *names], moved(every, names, start), strict=True))
         ranked = sorted(found.items(), key=lambda pair: (pair[0] != "intercept", -abs(pair[1])))
