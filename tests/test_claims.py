@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +15,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ingest.claims
 from app.cli.main import cli
 from ingest.claims import Claim, extract
 from ingest.claims.extraction import MOST_CLAIMS
@@ -516,3 +520,18 @@ def test_a_broken_line_is_reported_with_its_number(tmp_path: Path, line: str, sa
     assert getattr(done.exception, "exit_code", None) == 3
     assert "line 2" in str(done.exception)
     assert said in str(done.exception)
+
+
+def test_the_rules_stay_small() -> None:
+    """Frozen: docs/claims.md says what a rule must show to come in."""
+    files = [path for path in Path(ingest.claims.__file__).parent.iterdir() if path.suffix in (".py", ".toml")]
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    assert len(files) <= 15
+    assert sum(text.count("\n") for text in texts) <= 3500
+    assert sum(len(re.findall(r"\bpattern\(|re\.compile\(", text)) for text in texts) <= 120
+
+
+def test_who_only_names_a_claim_loads_no_rule() -> None:
+    """Commands that read a store import the findings, which name claims."""
+    loaded = "import sys; import ingest.findings.rules; print([name for name in sys.modules if name.startswith('ingest.claims.')])"
+    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout == "[]\n"

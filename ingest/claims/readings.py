@@ -469,9 +469,9 @@ _IDIOMS: tuple[tuple[str, float, Sense], ...] = (
     (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
     (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
     (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
-    (rf"\bdoubl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
-    (rf"\btripl(?:e[sd]?|ing){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
-    (rf"\bquadrupl(?:e[sd]?|ing){_OBJECT}{_NOUN}", 4, Sense.RISE),
+    (rf"\bdoubl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
+    (rf"\btripl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
+    (rf"\bquadrupl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}", 4, Sense.RISE),
     *((words, factor, Sense.FALL) for part, factor in _PARTS for words in _less_by(part)),
     *(
         (rf"\b(?:{count}) orders? of magnitude (?:\w+ )?(?:{COMPARISONS[sense]})", factor, sense)
