@@ -22,7 +22,7 @@ from ingest.claims.judge import (
     sense_of,
     with_trailing_bracket,
 )
-from ingest.claims.model import Candidate, confidence_of, features_of, scope_of
+from ingest.claims.model import Candidate, features_of, verdict
 from ingest.claims.numbers import Effect, Kind, Quantity, Unit, quantities
 from ingest.claims.printed import labelled_effects, reading_effects
 from ingest.claims.qualitative import qualitative
@@ -149,7 +149,7 @@ def _candidate(effect: Effect, measure: Measure, near: Around, evidence: Evidenc
 def _claim(text: str, candidate: Candidate) -> Claim:
     effect, measure, near, ends = candidate.effect, candidate.measure, candidate.near, candidate.ends
     is_range = ends is not None and ends[0] != ends[1]
-    features = features_of(candidate)
+    confidence, scope = verdict(features_of(candidate))
     return Claim(
         effect.start,
         effect.end,
@@ -164,11 +164,11 @@ def _claim(text: str, candidate: Candidate) -> Claim:
         _figure(effect.after, effect.unit) if effect.is_pair else None,
         effect.unit.name if effect.unit else None,
         candidate.evidence,
-        scope_of(features),
+        scope,
         is_hedged(effect, near),
         origin_of(effect, near),
         subject_of(near),
-        confidence_of(features),
+        confidence,
     )
 
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import tomllib
 from bisect import bisect_left
+from collections import defaultdict
 from functools import cache, lru_cache
 from importlib.resources import files
+from operator import itemgetter
 from typing import NamedTuple
 
 from ingest.claims.evidence import Around, lowered
@@ -37,34 +39,30 @@ class Candidate(NamedTuple):
 
 
 @cache
-def _search() -> tuple[LiteralSearch, list[tuple[str, ...]]]:
-    """Return the search for the words of all tags, and the tags of each word."""
+def _search() -> tuple[LiteralSearch, list[tuple[tuple[str, ...], bool]]]:
+    """Return the search for the words of all tags, and for each word its tags and whether it must be a whole word."""
     tags: dict[str, list[str]] = {}
     for tag, words in TAGS.items():
         for word in words:
             tags.setdefault(word, []).append(tag)
-    return LiteralSearch([word.rstrip(".") for word in tags]), [tuple(names) for names in tags.values()]
-
-
-@cache
-def _whole_words() -> list[bool]:
-    return [word.endswith(".") for word in dict.fromkeys(word for words in TAGS.values() for word in words)]
+    return LiteralSearch([word.rstrip(".") for word in tags]), [(tuple(names), word.endswith(".")) for word, names in tags.items()]
 
 
 @lru_cache(maxsize=16)
 def _tagged(lower: str) -> dict[str, list[int]]:
     """Return the offsets of the words of each tag in a text in lower case, in order."""
-    search, tags = _search()
-    is_whole = _whole_words()
-    found: dict[str, list[int]] = {}
+    search, known = _search()
+    found: dict[str, list[int]] = defaultdict(list)
     for word, start, end in search.find(lower, overlapping=True):
-        if (start and lower[start - 1].isalpha()) or (is_whole[word] and lower[end : end + 1].isalnum()):
+        if start and lower[start - 1].isalpha():
             continue
-        for tag in tags[word]:
-            found.setdefault(tag, []).append(start)
+        tags, is_whole = known[word]
+        if not (is_whole and lower[end : end + 1].isalnum()):
+            for tag in tags:
+                found[tag].append(start)
     for offsets in found.values():
         offsets.sort()
-    return found
+    return dict(found)
 
 
 class _Words:
@@ -247,28 +245,31 @@ def weights() -> dict[str, dict[str, float]]:
     return tomllib.loads(files(__package__).joinpath("weights.toml").read_text(encoding="utf-8"))
 
 
-def _total(table: str, features: dict[str, float]) -> float:
-    of = weights()[table]
-    return of["intercept"] + sum(of[name] * value for name, value in features.items() if name in of)
-
-
-def confidence_of(features: dict[str, float]) -> float:
-    """Return the probability that a careful reader finds this claim, with this ratio, where it was read."""
-    return 1 / (1 + math.exp(-_total("confidence", features)))
-
-
+_TABLES = ("confidence", *Scope)
 _OF_THE_CLAIM = frozenset({"title", "figures", "change", "code", "worse", "benchmarked", "table"})
+"""Features that say nothing of what the claim is about."""
 
 
 @cache
-def _of_the_subject() -> frozenset[str]:
-    """Return the features of scopes that say what the claim is about."""
-    names = {name for scope in Scope for name in weights()[scope.value] if not name.startswith("metric ")}
-    return frozenset(names - _OF_THE_CLAIM)
+def _by_feature() -> tuple[dict[str, list[tuple[int, float]]], frozenset[str]]:
+    """Return by feature its weights, each with the index of its table, and the features of scopes that say what a claim is about."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for index, table in enumerate(_TABLES):
+        for name, weight in weights()[table].items():
+            found.setdefault(name, []).append((index, weight))
+    of_scopes = {name for name, of in found.items() if any(index for index, _ in of) and not name.startswith("metric ")}
+    return found, frozenset(of_scopes - _OF_THE_CLAIM - {"intercept"})
 
 
-def scope_of(features: dict[str, float]) -> Scope:
-    """Return the scope with the largest sum; unspecified if nothing but the claim itself is there: `3x faster`."""
-    if _of_the_subject().isdisjoint(features):
-        return Scope.UNSPECIFIED
-    return max(Scope, key=lambda scope: _total(scope.value, features))
+def verdict(features: dict[str, float]) -> tuple[float, Scope]:
+    """Return the confidence, the probability that a careful reader finds this claim with this ratio where it was read, and the scope.
+
+    The scope is the one with the largest sum; unspecified if nothing but the claim itself is there: `3x faster`.
+    """
+    by_feature, of_the_subject = _by_feature()
+    totals = [0.0] * len(_TABLES)
+    for name, value in {"intercept": 1.0, **features}.items():
+        for index, weight in by_feature.get(name, ()):
+            totals[index] += weight * value
+    scope = Scope.UNSPECIFIED if of_the_subject.isdisjoint(features) else max(zip(totals[1:], Scope, strict=True), key=itemgetter(0))[1]
+    return 1 / (1 + math.exp(-totals[0])), scope
