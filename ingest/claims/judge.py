@@ -267,7 +267,7 @@ _OF_TIME = (
 """Comparisons that are of time by themselves."""
 
 _BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
-"""Comparisons that say of what they are where no noun does."""
+"""Comparisons that imply a metric if no noun names one."""
 
 _AWAY = pattern(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
 """What keeps a noun behind a pair of bare numbers from being what they count."""

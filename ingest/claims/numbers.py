@@ -95,7 +95,7 @@ SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 @lru_cache(maxsize=1024)
 def unit(words: str) -> Unit | None:
-    """The unit that the words after a number name: `ms`, `req/s`, `ms/step`, `tokens per second`; None where they name none.
+    """Return the unit named by the words behind a number: `ms`, `req/s`, `ms/step`, `tokens per second`; None for other words.
 
     A quantity per time is a throughput, also where nobody has heard of what is counted; a unit per anything else is itself.
     """
@@ -133,7 +133,7 @@ class Quantity(NamedTuple):
 
     @property
     def metric(self) -> ClaimMetric | None:
-        """What the unit measures, where it has one."""
+        """The metric of the unit; None without a unit."""
         return self.unit.metric if self.unit else None
 
     @property
@@ -248,7 +248,7 @@ def _in_words(match: Match[str]) -> Quantity | None:
 
 
 def _quantity(match: Match[str]) -> Quantity | None:
-    """The quantity that was matched; None where the number is part of a word: `5x100`, `3rd`."""
+    """Return the quantity that was matched; None if the number is part of a word: `5x100`, `3rd`."""
     low = _number(match["low"], match["low_scale"])
     high = _number(match["high"], match["high_scale"]) if match["high"] else low
     if match["high"] and match["high_scale"] and not match["low_scale"]:
@@ -269,7 +269,7 @@ def _number(digits: str, scale: str | None) -> float:
 
 
 def _unit(match: Match[str]) -> tuple[Kind, Unit | None, int]:
-    """What kind of quantity it is, its unit, and where it ends. Words that are no unit are none of it."""
+    """Return the kind, the unit and the end of a quantity; words that are no unit stay outside."""
     written = match["unit"]
     bare = written.strip() if written else ""
     if bare in _MULTIPLIERS and not (bare == "X" and float(match["low"].replace(",", "")) >= _MODEL_NUMBER):

@@ -120,7 +120,7 @@ SPEAKS_OF_BASELINE = pattern(
 
 
 class _Reading(NamedTuple):
-    """A figure with the words of its name that do not tell its side. `is_baseline` is None where nothing tells the side."""
+    """A figure with the words of its name that do not tell its side. `is_baseline` is None if the side is unknown."""
 
     figure: Quantity
     words: tuple[str, ...]
@@ -197,7 +197,7 @@ _NAME = pattern(r"[\W\d]*(?P<name>[A-Za-z_].{0,60}?)[*_`'\"\s]*")
 
 
 def _readings(text: str, start: int, values: list[int]) -> Iterator[_Reading]:
-    """The readings of the lines from `start` on, in order, each with its side; none without two values, of which a pair is made."""
+    """Yield the readings of the lines from `start` on, each with its side. `values` are the offsets of the separators before values."""
     section: bool | None = None
     depth = 0
     for number, line in enumerate(islice(_LINE.finditer(text, start), _MOST_LINES)):

@@ -92,7 +92,7 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
 
 
 def _alike(first: Quantity, second: Quantity) -> bool:
-    """Whether two quantities can be the same thing before and after: kinds agree, and units where both have one."""
+    """Whether two quantities can be a pair: of one kind, and of one metric if both have units."""
     if first.kind is not second.kind:
         return first.kind is Kind.VALUE and first.unit is None and second.kind is not Kind.VALUE  # between 2 and 5 times
     return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
@@ -359,7 +359,7 @@ _CHANGED_BY = pattern(
     IGNORECASE,
 )
 _OBJECT_WORDS = 3
-"""Words between a verb and its number where no `by` joins them."""
+"""The most words between a verb and its number without `by`."""
 
 
 def _changed_by(place: Place) -> Effect | None:
@@ -418,7 +418,7 @@ _SAVES = pattern(
 
 
 def _saved(place: Place) -> Effect | None:
-    """`saves 12 ms per call`, `150 ms saved`: an absolute saving told as an outcome."""
+    """`saves 12 ms per call`, `150 ms saved`: an absolute saving."""
     if place.quantity.unit is None:
         return None
     if behind := place.behind(_SAVED, 40):
@@ -484,7 +484,7 @@ _HINTS = ("wice", "half", "Half", "alv", "oubl", "ripl", "uadrupl", "magnitude",
 
 
 def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
-    """Yield the effects of that part of the text that are told in words."""
+    """Yield the changes without a numeral in that part of the text."""
     if any(text.find(hint, start, end) >= 0 for hint in _HINTS):
         for found in _IDIOM.finditer(text, start, end):
             _, factor, sense = _IDIOMS[int((found.lastgroup or "")[1:])]

@@ -42,7 +42,7 @@ _UNIT_OF_HEAD = pattern(r"[(\[,]\s*(?P<unit>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?
 
 
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str]]:
-    """The effects of the table's rows, each with the words of its row and of the heads that tell what it measures."""
+    """Yield the effects of the rows, each with its row label and header cells, which name the metric."""
     lines = list(_lines(text, start, end))
     ruled = next((index for index, (low, high) in enumerate(lines) if _RULE.match(text[low:high])), None)
     heads = cells(text, *lines[ruled - 1]) if ruled else ()
