@@ -130,7 +130,6 @@ _RAN = pattern(
 )
 """Words by which a report says that benchmarks of its changes were run: they hold for all of its figures."""
 
-_TIMES = pattern(r"\d\s?(?:ns|[µμ]s|ms|s|sec)\b")
 _SECTION, _LINES, _CLAUSES = 600, 220, 120
 """Characters around a number in which a word of evidence applies to it: of a measurement in its section, of a tool or machine in the lines
 around, of an input in the clauses around. For a change without figures, a measurement too counts only in the lines around.
@@ -153,10 +152,7 @@ def evidence_of(text: str, effect: Effect, around: Around, metric: ClaimMetric, 
         return Evidence.BENCHMARKED if is_measured else Evidence.FIGURES
     if figures:
         return figures
-    if around.is_table:
-        is_measured = bool(_MEASURED.search(around.left) or _TIMES.search(_rows_around(text, effect)))
-    else:
-        is_measured = _is_measured(text, effect, around)
+    is_measured = _MEASURED.search(around.left) is not None if around.is_table else _is_measured(text, effect, around)
     return Evidence.BENCHMARKED if is_measured else Evidence.STATED
 
 
@@ -183,22 +179,14 @@ def _says_ran(text: str) -> bool:
     return ("bench" in lowered(text) or "easured " in text) and _RAN.search(lowered(text)) is not None
 
 
-def _rows_around(text: str, effect: Effect) -> str:
-    """Return the table around the effect, up to 2,000 characters on both sides."""
-    low, high = max(0, effect.start - 2000), effect.end + 2000
-    start, end = text.rfind("\n\n", low, effect.start), text.find("\n\n", effect.end, high)
-    return text[start if start >= 0 else low : end if end >= 0 else high]
-
-
 _CITED = pattern(whole_words("evidence", "cited"))
-_SWITCH = pattern(whole_words("evidence", "switch"))
 
 
 def origin_of(effect: Effect, around: Around) -> Origin:
-    """Return `cited` if the sentence quotes another project's number or begins with adopting its tool (`Switch to …`), else `own`."""
+    """Return `cited` if the sentence quotes another project's number, else `own`."""
     if effect.is_pair:
         return Origin.OWN
-    return Origin.CITED if _CITED.search(around.left) or _SWITCH.match(around.left.lstrip("-*# ")) else Origin.OWN
+    return Origin.CITED if _CITED.search(around.left) else Origin.OWN
 
 
 _LABEL = pattern(rf"[\s#>|{BULLETS}]*(?:\d+[.)]\s+)?[*_`]*\s*(?P<label>[^:\n|]{{2,80}}?)[*_`]*:")

@@ -19,6 +19,7 @@ from ingest.claims.judge import (
     measure_of,
     ratio_of,
     repeats_an_earlier,
+    sense_before,
     sense_of,
     with_trailing_bracket,
 )
@@ -132,7 +133,7 @@ def _of_table(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effec
 def _candidate(effect: Effect, measure: Measure, near: Around, evidence: Evidence, others: int) -> Candidate | None:
     """Return the effect with its ratio and direction; None for a change whose ratio would be infinite, zero or implausible."""
     metric = measure.metric
-    effect = effect._replace(sense=sense_of(effect, metric, near))
+    effect = effect._replace(sense=sense_of(effect, metric, near) or (sense_before(near) if effect.is_order_open else None))
     ends = ratio_of(in_order(effect, metric), metric)
     if effect.change and ends and is_of_baseline(near, is_worse=ends[1] < 1):
         if effect.is_order_open and effect.sense:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ingest.claims.evidence import Around
 from ingest.claims.numbers import Effect, Kind, Quantity
-from ingest.claims.words import METRICS, NOT_PERFORMANCE, SETTINGS, Sense, pattern
+from ingest.claims.sides import ordered_by_sign
+from ingest.claims.words import COMPARISONS, METRICS, NOT_PERFORMANCE, SETTINGS, Sense, pattern, sense_in, senses
 from schemas.rows.claim import ClaimMetric
 
 # --- ratios
@@ -48,6 +49,9 @@ def in_order(effect: Effect, metric: ClaimMetric) -> Effect:
     found = pair_ratio(effect.before, effect.after, metric)
     if found is None:
         return effect
+    if effect.sense in (Sense.RISE, Sense.FALL) and effect.change is None:  # `it uses more memory, 735 MB vs 479 MB`
+        rises = effect.after.scaled() > effect.before.scaled()
+        return effect if rises is (effect.sense is Sense.RISE) else effect.reversed()
     is_backwards = found[0] > 1 if effect.sense is Sense.LOSS else found[1] < 1
     return effect._replace(before=effect.after, after=effect.before) if is_backwards else effect
 
@@ -157,6 +161,15 @@ def same_change(first: Quantity, second: Quantity) -> bool:
     return _is_share_of_factor(geometric_mean((percent.low, percent.high)) / 100, geometric_mean((times.low, times.high)))
 
 
+_COMPARISON = pattern(rf"\b(?:{senses(COMPARISONS)})(?![a-z])")
+
+
+def sense_before(around: Around) -> Sense | None:
+    """Return the sense of the last word of comparison before an effect: `latency is worse: 80 ms vs 50 ms`."""
+    found = [match for match in _COMPARISON.finditer(around.left) if match[0] != "overhead"]
+    return sense_in(found[-1]) if found else None
+
+
 # --- expressions of one effect
 
 _REACH = 90
@@ -208,6 +221,8 @@ def _explains(gap: str, first: Effect, second: Effect) -> bool:
 def joined(first: Effect, second: Effect) -> Effect:
     pair = first if first.is_pair else second
     change = first if first.change else second
+    if pair.is_order_open and change.change and change.change.sign and agrees(pair, change.change):
+        pair = ordered_by_sign(pair, change.change)._replace(is_order_open=False)
     return Effect(
         min(first.start, second.start),
         max(first.end, second.end),
@@ -292,6 +307,8 @@ def measure_of(effect: Effect, around: Around) -> Measure | None:
         return None
     if nearest == _NONE:
         return None
+    if nearest == "TIME" and effect.is_pair and _OF_SPEED.search(around.left):
+        return Measure(ClaimMetric.THROUGHPUT, "noun")  # `search speed: 1.2 → 1.9`
     if nearest:
         return Measure(ClaimMetric[nearest], "comparison" if _is_of_time(effect) else "noun")
     return _unnamed(effect, around)
@@ -354,7 +371,7 @@ def _nearest_noun(effect: Effect, around: Around) -> str | None:
     return nearest.lastgroup if nearest else None
 
 
-_COMPARED_WITH = pattern(r"\b(?:compared|than|versus|vs|against|relative)\b")
+_COMPARED_WITH = pattern(r"[,;]\s|\b(?:compared|than|versus|vs|against|relative)\b")
 _PREPOSITION = pattern(r"(?<=\w)\s(?:with|of|for|on|in|using)\s(?:the |our |this |its |an? )?(?:[\w`*-]+\s+){1,3}$")
 
 
@@ -375,7 +392,7 @@ _NEXT_WORD = 12
 def _last_noun(part: str) -> Match[str] | None:
     last = None
     for match in _NOUNS.finditer(part):
-        last = match
+        last = last if last and match[0].startswith("p") and match[0][1:].isdigit() else match  # `TPS p50`
     return last
 
 
@@ -409,6 +426,7 @@ def _unnamed(effect: Effect, around: Around) -> Measure | None:
 _OF_SIZE = pattern(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
 """Without one of these words, bare numbers beside a file or an image are versions of it, or how many there are."""
 
+_OF_SPEED = pattern(r"\b(?:speeds?|speed-?ups?|performance|efficiency)\b[^,;(|]{0,15}$")
 _BETTER_IF_MORE = pattern(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
 
 
@@ -425,7 +443,8 @@ def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | Non
         nearest = _NOUNS.match(around.right, 1) or _last_noun(around.left[-_SUBJECT:])
         told = nearest[0] if nearest else ""
     elif not any(match.lastgroup == "TIME" for match in _NOUNS.finditer(told)):
-        told = around.left.partition(" | ")[2] if around.is_table else around.left[-_SUBJECT:]
+        labels = around.left.partition(" | ")[2] if around.is_table else ""
+        told = labels if _NOUNS.search(labels) else around.left[-_SUBJECT:]
     if not _BETTER_IF_MORE.search(told):
         return effect.sense
     return Sense.GAIN if effect.sense is Sense.RISE else Sense.LOSS

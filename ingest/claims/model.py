@@ -16,8 +16,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from ingest.claims.evidence import Around, lowered
-from ingest.claims.judge import SIGNS, Measure, Range, geometric_mean, is_round
-from ingest.claims.numbers import Effect, Kind
+from ingest.claims.judge import SIGNS, Measure, Range, is_round
+from ingest.claims.numbers import Effect
 from ingest.claims.words import BULLETS, SETTINGS, TAGS, Sense, pattern
 from ingest.literals import LiteralSearch
 from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
@@ -153,10 +153,9 @@ def features_of(candidate: Candidate) -> dict[str, float]:
 
 def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
     """Features of the expression and its figures."""
-    effect, measure, near, ends, direction, evidence, others = candidate
+    effect, measure, near, _, direction, evidence, others = candidate
     figures = [figure for figure in (effect.before, effect.after) if figure]
     is_alone = effect.change is not None and not effect.is_pair
-    longest = max((figure.scaled()[1] for figure in figures if figure.metric is ClaimMetric.TIME), default=-1.0)
     before = effect.before.scaled()[1] if effect.before and effect.before.metric is ClaimMetric.TIME else None
     duration = next((name for name, high in _DURATIONS if before is not None and before < high), None)
     text, line = near.text, words.spans["line"][0]
@@ -164,10 +163,8 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
         "pair with a unit": effect.unit is not None,
         "pair without a unit": effect.is_pair and effect.unit is None,
         "pair with a change": effect.is_pair and effect.change is not None,
-        "percentage alone": is_alone and effect.change is not None and effect.change.kind is Kind.PERCENT,
         "saving alone": not effect.is_pair and effect.change is None,
         "sign without a word": is_alone and effect.word in SIGNS,
-        "words alone": effect.is_idiom,
         "order open": effect.is_order_open,
         "gain": effect.sense in (Sense.GAIN, Sense.LOSS),
         "named reading": bool(effect.labels),
@@ -180,16 +177,12 @@ def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
         "ln(1 + other claims)": math.log1p(min(20, others)),
         "no other claim": not others,
         "round figures": bool(figures) and all(map(is_round, figures)),
-        "hours or days": longest >= 3600,
-        "minutes": 60 <= longest < 3600,
         "shares": bool(figures) and all(figure.unit is None and 0 <= figure.high <= 1 for figure in figures),
-        "no time": before is None,
         f"time {duration}": duration is not None,
         "figures": effect.is_pair,
         "change": effect.change is not None,
         "worse": direction is Direction.WORSE,
         "same": direction is Direction.SAME,
-        "decades of the change": abs(math.log10(geometric_mean(ends))) if ends else 0.0,
         "benchmarked": evidence is Evidence.BENCHMARKED,
         "estimated": evidence is Evidence.ESTIMATED,
         "hedged": any(figure.hedged for figure in (*figures, effect.change) if figure),

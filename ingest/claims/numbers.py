@@ -100,7 +100,7 @@ def unit(words: str) -> Unit | None:
     A quantity per time is a throughput, also where nobody has heard of what is counted; a unit per anything else is itself.
     """
     name = " ".join(words.split())
-    counted, _, per = name.replace(" per ", "/").partition("/")
+    counted, _, per = name.replace(" per ", "/").replace(" / ", "/").partition("/")
     known = _SIZES.get(counted.strip().lower())
     is_volume = per in _DAYS and known is not None and known[0] is ClaimMetric.MEMORY
     if per in _PER_TIME and counted in ("m", "km", "px"):  # per second: how fast something moves
@@ -181,7 +181,7 @@ _QUANTITY = pattern(
       (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[x×%])\s-\s(?=[\d.]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%×٪](?!\d)|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
         |/(?:s|sec|min|h)(?![\w/])
-        |(?:[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:/|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
+        |(?:[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:\s?/\s?|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
       )?
       {_SPREAD}?
     )

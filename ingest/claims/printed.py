@@ -149,16 +149,9 @@ def _pairs(readings: list[_Reading]) -> Iterator[Effect]:
             cases.setdefault(reading.words, set()).add(reading.case)
         elif reading.is_baseline is False:
             only = next(iter(cases[reading.words])) if len(cases.get(reading.words, ())) == 1 else reading.case
-            before = known.get((reading.words, reading.case)) or known.get((reading.words, only)) or _right_before(readings, index)
+            before = known.get((reading.words, reading.case)) or known.get((reading.words, only))
             if before and _are_comparable(before.figure, reading.figure):
                 yield _effect(before, reading, readings[index + 1] if index + 1 < len(readings) else None)
-
-
-def _right_before(readings: list[_Reading], index: int) -> _Reading | None:
-    """The reading before that one, if both are named by their sides: `baseline_combo: 0.108s` / `optimized_logsoftmax: 0.047s`."""
-    last, reading = readings[index - 1], readings[index]
-    are_named = index and last.is_baseline and last.is_named and reading.is_named and reading.line - last.line <= 1
-    return last if are_named else None
 
 
 def _are_comparable(before: Quantity, after: Quantity) -> bool:

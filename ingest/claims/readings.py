@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ingest.claims.judge import agrees
 from ingest.claims.numbers import Effect, Kind, Quantity, unit
-from ingest.claims.sides import ordered_by_names, side_behind
+from ingest.claims.sides import names_baseline, ordered_by_names, side_behind
 from ingest.claims.words import (
     COMPARISONS,
     DECOR,
@@ -86,7 +86,7 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
     is_pair = first.kind is second.kind and first.kind is not Kind.PERCENT  # 62% → 95% is a rate, and no rate is performance
     if second.kind is Kind.TIMES and _COMPARED.match(text, second.end):  # `from 10x up to 70x faster`
         return None
-    if is_pair and two.has_units and (named := ordered_by_names(text, first, second, two.left)):
+    if is_pair and (first.unit or second.unit) and (named := ordered_by_names(text, first, second, two.left)):
         return named
     return next((effect for rule in _RULES if (effect := rule(two))), None) if is_pair else None
 
@@ -156,20 +156,27 @@ _FORMER = pattern(
 _SWAPPING = ("vs", "versus", "against", "compared")
 """Words that do not say which of the two figures was first."""
 
-_ASIDE = pattern(r"[(,;—–-][^()]*\b(?:was|before)\b", IGNORECASE)
+_OF_THE_PAST = ("was", "before", "baseline", "previously", "formerly", "originally")
+_NEXT_LINE = pattern(r"\n[ \t]*[A-Z]")
+_ASIDE = pattern(r"(?:[(,;—–]|\s-)[^()]*\b(?:was|before)\b", IGNORECASE)
 
 
 def _latter_first(two: TwoFigures) -> Effect | None:
     """`0.2 s instead of 11 s`, `5 s, down from 20 s`, `562 s (was 1573 s)`, `82 ms vs 84 ms`."""
     has_unit = two.first.metric is not None or two.second.metric is not None
-    former = _FORMER.fullmatch(two.between) if has_unit else None
+    former = _FORMER.fullmatch(two.between) if has_unit and not _NEXT_LINE.search(two.between) else None
     if former is None:
         return None
     word = former["word"].lower().rstrip(":")
-    if word in ("was", "before") and not _ASIDE.search(two.between):
+    if (word in ("was", "before") and not _ASIDE.search(two.between)) or (two.first.unit is None and word in _OF_THE_PAST):
         return None
     pair = Effect(two.first.start, two.second.end, two.second, two.first)
-    if not word.startswith(_SWAPPING) or (side := side_behind(two.text, two.second)) == "baseline":
+    if (
+        not word.startswith(_SWAPPING)
+        or "(" in two.between
+        or names_baseline(two.between)
+        or (side := side_behind(two.text, two.second)) == "baseline"
+    ):
         return pair
     return pair.reversed() if side else pair._replace(is_order_open=True)
 
@@ -188,16 +195,11 @@ _RULES: tuple[Callable[[TwoFigures], Effect | None], ...] = (_by_arrow, _from_to
 """What makes a pair of two quantities, in the order asked."""
 
 
-_BRACKETED_FORMER = pattern(r"\s*\((?:was|from)\b")
-
-
 def _skips(text: str, three: list[Quantity]) -> bool:
-    """Whether the second of three figures is but a remark: `562 s (was 1.09 in 1573 s)`, `from 40 min (at 40%) to 7 min`."""
-    if len(three) < 3 or three[0].unit is None or three[2].metric is not three[0].metric:
+    """Whether the second of three figures is but a remark: `562 s (was 1.09 in 1573 s)`, `from 47 s on 25 GB to 12 s`."""
+    if len(three) < 3 or three[0].unit is None or three[2].metric is not three[0].metric or three[1].metric is three[0].metric:
         return False
-    if three[1].unit is not None:
-        return three[1].metric is not three[0].metric
-    return _BRACKETED_FORMER.match(text, three[0].end, three[1].start) is not None
+    return three[1].unit is not None or "(was" in text[three[0].end : three[1].start]
 
 
 def _whole_chain(text: str, found: list[Quantity], index: int, effect: Effect, taken: int) -> tuple[Effect | None, int]:
@@ -307,7 +309,9 @@ def _as_factor(text: str, quantity: Quantity, floor: int) -> Quantity:
 
 
 _STOP = r"(?!(?:of|and|or|in|to|for|on|at|with|the|is|are|was|when|if|vs|than|but|that|tests?)\b)"
-_COMPARED = pattern(rf"[\s*_`]*-?(?:{_STOP}[\w./'%-]+[\s*_`]+){{0,3}}?(?:{senses(COMPARISONS)})(?![a-z])", IGNORECASE)
+_COMPARED = pattern(
+    rf"(?!\s*\n\s*(?-i:[A-Z]))[\s*_`]*-?(?:{_STOP}[\w./'%-]*[\w%][\s*_`]+){{0,3}}?(?:{senses(COMPARISONS)})(?![a-z])", IGNORECASE
+)
 
 
 def _compared(place: Place) -> Effect | None:
@@ -349,8 +353,8 @@ def _named(place: Place) -> Effect | None:
     if (found := _NAMED.search(place.left)) is None:
         return None
     sense, verb = sense_in(found), _VERB_BEFORE.search(place.left, 0, found.start())
-    if verb and sense_in(verb) is {Sense.FALL: Sense.GAIN, Sense.LOSS: Sense.FALL}.get(sense):
-        return None  # `speeds up the compression by 70%`, `reduces the overhead by 20%`
+    if found[sense.name].lower() == "overhead" or (verb and sense is Sense.FALL and sense_in(verb) is Sense.GAIN):
+        return None  # `overhead: 5%` is a state; `speeds up the compression by 70%`
     return place.effect(found.start(), place.quantity.end, sense, found[sense.name])
 
 
@@ -365,9 +369,14 @@ _OBJECT_WORDS = 3
 def _changed_by(place: Place) -> Effect | None:
     """`reduced memory by 40%`, `cut reallocations 85%`."""
     found = _last(_CHANGED_BY, place.left)
-    if found is None or not (found["by"] or len(found["object"].split()) <= _OBJECT_WORDS):
+    words = found["object"].split() if found else []
+    is_state = place.quantity.kind is Kind.PERCENT and words[-1:] in (["to"], ["from"])
+    if found is None or is_state or not (found["by"] or len(words) <= _OBJECT_WORDS):
         return None
-    return place.effect(found.start(), place.quantity.end, (sense := sense_in(found)), found[sense.name])
+    sense, word = sense_in(found), found[sense_in(found).name]
+    if word.lower() == "down" and "slow" in place.left[max(0, found.start() - 30) : found.start()].lower():
+        sense = Sense.LOSS  # `slows the parser down by 12%`
+    return place.effect(found.start(), place.quantity.end, sense, word)
 
 
 def _last(pattern: Pattern[str], text: str) -> Match[str] | None:

@@ -30,7 +30,7 @@ _UP_TO_FIGURE = rf"{_MORE}[`*_]*(?:\s?[:=(]|\s[—–-]|,?\s(?:it\s)?{_VERB})?\s
 _NAME = pattern(rf"\b{_SIDES}{_UP_TO_FIGURE}", IGNORECASE)
 _THEN_NAME = pattern(rf"{_JOIN}{_DETERMINER}{_SIDES}{_UP_TO_FIGURE}", IGNORECASE)
 _NAME_BEHIND = pattern(rf"[`*_]*\s?[\s(]{_DETERMINER}{_SIDES}\b{_MORE}[`*_)]*", IGNORECASE)
-_THEN_FIGURE = pattern(rf"{_JOIN}{DECOR}{HEDGE}{DECOR}|\s*\({DECOR}{HEDGE}{DECOR}", IGNORECASE)
+_THEN_FIGURE = pattern(rf"{_JOIN}(?:{_VERB}\s+)?{DECOR}{HEDGE}{DECOR}|\s*\({DECOR}{HEDGE}{DECOR}", IGNORECASE)
 
 
 def ordered_by_names(text: str, first: Quantity, second: Quantity, left: str) -> Effect | None:
@@ -52,6 +52,12 @@ def ordered_by_names(text: str, first: Quantity, second: Quantity, left: str) ->
         return None
     pair = Effect(first.start, second.end, first, second)
     return pair if is_first else pair.reversed()
+
+
+def names_baseline(before: str) -> bool:
+    """Whether the words right before a figure name the baseline: `compared to a baseline of `."""
+    found = _NAME.search(before)
+    return found is not None and found["baseline"] is not None
 
 
 def side_behind(text: str, figure: Quantity) -> str | None:

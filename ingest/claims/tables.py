@@ -186,9 +186,6 @@ def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
 
 def _words(row: tuple[Cell, ...], columns: Columns, effect: Effect) -> str:
     """What tells the metric: the row's label, and the heads of the columns the effect stands in."""
-    inside = [
-        columns.heads[index]
-        for index, cell in enumerate(row)
-        if index < len(columns.heads) and effect.start < cell.end and cell.start < effect.end
-    ]
+    own = [index for index, cell in enumerate(row[: len(columns.heads)]) if effect.start < cell.end and cell.start < effect.end]
+    inside = [columns.heads[index] for index in own if index != columns.change or not effect.is_pair]
     return " | ".join([row[0].words, *inside] if row else inside)
