@@ -89,7 +89,7 @@ _PER_TIME = {
 _DAYS = ("day", "night")
 """`3 GB/day` is the volume of a log, no throughput."""
 
-SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
 """Suffixes of a number."""
 
 
@@ -177,8 +177,8 @@ _QUANTITY = pattern(
     |
       (?P<minutes>\d{{1,4}})\s?(?:m|min)\s?(?P<seconds>\d{{1,2}}(?:\.\d+)?)\s?s(?:ec(?:ond)?s?)?\b
     |
-      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG])(?![\w]))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
-      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[x×%])\s-\s(?=[\d.]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG])(?![\w]))?(?P<high_plus>\+(?!\d))?)?
+      (?P<low>{_NUMBER})(?P<low_scale>(?-i:[kKMG](?![\w])|B(?=\s\w+/s)))?(?P<low_plus>\+(?!\d))?(?:{_SPREAD}(?=\s?[x×]|\s+times\b))?
+      (?:(?P<low_unit>[a-zµμ%×]{{1,2}}|[KMG]i?B)?(?:--?|[–—]|\s[–—]\s|(?<=[x×%])\s-\s(?=[\d.]{{1,9}}\s?[x×%])|(?<!from\s\d)(?<!from\s\d\d)(?<!from\s\d[x×%])(?<!from\s\d\d[x×%])(?<!from\s\d\.\d[x×%])\sto\s(?=~?[\d.,]{{1,9}}\s?(?:[x×%]|times\b|-?fold)))[~]?\$?(?P<high>{_NUMBER})(?P<high_scale>(?-i:[kKMG](?![\w])|B(?=\s\w+/s)))?(?P<high_plus>\+(?!\d))?)?
       (?P<unit>\s?[%×٪](?!\d)|x(?![A-Za-z0-9_])|\sx(?=\s(?:fast|slow|speed|small|less|low|few|more|high|improv))|\s?-?fold\b|\s?-?(?:times|mal)\b|\sPercent\b|\sProzent\b
         |/(?:s|sec|min|h)(?![\w/])
         |(?:[\s-]{{0,2}}|\n[ \t]{{1,12}})[A-Za-zµμ]{{1,14}}(?:-trips?)?(?:(?:\s?/\s?|\ per\ )[A-Za-z]{{1,12}})?(?![A-Za-z0-9_])
@@ -315,6 +315,12 @@ class Effect(NamedTuple):
         if self.before is None or self.after is None:
             return None
         return self.after.unit or self.before.unit
+
+    @property
+    def rises(self) -> bool:
+        """Whether the candidate figure is the larger one; a unit given once applies to both."""
+        before, after = ((figure.low, figure.unit or self.unit) for figure in (self.before, self.after) if figure)
+        return after[0] * (after[1].size if after[1] else 1) > before[0] * (before[1].size if before[1] else 1)
 
     def reversed(self) -> Effect:
         """Return the pair with its figures exchanged."""

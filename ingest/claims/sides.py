@@ -111,7 +111,4 @@ OPPOSITE = {Sense.GAIN: Sense.LOSS, Sense.LOSS: Sense.GAIN}
 
 def ordered_by_sign(pair: Effect, change: Quantity) -> Effect:
     """Return the pair with its figures in the order in which they move as the signed percentage says: `12 s | 15 s | +25%`."""
-    assert pair.before
-    assert pair.after
-    falls = change.sign == "-"
-    return pair if (pair.after.scaled() < pair.before.scaled()) is falls else pair.reversed()
+    return pair if pair.rises is (change.sign == "+") else pair.reversed()
