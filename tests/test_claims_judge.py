@@ -12,6 +12,7 @@ from ingest.claims.model import features_of, weights
 from ingest.claims.search import find_triggers
 from schemas.rows.claim import ClaimKind, Scope
 from schemas.rows.confidence import SHOWN_FROM
+from tests.labelled import fitting
 from tests.labelled.texts import LABELLED, labelled_texts
 
 
@@ -78,8 +79,6 @@ EXTRA = (
 def test_fitting_moves_the_weights_and_judges_each_file_without_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.labelled import fitting
-
     monkeypatch.setattr("sys.argv", ["fitting", str(LABELLED)])
     fitting.main()
     assert f"{SHOWN_FROM:.2f} all" in capsys.readouterr().out
