@@ -44,7 +44,7 @@ SUMMARIES = {
     "mixed": "Reduced allocations in the hot loop.\n\nThe lexer is 4x faster.\n\nThe new cache makes the parser 1.5x faster.",
     "unsure": "The new index makes the search 20x faster.",
 }
-CONFIDENCES = {("surest", 3.0): 0.97, ("mixed", 4.0): 0.2, ("mixed", 1.5): 0.6, ("unsure", 20.0): 0.31}
+CONFIDENCES = {("surest", 3.0): 0.97, ("mixed", 4.0): 0.2, ("mixed", 1.5): 0.85, ("unsure", 20.0): 0.31}
 """Run and ratio → confidence. That of the top claim is that of its run."""
 
 
@@ -62,7 +62,7 @@ def lower(store: Store) -> None:
             changed = "update claims set confidence = $p where run_id = $run and round(ratio, 9) = $ratio returning claim_no"
             assert len(writer.connection.execute(changed, {"p": confidence, "run": run_id, "ratio": ratio}).fetchall()) == 1, run_id
         top = "update runs set claims = $claims, claimed_speedup = $ratio, claimed_confidence = $p where run_id = $run"
-        for run_id, top_ratio, top_confidence in (("surest", 3.0, 0.97), ("mixed", 1.5, 0.6), ("unsure", None, None)):
+        for run_id, top_ratio, top_confidence in (("surest", 3.0, 0.97), ("mixed", 1.5, 0.85), ("unsure", None, None)):
             bound = {"run": run_id, "claims": int(top_ratio is not None), "ratio": top_ratio, "p": top_confidence}
             writer.connection.execute(top, bound)
 
@@ -84,9 +84,9 @@ def ratios(store: Store, *words: str) -> list[float | None]:
 
 def test_what_is_shown_is_one_rule_in_python_and_sql(unsure: Store) -> None:
     """Ingest counts in Python what lists choose in SQL."""
-    assert [is_shown(confidence) for confidence in (None, SHOWN_FROM, 1.0, 0.4999, 0.0)] == [True, True, True, False, False]
+    assert [is_shown(confidence) for confidence in (None, SHOWN_FROM, 1.0, 0.7999, 0.0)] == [True, True, True, False, False]
     shown = where_claims(NO_FILTERS)[1]
-    values = "(values ('r', null), ('r', $edge), ('r', 1.0), ('r', 0.4999), ('r', 0.0)) as claims(run_id, confidence)"
+    values = "(values ('r', null), ('r', $edge), ('r', 1.0), ('r', 0.7999), ('r', 0.0)) as claims(run_id, confidence)"
     with unsure.reading() as connection:
         found = connection.execute(f"select ({shown.sql}) from {values}", shown.parameters | {"edge": SHOWN_FROM}).fetchall()
     assert [row for (row,) in found] == [True, True, True, False, False]
@@ -105,10 +105,10 @@ def test_a_claim_of_low_confidence_is_kept_and_counts_for_nothing() -> None:
     text = "The lexer is 5000x faster. The parser is 2x faster."
     large, small = extract(text, 0)
     sure = facts_with((large, small), text, run_row(result=text), ())
-    facts = facts_with((large._replace(confidence=0.4), small._replace(confidence=0.8)), text, run_row(result=text), ())
+    facts = facts_with((large._replace(confidence=0.4), small._replace(confidence=0.85)), text, run_row(result=text), ())
     assert [claim.ratio for claim in facts.claims] == [5000, 2]
     assert {key: facts.columns[key] for key in ("claims", "claimed_speedup", "claimed_confidence")} == {
-        "claims": 1, "claimed_speedup": 2, "claimed_confidence": 0.8,
+        "claims": 1, "claimed_speedup": 2, "claimed_confidence": 0.85,
     }  # fmt: skip
     assert any("5000x" in finding.message for finding in sure.findings)
     assert not any("5000x" in finding.message for finding in facts.findings)
@@ -132,8 +132,8 @@ def test_runs_are_chosen_by_their_top_claim(unsure: Store) -> None:
     def chosen(confidence: str) -> set[str]:
         return set(run_queries.ids(unsure, choose({"min-confidence": confidence})))
 
-    assert chosen("0.6") == {"surest", "mixed"}
-    assert chosen("61%") == {"surest"}
+    assert chosen("0.85") == {"surest", "mixed"}
+    assert chosen("86%") == {"surest"}
     assert chosen("0") == {*SUMMARIES}, "0 asks for nothing: a screen that lists hidden claims needs their runs"
 
 
@@ -163,14 +163,14 @@ def test_every_format_has_the_column(unsure: Store, tmp_path: Path) -> None:
         ask(unsure, "claims", "-o", str(tmp_path / f"claims{suffix}"))
         return (tmp_path / f"claims{suffix}").read_bytes()
 
-    assert [row["confidence"] for row in csv.DictReader(io.StringIO(written(".csv").decode()))] == ["0.97", "0.6", ""]
-    assert [row["confidence"] for row in json.loads(written(".json"))] == [0.97, 0.6, None]
-    assert pq.read_table(io.BytesIO(written(".parquet")))["confidence"].to_pylist() == [0.97, 0.6, None]
+    assert [row["confidence"] for row in csv.DictReader(io.StringIO(written(".csv").decode()))] == ["0.97", "0.85", ""]
+    assert [row["confidence"] for row in json.loads(written(".json"))] == [0.97, 0.85, None]
+    assert pq.read_table(io.BytesIO(written(".parquet")))["confidence"].to_pylist() == [0.97, 0.85, None]
     rows = [[cell.value for cell in row] for row in openpyxl.load_workbook(io.BytesIO(written(".xlsx"))).worksheets[0].iter_rows()]
     [head] = [row for row in rows if "Confidence" in row]
-    assert [row[head.index("Confidence")] for row in rows[rows.index(head) + 1 :]][:3] == [0.97, 0.6, None]
+    assert [row[head.index("Confidence")] for row in rows[rows.index(head) + 1 :]][:3] == [0.97, 0.85, None]
     for suffix in (".md", ".html"):
-        assert all(words in written(suffix).decode() for words in ("Confidence", "97.0%", "60.0%"))
+        assert all(words in written(suffix).decode() for words in ("Confidence", "97.0%", "85.0%"))
 
 
 def test_show_says_how_many_are_hidden_and_json_has_them(unsure: Store) -> None:
@@ -180,7 +180,7 @@ def test_show_says_how_many_are_hidden_and_json_has_them(unsure: Store) -> None:
     assert "hidden" not in ask(unsure, "show", "surest").stdout
     page: dict[str, Any] = json.loads(ask(unsure, "show", "mixed", "--format", "json").stdout)
     assert [row["ratio"] for row in page["hidden_claims"]] == [4.0]
-    assert [row["confidence"] for row in page["claims"]] == [None, 0.6]
+    assert [row["confidence"] for row in page["claims"]] == [None, 0.85]
     listed = ask(unsure, *command.split()[1 : command.split().index("--db")]).stdout
     assert "4.00×" in listed
 
@@ -225,10 +225,10 @@ def captions(app: AppTest) -> str:
 def test_the_screen_says_how_many_are_hidden_and_lists_them_where_they_are_asked_for(unsure: Store, screens: Open) -> None:
     app = screens(unsure.location, "screens/claims.py")
     assert "2 claims of low confidence are hidden; Min confidence 0 (under More) lists them." in captions(app)
-    assert list(app.dataframe[0].value["confidence"]) == pytest.approx([97, 60])
+    assert list(app.dataframe[0].value["confidence"]) == pytest.approx([97, 85])
     every = screens(unsure.location, "screens/claims.py", **{"min-confidence": "0"})
     assert "hidden" not in captions(every)
-    assert list(every.dataframe[0].value["confidence"]) == pytest.approx([31, 20, 97, 60])
+    assert list(every.dataframe[0].value["confidence"]) == pytest.approx([31, 20, 97, 85])
 
 
 def test_where_all_claims_are_hidden_the_screen_says_so_and_can_list_them(unsure: Store, screens: Open) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.claims.find.multi_search import MANY_TEXTS, LiteralSearch
 from ingest.findings.statements import FileChange, read_statements
+from ingest.literals import MANY_TEXTS, LiteralSearch
 from schemas.rows.statement import StatementKind
 from tests.conftest import SAMPLES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SHOWN_FROM = 0.5
+SHOWN_FROM = 0.8
 """Claims of less confidence are kept, but hidden: they count for no figure, and only a list that asks for less shows them."""
 
 

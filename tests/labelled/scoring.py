@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
+from schemas.rows.claim import ClaimKind, ClaimMetric
 from tests.labelled.texts import Label, LabelledText, labelled_texts
 
 FIELDS = ("metric", "direction", "evidence", "scope", "hedged", "origin")
@@ -27,29 +27,8 @@ TOLERANCE = math.log(1.02) + 1e-9
 CLAIMS_THAT_COUNT = 8
 
 
-class Found(Protocol):
-    """What an extractor returns for one claim."""
-
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def kind(self) -> ClaimKind: ...
-    @property
-    def ratio(self) -> float | None: ...
-    @property
-    def metric(self) -> ClaimMetric: ...
-    @property
-    def direction(self) -> Direction: ...
-    @property
-    def evidence(self) -> Evidence: ...
-    @property
-    def scope(self) -> Scope: ...
-    @property
-    def hedged(self) -> bool: ...
-    @property
-    def origin(self) -> Origin: ...
+Found = Any
+"""What an extractor returns for one claim: the fields of a label, and its kind."""
 
 
 class Pair(NamedTuple):
@@ -147,7 +126,7 @@ def ratio_agrees(label: Label, found: Found) -> bool:
 def overlap(label: Label, found: Found) -> float:
     """Shared characters over those from the first start to the last end; 0 where the spans do not touch."""
     shared = min(label.end, found.end) - max(label.start, found.start)
-    return max(0, shared) / (max(label.end, found.end) - min(label.start, found.start))
+    return float(max(0, shared) / (max(label.end, found.end) - min(label.start, found.start)))
 
 
 def matches(labels: Sequence[Label], predictions: Sequence[Found]) -> dict[int, int]:

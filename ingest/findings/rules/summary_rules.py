@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ingest.claims.extraction import MOST_TRIGGERS
-from ingest.claims.find.multi_search import LiteralSearch
-from ingest.claims.find.triggers import find_triggers
+from ingest.claims import MOST_TRIGGERS, triggers_in
 from ingest.findings.rules.rule import Facts, Noticed, rule
+from ingest.literals import LiteralSearch
 from schemas.rows.run import Outcome
 from schemas.rows.source import Severity
 
@@ -107,7 +106,7 @@ def read_in_part(facts: Facts) -> Iterator[Noticed]:
             f"at most {most:,} characters",
             f"{length:,} characters",
         )
-    elif length > MOST_TRIGGERS and (count := len(find_triggers(facts.text)[0])) > MOST_TRIGGERS:
+    elif length > MOST_TRIGGERS and (count := triggers_in(facts.text)) > MOST_TRIGGERS:
         yield Noticed(
             f"The summary has {count:,} numbers that may be claims; only the first {MOST_TRIGGERS:,} were read.",
             f"at most {MOST_TRIGGERS:,} numbers",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from ingest.claims.find.multi_search import LiteralSearch
+from ingest.literals import LiteralSearch
 
 REACH = 400
 """A statement is within so many characters of its mark. Longer lines are read in windows, so that time stays linear."""
@@ -56,7 +56,7 @@ _WORDS = {
     "total": (" total)",),
     "lines_changed": (" line", " new line", " insertion", " new insertion"),  # the last ones: they count as in _COUNTED only
 }
-"""By mark: words of which every such line has one. Few and not short, for speed (`ingest.claims.find.multi_search`).
+"""By mark: words of which every such line has one. Few and not short, for speed (`ingest.literals`).
 
 A plus before a digit marks changed lines, too: it would be too short.
 """

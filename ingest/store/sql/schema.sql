@@ -379,7 +379,7 @@ comment on column claims."scope" is 'How much of the software the claim covers.'
 comment on column claims."hedged" is 'Whether the text qualifies the number (~, about, up to).';
 comment on column claims."origin" is 'own: about the run''s own work; quoted: from somebody else.';
 comment on column claims."subject" is 'What the claim is about.';
-comment on column claims."confidence" is 'Probability that the claim is read rightly, from 0 to 1. Below 50% it is hidden and counted nowhere. Empty for claims without a number.';
+comment on column claims."confidence" is 'Probability that the claim is read rightly, from 0 to 1. Below 80% it is hidden and counted nowhere. Empty for claims without a number.';
 
 create table file_changes (
     "run_id" varchar not null,

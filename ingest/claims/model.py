@@ -1,0 +1,268 @@
+"""The fitted judge: the confidence of a claim, and its scope.
+
+Both are weighted sums of the same features, properties of a claim that are 0 or 1 unless their name says otherwise. The weights are in
+`weights.toml`, in log odds, written by `python -m tests.labelled.fitting`; docs/claims.md is their model card.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from bisect import bisect_left
+from collections import defaultdict
+from functools import cache, lru_cache
+from importlib.resources import files
+from operator import itemgetter
+from typing import NamedTuple
+
+from ingest.claims.evidence import Around, lowered
+from ingest.claims.judge import SIGNS, Measure, Range, is_round
+from ingest.claims.numbers import Effect
+from ingest.claims.words import BULLETS, SETTINGS, TAGS, Sense, pattern
+from ingest.literals import LiteralSearch
+from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
+
+
+class Candidate(NamedTuple):
+    """A claim before it is judged. `ends` are the lower and upper end of the ratio, `others` the number of other candidates of the text."""
+
+    effect: Effect
+    measure: Measure
+    near: Around
+    ends: Range | None
+    direction: Direction
+    evidence: Evidence
+    others: int
+
+
+# --- the words around a claim, found in one search of the text
+
+
+@cache
+def _search() -> tuple[LiteralSearch, list[tuple[tuple[str, ...], bool]]]:
+    """Return the search for the words of all tags, and for each word its tags and whether it must be a whole word."""
+    tags: dict[str, list[str]] = {}
+    for tag, words in TAGS.items():
+        for word in words:
+            tags.setdefault(word, []).append(tag)
+    return LiteralSearch([word.rstrip(".") for word in tags]), [(tuple(names), word.endswith(".")) for word, names in tags.items()]
+
+
+@lru_cache(maxsize=16)
+def _tagged(lower: str) -> dict[str, list[int]]:
+    """Return the offsets of the words of each tag in a text in lower case, in order."""
+    search, known = _search()
+    found: dict[str, list[int]] = defaultdict(list)
+    for word, start, end in search.find(lower, overlapping=True):
+        if start and lower[start - 1].isalpha():
+            continue
+        tags, is_whole = known[word]
+        if not (is_whole and lower[end : end + 1].isalnum()):
+            for tag in tags:
+                found[tag].append(start)
+    for offsets in found.values():
+        offsets.sort()
+    return dict(found)
+
+
+class _Words:
+    """Whether words of a tag are at places around a claim."""
+
+    def __init__(self, candidate: Candidate) -> None:
+        near, effect = candidate.near, candidate.effect
+        text, self.start, self.end = near.text, effect.start, effect.end
+        self.of_text = _tagged(lowered(text))
+        self.of_heading = _tagged(near.heading())
+        self.of_caption = _tagged(near.left) if near.is_table or effect.labels else None
+        low, high = max(0, self.start - _SECTION), self.end + _SECTION
+        line, line_end = text.rfind("\n", low, self.start), text.find("\n", self.end, high)
+        self.spans = {
+            "before": (self.start - min(len(near.left), 120), self.start),
+            "inside": (self.start, self.end),
+            "behind": (self.end, self.end + len(near.right)),
+            "sentence": (self.start - len(near.left), self.end + len(near.right)),
+            "beside": (self.start - min(len(near.left), 60), self.end + min(len(near.right), 25)),
+            "line": (line + 1 if line >= 0 else low, line_end if line_end >= 0 else high),
+            "section": (low, high),
+            "title": (0, near.title.end),
+        }
+        self.line = text[slice(*self.spans["line"])]
+
+    def has(self, tag: str, place: str) -> bool:
+        """Return whether a word of the tag is at the place; in a table the caption, row label and header cells are before it."""
+        if place == "heading":
+            return tag in self.of_heading
+        if self.of_caption is not None and place in ("before", "sentence", "beside") and tag in self.of_caption:
+            return True
+        low, high = self.spans[place]
+        offsets = self.of_text.get(tag, ())
+        at = bisect_left(offsets, low)
+        return at < len(offsets) and offsets[at] < high
+
+    def count(self, tag: str) -> int:
+        """Return how many words of the tag the text has, 20 at most."""
+        return min(20, len(self.of_text.get(tag, ())))
+
+    def nearest_scope(self) -> str | None:
+        """Return the scope of the last word before the claim, else of the first one behind it, inside, or in the title."""
+        caption = self.of_caption
+        last = {
+            found[-1]: scope
+            for scope in _SCOPES
+            if (found := self._within(self.of_text if caption is None else caption, scope, "before", caption))
+        }
+        if last:
+            return last[max(last)]
+        for place in ("behind", "inside", "title"):
+            first = {found[0]: scope for scope in _SCOPES if (found := self._within(self.of_text, scope, place))}
+            if first:
+                return first[min(first)]
+        return None
+
+    def _within(self, words: dict[str, list[int]], tag: str, place: str, caption: object = None) -> list[int]:
+        offsets = words.get(tag, [])
+        if caption is not None or not offsets:
+            return offsets
+        low, high = self.spans[place]
+        return offsets[bisect_left(offsets, low) : bisect_left(offsets, high)]
+
+
+_SECTION = 300
+"""Characters around a claim that are its section."""
+
+_SPANS = ("before", "inside", "behind", "sentence", "beside", "line", "section", "title", "heading")
+_SCOPES = tuple(scope.value for scope in Scope if scope is not Scope.UNSPECIFIED)
+_SETTING = pattern(SETTINGS)
+_COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
+_NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
+"""A name of code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
+
+_ITEM = pattern(rf"[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]")
+_DURATIONS = (
+    ("below 1 µs", 1e-6), ("1 µs to 1 ms", 1e-3), ("1 to 100 ms", 0.1), ("0.1 to 1 s", 1), ("1 to 5 s", 5), ("5 to 60 s", 60),
+    ("1 min and more", math.inf),
+)  # fmt: skip
+_KINDS = ("piece of code", "part", "whole")
+
+
+def features_of(candidate: Candidate) -> dict[str, float]:
+    """Return the features that a candidate has, by name; all others are 0."""
+    words = _Words(candidate)
+    return {name: float(value) for name, value in {**_of_claim(candidate, words), **_of_words(candidate, words)}.items() if value}
+
+
+def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
+    """Features of the expression and its figures."""
+    effect, measure, near, _, direction, evidence, others = candidate
+    figures = [figure for figure in (effect.before, effect.after) if figure]
+    is_alone = effect.change is not None and not effect.is_pair
+    before = effect.before.scaled()[1] if effect.before and effect.before.metric is ClaimMetric.TIME else None
+    duration = next((name for name, high in _DURATIONS if before is not None and before < high), None)
+    text, line = near.text, words.spans["line"][0]
+    return {
+        "pair with a unit": effect.unit is not None,
+        "pair without a unit": effect.is_pair and effect.unit is None,
+        "pair with a change": effect.is_pair and effect.change is not None,
+        "saving alone": not effect.is_pair and effect.change is None,
+        "sign without a word": is_alone and effect.word in SIGNS,
+        "order open": effect.is_order_open,
+        "gain": effect.sense in (Sense.GAIN, Sense.LOSS),
+        "named reading": bool(effect.labels),
+        "table": near.is_table,
+        "title": effect.start <= near.title.end,
+        "list item": _ITEM.match(words.line) is not None,
+        "code": text.count("`", line, effect.start) % 2 == 1 or text.count("```", 0, effect.start) % 2 == 1,
+        f"metric {measure.metric}": 1.0,
+        f"metric by {measure.source}": 1.0,
+        "ln(1 + other claims)": math.log1p(min(20, others)),
+        "no other claim": not others,
+        "round figures": bool(figures) and all(map(is_round, figures)),
+        "shares": bool(figures) and all(figure.unit is None and 0 <= figure.high <= 1 for figure in figures),
+        f"time {duration}": duration is not None,
+        "figures": effect.is_pair,
+        "change": effect.change is not None,
+        "worse": direction is Direction.WORSE,
+        "same": direction is Direction.SAME,
+        "benchmarked": evidence is Evidence.BENCHMARKED,
+        "estimated": evidence is Evidence.ESTIMATED,
+        "hedged": any(figure.hedged for figure in (*figures, effect.change) if figure),
+    }
+
+
+@cache
+def _places() -> list[tuple[str, str, str]]:
+    """Return the features for words of a tag at a place that have a weight: name, tag, place."""
+    offered = [
+        *((f"{tag} in the {place}", tag, place) for tag in ("speed", "people", "micro-benchmark", *_KINDS) for place in _SPANS),
+        *((f"{scope} {place}", scope, place) for scope in _SCOPES for place in _SPANS),
+        *((f"beside: {tag}", tag, "beside") for tag in TAGS),
+    ]
+    known = {name for table in weights().values() for name in table}
+    return [feature for feature in offered if feature[0] in known]
+
+
+def _of_words(candidate: Candidate, words: _Words) -> dict[str, float]:
+    """Features of the words around the claim."""
+    near, title = candidate.near, candidate.near.title
+    return {
+        **{name: words.has(tag, place) for name, tag, place in _places()},
+        "ln(1 + words of speed in the text)": math.log1p(words.count("speed")),
+        "setting in the sentence": any(map(_SETTING.search, (near.left, near.inside, near.right))),
+        "setting in the title": _has_setting(title.lower),
+        "command": _COMMAND.search(near.raw_left[-60:]) is not None,
+        "name before": _has_name(near.raw_left[-50:]),
+        "name in the line": _has_name(words.line),
+        "name in the title": _has_name(title.raw),
+        "micro-benchmark in the text": words.count("micro-benchmark") > 0,
+        f"nearest word: {words.nearest_scope()}": 1.0,
+        **{f"share of {kind} in the text": words.count(kind) / 20 for kind in _KINDS},
+    }
+
+
+@lru_cache(maxsize=64)
+def _has_name(part: str) -> bool:
+    return _NAME.search(part) is not None
+
+
+@lru_cache(maxsize=16)
+def _has_setting(part: str) -> bool:
+    return _SETTING.search(part) is not None
+
+
+# --- the sums
+
+
+@cache
+def weights() -> dict[str, dict[str, float]]:
+    """Return the weights by table, `confidence` and each scope; the weight without any feature is called `intercept`."""
+    return tomllib.loads(files(__package__).joinpath("weights.toml").read_text(encoding="utf-8"))
+
+
+_TABLES = ("confidence", *Scope)
+_OF_THE_CLAIM = frozenset({"title", "figures", "change", "code", "worse", "benchmarked", "table"})
+"""Features that say nothing of what the claim is about."""
+
+
+@cache
+def _by_feature() -> tuple[dict[str, list[tuple[int, float]]], frozenset[str]]:
+    """Return by feature its weights, each with the index of its table, and the features of scopes that say what a claim is about."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for index, table in enumerate(_TABLES):
+        for name, weight in weights()[table].items():
+            found.setdefault(name, []).append((index, weight))
+    of_scopes = {name for name, of in found.items() if any(index for index, _ in of) and not name.startswith("metric ")}
+    return found, frozenset(of_scopes - _OF_THE_CLAIM - {"intercept"})
+
+
+def verdict(features: dict[str, float]) -> tuple[float, Scope]:
+    """Return the confidence, the probability that a careful reader finds this claim with this ratio where it was read, and the scope.
+
+    The scope is the one with the largest sum; unspecified if nothing but the claim itself is there: `3x faster`.
+    """
+    by_feature, of_the_subject = _by_feature()
+    totals = [0.0] * len(_TABLES)
+    for name, value in {"intercept": 1.0, **features}.items():
+        for index, weight in by_feature.get(name, ()):
+            totals[index] += weight * value
+    scope = Scope.UNSPECIFIED if of_the_subject.isdisjoint(features) else max(zip(totals[1:], Scope, strict=True), key=itemgetter(0))[1]
+    return 1 / (1 + math.exp(-totals[0])), scope

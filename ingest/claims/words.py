@@ -1,0 +1,98 @@
+"""The words of `words.toml` as pieces of regular expressions, and the pieces that several modules share."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from enum import Enum
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from schemas.rows.claim import ClaimMetric
+
+_METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub")
+
+
+class _Pattern:
+    """A regular expression that is compiled at its first use: most texts need few of them, and compiling all takes a fifth of a second."""
+
+    def __init__(self, expression: str, flags: int = 0) -> None:
+        self._expression, self._flags = expression, flags
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of the compiled expression, and keep all of them on this object."""
+        if name.startswith("__"):  # asked by `copy` and `pickle`
+            raise AttributeError(name)
+        compiled = re.compile(self._expression, self._flags)
+        vars(self).update({method: getattr(compiled, method) for method in _METHODS})
+        return getattr(compiled, name)
+
+
+if TYPE_CHECKING:
+    pattern = re.compile
+else:
+    pattern = _Pattern
+
+
+class Sense(Enum):
+    """What a word of comparison says of the quantity."""
+
+    GAIN = "better: `3x faster`"
+    LOSS = "worse: `3x slower`"
+    FALL = "less: `40% fewer`"
+    RISE = "more: `40% higher`"
+    SHARE = "the share that is left: `to 25% of the original`"
+
+
+TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text(encoding="utf-8"))
+
+
+def any_of(section: str, *names: str) -> str:
+    """Return the words of tables as one alternation."""
+    return "|".join("|".join(TABLES[section][name]) for name in names)
+
+
+def whole_words(section: str, *names: str) -> str:
+    """Return the words of tables as an alternation that matches only where a word begins."""
+    return rf"(?<![A-Za-z])(?:{any_of(section, *names)})"
+
+
+def _by_sense(section: str) -> dict[Sense, str]:
+    return {Sense[name.upper()]: any_of(section, name) for name in TABLES[section]}
+
+
+def senses(words: Mapping[Sense, str]) -> str:
+    """Return an alternation whose groups are named like senses."""
+    return "|".join(f"(?P<{sense.name}>{alternatives})" for sense, alternatives in words.items())
+
+
+def sense_in(found: re.Match[str]) -> Sense:
+    """Return the sense of the group of `senses` that matched."""
+    return next(sense for sense in Sense if sense.name in found.re.groupindex and found[sense.name])
+
+
+COMPARISONS, VERBS = _by_sense("comparisons"), _by_sense("verbs")
+METRICS = {ClaimMetric(name): any_of("metrics", name) for name in TABLES["metrics"]}
+BEFORE, AFTER, CHANGE = (any_of("labels", name) for name in ("before", "after", "change"))
+BASELINES, CANDIDATES = (any_of("sides", name) for name in ("baseline", "candidate"))
+SETTINGS = whole_words("not_claims", "settings")
+NOT_PERFORMANCE = any_of("not_claims", "nouns")
+ESTIMATES, MEASURED = (whole_words("evidence", name) for name in ("estimates", "measured"))
+
+BULLETS = r"\-*•+◦▪●✅✓✔☑🚀⚡📊📈🔥💾🎯✨"
+"""Bullets of list items, as the inside of a character class."""
+
+ARROW = r"(?:-{1,2}>|={1,2}>|→|⇒|➜|➔|➡️?|⟶|—>|–>)"
+
+DECOR = r"[\s*_`'\"(\[]*"
+"""Markdown, quotes and opening brackets."""
+
+HEDGE = rf"(?:(?:{any_of('evidence', 'hedges')}|only|just|a|an|merely)\s+)*[~≈<>*_`]*"
+"""Words and signs that make the number behind them inexact."""
+
+SAME_SENTENCE = r"(?:(?![.;!?]\s)[^→])"
+"""A character that does not end the sentence."""
+
+TAGS: dict[str, list[str]] = TABLES["tags"]
+"""By tag: the words that the fitted model looks for."""
