@@ -42,7 +42,7 @@ def read_transcript(content: str | bytes, name: str = PATH) -> Transcript:
             found += runs_with(readers, part) or ()
         else:
             rejects.append(f"{part.position}: {part.reason}")
-    found += runs_at_end(readers)
+    found += runs_at_end(readers)[0]
     rows = complete([one.rows for one in found if isinstance(one, Found)])
     assert not checked_tables(rows)[1]
     own = rows[0] if rows else None

@@ -31,7 +31,7 @@ def runs_in(data: bytes) -> tuple[list[RunRow], list[str]]:
             continue
         runs += [settled(one.rows).run for one in found if isinstance(one, Found)]
         rejects += [one.detail for one in found if not isinstance(one, Found)]
-    for one in readers.end():
+    for one in (one for reader in readers.met() for one in reader.end()):
         if isinstance(one, Found):
             runs.append(settled(one.rows).run)
         else:
@@ -65,7 +65,7 @@ def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
     readers = SourceReaders(SourceContext("source").for_run)
     data = (log if isinstance(log, str) else json.dumps(log, indent=2)).encode()
     documents = [part for part in read(Source("log", data)) if isinstance(part, Document)]
-    found = [*(one for document in documents for one in runs_with(readers, document) or ()), *runs_at_end(readers)]
+    found = [*(one for document in documents for one in runs_with(readers, document) or ()), *runs_at_end(readers)[0]]
     runs = [settled(one.rows).run for one in found if isinstance(one, Found)]
     rows = [{name: getattr(run, name) for name in RunRow.model_fields} for run in runs]
     return sorted(

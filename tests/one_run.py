@@ -10,5 +10,6 @@ from ingest.documents.document import Document
 def rows_of(document: Document, context: Context) -> Rows | None:
     """None where no reader recognises it, or for an event. Raises InvalidRecord."""
     readers = SourceReaders(lambda *_: context)
-    found = [one for one in (*(readers.feed(document) or ()), *readers.end()) if isinstance(one, Found)]
+    fed = [*(readers.feed(document) or ()), *(one for reader in readers.met() for one in reader.end())]
+    found = [one for one in fed if isinstance(one, Found)]
     return found[0].rows if found else None

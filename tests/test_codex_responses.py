@@ -36,7 +36,7 @@ Line = dict[str, Any]
 def found_in(text: str) -> list[Found]:
     readers = SourceReaders(SourceContext("source").for_run)
     documents = [part for part in read(Source("log", text.encode())) if isinstance(part, Document)]
-    found = [*(one for document in documents for one in runs_with(readers, document) or ()), *runs_at_end(readers)]
+    found = [*(one for document in documents for one in runs_with(readers, document) or ()), *runs_at_end(readers)[0]]
     return [one for one in found if isinstance(one, Found)]
 
 

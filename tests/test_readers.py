@@ -57,4 +57,4 @@ def runs_in(*values: dict[str, Any]) -> list[Found]:
             found += readers.feed(Document(number, "line", json.dumps(value))) or ()
         except InvalidRecord:
             continue
-    return [one for one in (*found, *readers.end()) if isinstance(one, Found)]
+    return [one for one in (*found, *(one for reader in readers.met() for one in reader.end())) if isinstance(one, Found)]

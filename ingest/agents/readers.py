@@ -141,11 +141,11 @@ class SourceReaders:
                 del self._sessions[next(iter(self._sessions))]
             self._sessions[session] = kind
 
-    def end(self) -> Iterator[Found | Unreadable]:
-        """What the readers still have at the end of the source."""
+    def met(self) -> Iterator[AgentReader]:
+        """The readers of the agents met so far."""
         for reader in self._readers.values():
             self._last = reader
-            yield from reader.end()
+            yield reader
 
 
 def _is_claude_codes(document: Document) -> bool:

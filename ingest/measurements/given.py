@@ -102,7 +102,7 @@ def error_in(place: Path, name: str) -> str:
 def _tables(place: Path, name: str) -> list[tuple[str, dict[str, str]]]:
     """(pattern of names, what is said) of a `measure.toml`: the top of the file first. Raises UsageError for one that makes no sense."""
     try:
-        told = parse(read_text(place))
+        told = parse(read_text(place)) if place.is_file() else {}  # a pipe or a device may have no end
     except OSError:
         return []
     except ValueError as error:

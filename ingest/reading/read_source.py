@@ -335,13 +335,16 @@ class _SourceReader:
         A run whose last event was refused is a document more.
         """
         without_run = []
-        for one in runs_at_end(self._readers):
+        found, failed = runs_at_end(self._readers)
+        for one in found:
             if isinstance(one, Found):
                 self._result.ignored -= not one.document.is_refused
                 self._add(_at(self._next, one, 0))
                 self._next += one.document.is_refused
             else:
                 without_run.append(one)
+        if failed:
+            raise failed
         return without_run
 
     def _add(self, run: Found) -> None:

@@ -41,7 +41,10 @@ def read_record(document: Document, context_of: ContextOf) -> Rows | None:
     """The rows of a document that is one run by itself, before `complete`. None for a document that is none. Raises InvalidRecord."""
     readers = SourceReaders(context_of)
     fed = runs_with(readers, document)
-    found = [one for one in (*(fed or ()), *runs_at_end(readers)) if isinstance(one, Found)]
+    at_end, failed = runs_at_end(readers)
+    if failed:
+        raise failed
+    found = [one for one in (*(fed or ()), *at_end) if isinstance(one, Found)]
     return of_trial(found[0].rows) if found else None
 
 
@@ -59,14 +62,18 @@ def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Un
         raise _refused(readers.agent, error) from error
 
 
-def runs_at_end(readers: SourceReaders) -> Sequence[Found | Unreadable]:
-    """The same for the end of a source, and rejects of events that make no run. Raises InvalidRecord."""
-    try:
-        return _listed(readers.end())
-    except (InvalidRecord, MemoryError):
-        raise
-    except Exception as error:  # any kind, since it is a defect
-        raise _refused(readers.agent, error) from error
+def runs_at_end(readers: SourceReaders) -> tuple[Sequence[Found | Unreadable], InvalidRecord | None]:
+    """The same for the end of a source, with rejects of events that make no run, and the error of the first reader that failed there."""
+    found: list[Found | Unreadable] = []
+    failed = None
+    for reader in readers.met():
+        try:
+            found += _listed(reader.end())
+        except MemoryError:
+            raise
+        except Exception as error:  # any kind, since it is a defect
+            failed = failed or (error if isinstance(error, InvalidRecord) else _refused(reader.agent, error))
+    return found, failed
 
 
 def _listed(found: Iterable[Found | Unreadable]) -> Sequence[Found | Unreadable]:

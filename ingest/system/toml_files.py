@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import tomllib
 from collections.abc import Callable
 from decimal import DecimalException
@@ -13,15 +11,10 @@ from typing import Any
 LARGEST_BYTES = 1 << 20
 """A larger file was not written by hand; and a device could be read without end."""
 
-_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
-"""Opening a pipe must not wait for somebody to write to it."""
-
 
 def read_text(path: Path) -> str:
-    """The text of a regular file. Raises OSError if it cannot be read, ValueError if it is no regular file, no text or too large."""
-    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _AT_ONCE)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("it is no regular file")
+    """The text of a file. Raises OSError where it cannot be read, ValueError where it is no text or too large."""
+    with path.open("rb") as file:
         body = file.read(LARGEST_BYTES + 1)
     if len(body) > LARGEST_BYTES:
         raise ValueError(f"it is larger than {LARGEST_BYTES:,} bytes")

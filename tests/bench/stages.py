@@ -115,7 +115,7 @@ def _claims(made: Sequence[Rows]) -> None:
 
 
 def _rows(readers: SourceReaders, document: Document) -> Rows:
-    [found] = readers.feed(document) or ()
+    [found] = (*(readers.feed(document) or ()), *(one for reader in readers.met() for one in reader.end()))
     assert isinstance(found, Found), found
     return found.rows
 
