@@ -39,16 +39,23 @@ class _Bound:
     def __init__(self, size: Callable[[], int]) -> None:
         self._size = size
         self._seconds, self._megabytes = _used()
+        self._is_exceeded = False
 
     def check(self) -> None:
-        """Raise TooMuch if the block has used more than its size allows."""
+        """Raise TooMuch if the block has used more than its size allows; once, so that what it opened is closed in peace."""
+        if self._is_exceeded:
+            return
         read = self._size() / (1 << 20)
         used_seconds, used_megabytes = _used()
         seconds, megabytes = SECONDS + SECONDS_PER_MEGABYTE * read, MEGABYTES + MEGABYTES_PER_MEGABYTE * read
+        what = ""
         if used_seconds - self._seconds > seconds:
-            raise TooMuch(f"it took more than {seconds:,.0f} seconds of processor time")
-        if used_megabytes - self._megabytes > megabytes:
-            raise TooMuch(f"it took more than {megabytes:,.0f} MB of memory")
+            what = f"{seconds:,.0f} seconds of processor time"
+        elif used_megabytes - self._megabytes > megabytes:
+            what = f"{megabytes:,.0f} MB of memory"
+        if what:
+            self._is_exceeded = True
+            raise TooMuch(f"it took more than {what}")
 
     def leave_out(self, seconds: float, megabytes: float) -> None:
         """Do not count what a block inside used."""

@@ -63,10 +63,14 @@ of_responses as (
     from responses
     join wanted using (run_id)
 ),
+cut_off as (
+    -- streams without their result: a process of its own, which tells nothing of others in the session
+    select run_id from runs where record_kind = 'stream' and len(part_ids) > 0
+),
 whole as (
     select wanted.* from wanted
     anti join responses on responses.run_id = wanted.run_id
-    anti join responses as others on others.session_id = wanted.session_id
+    anti join (select session_id from responses anti join cut_off using (run_id)) as others on others.session_id = wanted.session_id
 ),
 of_models as (
     select
@@ -98,6 +102,7 @@ explained as (
         run_id, any_value(session) as session, any_value(agent) as agent, any_value(project) as project, min(used_at) as used_at,
         sum(coalesce(cost_reported_usd, cost_list_usd)) as usd, count(*) = count(coalesce(cost_reported_usd, cost_list_usd)) as is_whole
     from of_responses
+    anti join cut_off using (run_id)
     group by run_id
 ),
 of_sessions as (

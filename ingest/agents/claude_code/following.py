@@ -21,6 +21,7 @@ FOLLOWED_BY = "followed_by"
 _CUMULATIVE = ("total_cost_usd", "modelUsage", "duration_api_ms")
 _OF_EACH = ("num_turns", "duration_ms")
 _USED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_TOTAL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
 _WRITTEN = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 
 
@@ -48,8 +49,20 @@ def following(earlier: Document, later: Document) -> Document | None:
 
 
 def _goes_on(first: Mapping[str, Any], then: Mapping[str, Any]) -> bool:
-    """Whether the totals of the later result include those of the earlier one; those of a new process do not."""
-    return (then.get("total_cost_usd") or 0) >= (first.get("total_cost_usd") or 0)
+    """Whether the totals of the later result include those of the earlier one; those of a new process are what its own turn used."""
+    if (then.get("total_cost_usd") or 0) < (first.get("total_cost_usd") or 0):
+        return False
+    used, totals = then.get("usage"), _totals(then)
+    began_anew = isinstance(used, dict) and any(_totals(first).values()) and totals == {name: used.get(name) or 0 for name in _USED}
+    return not began_anew
+
+
+def _totals(record: Mapping[str, Any]) -> dict[str, float]:
+    """Tokens of all models by class; empty if the record has no models."""
+    models = [one for one in (record.get("modelUsage") or {}).values() if isinstance(one, dict)]
+    return {
+        name: sum(one[total] for one in models if _is_figure(one.get(total))) for name, total in zip(_USED, _TOTAL, strict=True) if models
+    }
 
 
 def _sums(first: Mapping[str, Any], then: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

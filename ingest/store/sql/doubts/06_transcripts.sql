@@ -5,7 +5,7 @@ with sessions as (
     select distinct run_id, session_id
     from responses
     semi join examined using (run_id)
-    semi join (select run_id from runs where record_kind not in ('transcript', 'stream') or len(part_ids) = 0) using (run_id)
+    semi join (select run_id from runs where record_kind <> 'transcript' and (record_kind <> 'stream' or len(part_ids) = 0)) using (run_id)
 ),
 recorded as (
     select
@@ -14,7 +14,7 @@ recorded as (
     from sessions
     join runs using (session_id)
     join model_usage on model_usage.run_id = runs.run_id
-    where runs.record_kind not in ('transcript', 'stream') or len(runs.part_ids) = 0
+    where runs.record_kind <> 'transcript' and (runs.record_kind <> 'stream' or len(runs.part_ids) = 0)
     group by all
 ),
 transcribed as (
@@ -47,7 +47,7 @@ differing as (
 )
 select
     run_id, 'transcript_differs' as rule, case when is_short then $warning else $info end as severity,
-    model || case
+    coalesce(model, 'a model without a name') || case
         when is_short then ': the transcript has other tokens than the result record: the record may not be the last of the session.'
         else ': outside the transcript: ' || difference || ' tokens.'
     end
