@@ -163,8 +163,12 @@ FILES = {
         [("interrupted", 6, 300), ("interrupted", 54, 3500), ("completed", 4000, 9000)],
     ),
     "one process that began twice": (
-        {"begun": lines(*CUT, init(2), says("msg_n", 8, 9000)), "log": lines(*CUT, init(2), says("msg_n", 8, 9000), ends(1, 12500, 0.7))},
+        {"log": lines(init(), init(2), *CUT[1:], says("msg_n", 8, 9000), ends(1, 12500, 0.7))},
         [("completed", 4000, 12500)],
+    ),
+    "a process that was killed, and one that resumed and used more": (
+        {"begun": lines(*CUT, init(2), says("msg_n", 8, 9000)), "log": lines(*CUT, init(2), says("msg_n", 8, 9000), ends(1, 32500, 0.7))},
+        [("interrupted", 54, 3500), ("completed", 4000, 32500)],
     ),
 }
 """Logs of one session → (outcome, output, tokens read from the cache) of its runs."""

@@ -75,7 +75,7 @@ def test_a_run_has_its_figures_once() -> None:
 
 def test_the_cache_hit_rate_of_a_model_is_that_of_runs_with_all_classes_of_input(store: Store, tmp_path: Path) -> None:
     """Runs and models have the same rate: cache reads do not count without the input that they are a share of."""
-    usage = {"inputTokens": 10, "cacheReadInputTokens": 60, "cacheCreationInputTokens": 30, "outputTokens": 5, "costUSD": 0.1}
+    usage = {"inputTokens": 10, "cacheReadInputTokens": 60, "cacheCreationInputTokens": 30, "outputTokens": 5, "costUSD": 0.25}
     stored(store, tmp_path, trial())
     ingest([Source("log", record_text(modelUsage={"claude-opus-4-1": usage}).encode())], store)
     [of_model] = run_queries.models(store, Filters(), metrics=["cache_hit_ratio"]).to_pylist()

@@ -19,7 +19,7 @@ _LEAST_OF_ENVIRONMENT = 8
 
 _SECRET_NAME = re.compile(
     r"key(?!s?[-_]?(?:word|board|map|frame|stroke|point|bind|ring|func))|token(?!i[sz])|secret|passw(?:or)?d|passphrase|pwd|credential|cookie"
-    r"|auth(?!or(?!i[sz]))|bearer",
+    r"|auth(?!or(?!i[sz]))|bearer|(?<![a-z])(?:pass|pat)\Z",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"tokens|max|min|num|limit|count|budget|len|size", re.IGNORECASE)
@@ -34,6 +34,7 @@ _OPTION = re.compile(rf"(?<![\w-])(?P<before>--?(?P<name>{_NAME})\s+)(?P<value>(
 _HEADER = re.compile(
     rf"(?<![\w.-])(?P<before>(?P<name>{_NAME})[\"']?\s*:\s*)(?P<value>(?:(?:bearer|basic|token)\s+)?(?:{_VALUE}))", re.IGNORECASE
 )
+_INNER_NAME = re.compile(r"(?P<name>[\w.-]++)=")
 _AMBIGUOUS_HEADERS = frozenset({"key", "keys", "auth", "token", "tokens", "password", "secret", "cookie", "credentials"})
 """Words before a colon that begin a sentence as often as a value."""
 
@@ -49,6 +50,7 @@ _SHAPES = re.compile(
 )
 _WHOLE_HEADER = re.compile(r"\b(?P<before>(?:(?:set-)?cookie|(?:proxy-)?authorization)\s*:\s*)[^'\"\n]+", re.IGNORECASE)
 _LOGIN = re.compile(r"(?P<before>[^:\s]+:)(?!//)(?P<value>\S+)")
+_LOGIN_IN_TEXT = re.compile(r"(?P<before>(?<![\w-])(?:-u|--user|--proxy-user)(?:\s+|=)['\"]?[^:\s'\"]++:)(?!//)(?P<value>[^\s'\"]+)")
 _LOGIN_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
 
 
@@ -66,6 +68,7 @@ def scrubbed_text(text: str) -> str:
     text = _WHOLE_HEADER.sub(rf"\g<before>{HIDDEN}", text)
     for pattern in (_ASSIGNED, _OPTION, _HEADER):
         text = pattern.sub(_without_value, text)
+    text = _LOGIN_IN_TEXT.sub(lambda found: found[0] if _NUMBER.fullmatch(found["value"]) else f"{found['before']}{HIDDEN}", text)
     text = _SCHEME.sub(rf"\g<before>{HIDDEN}", text)
     text = _IN_ADDRESS.sub(lambda found: HIDDEN if found["alone"] else f"{found['before']}{HIDDEN}", text)
     return _SHAPES.sub(lambda found: HIDDEN if any(map(str.isdigit, found[0])) or " " in found[0] else found[0], text)
@@ -105,7 +108,14 @@ def command_of(arguments: Sequence[str]) -> str:
 def _without_value(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"]
     is_sentence = found.re is _HEADER and name.lower() in _AMBIGUOUS_HEADERS and not found["before"].strip().endswith(('":', "':"))
-    return f"{found['before']}{HIDDEN}" if is_secret(name, value) and not is_sentence else found[0]
+    if is_sentence:
+        return found[0]
+    if is_secret(name, value):
+        return f"{found['before']}{HIDDEN}"
+    for inner in _INNER_NAME.finditer(value):  # `--env=TOKEN=X`
+        if is_secret(inner["name"], value[inner.end() :]):
+            return f"{found['before']}{value[: inner.end()]}{HIDDEN}"
+    return found[0]
 
 
 def _of_environment() -> list[str]:

@@ -140,9 +140,7 @@ class ClaudeCode:
     def _facts(self, record: ResultRecord, logged_at: datetime | None) -> RunFacts:
         if not self._streaming and not logged_at:
             return NO_FACTS
-        used = [usage for _, usage in _model_usage(record)] or ([_as_model_usage(record.usage)] if record.usage else [])
-        went_in = sum((one.input_tokens or 0) + (one.cache_read_tokens or 0) + (one.cache_write_tokens or 0) for one in used)
-        return self._stream.at_result(record.session_id, logged_at, went_in)
+        return self._stream.at_result(record.session_id, logged_at)
 
     def _interrupted(self, one: CutOff) -> Found | Unreadable:
         """The run of a stream that was cut off. What its responses come to is summed in the store, as it is for a transcript."""

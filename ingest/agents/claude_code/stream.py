@@ -74,7 +74,7 @@ class Segment:
 class Session:
     """One session so far. `init` and `is_claudes` are kept after a result; everything else starts again.
 
-    `before`: segments before the current one without a result, which other processes may have written. `is_claudes`: whether an event of it
+    `before`: segments before the current one without a result, which other processes wrote. `is_claudes`: whether an event of it
     is one that only Claude Code writes.
     """
 
@@ -84,26 +84,16 @@ class Session:
     is_claudes: bool = False
     segment: Segment = field(default_factory=Segment)
     before: list[Segment] = field(default_factory=list)
-    counted: int = 0
-    """Tokens that went in by the last result: those of its process so far."""
 
     def begin(self) -> None:
-        """A process began. Events without an answer before it are its own."""
-        if len(self.segment.responses) or self.segment.text:
+        """A process began: responses before it without a result are those of one that was cut off. Other events before it are its own."""
+        if len(self.segment.responses):
             self.before.append(self.segment)
             self.segment = Segment()
 
-    def end(self, went_in: int) -> list[Segment]:
-        """End with a result, by which so many tokens went in. Returns the segments that it is the result of, the last one first.
-
-        Those before the last one are of its process if its totals have room for their tokens, since they count each of its own. The others
-        are left in `before`.
-        """
-        own, streamed = [self.segment], self.segment.responses.went_in()
-        room = went_in - self.counted if went_in >= self.counted + streamed else went_in
-        while self.before and (streamed := streamed + self.before[-1].responses.went_in()) <= room:
-            own.append(self.before.pop())
-        self.segment, self.counted = Segment(), went_in
+    def end(self) -> Segment:
+        """End with a result. Returns what it is the result of."""
+        own, self.segment = self.segment, Segment()
         return own
 
 
@@ -152,15 +142,15 @@ class StreamContext:
         if reader := _READERS.get(kind):
             reader(session, event)
 
-    def at_result(self, session_id: str | None, logged_at: datetime | None = None, went_in: int = 0) -> RunFacts:
+    def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> RunFacts:
         """The facts about the next result record. Counts and times then start again for the session's next result.
 
         A record without a session belongs to the session of the last event. The result event itself may be noted before or after: only
-        its `timestamp` or log time counts. `went_in`: all tokens that went in by the record.
+        its `timestamp` or log time counts.
         """
         session = self._sessions.get(session_id) if session_id else self._current
         ended = [self._unnamed] if session is None or session is self._unnamed else [session, self._unnamed]
-        own = [segment for each in ended for segment in reversed(each.end(went_in))]
+        own = [each.end() for each in ended]
         for each in ended:
             self._cut_off(each, each.before)
             each.before = []
