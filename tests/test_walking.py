@@ -67,14 +67,14 @@ def test_what_is_excluded_is_not_found_and_counted(tmp_path: Path) -> None:
 
 def test_an_ignore_file_that_cannot_be_read_ends_nothing(tmp_path: Path) -> None:
     """It may come with the logs, from a stranger: a pipe, a folder, and a pattern that would take years."""
-    folder = tree(tmp_path, "a/one.json", "b/two.json", "c/three.json")
+    folder = tree(tmp_path, "a/one.json", "b/two.json", "c/three.json", "c/four.json")
     os.mkfifo(folder / "a" / IGNORE_FILE)
     (folder / "b" / IGNORE_FILE).mkdir()
     (folder / "c" / IGNORE_FILE).write_text("*a*a*a*a*a*b\n")
     found = list(find_files([folder]))
-    assert [one.name for one in found if isinstance(one, Path)] == ["one.json", "two.json"]
+    assert [one.name for one in found if isinstance(one, Path)] == ["one.json", "two.json", "four.json", "three.json"]
     [error] = [one.message for one in found if isinstance(one, InputUnreadable)]
-    assert error == f"the pattern '*a*a*a*a*a*b' of {folder}/c/{IGNORE_FILE} has too many stars."
+    assert error == f"the pattern '*a*a*a*a*a*b' of {folder}/c/{IGNORE_FILE} has too many stars: it leaves nothing out."
 
 
 def test_a_change_that_is_heard_of_is_excluded_like_a_file_that_is_found(tmp_path: Path) -> None:

@@ -35,12 +35,11 @@ class Excluding:
         self._given = _spec(patterns, "--exclude")
         self._of_folders: dict[tuple[str, str], Specs] = {}
         self.count = 0
+        self.problems: list[UsageError] = []
+        """Ignore files that cannot be read, and so leave nothing out: to be told, and taken out of this list."""
 
     def leaves_out(self, root: str, path: str, *, is_folder: bool = False) -> bool:
-        """Whether a path under the folder `root` is left out, and count it. Of several patterns that fit, the nearest to it holds.
-
-        Raises UsageError for an ignore file that cannot be read.
-        """
+        """Whether a path under the folder `root` is left out, and count it. Of several patterns that fit, the nearest to it holds."""
         specs = self._specs(root, os.path.dirname(path)) if path != root else ()  # noqa: PTH120
         if not specs and not self._given:
             return False
@@ -71,7 +70,11 @@ class Excluding:
             return known
         above = os.path.dirname(folder)  # noqa: PTH120
         outer = self._specs(root, above) if folder not in (root, above) else ()
-        spec = _of_folder(folder)
+        try:
+            spec = _of_folder(folder)
+        except UsageError as error:
+            spec = None
+            self.problems.append(error)
         found = self._of_folders[root, folder] = ((folder, spec), *outer) if spec else outer
         return found
 

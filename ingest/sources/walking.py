@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ingest.sources.excluding import IGNORE_FILE, Excluding
 from ingest.sources.files import Source
 from ingest.sources.pipes import is_null, not_a_file, read_pipe, read_standard_input
-from schemas.errors import InputUnreadable, UsageError
+from schemas.errors import InputUnreadable
 
 STANDARD_INPUT = Path("-")
 """The path that means standard input."""
@@ -125,11 +125,11 @@ def _child(
     is_folder, is_file = stat.S_ISDIR(status.st_mode), stat.S_ISREG(status.st_mode)
     if not (is_folder or is_file):  # reading a pipe, a socket or a device in a folder could block for ever
         return
-    try:
-        if excluding.leaves_out(root, child.path, is_folder=is_folder):
-            return
-    except UsageError as error:  # of an ignore file: what it would leave out is not known
-        yield InputUnreadable(error.message, error.hint)
+    is_out = excluding.leaves_out(root, child.path, is_folder=is_folder)
+    for problem in excluding.problems:
+        yield InputUnreadable(f"{problem.message.rstrip('.')}: it leaves nothing out.", problem.hint)
+    excluding.problems.clear()
+    if is_out:
         return
     if status.st_dev != inside[-1].device and (refused := _in_system_folder(path)):
         yield refused
