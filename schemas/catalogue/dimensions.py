@@ -27,7 +27,7 @@ DIMENSIONS = by_key(
     _by("region", "Region", "region", "Region of the main model's endpoint."),
     _by("outcome", "Outcome", "outcome", "How the run ended."),
     _by("repo", "Repository", "repo", "Repository the run worked on."),
-    _by("task", "Task", "task", "Task the run worked on."),
+    _by("task", "Task", "task_key", "Task the run worked on: repository and base commit where a benchmark names it, else its name."),
     _by("experiment", "Experiment", "experiment", "Experiment the run belongs to, from its labels."),
     _period("day", "Day", "%Y-%m-%d", "The day the run ended, in the time zone of --tz. Unknown where only its file has a date."),
     _period("week", "Week", "%G-W%V", "The ISO week the run ended (starts on Monday). Unknown where only its file has a date."),

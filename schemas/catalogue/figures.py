@@ -35,6 +35,16 @@ _ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
 """A text of at most 80 characters: a longer path loses its beginning."""
 
 
+_TASK = (
+    "What runs are grouped and paired by as a task: repository and base commit (`vllm@88f6ba32`) where a benchmark names the commit, else "
+    "repository and name (`vllm/sort`), else repository and the commit that the work started from. A name that somebody gave the run wins."
+)
+_REPO, _NAME = (f"nullif(coalesce(annotations.labels['{key}'], runs.{key}), '')" for key in ("repo", "task"))
+_AT_COMMIT = f"concat_ws('@', {_REPO}, left(lower(coalesce(base_commit, head_commit)), 8))"
+"""Eight characters, since some logs have no more. Who labels a run by hand says more of its task than the commit it happened to start at;
+items of a benchmark have names that differ from plan to plan, and a status or a reference commit that tell them apart from sessions."""
+
+
 def _all_tokens(prefix: str = "") -> str:
     """SQL of the sum of all tokens. Where they are not exact, input includes the cache reads or writes that the log does not tell apart."""
     cached = (
@@ -47,6 +57,12 @@ RUN_FIGURES = by_key(
     Figure(
         "title", "Title", Unit.TEXT, "neither", _TITLE,
         sql=f"coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, {_ENDING.format(_FILE)}, runs.run_id)",
+    ),
+    Figure(
+        "task_key", "Task identity", Unit.TEXT, "neither", _TASK,
+        sql="case when coalesce(base_commit, head_commit) is not null and nullif(annotations.labels['task'], '') is null"
+        f" and coalesce(head_commit, task_status, case when {_NAME} is null then base_commit end) is not null then {_AT_COMMIT}"
+        f" when {_NAME} is not null then concat_ws('/', {_REPO}, {_NAME}) end",
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,

@@ -28,6 +28,7 @@ select
     -- the row number of the run: a short id, valid within one read transaction
     runs.rowid as place,
     coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), runs.run_id) as title,
+    case when coalesce(base_commit, head_commit) is not null and nullif(annotations.labels['task'], '') is null and coalesce(head_commit, task_status, case when nullif(coalesce(annotations.labels['task'], runs.task), '') is null then base_commit end) is not null then concat_ws('@', nullif(coalesce(annotations.labels['repo'], runs.repo), ''), left(lower(coalesce(base_commit, head_commit)), 8)) when nullif(coalesce(annotations.labels['task'], runs.task), '') is not null then concat_ws('/', nullif(coalesce(annotations.labels['repo'], runs.repo), ''), nullif(coalesce(annotations.labels['task'], runs.task), '')) end as task_key,
     input_tokens + output_tokens + coalesce(cache_read_tokens, case when tokens_basis <> 'exact' then 0 end) + coalesce(cache_write_tokens, case when tokens_basis <> 'exact' then 0 end) as total_tokens,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
@@ -54,6 +55,7 @@ left join (
 ) as sources using (source_id)
 left join annotations on annotations.run_id = runs.run_id;
 comment on column v_runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
+comment on column v_runs."task_key" is 'What runs are grouped and paired by as a task: repository and base commit (`vllm@88f6ba32`) where a benchmark names the commit, else repository and name (`vllm/sort`), else repository and the commit that the work started from. A name that somebody gave the run wins.';
 comment on column v_runs."total_tokens" is 'All tokens: input, output, cache reads and cache writes.';
 comment on column v_runs."cache_read_share" is 'Share of input tokens read from the cache.';
 comment on column v_runs."cache_saved_usd" is 'Uncached list-price cost minus list-price cost. Negative: caching cost more.';

@@ -1,0 +1,99 @@
+"""What a task, a model, a cost and a failure is: one definition each, the same in every place that shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tachograph
+from app.queries.comparisons.distributions import task_medians
+from app.queries.filters.chosen import Filters
+from ingest.store.database import Store
+from ingest.store.history.annotations import Change, annotate
+from ingest.store.rebuild import rebuild
+from schemas.catalogue.columns import MEASURES
+from tests.conftest import StoreOnce, ingest_paths, record_text
+from tests.test_iso_bench_items import JOURNAL, item
+
+BASE, OTHER = "aaaa1111" + "0" * 32, "dddd4444" + "0" * 32
+
+
+def fill(store: Store) -> None:
+    """Four items of a benchmark at two commits, and three runs whose task has only a name."""
+    folder = Path(store.location).parent / "logs"
+    items = (
+        ("one", 1, BASE, "bbbb2222"),
+        ("two", 7, BASE[:8], "bbbb2222" + "0" * 32),
+        ("three", 1, OTHER, "eeee5555"),
+        ("four", 1, BASE, None),
+    )
+    for uuid, number, pre, human in items:
+        journal = JOURNAL | {"commits": {"pre": pre, "human": human}, "status": "success"}
+        item(folder / uuid, number, journal, claude_code_stdout__txt=record_text(uuid=uuid, session_id=uuid))
+    ingest_paths(store, folder)
+    for uuid, repo in (("here", "kernels"), ("there", "engine"), ("nowhere", "")):
+        log = folder / f"{uuid}.json"
+        log.write_text(record_text(uuid=uuid, session_id=uuid, result="The sort is 2x faster."))
+        ingest_paths(store, log, task="sort", **({"repo": repo} if repo else {}))
+    table = folder / "values.csv"
+    table.write_text(
+        "task,run_id,variant,metric,value,unit\na,one,candidate,latency,50,ms\na,two,candidate,latency,200,ms\na,,baseline,latency,100,ms\n"
+    )
+    ingest_paths(store, table)
+
+
+TASKS = {
+    "vllm@aaaa1111": ["four", "one", "two"],
+    "vllm@dddd4444": ["three"],
+    "kernels/sort": ["here"],
+    "engine/sort": ["there"],
+    "sort": ["nowhere"],
+}
+
+
+@pytest.fixture(scope="module")
+def tasks(store_once: StoreOnce) -> Any:
+    return tachograph.open(store_once("tasks", fill).location)
+
+
+def test_a_task_is_the_commit_of_a_benchmark_else_its_repository_and_name(tasks: Any) -> None:
+    """Plans number the items of one commit differently, and one name stands for several commits."""
+    grouped = {row["task"]: row["runs"] for row in tasks.report(by="task", metrics="runs")}
+    judged = {row["task"]: row["runs"] for row in tasks.verdicts(by="task", every=True)}
+    paired = task_medians(Store(tasks.location), Filters(), [MEASURES["cost"]])["cost_own_usd"]
+    listed: dict[str, list[str]] = {}
+    for run in tasks.runs():
+        listed.setdefault(run["task_key"], []).append(run["run_id"])
+    assert {task: sorted(runs) for task, runs in listed.items()} == TASKS
+    assert grouped == judged == {task: len(runs) for task, runs in TASKS.items()}
+    assert paired.keys() == TASKS.keys()
+    assert {row["measure"]: row["tasks"] for row in tasks.compare("repo=vllm", "model=claude-opus-4-6")}["cost_own_usd"] == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "runs"),
+    [
+        *TASKS.items(),
+        ("vllm_core-0001", ["four", "one", "three"]),
+        (BASE[:7], ["four", "one", "two"]),
+        (BASE.upper(), ["four", "one"]),
+        ("bbbb2222", ["one", "two"]),
+        ("aaaa", []),
+    ],
+)
+def test_a_task_is_chosen_by_its_name_its_commit_or_what_groups_are_called(word: str, runs: list[str], tasks: Any) -> None:
+    found = sorted(run["run_id"] for run in tasks.runs(task=word))
+    assert found == (runs if word != "sort" else ["here", "nowhere", "there"])
+
+
+def test_a_task_that_somebody_names_is_called_so(store: Store, tmp_path: Path) -> None:
+    item(tmp_path, 1, JOURNAL)
+    ingest_paths(store, tmp_path)
+    opened = tachograph.open(store.location)
+    [run] = opened.runs()
+    annotate(store, [run["run_id"]], Change({"task": "Faster cache"}))
+    assert [row["task"] for row in opened.report(by="task", metrics="runs")] == ["vllm/Faster cache"]
+    assert rebuild(store).rejects == 0
+    assert [row["task_key"] for row in opened.runs()] == ["vllm/Faster cache"]
