@@ -14,7 +14,7 @@ from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.columns import MEASURES
-from tests.conftest import StoreOnce, ingest_paths, record_text
+from tests.conftest import StoreOnce, ingest_paths, record, record_text
 from tests.test_iso_bench_items import JOURNAL, item
 
 BASE, OTHER = "aaaa1111" + "0" * 32, "dddd4444" + "0" * 32
@@ -97,3 +97,29 @@ def test_a_task_that_somebody_names_is_called_so(store: Store, tmp_path: Path) -
     assert [row["task"] for row in opened.report(by="task", metrics="runs")] == ["vllm/Faster cache"]
     assert rebuild(store).rejects == 0
     assert [row["task_key"] for row in opened.runs()] == ["vllm/Faster cache"]
+
+
+DATED = "gpt-5-2025-08-07"
+
+
+def test_a_model_is_one_with_and_without_a_date(store: Store, tmp_path: Path) -> None:
+    """One agent logs the date, the other does not; the benchmark may name either."""
+    usage = record()["modelUsage"]["claude-opus-4-6"]
+    for uuid, model in (("dated", DATED), ("plain", "gpt-5")):
+        (tmp_path / f"{uuid}.json").write_text(record_text(uuid=uuid, session_id=uuid, modelUsage={model: usage}))
+        ingest_paths(store, tmp_path / f"{uuid}.json", commit=f"{uuid.encode().hex()}00")
+    lines = (
+        f"{uuid.encode().hex()}00,{model},{variant},latency,9,ms"
+        for uuid, model in (("dated", "gpt-5"), ("plain", DATED))
+        for variant in VARIANTS
+    )
+    (tmp_path / "values.csv").write_text("\n".join(["commit,model,variant,metric,value,unit", *lines]))
+    ingest_paths(store, tmp_path / "values.csv")
+    opened = tachograph.open(store.location)
+    assert [(row["model"], row["runs"]) for row in opened.report(by="model", metrics="runs")] == [("gpt-5", 2)]
+    assert [(row["model"], row["runs"]) for row in opened.models()] == [("gpt-5", 2)]
+    assert {run["run_id"] for run in opened.runs(model="gpt-5")} == {"dated", "plain"} == {row["run_id"] for row in opened.verdicts()}
+    assert [row["model_id"] for row in opened.run("dated")["model_usage"]] == [DATED]
+
+
+VARIANTS = ("baseline", "candidate")
