@@ -66,7 +66,7 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
     shown, kept = (by_measure(keys, measure) for keys in _run_columns(filters))
     notes = (
         measure_words.left_out(facts, measure),
-        measure_words.bounds(facts) if measure is LIST else "",
+        "" if measure is REPORTED else measure_words.bounds(facts, measure),
         untold_note(table, kept, RUNS),
     )
     about = heading(cut + plural(facts["runs"], "run"), store.location, filters)

@@ -28,6 +28,11 @@ _CARRIED = (
 _CAVEAT = "What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate."
 _SAVED = "Uncached list-price cost minus list-price cost. Negative: caching cost more."
 
+_BEST = "What the run cost: as its agent reports it, else its tokens at list prices."
+_BEST_BOUNDS = "upper_bound, lower_bound or estimate, where the best-known cost is a list-price cost of tokens that are no exact count."
+IS_BOUNDED = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
+"""The condition on a run whose log tells no exact tokens but a bound or an estimate: its list-price cost is one, too."""
+
 _TITLE = "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
 _FILE = "substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end"
 """Its file without the folders that all files share; of a file with several runs, with the number of the record."""
@@ -94,6 +99,18 @@ RUN_FIGURES = by_key(
         sql="case when is_carried_over then null when num_turns = 1 then cost_list_usd"
         " else cast(cost_list_usd / nullif(num_turns, 0) as decimal(18, 9)) end",
         word="list-turn-cost",
+    ),
+    Figure(
+        "cost_best_usd", "Best-known cost", Unit.USD, "lower", _BEST, sql="coalesce(cost_own_usd, cost_list_usd)", word="best-cost",
+    ),
+    Figure(
+        "cost_best_bounds", "Bounds of the best-known cost", Unit.TEXT, "neither", _BEST_BOUNDS,
+        sql=f"case when cost_own_usd is null and cost_list_usd is not null and {IS_BOUNDED} then tokens_basis end",
+    ),
+    Figure(
+        "cost_best_per_turn_usd", "Best-known cost per turn", Unit.USD, "lower",
+        "Best-known cost divided by turns. Unknown for a run carried over from an earlier process.",
+        sql="coalesce(cost_per_turn_usd, case when cost_own_usd is null then cost_list_per_turn_usd end)",
     ),
     Figure(
         "duration_per_turn_ms", "Wall time per turn", Unit.MILLISECONDS, "lower", "Wall time divided by turns.", word="turn-time",

@@ -36,6 +36,9 @@ select
     coalesce(duration_api_own_ms / 10 > duration_ms, false) as is_carried_over,
     case when is_carried_over then null when num_turns = 1 then cost_own_usd else cast(cost_own_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_per_turn_usd,
     case when is_carried_over then null when num_turns = 1 then cost_list_usd else cast(cost_list_usd / nullif(num_turns, 0) as decimal(18, 9)) end as cost_list_per_turn_usd,
+    coalesce(cost_own_usd, cost_list_usd) as cost_best_usd,
+    case when cost_own_usd is null and cost_list_usd is not null and tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then tokens_basis end as cost_best_bounds,
+    coalesce(cost_per_turn_usd, case when cost_own_usd is null then cost_list_per_turn_usd end) as cost_best_per_turn_usd,
     duration_ms / nullif(num_turns, 0) as duration_per_turn_ms,
     nullif(outcome, 'unknown') = 'completed' as is_completed,
     case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome = 'execution_error' and coalesce(task_status = 'error', false)) else true end as is_started,
@@ -63,6 +66,9 @@ comment on column v_runs."parallelism" is 'API time divided by wall time. Above 
 comment on column v_runs."is_carried_over" is 'Whether API time is over 10 times the wall time: cost and API time then include calls of an earlier process, turns and wall time do not.';
 comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns. Unknown for a run carried over from an earlier process.';
 comment on column v_runs."cost_list_per_turn_usd" is 'List-price cost divided by turns. Unknown for a run carried over from an earlier process.';
+comment on column v_runs."cost_best_usd" is 'What the run cost: as its agent reports it, else its tokens at list prices.';
+comment on column v_runs."cost_best_bounds" is 'upper_bound, lower_bound or estimate, where the best-known cost is a list-price cost of tokens that are no exact count.';
+comment on column v_runs."cost_best_per_turn_usd" is 'Best-known cost divided by turns. Unknown for a run carried over from an earlier process.';
 comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.';
 comment on column v_runs."is_completed" is 'Whether the run completed. Unknown where the outcome is.';
 comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run. What is not known of a run says nothing.';
