@@ -17,7 +17,7 @@ import click
 from app.cli import terminal
 from app.cli.commands.annotate import exclude, label, note, star
 from app.cli.commands.check import check
-from app.cli.commands.claims import claims, findings
+from app.cli.commands.claims import claims, failures, findings
 from app.cli.commands.compare import compare
 from app.cli.commands.completion import completion
 from app.cli.commands.copy import copy
@@ -227,6 +227,7 @@ def models(cost: str, filters: Filters, output: Output, store: Store) -> None:
 cli.add_command(usage)
 cli.add_command(claims)
 cli.add_command(findings)
+cli.add_command(failures)
 cli.add_command(verdicts)
 cli.add_command(measurements)
 cli.add_command(check)

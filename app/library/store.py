@@ -117,6 +117,10 @@ class Store:
         severities, rules = arguments.several("severity", severity, tuple(map(str, Severity))), arguments.words("rule", rule)
         return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, arguments.rows(limit)))
 
+    def failures(self, **filters: Unpack[FilterWords]) -> Table:
+        """Why runs did not complete: causes of the infrastructure and of the agents themselves, with runs and best-known cost."""
+        return self._answer(filters, results.failures)
+
     def verdicts(
         self,
         *,

@@ -26,6 +26,13 @@ DIMENSIONS = by_key(
     _by("provider", "Provider", "provider", "Provider of the main model."),
     _by("region", "Region", "region", "Region of the main model's endpoint."),
     _by("outcome", "Outcome", "outcome", "How the run ended."),
+    _by(
+        "failure",
+        "Cause of failure",
+        "failure_cause",
+        "Why the run did not complete; unknown where it did.",
+    ),
+    _by("failed-by", "Failed by", "failed_by", "Whether the infrastructure failed or the agent itself."),
     _by("repo", "Repository", "repo", "Repository the run worked on."),
     _by("task", "Task", "task_key", "Task the run worked on: repository and base commit where a benchmark names it, else its name."),
     _by("experiment", "Experiment", "experiment", "Experiment the run belongs to, from its labels."),
