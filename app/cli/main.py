@@ -27,6 +27,7 @@ from app.cli.commands.measured import measurements, verdicts
 from app.cli.commands.reprice import reprice
 from app.cli.commands.run import run
 from app.cli.commands.show import show
+from app.cli.commands.tasks import tasks
 from app.cli.commands.undo import ingests, undo
 from app.cli.commands.usage import usage
 from app.cli.commands.watch import watch, watch_command
@@ -230,6 +231,7 @@ cli.add_command(findings)
 cli.add_command(failures)
 cli.add_command(verdicts)
 cli.add_command(measurements)
+cli.add_command(tasks)
 cli.add_command(check)
 cli.add_command(compare)
 cli.add_command(label)

@@ -26,9 +26,12 @@ _SIGNS = {"upper_bound": "≤ ", "lower_bound": "≥ "}
 def bound_sign(row: Row, key: str, bounds: str | None = None) -> str:
     """`≤ ` before a list-price or best-known cost of a run, or a sum, with upper bounds; `≥ ` with lower, `≈ ` with both or estimates."""
     bases = bounds or next((row[name] for name in BOUND_COLUMNS.get(key, ()) if row.get(name)), "")
-    if row.get(key) is None or not any(one in BOUNDS for one in bases.split(", ")):
-        return ""
-    return _SIGNS.get(bases, "≈ ")
+    return "" if row.get(key) is None else sign_of(bases)
+
+
+def sign_of(bases: str | None) -> str:
+    """The same for bounds as `token_bounds` lists them; empty for none."""
+    return _SIGNS.get(bases or "", "≈ ") if any(one in BOUNDS for one in (bases or "").split(", ")) else ""
 
 
 def left_out(facts: Row, measure: CostMeasure) -> str:
