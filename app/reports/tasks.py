@@ -25,13 +25,19 @@ _UNITS = {"outcome": Unit.SHARE, "measured": Unit.RATIO, "claimed": Unit.RATIO, 
 _LACKS = {"claimed": "no claim", "cost": "not recorded", "duration": "none completed"}
 """What a cell says whose runs have no such value; one without runs is a dash."""
 
-_ABOUT = {
-    "outcome": "done: completed; ended ?: the log does not say how.",
-    "measured": "Median of the measured speedups against a comparable baseline; in brackets how many of the runs have one.",
-    "claimed": "Median of the claimed speedups; in brackets how many of the runs have one.",
-    "cost": "Median of the best-known cost of runs that started; in brackets how many of the runs have one.",
-    "duration": "Median of the wall time of completed runs; in brackets how many of the runs have one.",
-}
+_ABOUT = dict(
+    zip(
+        queries.VALUES,
+        (
+            "done: completed; ended ?: the log does not say how.",
+            "Median of the measured speedups against a comparable baseline; in brackets how many of the runs have one.",
+            "Median of the claimed speedups; in brackets how many of the runs have one.",
+            "Median of the best-known cost of runs that started; in brackets how many of the runs have one.",
+            "Median of the wall time of completed runs; in brackets how many of the runs have one.",
+        ),
+        strict=True,
+    )
+)
 
 
 def tasks(store: Store, filters: Filters, by: Sequence[str], value: str) -> Answer:
