@@ -21,23 +21,17 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
 from schemas.unit_names import Unit
 
-_UNITS = {"outcome": Unit.SHARE, "measured": Unit.RATIO, "claimed": Unit.RATIO, "cost": Unit.USD, "duration": Unit.MILLISECONDS}
+_UNITS = dict(zip(queries.VALUES, (Unit.SHARE, Unit.RATIO, Unit.RATIO, Unit.USD, Unit.MILLISECONDS), strict=True))
 _LACKS = {"claimed": "no claim", "cost": "not recorded", "duration": "none completed"}
 """What a cell says whose runs have no such value; one without runs is a dash."""
 
-_ABOUT = dict(
-    zip(
-        queries.VALUES,
-        (
-            "done: completed; ended ?: the log does not say how.",
-            "Median of the measured speedups against a comparable baseline; in brackets how many of the runs have one.",
-            "Median of the claimed speedups; in brackets how many of the runs have one.",
-            "Median of the best-known cost of runs that started; in brackets how many of the runs have one.",
-            "Median of the wall time of completed runs; in brackets how many of the runs have one.",
-        ),
-        strict=True,
-    )
-)
+_ABOUT = {
+    "outcome": "done: completed; ended ?: the log does not say how.",
+    "measured": "Median of the measured speedups against a comparable baseline; in brackets how many of the runs have one.",
+    "claimed": "Median of the claimed speedups; in brackets how many of the runs have one.",
+    "cost": "Median of the best-known cost of runs that started; in brackets how many of the runs have one.",
+    "duration": "Median of the wall time of completed runs; in brackets how many of the runs have one.",
+}
 
 
 def tasks(store: Store, filters: Filters, by: Sequence[str], value: str) -> Answer:
