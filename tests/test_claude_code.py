@@ -215,6 +215,9 @@ def test_what_is_known_around_the_record_stands_in_its_row() -> None:
     ("logged", "model", "provider", "region"),
     [
         ("claude-haiku-4-5-20251001", "claude-haiku-4-5", "anthropic", None),
+        ("gpt-5-2025-08-07", "gpt-5", "openai", None),
+        ("azure/o3-mini-2025-01-31", "o3-mini", "azure", None),
+        ("gpt-4-0613", "gpt-4-0613", "openai", None),
         ("claude-opus-4-6[1m]", "claude-opus-4-6", "anthropic", None),
         ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5", "aws", "us"),
         ("us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6", "aws", "us"),

@@ -31,9 +31,9 @@ def test_every_command_explains_itself_by_example(name: str) -> None:
 
 def test_commands_stand_in_the_order_of_use() -> None:
     in_order = (
-        "ingest watch run report runs show models usage claims findings verdicts measurements check compare label note star exclude ingests"
+        "ingest watch run report runs show models usage claims findings failures verdicts measurements tasks check compare label note"
     )
-    in_order += " undo rejects sources dashboard mcp rebuild reprice lake copy doctor completion"
+    in_order += " star exclude ingests undo rejects sources dashboard mcp rebuild reprice lake copy doctor completion"
     assert " ".join(cli.commands) == in_order
 
 

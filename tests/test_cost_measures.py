@@ -14,8 +14,10 @@ from app.charts.palette import looks
 from app.cli.report_text import report_text
 from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
+from app.queries.comparisons.cohorts import compare_cohorts
 from app.queries.filters.chosen import Filters, choose
 from app.reports import results
+from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
@@ -23,13 +25,15 @@ from app.text import cost_grids
 from app.text.formatting import human
 from app.text.grid_columns import RUNS, grid
 from app.text.presentation import run_cards
+from app.text.text_tables import for_people
 from app.text.untold import untold_note
 from app.text.words import costs as cost_words
 from app.text.words import measures as measure_words
+from app.text.words.measures import bound_sign
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import StoreOnce, record_text
 from tests.test_trae import call, trajectory
@@ -101,7 +105,25 @@ def test_everything_that_adds_up_cost_says_the_same(measure: CostMeasure, mixed:
     assert (summary["cost"], summary["top_models"][0][measure.total]) == (measure.key, made.first.tops[0].shares[0].usd)
     [line] = [line for line in report_text(made, 100).decode().splitlines() if line.startswith(f"Total {measure.name}")]
     assert human(card, RUN_METRICS[measure.total].unit) in line
-    assert found.table["agent"][0].as_py() == ("claude-code" if measure is REPORTED else "trae-agent"), "most expensive first"
+    assert found.table["agent"][0].as_py() == ("trae-agent" if measure is LIST else "claude-code"), "most expensive first"
+
+
+def test_the_best_known_cost_is_reported_else_list_with_its_bound(mixed: Store) -> None:
+    """In lists, groups, comparisons and checks alike; a run without either is unknown, never $0."""
+    reported, (exact, bound) = Decimal("3.25"), bounded(mixed)
+    listed = {row["run_id"]: row for row in run_queries.runs(mixed, ALL, None, BEST).to_pylist()}
+    assert [listed[run]["cost_best_usd"] for run in ("a", "b")] == [Decimal("0.25"), Decimal(3)]
+    assert [row["cost_best_bounds"] for row in listed.values() if row["cost_best_usd"] == bound] == ["upper_bound"]
+    assert facts(mixed)["cost_best_usd"] == reported + exact + bound
+    assert (facts(mixed)["costless_runs"], facts(mixed)["bounded_best_usd"]) == (1, bound)
+    [verdict] = check(mixed, ALL, {"max-total-usd": Decimal(1)}, measure=BEST).verdicts
+    assert (verdict.found, verdict.known) == (reported + exact + bound, 4)
+    assert compare_cohorts(mixed, ALL, TRAE).compared["best-cost"].known == (4, 2)
+    groups = for_people(report(mixed, Request(by=("agent",), cost="best")).main_answer)
+    signs = {row["agent"]: bound_sign(row, "cost_best_usd", row["cost_best_usd_bounds"]) for row in groups.to_pylist()}
+    assert signs == {"trae-agent": "≤ ", "claude-code": "", "Total": "≤ "}
+    assert "1 of 5 runs has no known cost" in results.runs(mixed, ALL, None, "best").note
+    assert cost_queries.models_of(mixed, ["b"], BEST)["cost_usd"].to_pylist() == [Decimal(2), Decimal(1)]
 
 
 def test_runs_without_a_reported_cost_are_told_with_what_they_cost_at_list_prices(mixed: Store) -> None:

@@ -111,7 +111,7 @@ def test_items_of_one_commit_are_one_task_whatever_their_numbers(store: Store, t
         item(tmp_path / f"{number}{commit}", number, journal, claude_code_stdout__txt=record_text(uuid=f"{number}{commit}"))
     ingest_paths(store, tmp_path)
     medians = task_medians(store, Filters(), [MEASURES["turns"]])
-    assert set(medians["num_turns"]) == {"vllm / cccc3333", "vllm / dddd4444"}
+    assert set(medians["num_turns"]) == {"vllm@cccc3333", "vllm@dddd4444"}
 
 
 def test_a_journal_elsewhere_is_a_sidecar(store: Store, tmp_path: Path) -> None:

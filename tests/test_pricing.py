@@ -181,6 +181,8 @@ def is_by_hour_or_cheaper_kinds(model: Any) -> bool:
         ("global.anthropic.claude-sonnet-4-5-20250929-v1:0", "aws", "global", "3"),
         ("arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-6-v1", "aws", "us", "5.5"),
         ("claude-sonnet-4-5@20250929", "google", None, "3"),
+        ("gpt-4o-2024-05-13", "openai", None, "5"),  # the first version of gpt-4o has its own price
+        ("gpt-4o", "openai", None, "2.5"),
         ("glm-5.1", "zhipuai", None, "0.828"),
         ("anthropic/claude-sonnet-4.5", "openrouter", None, "3"),
         ("claude-opus-4-65", "anthropic", None, None),  # only begins like claude-opus-4-6

@@ -106,7 +106,7 @@ def test_a_finding_about_a_summary_says_what_its_rule_looks_for(store: Store) ->
 
 
 def test_figures_and_names_are_the_same(store: Store) -> None:
-    said = {"title", "prompt", "result", "errors", "claimed_quote", "claimed_subject"}
+    said = {"title", "prompt", "result", "errors", "failure_message", "claimed_quote", "claimed_subject"}
     with_texts, without = (ANSWERS["runs"](one, NO_FILTERS).table.to_pylist() for one in (store, exported(store)))
     for one, other in zip(with_texts, without, strict=True):
         assert {name: value for name, value in one.items() if name not in said} == {

@@ -17,7 +17,7 @@ import click
 from app.cli import terminal
 from app.cli.commands.annotate import exclude, label, note, star
 from app.cli.commands.check import check
-from app.cli.commands.claims import claims, findings
+from app.cli.commands.claims import claims, failures, findings
 from app.cli.commands.compare import compare
 from app.cli.commands.completion import completion
 from app.cli.commands.copy import copy
@@ -27,6 +27,7 @@ from app.cli.commands.measured import measurements, verdicts
 from app.cli.commands.reprice import reprice
 from app.cli.commands.run import run
 from app.cli.commands.show import show
+from app.cli.commands.tasks import tasks
 from app.cli.commands.undo import ingests, undo
 from app.cli.commands.usage import usage
 from app.cli.commands.watch import watch, watch_command
@@ -227,8 +228,10 @@ def models(cost: str, filters: Filters, output: Output, store: Store) -> None:
 cli.add_command(usage)
 cli.add_command(claims)
 cli.add_command(findings)
+cli.add_command(failures)
 cli.add_command(verdicts)
 cli.add_command(measurements)
+cli.add_command(tasks)
 cli.add_command(check)
 cli.add_command(compare)
 cli.add_command(label)

@@ -38,6 +38,8 @@ TABLE = "table"
 """The format for a terminal; the others are EXPORTS."""
 
 OUTPUT_FORMATS = (TABLE, *EXPORTS)
+LATEX = "latex"
+"""A format of tables for papers, for commands that ask for it."""
 
 ROWS_IN_A_TABLE = 50
 """Rows a list in a terminal has unless --limit says otherwise; files and programs get all."""
@@ -279,7 +281,9 @@ def by_option(command: Command) -> Command:
 
 def cost_option(command: Command) -> Command:
     """`--cost`, handed on as `cost`: the key of a measure of cost, empty for the usual one."""
-    listed = "Count cost as reported by the agents, or at list prices.  [default: reported; list if no run reports a cost]"
+    listed = (
+        "Count cost as reported by the agents, at list prices, or as best known: reported, else list.  [default: reported; list if none is]"
+    )
     return click.option("--cost", type=Word(tuple(COST_MEASURES)), callback=lambda _ctx, _param, value: value or "", help=listed)(command)
 
 
@@ -351,8 +355,8 @@ def filter_options(command: Command) -> Command:
 WITH_TEXT = "In files and formats for programs: include prompts, titles, summaries and claims of session transcripts."
 
 
-def with_output(command: Command) -> Command:
-    """`--format`, `-o` and `--with-text`, handed on as `output`."""
+def with_output(command: Command, more: tuple[str, ...] = ()) -> Command:
+    """`--format`, `-o` and `--with-text`, handed on as `output`. `more`: formats beside OUTPUT_FORMATS."""
 
     @functools.wraps(command)
     def packed(*arguments: Any, format_: str | None, path: Path | None, with_text: bool, **options: Any) -> Any:
@@ -363,7 +367,7 @@ def with_output(command: Command) -> Command:
     to = "Output file; format from the extension."
     packed = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(packed)
     kinds = f"Default: {TABLE}. All formats but {TABLE}, md and html have all columns and exact numbers."
-    return click.option("--format", "format_", type=Word(OUTPUT_FORMATS), help=kinds)(packed)
+    return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *more)), help=kinds)(packed)
 
 
 def with_limit(noun: str) -> Callable[[Command], Command]:

@@ -26,9 +26,7 @@ LEAST_WIDTH = 40
 def deliver(answer: Answer, output: Output) -> None:
     """Write the answer where it was asked for. What a table is about goes to stderr; programs do not need it."""
     if output.path is not None:
-        body = _table(answer, FILE_WIDTH) if output.format == TABLE else _export(answer, output.format)
-        write_file(output.path, body)
-        terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
+        deliver_body(_table(answer, FILE_WIDTH) if output.format == TABLE else _export(answer, output.format), answer, output)
     elif output.format == TABLE:
         terminal.note(terminal.short(one_line(answer.heading)))
         _show(answer)
@@ -36,6 +34,15 @@ def deliver(answer: Answer, output: Output) -> None:
         put_export(_export(answer, output.format), output.format)
     if answer.hidden:
         terminal.note(answer.hidden)
+
+
+def deliver_body(body: bytes, answer: Answer, output: Output) -> None:
+    """Write an answer that is made already to the file or, as text, to stdout."""
+    if output.path is None:
+        terminal.put_text(body)
+        return
+    write_file(output.path, body)
+    terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
 
 
 def write_file(path: Path, body: bytes) -> None:

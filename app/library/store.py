@@ -22,6 +22,7 @@ from app.queries.usage.blocks import HOURS
 from app.queries.usage.totals import MONDAY, WEEK_STARTS
 from app.queries.usage.totals import Request as UsageRequest
 from app.reports import comparison, cost_report, measured_results, results
+from app.reports import tasks as task_reports
 from app.reports import usage as usage_reports
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import Request as FirstPage
@@ -85,7 +86,7 @@ class Store:
         return self._location
 
     def runs(self, *, limit: int | None = None, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
-        """The runs, most expensive first. `cost`: reported or list; empty for the usual one."""
+        """The runs, most expensive first. `cost`: reported, list or best (reported, else list); empty for the usual one."""
         measure = arguments.one_of("cost", cost, COST_MEASURES)
         return self._answer(filters, lambda store, chosen: results.runs(store, chosen, arguments.rows(limit), measure))
 
@@ -116,6 +117,18 @@ class Store:
         """What does not add up in a record or its summary, the severest first. `severity`: error, warning, info."""
         severities, rules = arguments.several("severity", severity, tuple(map(str, Severity))), arguments.words("rule", rule)
         return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, arguments.rows(limit)))
+
+    def tasks(self, *, by: Words = ("agent",), value: str = "outcome", **filters: Unpack[FilterWords]) -> Table:
+        """Tasks beside those who worked on them: a row per task, for each column `x` its text, `x_value` and `x_runs`.
+
+        `value`: outcome, measured, claimed, cost or duration.
+        """
+        columns, shown = arguments.words("by", by) or ("agent",), arguments.text("value", value)
+        return self._answer(filters, lambda store, chosen: task_reports.tasks(store, chosen, columns, shown))
+
+    def failures(self, **filters: Unpack[FilterWords]) -> Table:
+        """Why runs did not complete: causes of the infrastructure and of the agents themselves, with runs and best-known cost."""
+        return self._answer(filters, results.failures)
 
     def verdicts(
         self,

@@ -14,9 +14,9 @@ import pyarrow as pa
 from app.queries.filters.chosen import Filters, where
 from app.queries.filters.registry import COUNTED
 from app.queries.grouping import group
-from app.queries.runs import fetch, model_shares, summary
+from app.queries.runs import fetch, model_shares, summary, usage_by
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, LIST, ON_SCREENS, REPORTED, CostMeasure
 from schemas.catalogue.metrics import MODEL_METRICS
 
 TIME, RECEIVED = "time", "received"
@@ -39,7 +39,7 @@ GROUP_METRICS = (*DRAWN_METRICS, "cost_delta_share", "cache_saved_share", "cost_
 
 COST_FACTS = (
     "runs", "cost_usd", "cost_list_usd", "unreported_runs", "unreported_list_usd", "unlisted_runs", "unlisted_cost_usd", "bounded_runs",
-    "bounded_list_usd", "token_bounds", "unpriced_runs",
+    "bounded_list_usd", "token_bounds", "unpriced_runs", "cost_best_usd", "costless_runs", "bounded_best_usd", "cost_best_bounds",
 )  # fmt: skip
 """Which runs have a reported cost, which a list-price cost, and how much of that are bounds."""
 
@@ -71,8 +71,8 @@ def usual_measure(facts: Mapping[str, Any]) -> CostMeasure:
 
 
 def choices(facts: Mapping[str, Any]) -> list[CostMeasure]:
-    """The measures that have anything to show; the usual one where none has."""
-    told = [measure for measure in COST_MEASURES.values() if facts[measure.lacks] < facts["runs"]]
+    """The measures that a screen offers: those that have anything to show, the usual one where none has."""
+    told = [measure for measure in ON_SCREENS if facts[measure.lacks] < facts["runs"]]
     return told or [REPORTED]
 
 
@@ -128,6 +128,8 @@ _OWN_PARTS = {
     REPORTED.key: 'select "group", unnest(models) as model, unnest(model_costs_usd) as cost_usd from wanted',
     LIST.key: 'select "group", model_usage.model, cost_list_usd as cost_usd from wanted join model_usage using (run_id)'
     " where usd is not null",
+    BEST.key: f'select "group", usage.model, {BEST.column} as cost_usd from wanted join ({usage_by(BEST)}) as usage using (run_id)'
+    " where usd is not null",
 }
 """What the models of the wanted runs cost. At list prices only those of a run count whose models all have a price, as in its own cost."""
 
@@ -136,7 +138,7 @@ def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Tabl
     """`model` and `cost_usd`: what the tokens of each cost by the measure, most expensive first, of the runs whose own cost is known."""
     condition, cost = where(filters), measure.column
     sql = f"""
-        select model, sum({cost}) as cost_usd from model_usage
+        select model, sum({cost}) as cost_usd from ({usage_by(measure)})
         semi join (select run_id from v_runs where {condition.sql} and {cost} is not null) as wanted using (run_id)
         group by model order by cost_usd desc nulls last, model"""
     return fetch(store, sql, condition.parameters)
@@ -158,10 +160,10 @@ def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> p
 
 
 def most_expensive(store: Store, filters: Filters, limit: int, measure: CostMeasure = REPORTED) -> pa.Table:
-    """RUN_COLUMNS of the `limit` most expensive runs. The least of their costs is found first: few rows are then read whole."""
+    """RUN_COLUMNS and cost of the `limit` most expensive runs. The least of their costs is found first: few rows are then read whole."""
     condition, cost = where(filters), measure.column
     sql = f"""
-        select {", ".join(RUN_COLUMNS)} from v_runs
+        select {", ".join(dict.fromkeys((*RUN_COLUMNS, cost)))} from v_runs
         where {condition.sql} and {cost} >= (
             select min({cost}) from (
                 select {cost} from v_runs where {condition.sql} order by {cost} desc nulls last limit {int(limit)}
@@ -172,7 +174,7 @@ def most_expensive(store: Store, filters: Filters, limit: int, measure: CostMeas
 
 def models_of(store: Store, run_ids: Sequence[str], measure: CostMeasure = REPORTED) -> pa.Table:
     """Each model's share of these runs, as `queries.model_rows` gives it."""
-    chosen = f"select rowid as place, run_id, {measure.column} from runs where run_id in (select unnest($run_ids))"
+    chosen = f"select place, run_id, {measure.column} from v_runs where run_id in (select unnest($run_ids))"
     return model_shares(store, chosen, {"run_ids": list(run_ids)}, measure)
 
 

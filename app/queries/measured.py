@@ -45,7 +45,7 @@ CHOICES = {
 """Runs to list: all, those that were measured, and of these those with and without a ratio against the baseline."""
 
 
-def _runs(store: Store) -> str:
+def with_verdicts(store: Store) -> str:
     """`v_runs` with what `v_verdicts` adds. A transaction reads that view once for all its queries."""
     if isinstance(store, ReadTransaction):
         store.have_at_hand("v_verdicts")
@@ -57,7 +57,7 @@ def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int 
     condition = where(filters)
     sql = f"""
         select {_OF_RUN}, {_OF_CLAIM}, {", ".join(_OF_VERDICT[:-1])}, nullif({_WHY}, '') as why, sources.name as source_name
-        from (select * from {_runs(store)} where {condition.sql} and {CHOICES[choice]}) left join
+        from (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[choice]}) left join
             (select source_id as measurement_source_id, name from sources) as sources using (measurement_source_id)
         order by {VERDICT_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id
         {f"limit {int(limit)}" if limit is not None else ""}"""
@@ -70,7 +70,7 @@ def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
         return None
     sql = f"""
         select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {", ".join(_OF_VERDICT[:-1])}, nullif({_WHY}, '') as why
-        from {_runs(store)} where run_id = $run_id and {CHOICES[MEASURED]}"""
+        from {with_verdicts(store)} where run_id = $run_id and {CHOICES[MEASURED]}"""
     rows = fetch(store, sql, {"run_id": run_id}).to_pylist()
     return rows[0] if rows else None
 
@@ -84,7 +84,7 @@ def drawn(store: Store, filters: Filters, limit: int) -> pa.Table:
     condition = where(filters)
     counts = ", ".join(f"count_if({PAIR} and claim_verdict = '{kind}')::bigint as {kind}" for kind in CLAIM_VERDICTS)
     sql = f"""
-        with chosen as (select *, nullif({_WHY}, '') as why from {_runs(store)} where {condition.sql} and {CHOICES[MEASURED]}),
+        with chosen as (select *, nullif({_WHY}, '') as why from {with_verdicts(store)} where {condition.sql} and {CHOICES[MEASURED]}),
         found as (
             select count(measured_speedup) as runs_compared, count_if({PAIR})::bigint as pairs, {counts},
                    count_if(claimed_speedup is not null and measured_speedup is null)::bigint as claims_uncompared
@@ -112,7 +112,7 @@ def calibration(store: Store, filters: Filters, by: str, limit: int = 20) -> pa.
     sql = f"""
         with chosen as (
             select ({grouped.sql})::varchar as "group", *, nullif({_WHY}, '') as why, claimed_speedup / measured_speedup as quotient
-            from {_runs(store)} where {condition.sql} and {PAIR}
+            from {with_verdicts(store)} where {condition.sql} and {PAIR}
         ),
         groups as (select "group", {figures} from chosen group by "group"),
         ranked as (select *, row_number() over (order by pairs desc, "group") as rank, count(*) over () as groups_found from groups),
@@ -127,7 +127,7 @@ def reasons(store: Store, filters: Filters) -> pa.Table:
     """Why measured runs have no ratio against the baseline: `verdict`, `reason`, and the `runs` with it. A run may have several reasons."""
     condition = where(filters)
     sql = f"""
-        with judged as (select * from {_runs(store)} where {condition.sql} and {CHOICES[UNCOMPARED]}),
+        with judged as (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[UNCOMPARED]}),
         told as (
             -- names in brackets differ from run to run
             select run_id, verdict, unnest(case verdict
@@ -150,7 +150,7 @@ def summary(
     having: str = "runs",
 ) -> pa.Table:
     """VERDICT_METRICS, one row per group, most expensive first; without `by` one row in all. `having`: a count that no group has 0 of."""
-    found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], of=_runs(store))
+    found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], of=with_verdicts(store))
     return found.filter(pa.array([number > 0 for number in found[having].to_pylist()], pa.bool_())) if by else found
 
 

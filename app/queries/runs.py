@@ -16,7 +16,7 @@ from app.queries.filters.registry import COUNTED, EXCLUDED, TIMES
 from app.queries.grouping import UTC_ZONE, Group, groups
 from app.queries.read_transaction import read_transaction
 from ingest.store.database import Store, arrow
-from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
 from schemas.errors import UsageError
@@ -30,15 +30,16 @@ KNOWN_SUFFIX = "_known"
 
 RUN_COLUMNS = listed(
     "run_id", "title", "dated_at", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd",
-    "cost_own_usd", "cost_list_usd", "cost_delta_usd", "cost_cause",
+    "cost_own_usd", "cost_list_usd", "cost_best_usd", "cost_best_bounds", "cost_delta_usd", "cost_cause",
     "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
-    "cost_list_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "cache_read_share", MORE,
+    "cost_list_per_turn_usd", "cost_best_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+    "cache_read_share", MORE,
     "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
-    "claimed_scope", "claimed_caveat", "claimed_quote", "claimed_confidence", "findings", "error_findings", "repo", "task", "experiment",
-    "session_id", "started_at", "ended_at",
+    "claimed_scope", "claimed_caveat", "claimed_quote", "claimed_confidence", "findings", "error_findings", "repo", "task", "task_key",
+    "experiment", "session_id", "started_at", "ended_at",
     "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason",
     "record_kind", "tokens_basis", "score",
-    "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
+    "failure_cause", "failed_by", "failure_message", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
 )  # fmt: skip
 """What a list of runs holds: every figure, no long text."""
@@ -125,7 +126,9 @@ def model_shares(store: Store, chosen: str, parameters: dict[str, Any], measure:
     sql = f"""
         with chosen as materialized ({chosen}),
         named as (select run_id, title from v_runs where place in (select place from chosen)),
-        usage as materialized (select run_id, model, provider, region, {cost} from model_usage semi join chosen using (run_id)),
+        usage as materialized (
+            select run_id, model, provider, region, {cost} from ({usage_by(measure)}) semi join chosen using (run_id)
+        ),
         shares as (
             select run_id, chosen.{cost} as run_usd, model, provider, region,
                    case when chosen.{cost} is not null then usage.{cost} end as cost_usd
@@ -138,6 +141,14 @@ def model_shares(store: Store, chosen: str, parameters: dict[str, Any], measure:
         select run_id, title, model, provider, region, cost_usd from shares join named using (run_id)
         order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
     return fetch(store, sql, parameters)
+
+
+def usage_by(measure: CostMeasure) -> str:
+    """SQL of the rows of models with a column of the measure: where its run reports a cost, the best-known one is that of the report."""
+    if measure is not BEST:
+        return "from model_usage"
+    reported = "run_id in (select run_id from runs where cost_own_usd is not null)"
+    return f"select *, case when {reported} then cost_own_usd else cost_list_usd end as {BEST.column} from model_usage"
 
 
 _RECORDS = """

@@ -8,7 +8,7 @@ a filter was mistyped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -21,6 +21,7 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import excluded_words, heading, undated_words
 from app.text.formatting import exact, human
 from ingest.store.database import Store
+from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.catalogue.limits import LIMITS, Limit
 from schemas.errors import UsageError
 from schemas.money import amount, decimal
@@ -140,8 +141,18 @@ class Check:
         return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
 
 
-def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, *, allow_empty: bool = False) -> Check:
+def check(
+    store: Store,
+    filters: Filters,
+    allowed: Mapping[str, Decimal],
+    zone: str = UTC_ZONE,
+    *,
+    allow_empty: bool = False,
+    measure: CostMeasure = REPORTED,
+) -> Check:
     """Judge the runs by limits, key → what is allowed; times of the filters are those of the zone. `allow_empty`: no run is no failure.
+
+    Limits on cost count it by the measure.
 
     Raises StoreError, and UsageError for a time zone that does not exist.
     """
@@ -149,13 +160,15 @@ def check(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: 
     with read_transaction(store) as transaction:
         excluded, undated = run_queries.excluded(transaction, filters), run_queries.undated(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
-        judged = verdicts(transaction, filters, allowed, zone)
+        judged = verdicts(transaction, filters, allowed, zone, measure)
     return Check(store.location, filters, zone, total["runs"], judged, allow_empty, excluded, undated)
 
 
-def verdicts(store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE) -> tuple[Verdict, ...]:
+def verdicts(
+    store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, measure: CostMeasure = REPORTED
+) -> tuple[Verdict, ...]:
     """A verdict per budget, key → what is allowed, on the runs that the filters leave. Raises StoreError."""
-    limits = [LIMITS[key] for key in allowed]
+    limits = [replace(LIMITS[key], metric=measure.of(LIMITS[key].metric)) for key in allowed]
     if not limits:
         return ()
     metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits if not limit.is_of_measured))))

@@ -31,7 +31,7 @@ from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
-from app.text.columns import BOUNDS_COLUMN, with_bounds
+from app.text.columns import BOUNDS_COLUMNS, with_bounds
 from app.text.formatting import human, known_of
 from app.text.untold import untold_groups_note, untold_note
 from app.text.words import measures as measure_words
@@ -74,7 +74,6 @@ RUNS_LISTED = RUNS_SHOWN[:10]
 OF_MODELS = "A run counts whole for its main model, the one that cost most in it. Top models count what the tokens of each model cost."
 """Why the two lists of models differ."""
 
-BOUNDED = "bounded_list_usd"
 FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 
 
@@ -228,7 +227,7 @@ def report(store: Store, request: Request) -> Report:
         asked = replace(request.first, measure=measure)
         first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
         told = [name for key in metrics for name in (key, f"{key}{KNOWN_SUFFIX}")]
-        listed = totals.select([*told, *([BOUNDS_COLUMN] if LIST.total in told else [])])
+        listed = totals.select([*told, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
         sections = (
             Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
             _groups(transaction, request, measure),
@@ -267,7 +266,11 @@ def _groups(store: Store, request: Request, measure: CostMeasure) -> Section:
     """The groups. By list prices, programs get these metrics beside the usual ones."""
     if not request.by:
         return Section("groups", "Groups", Answer(pa.table({}), ""))
-    usual = tuple(dict.fromkeys((*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *((BOUNDED,) if measure is LIST else ()))))
+    usual = tuple(
+        dict.fromkeys(
+            (*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *(() if measure is REPORTED else measure_words.bounded_by(measure)))
+        )
+    )
     answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
     shown = () if request.metrics else (*request.by, *_shown_of_groups(measure))
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
@@ -281,7 +284,7 @@ def _shown_of_groups(measure: CostMeasure) -> tuple[str, ...]:
     if measure is REPORTED:
         return GROUPS_SHOWN
     found = [key for key in measure.among(GROUPS_SHOWN) if key not in ("cost_delta_usd", "cost_compared_usd")]
-    found.insert(found.index(measure.total) + 1, BOUNDED)
+    found.insert(found.index(measure.total) + 1, measure_words.bounded_by(measure)[0])
     return tuple(found)
 
 

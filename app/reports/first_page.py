@@ -27,7 +27,7 @@ from app.text.words.costs import base_words
 from app.text.words.measured import cost_per
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
-from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -206,7 +206,9 @@ class FirstPage:
     def as_dict(self) -> dict[str, Any]:
         """The page for programs."""
         about = {"title": self.title, "owner": self.owner or None, "period": self.period.as_dict() | {"undated_runs": self.undated}}
-        figures = {"cost": self.measure.key} | {key: self.totals[key] for key in ("cost_usd", LIST.total, "runs", "error_rate")}
+        figures = {"cost": self.measure.key} | {
+            key: self.totals[key] for key in dict.fromkeys(("cost_usd", LIST.total, self.measure.total, "runs", "error_rate"))
+        }
         cost, part = self.measure.total, self.measure.share
         earlier = self.earlier or {"runs": None, cost: None}
         before = (self.before.as_dict() if self.before else {"from": None, "to": None}) | {
@@ -223,7 +225,7 @@ class FirstPage:
     @property
     def _known(self) -> str:
         known = known_of(int(self.totals[f"{self.measure.total}{KNOWN_SUFFIX}"]), int(self.totals["runs"]))
-        bounded = measure_words.bounds_note(self.totals) if self.measure is LIST else ""
+        bounded = "" if self.measure is REPORTED else measure_words.bounds_note(self.totals, self.measure)
         return ", ".join(filter(None, (known and f"{known} runs", bounded)))
 
     @property
@@ -327,6 +329,8 @@ def _shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | Non
 def _estimates(basis: Basis) -> str:
     if basis.measure is LIST:
         return "Costs are those of the tokens at list prices, not invoices."
+    if basis.measure is BEST:
+        return "Costs are the agents' own estimates, else those of the tokens at list prices, not invoices."
     return "Reported costs are the agents' own estimates, not invoices."
 
 
@@ -351,7 +355,7 @@ def _left_out_by_measure(basis: Basis) -> str:
 
 def _bounded(basis: Basis) -> str:
     """Bounds in the list-price cost; where costs are reported ones, the note on runs without one has said it."""
-    return measure_words.bounds(basis.totals)
+    return measure_words.bounds(basis.totals, basis.measure)
 
 
 def _undated(basis: Basis) -> str:

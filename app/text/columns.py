@@ -20,7 +20,7 @@ from app.text.words.measured import NAMES as VERDICT_WORDS
 from app.text.words.measured import VERDICT_COLUMNS
 from app.text.words.measures import bound_sign
 from schemas.agents import AGENTS
-from schemas.catalogue.cost_measures import LIST
+from schemas.catalogue.cost_measures import BOUNDS
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
 from schemas.catalogue.usage import LOWER_BOUNDS, USAGE_DIMENSIONS, WHOLE_RUNS
@@ -51,8 +51,8 @@ def agent_name(key: str) -> str:
 _BOUNDED = ("output_tokens", "total_tokens", "cost_list_usd")
 """Figures that are lower bounds in a row of usage that counts LOWER_BOUNDS."""
 
-BOUNDS_COLUMN = f"{LIST.column}_bounds"
-"""What bounds the list-price cost of the row: no column of its own, but a sign before the cost."""
+BOUNDS_COLUMNS = {column: f"{column}_bounds" for column in BOUNDS}
+"""Column of a cost → what bounds it in the row: no column of its own, but a sign before the cost."""
 
 _BASES = (("runs",), ("responses", WHOLE_RUNS), ("calling_responses",))
 """What the figures of a row rest on: the first of these that it counts."""
@@ -119,7 +119,7 @@ class Column:
     def _bound(self, row: Mapping[str, Any]) -> str:
         """`≥ ` before a figure that is a lower bound, `≤ ` before an upper one."""
         is_least = self.name in _BOUNDED and row.get(LOWER_BOUNDS) and row[self.name] is not None
-        return "≥ " if is_least else bound_sign(row, self.name, row.get(BOUNDS_COLUMN))
+        return "≥ " if is_least else bound_sign(row, self.name, row.get(BOUNDS_COLUMNS.get(self.name, "")))
 
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""
@@ -153,17 +153,18 @@ def column(entry: Entry, known: str | None = None) -> Column:
 
 
 def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
-    """The table with what bounds its list-price costs beside them, so that their cells say so; `shown`: columns that are chosen."""
-    told = next((name for name in ("token_bounds", "tokens_basis") if name in table.column_names), None)
-    if told is None or LIST.column not in (shown or table.column_names) or BOUNDS_COLUMN in table.column_names:
-        return table
-    return table.append_column(BOUNDS_COLUMN, table[told])
+    """The table with what bounds its list-price and best-known costs beside them, so that their cells say so; `shown`: chosen columns."""
+    for cost, names in BOUNDS.items():
+        told = next((name for name in names if name in table.column_names), None)
+        if told and cost in (shown or table.column_names) and BOUNDS_COLUMNS[cost] not in table.column_names:
+            table = table.append_column(BOUNDS_COLUMNS[cost], table[told])
+    return table
 
 
 def _notes(schema: pa.Schema) -> set[str]:
     """Counts and bounds beside a figure. A label's key may end like a count: its values are text."""
     names = {field.name for field in schema if field.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(field.type)}
-    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names} | {BOUNDS_COLUMN}
+    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names} | {*BOUNDS_COLUMNS.values()}
 
 
 def _column(field: pa.Field, of: Columns, notes: set[str]) -> Column:

@@ -1,6 +1,6 @@
 """A model id as logged → model, provider and region.
 
-Forms met in real records: `claude-haiku-4-5-20251001` (dated), `claude-opus-4-6[1m]` (context suffix),
+Forms met in real records: `claude-haiku-4-5-20251001` and `gpt-5-2025-08-07` (dated), `claude-opus-4-6[1m]` (context suffix),
 `us.anthropic.claude-sonnet-4-5-20250929-v1:0` (Bedrock, region prefix), `arn:aws:bedrock:…` (Bedrock, by ARN),
 `claude-sonnet-4-5@20250929` (Vertex AI), `anthropic/claude-sonnet-4.5` (OpenRouter), `glm-5.1` (through a proxy).
 Providers carry the names of the price library: anthropic, aws, google, azure, openrouter, …
@@ -70,7 +70,7 @@ _REGION_PREFIX = re.compile(r"^(us-gov|us|eu|apac|jp|au|ca|sa|global)\.")
 _MAKER_PREFIX = re.compile(r"^[a-z0-9]+\.(?=[a-z])")
 _BEDROCK_VERSION = re.compile(r"-v\d+(:\d+)?(:\d+k)?$")
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
-_DATE = re.compile(r"[-@](20\d{6}|default)$")
+_DATE = re.compile(r"[-@](20\d{6}|20\d{2}-\d{2}-\d{2}|default)$")
 _DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
 _ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
 

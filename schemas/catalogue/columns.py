@@ -146,6 +146,13 @@ RULES: Columns = {
 }
 """One rule over its findings."""
 
+FAILURES: Columns = {
+    **{key: RUNS[key] for key in ("failed_by", "failure_cause", "agent")},
+    **{key: RUN_METRICS[key] for key in ("runs", "never_started_runs", "cost_best_usd", "cost_best_bounds", "duration_ms")},
+    **by_key(Entry("example", "Example", meaning="The most frequent of their error messages.")),
+}
+"""Runs that did not complete, by cause and agent."""
+
 SOURCES: Columns = _SOURCE
 INGESTS: Columns = entries_of(IngestRow)
 REJECTS: Columns = {**entries_of(RejectRow), **by_key(_SOURCE_NAME)}

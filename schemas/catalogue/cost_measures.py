@@ -1,4 +1,4 @@
-"""What a cost is: as the agents report it, or at list prices. Screens, reports and commands choose one; all their sums then are of it."""
+"""What a cost is: as the agents report it, at list prices, or the one and else the other. All sums of an answer are of the same."""
 
 from __future__ import annotations
 
@@ -51,5 +51,13 @@ KINDS = ("usd", "share", "mean_usd", "median_usd", "p90_usd", "max_usd", "per_tu
 REPORTED = CostMeasure("reported", "Reported cost", "cost_own_usd", "cost", "unreported_runs", "cost_")
 LIST = CostMeasure("list", "List-price cost", "cost_list_usd", "list-price cost", "unlisted_runs", "cost_list_")
 
-COST_MEASURES = {measure.key: measure for measure in (REPORTED, LIST)}
-"""Both, the usual one first."""
+BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "best-known cost", "costless_runs", "cost_best_")
+
+COST_MEASURES = {measure.key: measure for measure in (REPORTED, LIST, BEST)}
+"""All, the usual one first."""
+
+ON_SCREENS = (REPORTED, LIST)
+"""Those that screens offer to choose from."""
+
+BOUNDS = {LIST.column: ("token_bounds", "tokens_basis"), BEST.column: ("cost_best_bounds",)}
+"""Column of a cost → the columns that say which bounds it includes, of groups or of a run. A reported cost has none."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from schemas.catalogue.caveats import caveat_sql
 from schemas.catalogue.entry import Figure, by_key
+from schemas.catalogue.failures import BY_SQL, CAUSE_SQL, MESSAGE_SQL
 from schemas.unit_names import Unit
 
 _TOKENS = "All tokens: input, output, cache reads and cache writes."
@@ -28,11 +29,34 @@ _CARRIED = (
 _CAVEAT = "What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate."
 _SAVED = "Uncached list-price cost minus list-price cost. Negative: caching cost more."
 
+_BEST = "What the run cost: as its agent reports it, else its tokens at list prices."
+_BEST_BOUNDS = "upper_bound, lower_bound or estimate, where the best-known cost is a list-price cost of tokens that are no exact count."
+IS_BOUNDED = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
+"""The condition on a run whose log tells no exact tokens but a bound or an estimate: its list-price cost is one, too."""
+
+_CAUSE = (
+    "Why the run did not complete, by its outcome and the words of its error. Empty where it completed, or nothing is known of its end."
+)
+_FAILED_BY = (
+    "Whether the infrastructure failed (account, network, machine, model, harness; also where the run never started) or the agent itself "
+    "(limits, invalid requests, errors); unattributed where an API or an interruption gives no reason."
+)
+
 _TITLE = "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
 _FILE = "substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end"
 """Its file without the folders that all files share; of a file with several runs, with the number of the record."""
 _ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
 """A text of at most 80 characters: a longer path loses its beginning."""
+
+
+_TASK = (
+    "What runs are grouped and paired by as a task: repository and base commit (`vllm@88f6ba32`) where a benchmark names the commit, else "
+    "repository and name (`vllm/sort`), else repository and the commit that the work started from. A name that somebody gave the run wins."
+)
+_REPO, _NAME = (f"nullif(coalesce(annotations.labels['{key}'], runs.{key}), '')" for key in ("repo", "task"))
+_AT_COMMIT = f"concat_ws('@', {_REPO}, left(lower(coalesce(base_commit, head_commit)), 8))"
+"""Eight characters, since some logs have no more. Who labels a run by hand says more of its task than the commit it happened to start at;
+items of a benchmark have names that differ from plan to plan, and a status or a reference commit that tell them apart from sessions."""
 
 
 def _all_tokens(prefix: str = "") -> str:
@@ -47,6 +71,12 @@ RUN_FIGURES = by_key(
     Figure(
         "title", "Title", Unit.TEXT, "neither", _TITLE,
         sql=f"coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, {_ENDING.format(_FILE)}, runs.run_id)",
+    ),
+    Figure(
+        "task_key", "Task identity", Unit.TEXT, "neither", _TASK,
+        sql="case when coalesce(base_commit, head_commit) is not null and nullif(annotations.labels['task'], '') is null"
+        f" and coalesce(head_commit, task_status, case when {_NAME} is null then base_commit end) is not null then {_AT_COMMIT}"
+        f" when {_NAME} is not null then concat_ws('/', {_REPO}, {_NAME}) end",
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
@@ -80,6 +110,18 @@ RUN_FIGURES = by_key(
         word="list-turn-cost",
     ),
     Figure(
+        "cost_best_usd", "Best-known cost", Unit.USD, "lower", _BEST, sql="coalesce(cost_own_usd, cost_list_usd)", word="best-cost",
+    ),
+    Figure(
+        "cost_best_bounds", "Bounds of the best-known cost", Unit.TEXT, "neither", _BEST_BOUNDS,
+        sql=f"case when cost_own_usd is null and cost_list_usd is not null and {IS_BOUNDED} then tokens_basis end",
+    ),
+    Figure(
+        "cost_best_per_turn_usd", "Best-known cost per turn", Unit.USD, "lower",
+        "Best-known cost divided by turns. Unknown for a run carried over from an earlier process.",
+        sql="coalesce(cost_per_turn_usd, case when cost_own_usd is null then cost_list_per_turn_usd end)",
+    ),
+    Figure(
         "duration_per_turn_ms", "Wall time per turn", Unit.MILLISECONDS, "lower", "Wall time divided by turns.", word="turn-time",
         sql="duration_ms / nullif(num_turns, 0)",
     ),
@@ -97,6 +139,9 @@ RUN_FIGURES = by_key(
         " and coalesce(task_status = 'error', false))"
         " else true end",
     ),
+    Figure("failure_cause", "Cause of failure", Unit.TEXT, "neither", _CAUSE, sql=CAUSE_SQL),
+    Figure("failed_by", "Failed by", Unit.TEXT, "neither", _FAILED_BY, sql=BY_SQL),
+    Figure("failure_message", "Failure", Unit.TEXT, "neither", "The error in one line: of a traceback its end.", sql=MESSAGE_SQL),
     Figure(
         "dated_at", "Date", Unit.TIME, "neither", _DATED,
         sql="case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end",

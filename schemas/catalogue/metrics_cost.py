@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from schemas.catalogue.entry import Metric, by_key, of_model, over, quotient
+from schemas.catalogue.figures import IS_BOUNDED as _IS_BOUNDED
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.unit_names import Unit
 
@@ -35,10 +36,11 @@ _UNREPORTED_LIST = "What their tokens cost at list prices."
 _UNLISTED = "Runs whose log has no tokens, and unpriced runs."
 _BOUNDED_LIST = "The part of the list-price cost that comes from runs whose log tells no exact tokens but a bound or an estimate."
 _BOUNDS = "Which bounds the list-price cost includes: upper bounds, lower bounds, estimates."
-_IS_BOUNDED = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
 _LIST_MEAN = "List-price cost divided by the number of runs that have one. Runs that never started are excluded."
 _LIST_PER_COMPLETED = "List-price cost of all runs divided by the number of completed runs: failed runs are included in the cost."
 _LIST_PER_TURN, _LIST_PER_TURN_KNOWN = quotient("cost_list_usd", "num_turns", "not is_carried_over")
+_BEST = "What runs cost: as their agents report it, else their tokens at list prices, run by run."
+_BEST_PER_TURN, _BEST_PER_TURN_KNOWN = quotient("cost_best_usd", "num_turns", "not is_carried_over")
 _LIST_COMPLETED = "nullif(count(*) filter (is_completed and cost_list_usd is not null), 0)"
 
 RUN_COST_METRICS = by_key(
@@ -119,6 +121,51 @@ RUN_COST_METRICS = by_key(
     Metric(
         "cost_list_per_completed_usd", "List-price cost per completed run", Unit.USD, "lower", _LIST_PER_COMPLETED,
         sql=f"cast(sum(cost_list_usd) / {_LIST_COMPLETED} as decimal(38, 9))", known="count(cost_list_usd)",
+    ),
+    over("cost_best_usd", "cost_best_usd", "Best-known cost", Unit.USD, "lower", _BEST),
+    Metric(
+        "cost_best_bounds", "Bounds in the best-known cost", Unit.TEXT, "neither",
+        "Which bounds the best-known cost includes: upper bounds, lower bounds, estimates.",
+        sql="string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds)", known="count(*)",
+    ),
+    Metric(
+        "bounded_best_usd", "Bounded best-known cost", Unit.USD, "neither",
+        "The part of the best-known cost that comes from list prices of tokens that are a bound or an estimate.",
+        sql="sum(cost_best_usd) filter (cost_best_bounds is not null)", known="count(cost_best_bounds)",
+    ),
+    Metric(
+        "costless_runs", "Runs without a known cost", Unit.COUNT, "neither", "Runs with neither a reported nor a list-price cost.",
+        sql="count(*) filter (cost_best_usd is null)", known="count(*)",
+    ),
+    Metric(
+        "cost_best_share", "Share of best-known cost", Unit.SHARE, "neither", "The group's share of the best-known cost of all groups.",
+        short="Share", sql="sum(cost_best_usd) / nullif(sum(sum(cost_best_usd)) over (), 0)", known="count(cost_best_usd)",
+    ),
+    over(
+        "cost_best_usd", "cost_best_mean_usd", "Best-known cost per run (avg)", Unit.USD, "lower",
+        "Average best-known cost of the runs that have one. Runs that never started are excluded.", "mean",
+    ),
+    over(
+        "cost_best_usd", "cost_best_median_usd", "Best-known cost per run (p50)", Unit.USD, "lower",
+        "Median (p50) of the best-known cost per run.", "median",
+    ),
+    over(
+        "cost_best_usd", "cost_best_p90_usd", "Best-known cost per run (p90)", Unit.USD, "lower",
+        "90th percentile of the best-known cost per run.", "p90",
+    ),
+    over(
+        "cost_best_usd", "cost_best_max_usd", "Max best-known cost per run", Unit.USD, "lower",
+        "Best-known cost of the most expensive run.", "max",
+    ),
+    Metric.of(
+        RUN_FIGURES["cost_best_per_turn_usd"], sql=f"cast({_BEST_PER_TURN} as decimal(38, 9))", known=_BEST_PER_TURN_KNOWN,
+        meaning="Best-known cost divided by turns, for runs with both. Runs carried over from an earlier process are excluded.",
+    ),
+    Metric(
+        "cost_best_per_completed_usd", "Best-known cost per completed run", Unit.USD, "lower",
+        "Best-known cost of all runs divided by the number of completed runs: failed runs are included in the cost.",
+        sql="cast(sum(cost_best_usd) / nullif(count(*) filter (is_completed and cost_best_usd is not null), 0) as decimal(38, 9))",
+        known="count(cost_best_usd)",
     ),
     over("unpriced_tokens", "unpriced_tokens", "Unpriced tokens", Unit.TOKENS, "lower", _UNPRICED),
     Metric(

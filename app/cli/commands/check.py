@@ -11,6 +11,7 @@ import click
 from app.cli import terminal
 from app.cli.options import Word, examples, with_budgets, with_filters, with_store, zone_option
 from app.queries.filters.chosen import Filters
+from schemas.catalogue.cost_measures import COST_MEASURES, REPORTED
 from schemas.errors import ExitCode
 from schemas.text import one_line
 
@@ -30,6 +31,13 @@ CHECK_FORMATS = ("table", "md", "json")
 )
 @with_budgets
 @zone_option("IANA time zone for days, also of --since and --until.")
+@click.option(
+    "--cost",
+    type=Word(tuple(COST_MEASURES)),
+    default=REPORTED.key,
+    show_default=True,
+    help="What budgets count: cost as reported, at list prices, or as best known (reported, else list).",
+)
 @click.option("--allow-empty", is_flag=True, help="Pass if no run matches.")
 @click.option(
     "--format", "format_", type=Word(CHECK_FORMATS), default=CHECK_FORMATS[0], show_default=True, help="md: for the summary of a CI job."
@@ -37,7 +45,7 @@ CHECK_FORMATS = ("table", "md", "json")
 @with_filters
 @with_store
 def check(
-    filters: Filters, store: Store, format_: str, zone: str, budgets: tuple[tuple[str, Decimal], ...], *, allow_empty: bool
+    filters: Filters, store: Store, format_: str, zone: str, cost: str, budgets: tuple[tuple[str, Decimal], ...], *, allow_empty: bool
 ) -> ExitCode:
     """Fail if a budget is exceeded: exit code 1, else 0.
 
@@ -49,7 +57,7 @@ def check(
     from app.cli.check_text import write_check
     from app.reports.budgets import check as judge_runs
 
-    done = judge_runs(store, filters, dict(budgets), zone, allow_empty=allow_empty)
+    done = judge_runs(store, filters, dict(budgets), zone, allow_empty=allow_empty, measure=COST_MEASURES[cost])
     terminal.note(one_line(done.covers))
     terminal.put(write_check(done, format_, sys.stdout.encoding or "utf-8"))
     terminal.note(done.headline, fg="green" if done.passed else "red", bold=True)

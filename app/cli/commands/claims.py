@@ -85,6 +85,22 @@ def extract(texts: Path, least_confidence: float) -> None:
         put(line)
 
 
+@click.command(epilog=examples("failures", "failures --agent codex", "failures --since 2026-11 -o failures.csv"))
+@with_filters
+@with_output
+@with_store
+def failures(filters: Filters, output: Output, store: Store) -> None:
+    """Count why runs did not complete, by cause and agent, with their cost.
+
+    The infrastructure failed where the account, the network, the machine or the model was missing, or the run never started; the agent
+    itself where it met a limit, sent an invalid request or ended with an error.
+    """
+    from app.cli.output import deliver
+    from app.reports import results
+
+    deliver(results.failures(store, filters), output)
+
+
 @click.command(epilog=examples("findings", "findings --severity error", "findings --rule count_mismatch --format jsonl"))
 @click.option("--severity", "severities", multiple=True, type=Word(SEVERITIES), help="Filter by severity. Repeatable (OR).")
 @click.option("--rule", "rules", multiple=True, metavar="RULE", callback=utf8, help="Filter by rule. Repeatable (OR).")

@@ -120,16 +120,12 @@ def values(store: Store, filters: Filters, measures: Sequence[Figure]) -> pa.Tab
 
 
 def task_medians(store: Store, filters: Filters, measures: Sequence[Figure]) -> dict[str, dict[str, float]]:
-    """Median of each measure (by its key) for each task; what is not known is left out.
-
-    Repository and task together are one. A reference commit names the task where it is known: two plans may number their tasks differently.
-    """
+    """Median of each measure (by its key) for each task (`task_key`); what is not known is left out."""
     if not measures:
         return {}
     condition = where(filters)
     listed = ", ".join(f'median({_value(measure)}) as "{measure.key}"' for measure in measures)
-    task = "coalesce(left(head_commit, 8), task)"
-    sql = f"select concat_ws(' / ', repo, {task}) as task, {listed} from v_runs where {condition.sql} and {task} is not null group by 1"
+    sql = f"select task_key as task, {listed} from v_runs where {condition.sql} and task_key is not null group by 1"
     rows = fetch(store, sql, condition.parameters).to_pylist()
     return {measure.key: {row["task"]: row[measure.key] for row in rows if row[measure.key] is not None} for measure in measures}
 

@@ -68,6 +68,10 @@ _RUN = (  # a whole id is that run, even where it begins another id
     f"(run_id = $each or starts_with(run_id, $each) and length($each) >= {LEAST_OF_AN_ID}"
     " and not exists (select 1 from runs as named where named.run_id = $each))"
 )
+LEAST_OF_A_COMMIT = 7
+"""Characters of a commit that are enough: what git shows of one."""
+_COMMITS = " or ".join(f"starts_with(lower({commit}), lower($each))" for commit in ("base_commit", "head_commit"))
+_TASK = f"(task = $each or task_key = $each or length($each) >= {LEAST_OF_A_COMMIT} and ({_COMMITS}))"
 MIN_CONFIDENCE = "min-confidence"
 EXCLUDED = "excluded"
 YES = "yes"
@@ -86,7 +90,13 @@ FILTERS = {
     filter_.key: filter_
     for filter_ in (
         Filter("repo", Kind.NAMES, "list_contains($value, repo)", "Filter by repository.", "repo", "Repository"),
-        Filter("task", Kind.NAMES, "list_contains($value, task)", "Filter by task.", "task"),
+        Filter(
+            "task",
+            Kind.NAMES,
+            _TASK,
+            f"Filter by task: its name, its commit (the first {LEAST_OF_A_COMMIT} or more characters), or what --by task shows.",
+            "unnest(list_distinct([task, task_key]))",
+        ),
         Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Filter by agent, e.g. claude-code.", "agent"),
         Filter("model", Kind.NAMES, "list_contains(models, $each)", "Filter by model (main or helper).", "unnest(models)"),
         Filter("main-model", Kind.NAMES, "list_contains($value, model)", "Filter by main model: the one that cost most.", "model"),

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import human
-from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BOUNDS as BOUND_COLUMNS
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -23,15 +24,22 @@ _SIGNS = {"upper_bound": "≤ ", "lower_bound": "≥ "}
 
 
 def bound_sign(row: Row, key: str, bounds: str | None = None) -> str:
-    """`≤ ` before a list-price cost of a run, or a sum, with upper bounds; `≥ ` with lower ones, `≈ ` with both or with estimates."""
-    bases = bounds or row.get("token_bounds") or row.get("tokens_basis") or ""
-    if key != LIST.column or row.get(key) is None or not any(one in BOUNDS for one in bases.split(", ")):
-        return ""
-    return _SIGNS.get(bases, "≈ ")
+    """`≤ ` before a list-price or best-known cost of a run, or a sum, with upper bounds; `≥ ` with lower, `≈ ` with both or estimates."""
+    bases = bounds or next((row[name] for name in BOUND_COLUMNS.get(key, ()) if row.get(name)), "")
+    return "" if row.get(key) is None else sign_of(bases)
+
+
+def sign_of(bases: str | None) -> str:
+    """The same for bounds as `token_bounds` lists them; empty for none."""
+    return _SIGNS.get(bases or "", "≈ ") if any(one in BOUNDS for one in (bases or "").split(", ")) else ""
 
 
 def left_out(facts: Row, measure: CostMeasure) -> str:
     """How many runs the measure leaves out, and what they cost by the other one; empty where none. `facts`: COST_FACTS of the runs."""
+    if measure is BEST:
+        runs = facts[BEST.lacks]
+        verb = "has" if runs == 1 else "have"
+        return f"{_of(runs, facts['runs'])} {verb} no known cost: neither a reported one nor a list price for their tokens." if runs else ""
     return (_unreported if measure is REPORTED else _unlisted)(facts)
 
 
@@ -67,13 +75,18 @@ def _of(runs: int, of: int) -> str:
     return f"None of {plural(of, 'run')}" if runs == of > 1 else f"{runs:,} of {plural(of, 'run')}" if runs < of else plural(runs, "run")
 
 
-def bounds(facts: Row) -> str:
+def bounds(facts: Row, measure: CostMeasure = LIST) -> str:
     """`$290.18 of the list-price cost are upper bounds (71 runs).`; empty where all tokens are exact."""
-    usd = facts["bounded_list_usd"]
-    if usd is None:
+    part, told = bounded_by(measure)
+    if facts[part] is None:
         return ""
-    runs = facts[f"bounded_list_usd{KNOWN_SUFFIX}"]
-    return f"{human(usd, Unit.USD)} of the list-price cost are {kinds(facts['token_bounds'])} ({plural(runs, 'run')})."
+    runs = plural(facts[f"{part}{KNOWN_SUFFIX}"], "run")
+    return f"{human(facts[part], Unit.USD)} of the {(BEST if measure is BEST else LIST).name} are {kinds(facts[told])} ({runs})."
+
+
+def bounded_by(measure: CostMeasure) -> tuple[str, str]:
+    """The metrics of bounds in the cost by the measure: how much of it, and which. Reported cost has none: those of list prices."""
+    return ("bounded_best_usd", "cost_best_bounds") if measure is BEST else ("bounded_list_usd", "token_bounds")
 
 
 def bounded_runs(runs: pa.Table) -> str:
@@ -102,10 +115,11 @@ def kinds(token_bounds: str | None) -> str:
     return " or ".join(BOUNDS[key] for key in (token_bounds or "").split(", ") if key in BOUNDS)
 
 
-def bounds_note(facts: Row) -> str:
+def bounds_note(facts: Row, measure: CostMeasure = LIST) -> str:
     """The same in the note of a card: `incl. $290.18 upper bounds`."""
-    usd = facts.get("bounded_list_usd")
-    return "" if usd is None else f"incl. {human(usd, Unit.USD)} {kinds(facts['token_bounds'])}"
+    part, told = bounded_by(measure)
+    usd = facts.get(part)
+    return "" if usd is None else f"incl. {human(usd, Unit.USD)} {kinds(facts[told])}"
 
 
 def _and_bounds(facts: Row) -> str:

@@ -31,7 +31,7 @@ select
             else title
         end as title,
         case when is_said(record_kind, origins['prompt']) then null else prompt end as prompt,
-        case when is_said(record_kind, origins['outcome']) then null else errors end as errors,
+        case when is_said(record_kind, origins['outcome']) then $stand_in else errors end as errors,
         case when is_said(record_kind, origins['result']) then null else result end as result,
         case when is_said(record_kind, origins['result']) then null else claimed_quote end as claimed_quote,
         case when is_said(record_kind, origins['result']) then null else claimed_subject end as claimed_subject,

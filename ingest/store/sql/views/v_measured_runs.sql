@@ -27,7 +27,8 @@ candidates as (
         subject, max(measured_at) as measured_at, run_id, run_path, patch_sha256, commit_full as commit,
         left(commit_full, 7) as short, task, batch, agent,
         -- a date or a version behind the name is no other model
-        '(^|[^a-z0-9])' || regexp_escape(lower(replace(model, '.', '-'))) || '([-@:](20[0-9]{2}|v[0-9]).*)?$' as model
+        '(^|[^a-z0-9])' || regexp_escape(regexp_replace(lower(replace(model, '.', '-')), '[-@]20[0-9]{2}-?[0-9]{2}-?[0-9]{2}$', ''))
+        || '([-@:](20[0-9]{2}|v[0-9]).*)?$' as model
     from v_measurements
     where variant = 'candidate'
     group by all

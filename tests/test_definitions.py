@@ -1,0 +1,170 @@
+"""What a task, a model, a cost and a failure is: one definition each, the same in every place that shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tachograph
+from app.cli.commands.tasks import VALUES as COMMAND_VALUES
+from app.queries.comparisons.distributions import task_medians
+from app.queries.filters.chosen import Filters
+from app.queries.tasks import VALUES
+from app.reports.tasks import words
+from ingest.store.database import Store
+from ingest.store.history.annotations import Change, annotate
+from ingest.store.rebuild import rebuild
+from schemas.catalogue.columns import MEASURES
+from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
+from tests.test_iso_bench_items import JOURNAL, item
+
+BASE, OTHER = "aaaa1111" + "0" * 32, "dddd4444" + "0" * 32
+
+
+def fill(store: Store) -> None:
+    """Four items of a benchmark at two commits, and three runs whose task has only a name."""
+    folder = Path(store.location).parent / "logs"
+    items = (
+        ("one", 1, BASE, "bbbb2222"),
+        ("two", 7, BASE[:8], "bbbb2222" + "0" * 32),
+        ("three", 1, OTHER, "eeee5555"),
+        ("four", 1, BASE, None),
+    )
+    for uuid, number, pre, human in items:
+        journal = JOURNAL | {"commits": {"pre": pre, "human": human}, "status": "success"}
+        item(folder / uuid, number, journal, claude_code_stdout__txt=record_text(uuid=uuid, session_id=uuid))
+    ingest_paths(store, folder)
+    for uuid, repo in (("here", "kernels"), ("there", "engine"), ("nowhere", "")):
+        log = folder / f"{uuid}.json"
+        log.write_text(record_text(uuid=uuid, session_id=uuid, result="The sort is 2x faster."))
+        ingest_paths(store, log, task="sort", **({"repo": repo} if repo else {}))
+    table = folder / "values.csv"
+    table.write_text(
+        "task,run_id,variant,metric,value,unit\na,one,candidate,latency,50,ms\na,two,candidate,latency,200,ms\na,,baseline,latency,100,ms\n"
+    )
+    ingest_paths(store, table)
+
+
+TASKS = {
+    "vllm@aaaa1111": ["four", "one", "two"],
+    "vllm@dddd4444": ["three"],
+    "kernels/sort": ["here"],
+    "engine/sort": ["there"],
+    "sort": ["nowhere"],
+}
+
+
+@pytest.fixture(scope="module")
+def tasks(store_once: StoreOnce) -> Any:
+    return tachograph.open(store_once("tasks", fill).location)
+
+
+def test_a_task_is_the_commit_of_a_benchmark_else_its_repository_and_name(tasks: Any) -> None:
+    """Plans number the items of one commit differently, and one name stands for several commits."""
+    grouped = {row["task"]: row["runs"] for row in tasks.report(by="task", metrics="runs")}
+    judged = {row["task"]: row["runs"] for row in tasks.verdicts(by="task", every=True)}
+    paired = task_medians(Store(tasks.location), Filters(), [MEASURES["cost"]])["cost_own_usd"]
+    listed: dict[str, list[str]] = {}
+    for run in tasks.runs():
+        listed.setdefault(run["task_key"], []).append(run["run_id"])
+    assert {task: sorted(runs) for task, runs in listed.items()} == TASKS
+    assert grouped == judged == {task: len(runs) for task, runs in TASKS.items()}
+    assert paired.keys() == TASKS.keys()
+    assert {row["measure"]: row["tasks"] for row in tasks.compare("repo=vllm", "model=claude-opus-4-6")}["cost_own_usd"] == 2
+
+
+@pytest.mark.parametrize(
+    ("word", "runs"),
+    [
+        *TASKS.items(),
+        ("vllm_core-0001", ["four", "one", "three"]),
+        (BASE[:7], ["four", "one", "two"]),
+        (BASE.upper(), ["four", "one"]),
+        ("bbbb2222", ["one", "two"]),
+        ("aaaa", []),
+    ],
+)
+def test_a_task_is_chosen_by_its_name_its_commit_or_what_groups_are_called(word: str, runs: list[str], tasks: Any) -> None:
+    found = sorted(run["run_id"] for run in tasks.runs(task=word))
+    assert found == (runs if word != "sort" else ["here", "nowhere", "there"])
+
+
+def test_a_task_that_somebody_names_is_called_so(store: Store, tmp_path: Path) -> None:
+    item(tmp_path, 1, JOURNAL)
+    ingest_paths(store, tmp_path)
+    opened = tachograph.open(store.location)
+    [run] = opened.runs()
+    annotate(store, [run["run_id"]], Change({"task": "Faster cache"}))
+    assert [row["task"] for row in opened.report(by="task", metrics="runs")] == ["vllm/Faster cache"]
+    assert rebuild(store).rejects == 0
+    assert [row["task_key"] for row in opened.runs()] == ["vllm/Faster cache"]
+
+
+DATED = "gpt-5-2025-08-07"
+
+
+def test_a_model_is_one_with_and_without_a_date(store: Store, tmp_path: Path) -> None:
+    """One agent logs the date, the other does not; the benchmark may name either."""
+    usage = record()["modelUsage"]["claude-opus-4-6"]
+    for uuid, model in (("dated", DATED), ("plain", "gpt-5")):
+        (tmp_path / f"{uuid}.json").write_text(record_text(uuid=uuid, session_id=uuid, modelUsage={model: usage}))
+        ingest_paths(store, tmp_path / f"{uuid}.json", commit=f"{uuid.encode().hex()}00")
+    lines = (
+        f"{uuid.encode().hex()}00,{model},{variant},latency,9,ms"
+        for uuid, model in (("dated", "gpt-5"), ("plain", DATED))
+        for variant in VARIANTS
+    )
+    (tmp_path / "values.csv").write_text("\n".join(["commit,model,variant,metric,value,unit", *lines]))
+    ingest_paths(store, tmp_path / "values.csv")
+    opened = tachograph.open(store.location)
+    assert [(row["model"], row["runs"]) for row in opened.report(by="model", metrics="runs")] == [("gpt-5", 2)]
+    assert [(row["model"], row["runs"]) for row in opened.models()] == [("gpt-5", 2)]
+    assert {run["run_id"] for run in opened.runs(model="gpt-5")} == {"dated", "plain"} == {row["run_id"] for row in opened.verdicts()}
+    assert [row["model_id"] for row in opened.run("dated")["model_usage"]] == [DATED]
+
+
+VARIANTS = ("baseline", "candidate")
+
+
+def test_the_matrix_of_tasks_has_the_figures_of_the_groups(tasks: Any) -> None:
+    """Several runs of a cell are counted, a cell without runs is empty, and its task is that of `--by task`."""
+    rows = {row["task"]: row for row in tasks.tasks(value="cost")}
+    grouped = {row["task"]: row for row in tasks.report(by=("task", "agent"), metrics=("runs", "cost_best_median_usd"))}
+    assert {task: (row["claude-code_runs"], row["claude-code_value"]) for task, row in rows.items()} == {
+        task: (row["runs"], row["cost_best_median_usd"]) for task, row in grouped.items()
+    }
+    assert rows["vllm@aaaa1111"]["claude-code"] == "$0.2500 (3 of 3)"
+    assert rows["vllm@aaaa1111"]["names"] == "vllm_core-0001, vllm_core-0007"
+    shown = {value: {row["task"]: row["claude-code"] for row in tasks.tasks(value=value)} for value in VALUES}
+    assert shown["outcome"]["vllm@aaaa1111"] == "3 of 3 done"
+    assert shown["measured"] == dict.fromkeys(TASKS, "not measured") | {"vllm@aaaa1111": "1.25× (2 of 3)"}, "2.00× and 0.50×"
+    assert (shown["claimed"]["kernels/sort"], shown["claimed"]["vllm@dddd4444"]) == ("2.00×", "no claim")
+    assert shown["duration"]["sort"] == "1m 00s"
+    [sort] = tasks.tasks(by=("agent", "model"), task="kernels/sort")
+    assert sort["claude-code · claude-opus-4-6"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ({"never_started": 4}, "not started 4×"),
+        ({"unknown_ends": 2, "runs": 2}, "ended ? 2×"),
+        ({"limits": 3}, "limit 3 of 4"),
+        ({}, "failed 4×"),
+        ({"runs": 1}, "failed"),
+        ({"completed": 1, "limits": 3}, "1 of 4 done"),
+    ],
+)
+def test_a_cell_without_a_completed_run_says_what_became_of_most(cell: dict[str, int], said: str) -> None:
+    assert words(dict.fromkeys(("completed", "never_started", "limits", "unknown_ends"), 0) | {"runs": 4} | cell, "outcome") == said
+
+
+def test_the_command_writes_the_matrix_for_papers(tasks: Any, tachograph: Run) -> None:
+    assert COMMAND_VALUES == VALUES
+    said = tachograph("tasks", "--db", tasks.location, "--value", "measured", "--repo", "vllm", "--format", "latex").stdout
+    assert r"vllm@aaaa1111 & 1.25$\times$ (2 of 3) & 3 & vllm\_core-0001, vllm\_core-0007 \\" in said
+    assert (said.count(r"\toprule"), tasks.location in said) == (1, False)
+    listed = tachograph("tasks", "--db", tasks.location, "--format", "csv").stdout
+    assert len(listed.splitlines()) == 1 + len(TASKS)
