@@ -113,3 +113,11 @@ LOGS = {
     "trae_killed": json.dumps(trajectory(call("openai", "gpt-5"), end_time="", **FAILED), indent=2),
 }
 """Two states of one run: see `test_orders_of_logs`."""
+
+
+def test_a_time_outside_this_century_is_unknown(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "trajectory.json").write_text(json.dumps(trajectory(call("openai", "gpt-5")) | {"start_time": "9999-12-31T23:59:59Z"}))
+    ingest_paths(store, tmp_path)
+    with store.reading() as connection:
+        [(started_at, duration)] = connection.execute("select started_at, duration_ms from runs where agent = 'trae-agent'").fetchall()
+    assert (started_at is None or started_at.year < 2100, duration is None or duration < 10**10) == (True, True)

@@ -8,7 +8,6 @@ never copy the cache classes, so that their 0 means unknown and the input is an 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
@@ -19,6 +18,7 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
+from ingest.documents.times import written_time
 from schemas.agents import TRAE
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.agents.trae import TraeInteraction, TraeTrajectory, TraeUsage
@@ -52,7 +52,7 @@ class Trae:
 
 def _kept(record: TraeTrajectory) -> dict[str, Any]:
     outcome = _outcome(record)
-    started_at, ended_at = _time(record.start_time), _time(record.end_time)
+    started_at, ended_at = written_time(record.start_time), written_time(record.end_time)
     is_over = ended_at is not None
     return {
         "run_id": _run_id(record),
@@ -77,13 +77,6 @@ def _kept(record: TraeTrajectory) -> dict[str, Any]:
 def _run_id(record: TraeTrajectory) -> str:
     """The record has no id: when it began, with which model, on which task."""
     return canonical_hash([record.start_time, record.model, record.task])
-
-
-def _time(text: str | None) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text) if text else None
-    except ValueError:
-        return None
 
 
 def _outcome(record: TraeTrajectory) -> Outcome:

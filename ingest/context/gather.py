@@ -18,7 +18,7 @@ from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading
 from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars
 from ingest.context.subagents import subagent_beside
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
-from ingest.documents.times import lenient_time, shifted
+from ingest.documents.times import lenient_time, plausible, shifted
 
 RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
 """What each origin adds to `context_rank`. So of two copies of a record the one in its stream wins over one with sidecars, that over
@@ -139,7 +139,7 @@ def gather(
         path=paths.facts(name, path),
         sidecar=_in_zone(sidecars.beside(path, name), paths.zone),
         harness=sidecars.harness(path, name),
-        modified_at=_aware(modified_at) if path else None,
+        modified_at=plausible(_aware(modified_at)) if path and modified_at else None,
         name=name,
         subagent=subagent_beside(path) if path else None,
     )
@@ -161,5 +161,5 @@ def _completed(times: Times, duration_ms: int | None) -> Times:
     return started_at, ended_at
 
 
-def _aware(time: datetime | None) -> datetime | None:
-    return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
+def _aware(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -32,6 +32,15 @@ def event_time(value: object) -> datetime | None:
     return _iso(value) if isinstance(value, str) else unix_time(value)
 
 
+def written_time(text: object) -> datetime | None:
+    """A time in ISO 8601 as it was written, with its zone or without one. None for anything else, and outside 2000–2100."""
+    try:
+        time = datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return time if time and _FIRST.year <= time.year < _LAST.year else None
+
+
 def unix_time(value: object) -> datetime | None:
     """Unix time, in seconds or milliseconds (told apart by size: both can't lie between 2000 and 2100)."""
     if isinstance(value, bool) or not isinstance(value, int | float):

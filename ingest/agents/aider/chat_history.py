@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from ingest.agents.shared.prompts import LONGEST_PROMPT
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.documents.document import Document
 from ingest.documents.text_document import TextDocument
+from ingest.documents.times import written_time
 from ingest.sources.files import Unreadable
 from schemas.agents import AIDER
 from schemas.rows.run import RecordKind, TokensBasis
@@ -153,7 +153,7 @@ def _kept(launch: _Launch) -> dict[str, Any]:
             tokens.as_model(model, None, TokensBasis.ESTIMATE, _PRINTED) | {"cost_usd": launch.costs.get(model)}
             for model, tokens in launch.used.items()
         ],
-        "started_at": _time(launch.time),
+        "started_at": written_time(launch.time),
         "num_turns": launch.answers,
         "cost_usd": sum(launch.costs.values()) if launch.costs else None,
         "prompt": "\n".join(launch.prompt) or None,
@@ -177,10 +177,3 @@ def _parent(launch: _Launch) -> str | None:
     earlier = launch.earlier
     goes_on = earlier is not None and launch.before > 0 and abs(launch.before - earlier.total) <= _ROUNDED
     return _run_id(earlier) if earlier and goes_on else None
-
-
-def _time(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None

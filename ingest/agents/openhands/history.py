@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ingest.agents.shared.tool_counts import ToolCounts
+from ingest.documents.times import written_time
 from schemas.wire.agents.openhands import LlmMetrics
 
 _NO_TOOLS = frozenset(
@@ -47,10 +48,7 @@ class History:
 
     def _note_time(self, stamp: object) -> None:
         """Times are local, of an unknown zone."""
-        try:
-            time = datetime.fromisoformat(stamp) if isinstance(stamp, str) else None
-        except ValueError:
-            return
+        time = written_time(stamp)
         if time and not any(other.tzinfo != time.tzinfo for other in self.times):
             self.times = [min([*self.times, time]), max([*self.times, time])]
 
