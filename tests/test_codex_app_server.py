@@ -108,9 +108,11 @@ def test_of_very_many_threads_each_is_a_run() -> None:
 
 
 def test_a_log_that_is_cut_off_was_interrupted() -> None:
-    """With the tokens up to there, and a reject of a torn message."""
+    """With the tokens up to there, which are a lower bound within a turn alone, and a reject of a torn message."""
     runs, rejects = runs_in(lines(*LOG[:-1]).encode())
-    assert ([(run.outcome, run.output_tokens) for run in runs], rejects) == ([("interrupted", 90)], [])
+    assert ([(run.outcome, run.output_tokens, run.tokens_basis) for run in runs], rejects) == ([("interrupted", 90, "lower_bound")], [])
+    [run] = read_log(lines(*LOG[:-1], notice("turn/completed", turn={"id": "t1", "status": "interrupted"})))
+    assert (run["outcome"], run["tokens_basis"]) == ("interrupted", "exact")
     runs, rejects = runs_in((lines(*LOG[:-1]) + json.dumps(LOG[-1])[:60]).encode())
     assert ([(run.outcome, run.output_tokens) for run in runs], rejects) == ([("interrupted", 90)], ["truncated JSON"])
 

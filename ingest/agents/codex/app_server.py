@@ -29,7 +29,7 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.rows.run import Outcome, RecordKind
+from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.unread_logs import OLDER_CODEX
 from schemas.wire.agent_marks import app_server_message
 from schemas.wire.agents.codex_app_server import (
@@ -71,6 +71,7 @@ _TIMES = ("timestamp", "time", "ts", "at")
 _OLDER = "codex/event"
 """How methods of the first protocol begin, whose events newer versions send beside their own."""
 _NO_TOKENS = "The log has no token counts."
+_CUT = "The log ended within a turn, whose last tokens it may not tell."
 
 
 @dataclass
@@ -301,7 +302,8 @@ def _kept(thread: _Thread) -> dict[str, Any]:
     about, thread_id, model = thread.about, thread.thread_id, thread.model or thread.asked
     started_at = thread.started_at or time_of_uuid(thread_id)
     lasted = None if None in thread.turns.values() else known_sum(thread.turns.values())
-    models = [counts.tokens().as_model(name, thread.provider) for name, counts in thread.used.items()]
+    basis = (TokensBasis.LOWER_BOUND, _CUT) if thread.in_turn else (TokensBasis.EXACT, None)
+    models = [counts.tokens().as_model(name, thread.provider, *basis) for name, counts in thread.used.items()]
     told = {"thread": thread_id, "start": str(started_at), "prompt": thread.prompt}
     return {
         "run_id": thread_id if is_uuid(thread_id) else canonical_hash(told),
