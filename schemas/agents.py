@@ -161,6 +161,7 @@ OPENCODE = Agent(
     agent_marks.OPENCODE_MARKS,
     (("run --format json", "2025-12 to 2026-07"), ("export", "2026")),
     untold=frozenset(("duration_api_ms", "duration_api_own_ms", "repo", "branch")),
+    has_whole_files=True,
     program=Program(("opencode",), record_option="run --format json"),
 )
 COPILOT = Agent(

@@ -131,6 +131,15 @@ def test_a_stream_that_continues_a_session_is_another_run(store: Store, tmp_path
     assert SESSION in {run["run_id"] for run in runs}
 
 
+def test_a_stream_that_continued_a_session_is_in_its_export_alone(store: Store, tmp_path: Path) -> None:
+    """An export from before the stream does not hold it. The time of the session's last change may be older than its last answer."""
+    later, first, second = lines(*step(0, after_ms=60_000)), answer(0), answer(0, after_ms=60_000)
+    runs = ingested(store, tmp_path, later=later, older=json.dumps(export(first)))
+    assert (len(runs), sum(run["input_tokens"] for run in runs)) == (2, 200)
+    runs = ingested(store, tmp_path, whole=json.dumps(export(first, second)))
+    assert [(run["run_id"], run["input_tokens"], float(run["cost_own_usd"])) for run in runs] == [(SESSION, 200, 0.002)]
+
+
 def test_sub_agents_are_missing_in_a_stream() -> None:
     [run] = read_log(lines(*step(0)).replace('"tool":"bash"', '"tool":"task"'))
     assert run["tokens_basis"] == "lower_bound"

@@ -49,7 +49,9 @@ def _kept(record: OpenCodeExport) -> dict[str, Any]:
     info, times = record.info, record.info.time or OpenCodeTime()
     own = [message for message in record.messages if not _is_copied(message, times)]
     answers = [message for message in own if message.info.role == "assistant"]
-    started_at, ended_at = event_time(times.created), event_time(times.updated)
+    started_at = event_time(times.created)
+    told_ends = [times.updated, *(message.info.time.completed for message in own if message.info.time)]
+    ended_at = max(filter(None, map(event_time, told_ends)), default=None)
     last = answers[-1] if answers else None
     outcome = outcome_of(last.info.error, _reason(last)) if last else Outcome.UNKNOWN
     steps = _steps(answers)
