@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ingest.store.database import Store
+from ingest.store.history.undo import undo
 from tests.documents import ingested, lines, read_log, run_of, runs_in, runs_in_store, tools_of
 
 REQUEST = "5f5e1b0e-0000-4000-8000-00000000000{}"
@@ -110,6 +111,18 @@ def test_a_stream_like_claude_codes_is_its_own(store: Store, tmp_path: Path) -> 
     assert run_of(MESSAGES[-1] | {"modelUsage": SPENT["modelUsage"]}).agent == "grok", "the result alone"
 
 
+@pytest.mark.parametrize("stream", [MESSAGES, STREAM], ids=["messages", "own"])
+def test_the_end_of_a_stream_saved_alone_is_no_other_run(stream: list[dict[str, Any]], store: Store, tmp_path: Path) -> None:
+    """In either order, and a run again where the ingest of the stream is undone."""
+    [_] = ingested(store, tmp_path, end=json.dumps(stream[-1]))
+    [run] = ingested(store, tmp_path, log=lines(*stream))
+    [again] = ingested(store, tmp_path, copy=json.dumps(stream[-1], indent=1))
+    assert (run["record_kind"], run["run_id"], run["cost"]) == ("stream", again["run_id"], again["cost"])
+    undo(store, 2)
+    [alone] = runs_in_store(store)
+    assert (alone["record_kind"], alone["cost"]) == ("result", run["cost"])
+
+
 def test_claude_code_may_ask_grok() -> None:
     """Through a gateway: it says its version, and what was denied."""
     init = MESSAGES[0] | {"claude_code_version": "2.1.0", "tools": ["Bash"]}
@@ -182,5 +195,5 @@ def test_pieces_of_another_programs_text_are_no_run() -> None:
     assert read_log(lines({"type": "text", "data": "Hi"}, {"type": "error", "message": "x"}, {"type": "text", "data": "Ho"})) == []
 
 
-LOGS = {"grok": lines(*STREAM), "grok_began": lines(*STREAM[:-1]), "grok_messages": lines(*MESSAGES)}
+LOGS = {"grok": lines(*STREAM), "grok_began": lines(*STREAM[:-1]), "grok_messages": lines(*MESSAGES), "grok_end": lines(MESSAGES[-1])}
 """Logs of two runs: see `test_orders_of_logs`."""

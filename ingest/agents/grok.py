@@ -231,8 +231,10 @@ def _of_end(stream: _Stream, end: GrokEnd, *, in_stream: bool) -> dict[str, Any]
     session = end.session_id or end.messages_session_id or stream.session_id
     text, own_id = end.text or end.result or stream.text, end.request_id or end.uuid
     told = {"session": session, "request": end.request_id, "text": text, "error": end.message, "ticks": end.total_cost_usd_ticks}
+    end_id = own_id if own_id and is_uuid(own_id) else canonical_hash(told)
     return {
-        "run_id": stream.run_id or (own_id if own_id and is_uuid(own_id) else canonical_hash(told)),
+        "run_id": stream.run_id or end_id,
+        "part_ids": (end_id,) if stream.run_id else (),  # the end alone, saved beside the stream
         "agent": GROK.key,
         "record_kind": RecordKind.STREAM if in_stream else RecordKind.RESULT,
         "rank": 3 if in_stream else 2,

@@ -93,7 +93,7 @@ class KeptRun(_Kept):
     tool_calls: tuple[tuple[str, Whole, Whole | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
     part_ids: tuple[str, ...] = ()
-    """Of a stream that was cut off: its ids, by which the run that it is a part of names it."""
+    """Of a stream that was cut off: its ids, by which the run that it is a part of names it. Of another: the id of its end alone."""
     resume: dict[str, Any] | None = None
     """What its reader needs, besides all this, to go on where the log has grown. Only `texts` in it has any text."""
     is_textless: bool = False

@@ -44,8 +44,7 @@ _PARTS = f"""
 select run_id
 from runs
 where
-    agent in ({_WITH_TRANSCRIPTS})
-    and (record_kind = 'stream' or run_id in (select unnest(part_ids) from runs))
+    ((agent in ({_WITH_TRANSCRIPTS}) and record_kind = 'stream') or run_id in (select unnest(part_ids) from runs))
     and (
         run_id in ({{runs}})
         or run_id in (select unnest(part_ids) from runs where run_id in ({{runs}}))

@@ -12,13 +12,7 @@ from (
     from run_records
     where
         run_id in (select run_id from unkept) and (context ->> '$.trial_id') is null
-        and (
-            (
-                record_kind = 'stream'
-                and (has_whole_files(told ->> '$.agent') or has_late_ids(told ->> '$.agent') or has_transcripts(told ->> '$.agent'))
-            )
-            or (record_kind in ('transcript', 'result') and has_transcripts(told ->> '$.agent'))
-        )
+        and record_kind in ('stream', 'result', 'transcript')
 )
 where run_id <> whole_id;
 update run_records
