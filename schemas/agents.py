@@ -125,6 +125,7 @@ GEMINI = Agent(
     agent_marks.GEMINI_MARKS,
     (("-o json", "0.6–0.61"), ("-o stream-json", "2026"), ("chat file", "2025-10 to 2026-04")),
     untold=frozenset(("cost_reported_usd", "cost_own_usd", "agent_version", "cwd", "repo", "branch")),
+    has_whole_files=True,
     program=Program(("gemini",), record_option="-o json"),
 )
 QWEN = Agent(
@@ -172,6 +173,7 @@ COPILOT = Agent(
     "hexagram",
     agent_marks.COPILOT_MARKS,
     (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
+    has_whole_files=True,
     program=Program(("copilot",), record_option="-p --output-format json"),
 )
 GROK = Agent(

@@ -127,7 +127,7 @@ def test_an_object_has_its_tokens_by_model(before: str, store: Store, tmp_path: 
     """Thoughts are beside the candidates, cache reads inside the prompt; a line of stderr may come first."""
     [run] = ingested(store, tmp_path, log=before + json.dumps(output(), indent=2))
     assert models_of(store) == [("gemini-flash", 42, 60, 15, 5, "exact"), ("gemini-pro", 1000, 0, 150, 50, "exact")]
-    assert (run["run_id"], run["agent"], run["outcome"], run["record_kind"]) == (SESSION, "gemini-cli", "completed", "result")
+    assert (run["session_id"], run["agent"], run["outcome"], run["record_kind"]) == (SESSION, "gemini-cli", "completed", "result")
     assert (run["duration_ms"], run["duration_api_ms"], run["claimed_speedup"]) == (None, 1401, 2)
     assert (run["cache_write_tokens"], run["cost_own_usd"], tools_of(store)) == (0, None, [("read_file", 3, 1)])
 
@@ -168,7 +168,7 @@ def test_a_stream_is_one_run_with_its_hidden_reasoning(store: Store, tmp_path: P
     [run] = ingested(store, tmp_path, log=stream(result(6)))
     assert models_of(store) == [("gemini-3-pro-preview", 400, 600, 150, 50, "estimate")]
     assert (run["result"], run["claimed_speedup"], run["prompt"]) == ("Parsing is 2x faster.", 2, "Make it faster.")
-    assert (run["outcome"], run["duration_ms"], run["started_at"], run["run_id"]) == ("completed", 9000, STARTED, SESSION)
+    assert (run["outcome"], run["duration_ms"], run["started_at"], run["session_id"]) == ("completed", 9000, STARTED, SESSION)
     assert tools_of(store) == [("run_shell_command", 1, 1)]
 
 
@@ -257,10 +257,25 @@ def test_a_chat_cut_anywhere_counts_what_is_there(cut: int) -> None:
     assert [run.input_tokens for run in runs_in(data)[0]] in ([10 * sum(whole) or None], [])
 
 
-def test_of_the_logs_of_a_session_the_one_with_the_most_tokens_counts(store: Store, tmp_path: Path) -> None:
+def test_of_the_logs_of_a_process_the_one_with_the_most_tokens_counts(store: Store, tmp_path: Path) -> None:
     """It counts helper models too. That the order of logs changes nothing is tested for all agents together."""
     [run] = ingested(store, tmp_path, **SESSION_LOGS)
+    assert (run["outcome"], counts(run)) == ("completed", (400, 600, 150))
+    [run] = ingested(Store(tmp_path / "other.duckdb"), tmp_path, chat=CHAT, output=json.dumps(output()))
     assert (run["outcome"], counts(run)) == ("completed", (1042, 60, 165))
+
+
+def test_each_process_of_a_resumed_session_counts_and_a_chat_of_all_holds_them(store: Store, tmp_path: Path) -> None:
+    """The counters of a process without a screen begin at 0 when it resumes a session. A copy of an output is no run."""
+    small = {"prompt": 40, "candidates": 10, "total": 50, "cached": 0, "thoughts": 0, "tool": 0}
+    first, second = (output(stats=metrics(pro=small | {"input": 40}), response=text) for text in ("One.", "Two."))
+    runs = ingested(store, tmp_path, first=first, second=second, copy=json.dumps(second, indent=1))
+    assert [counts(run) for run in runs] == [(40, 0, 10)] * 2
+    [run] = ingested(store, tmp_path, chat=CHAT)
+    assert (run["run_id"], run["record_kind"]) == (SESSION, "transcript")
+    later = stream(result(6)).replace(at(0)[:16], at(3600)[:16])
+    runs = ingested(Store(tmp_path / "streams.duckdb"), tmp_path, both=stream(result(6)) + later, began=later[: len(later) // 2])
+    assert [counts(run) for run in runs] == [(400, 600, 150)] * 2, "also in one log, and as it grows"
 
 
 def test_an_event_of_an_unknown_type_is_passed_over() -> None:
@@ -313,7 +328,6 @@ SESSION_LOGS = {
     "gemini_same": stream(result(6)),
     "gemini_again": stream(result(6)) * 2,
     "gemini_cut": stream(),
-    "gemini_json": json.dumps(output()),
 }
 LOGS = SESSION_LOGS | {
     "gemini_stream": stream(result(6), session=OTHER),

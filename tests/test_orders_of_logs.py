@@ -92,7 +92,7 @@ SISTERS = {
         "bare": record_text(**OF_SESSION, num_turns=..., result=...) + "\n",
     },
     "codex": {name: text for name, text in LOGS.items() if name.startswith("codex")},
-    "gemini": {name: LOGS[f"gemini_{name}"] for name in ("chat", "stream", "json", "again")},
+    "gemini": {name: LOGS[f"gemini_{name}"] for name in ("chat", "same", "cut", "again")},
     "opencode": {name: text for name, text in LOGS.items() if name.startswith("opencode")},
 }
 """Logs that tell of the same runs. A record that replaces another has the figures that were made of the logs beside it."""

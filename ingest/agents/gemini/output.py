@@ -1,4 +1,4 @@
-"""The object of Gemini CLI's `-o json` → a run. It has no wall time; a resumed session counts only its new process."""
+"""The object of Gemini CLI's `-o json` → a run of its process, also where that resumed a session. It has no wall time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ingest.agents.gemini.errors import outcome_of, words_of
 from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.google_tokens import calls_of, latency_of, models_of
 from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.uuid_times import is_uuid
 from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import GEMINI
@@ -42,8 +41,7 @@ class GeminiJson:
 
     def feed(self, document: Document) -> Iterable[Found]:
         record = wire_record(GeminiOutput, document)
-        run_id = record.session_id if is_uuid(record.session_id) else canonical_hash(document.value)
-        return (found(document, kept(_kept(record) | {"run_id": run_id}), self._context_of),)
+        return (found(document, kept(_kept(record) | {"run_id": canonical_hash(document.value)}), self._context_of),)
 
     def end(self) -> Iterable[Found]:
         return ()

@@ -173,7 +173,8 @@ def _kept(process: _Process) -> dict[str, Any]:
         "tool_calls": merged(process.tools),
     }
     told = {"start": str(process.started_at), "prompt": process.prompt, "text": values["final_text"]}
-    return values | {"run_id": process.session_id if is_uuid(process.session_id) else canonical_hash(told)}
+    begun = {"session": process.session_id, "start": str(process.started_at)}  # the same as the stream grows
+    return values | {"run_id": canonical_hash(begun if is_uuid(process.session_id) else told)}
 
 
 def _duration(process: _Process) -> int | None:

@@ -1,7 +1,9 @@
 """Logs of one session that are records of one run, whichever comes first.
 
-Each process that goes on with a session of Pi writes a stream of its own, a run by itself. The file of the session has the messages of
-all of them, so that they would count twice. Without the file, or with an older copy of it, the streams stay runs.
+Each process that goes on with a session of Pi, OpenCode, Gemini CLI or Copilot writes a stream of its own, a run by itself. The file of
+the session has the messages of all of them, so that they would count twice. Without the file, or with an older copy of it, the streams stay
+runs.
+The file of a session with one process may tell less than the output of that process: then it is a record of that run.
 
 Claude Code writes a transcript of each session, and with `-p` a result record for each process. The result tells what was paid, the
 transcript each response. Both are records of one run: that of the last result of the session, or of the transcript where there is none.
