@@ -190,10 +190,19 @@ def test_a_session_that_crashed_has_the_credits_of_its_last_checkpoint(store: St
 
 def test_a_printed_stream_has_premium_requests_and_no_tokens() -> None:
     [run] = read_log(lines(*printed()))
-    assert (run["run_id"], run["credits"], run["duration_ms"], run["duration_api_ms"]) == (SESSION, 2, 7000, 1500)
+    assert (run["session_id"], run["credits"], run["duration_ms"], run["duration_api_ms"]) == (SESSION, 2, 7000, 1500)
     assert (run["outcome"], counts(run), run["result"], run["record_kind"]) == ("completed", (None,) * 4, "It is 2x faster.", "stream")
     [run] = read_log(lines(*whole()))
     assert (run["input_tokens"], run["record_kind"]) == (100, "transcript"), "the session's own events tell more of the same run"
+
+
+def test_each_process_of_a_printed_session_counts_and_its_own_events_hold_them(store: Store, tmp_path: Path) -> None:
+    """Resumed, with other messages. The end alone, and a stream as it grows, are no other run."""
+    again = [*turn(5), *printed()[-1:]]
+    runs = ingested(store, tmp_path, one=lines(*printed(), *again), again=lines(*again), began=lines(*again[:-1]), end=lines(printed()[-1]))
+    assert [run["credits"] for run in runs] == [2, 2]
+    [run] = ingested(store, tmp_path, events=lines(*whole()))
+    assert (run["run_id"], run["record_kind"], run["input_tokens"]) == (SESSION, "transcript", 100)
 
 
 def test_a_printed_stream_that_failed_says_so() -> None:

@@ -41,7 +41,7 @@ _BEGAN_AGAIN = "Its messages have more output than its token counts: the counter
 class _Session:
     """One session so far. `is_over`: nothing happened since its last shutdown or result."""
 
-    first_id: str
+    first_id: str | None
     last: Document
     start: CopilotData = field(default_factory=CopilotData)
     place: CopilotPlace = field(default_factory=CopilotPlace)
@@ -84,7 +84,7 @@ class CopilotEvents:
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         kind = document.value["type"]
         closed = tuple(self.end()) if kind == "session.start" else ()
-        session = self._session = self._session or _Session(str(document.value.get("id")), document)
+        session = self._session = self._session or _Session(_id_of(document), document)
         _note_time(session, document)
         try:
             if kind == "result":
@@ -111,7 +111,12 @@ class CopilotEvents:
         session.is_over = True
         if result.exit_code:
             session.error = session.error or f"exit code {result.exit_code}"
-        return found(document, kept(_kept(session) | _of_result(session, result)), self._context_of)
+        return found(document, kept(_kept(session) | _of_result(session, result, canonical_hash(document.value))), self._context_of)
+
+
+def _id_of(document: Document) -> str | None:
+    own_id = document.value.get("id")
+    return own_id if isinstance(own_id, str) else None
 
 
 _MADE_BY = {
@@ -245,11 +250,11 @@ def _kept(session: _Session) -> dict[str, Any]:
     }
 
 
-def _of_result(session: _Session, result: CopilotResult) -> dict[str, Any]:
-    """What the end of a printed stream says. It may be the only place with the session."""
-    told: dict[str, Any] = {"record_kind": RecordKind.STREAM, "rank": 3}
-    session_id = session.start.session_id or result.session_id
-    told |= {"run_id": run_id(session_id, session.first_id), "session_id": session_id}
+def _of_result(session: _Session, result: CopilotResult, result_id: str) -> dict[str, Any]:
+    """What the end of a printed stream says. It may be the only place with the session, which other processes may have gone on with."""
+    told: dict[str, Any] = {"record_kind": RecordKind.STREAM, "rank": 3, "session_id": session.start.session_id or result.session_id}
+    is_alone = session.first_id is None
+    told |= {"run_id": result_id} if is_alone else {"run_id": run_id(None, session.first_id), "part_ids": (result_id,)}
     if result.exit_code is not None:
         told["ended_as"] = f"exit code {result.exit_code}"
     usage = result.usage
