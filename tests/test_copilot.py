@@ -203,6 +203,12 @@ def test_each_process_of_a_printed_session_counts_and_its_own_events_hold_them(s
     assert [run["credits"] for run in runs] == [2, 2]
     [run] = ingested(store, tmp_path, events=lines(*whole()))
     assert (run["run_id"], run["record_kind"], run["input_tokens"]) == (SESSION, "transcript", 100)
+    crashed = lines(*whole()[:-1])
+    for number, order in enumerate([("events", "printed"), ("printed", "events")]):
+        other = Store(tmp_path / f"{number}.duckdb")
+        for name in order:
+            runs = ingested(other, tmp_path, **{name: crashed if name == "events" else lines(*printed())})
+        assert [(run["credits"], run["outcome"]) for run in runs] == [(2, "completed")], "events without a shutdown tell less"
 
 
 def test_a_printed_stream_that_failed_says_so() -> None:

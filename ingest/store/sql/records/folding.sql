@@ -6,7 +6,8 @@ create or replace temp table folding as
 with pairs as (
     select
         part.run_id as part_id, part.source_id as part_source, whole.run_id as file_id, whole.source_id as file_source,
-        part.record_rank > whole.record_rank as is_fuller, part.record_rank,
+        part.record_rank > whole.record_rank or coalesce(part.output_tokens, 0) > coalesce(whole.output_tokens, 0) as is_fuller,
+        part.record_rank,
         coalesce(part.time_source in ('stream', 'record'), false) as is_timed,
         part.started_at between whole.started_at - slack and whole.ended_at and part.ended_at <= whole.ended_at + slack as is_within,
         part.started_at <= whole.started_at + slack and part.ended_at >= whole.ended_at - slack as is_as_long
