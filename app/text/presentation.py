@@ -154,7 +154,7 @@ def record_rows(records: pa.Table) -> pa.Table:
     return records.set_column(records.column_names.index("gives"), "gives", pa.array(gives, pa.string()))
 
 
-_GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files of the patch", "models": "model"}
+_GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files of the patch", "patch": "patch", "models": "model"}
 """What a record gives that is no column of a list of runs, or several → its words."""
 
 

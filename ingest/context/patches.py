@@ -1,14 +1,20 @@
-"""A unified diff → the files it changes and by how many lines."""
+"""A unified diff → the files it changes and by how many lines, and the text that is kept of it."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+
+from ingest.agents.base import PatchText
 
 FILES_KEPT = 10_000
 """Files of one patch that are listed; the totals count all of them."""
+
+KEPT_BYTES = 1 << 20
+"""Most bytes of a patch that are kept."""
 
 FileChange = tuple[str, int, int]
 """(path, insertions, deletions)"""
@@ -28,6 +34,20 @@ class Patch:
     deletions: int
     changes: tuple[FileChange, ...]
     sha256: str | None = None
+    kept: PatchText | None = None
+
+
+def patch_in(file_name: str, content: bytes) -> Patch:
+    """Read a whole patch. One that is blank has neither hash nor text: nothing was changed."""
+    text = content.decode("utf-8", "replace")
+    found = read_patch(text.split("\n"))
+    if not content.strip():
+        return found
+    encoded = text.encode()
+    if is_cut := len(encoded) > KEPT_BYTES:
+        text = encoded[: encoded.rfind(b"\n", 0, KEPT_BYTES) + 1 or KEPT_BYTES].decode("utf-8", "ignore")
+    kept = PatchText(file_name, len(content), is_cut, text)
+    return replace(found, sha256=hashlib.sha256(content).hexdigest(), kept=kept)
 
 
 def read_patch(lines: Iterable[str]) -> Patch:
