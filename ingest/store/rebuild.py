@@ -29,8 +29,8 @@ from schemas.file_kinds import MAY_HOLD_RUNS
 from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
-    "sources", "rejects", "tool_calls", "patch_files", "patches", "price_files", "ingests", "run_records", "source_labels", "superseded_sources",
-    "superseded_rejects", "annotations", "measurements", "source_measures", "response_copies",
+    "sources", "rejects", "tool_calls", "patch_files", "patches", "price_files", "ingests", "run_records", "source_labels",
+    "superseded_sources", "superseded_rejects", "annotations", "measurements", "source_measures", "response_copies",
     "superseded_response_copies",
 )  # fmt: skip
 """Tables that do not follow from the raw records and are copied."""
