@@ -1,7 +1,7 @@
 """Records without what was said in them, for an ingest or a rebuild with `--no-text`.
 
-Prompts, titles, final texts, patches, error messages and the excerpts of rejects go. Figures, times, paths, branches and the names of models,
-tools and sessions stay: every other table can be made from what is left.
+Prompts, titles, final texts, patches, error messages and the excerpts of rejects go. Figures, times, paths, branches and the names of
+models, tools and sessions stay: every other table can be made from what is left.
 """
 
 from __future__ import annotations
