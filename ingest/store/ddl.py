@@ -13,7 +13,7 @@ import pyarrow as pa
 from ingest.store.history.annotations import LABEL_COLUMNS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry, Figure
-from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
+from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES, undated
 from schemas.rows.row import Row
 from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
 from schemas.store_version import SCHEMA_VERSION
@@ -25,7 +25,8 @@ _HEADER = f"""\
 
 
 _RUNS = """\
--- One row per run: the record's figures and those that follow from them, and what people say of it. Never aggregates over runs.
+-- One row per run: the record's figures and those that follow from them, and what people say of it. What its
+-- joins aggregate they group by their key, so that DuckDB leaves them out of queries that need nothing of them.
 {written}
 {begun}
 select
@@ -52,13 +53,19 @@ select
     sources.ingested_by
 from runs
 left join (
-    -- one row per source as it is: grouped, so that DuckDB knows, and leaves the join out of queries that need nothing of it
+    -- one row per source as it is
     select
         source_id, any_value(name) as name, any_value(accepted) as accepted, any_value(received_at) as received_at,
         any_value(ingested_by) as ingested_by
     from sources
     group by source_id
 ) as sources using (source_id)
+left join (
+    -- where these are the same, the agent has one model in the store
+    select agent, min(model) as first_model, max(model) as last_model
+    from (select agent, {undated} as model from runs)
+    group by agent
+) as agents on agents.agent = runs.agent
 {annotations};
 {comments}"""
 
@@ -127,7 +134,7 @@ def files() -> Mapping[str, str]:
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry], **parts: str) -> str:
     """SQL of a view with the comments on its columns; without them where it has no name to stay."""
     parts |= {"written": _WRITTEN, "figures": ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())}
-    parts |= {"named": ", ".join(LABEL_COLUMNS), "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)}
+    parts |= {"undated": undated("model"), "named": ", ".join(LABEL_COLUMNS), "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)}
     commented = {**figures, **joined} if name else {}
     return sql.format(comments="".join(_comment(name, key, entry.meaning) for key, entry in commented.items()), **parts)
 

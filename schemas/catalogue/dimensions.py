@@ -16,13 +16,16 @@ def _period(key: str, label: str, pattern: str, meaning: str) -> Dimension:
 
 
 _CAUSE = _by("cause", "Cause of the difference", "cost_cause", "Why list-price cost and reported cost differ.")
-_MAIN_MODEL = "The most expensive model of the run; `tachograph models` shows each model's own cost."
+_MAIN_MODEL = (
+    "The run's main model, the most expensive one, without its date; a run without a model counts into the only one of its agent. "
+    "`tachograph models` shows each model's own cost."
+)
 _EVIDENCE = "Evidence of the run's top claim; unknown where it claims no speedup."
 
 DIMENSIONS = by_key(
     _by("agent", "Agent", "agent", "The agent that wrote the record."),
     _by("agent-version", "Agent version", "agent_version", "Version of the agent."),
-    _by("model", "Main model", "model", _MAIN_MODEL),
+    _by("model", "Model", "model_group", _MAIN_MODEL),
     _by("provider", "Provider", "provider", "Provider of the main model."),
     _by("region", "Region", "region", "Region of the main model's endpoint."),
     _by("outcome", "Outcome", "outcome", "How the run ended."),

@@ -59,6 +59,20 @@ _AT_COMMIT = f"concat_ws('@', {_REPO}, left(lower(coalesce(base_commit, head_com
 items of a benchmark have names that differ from plan to plan, and a status or a reference commit that tell them apart from sessions."""
 
 
+_MODEL = (
+    "The main model without a date at its end (`gpt-5-2025-08-07` is `gpt-5`). A run without a model counts into the only one that its "
+    "agent has in the store; empty where the agent has several, or none."
+)
+_MONTH, _DAY = "(0[1-9]|1[0-2])", "(0[1-9]|[12][0-9]|3[01])"
+_A_DATE = f"20[0-9]{{2}}-?{_MONTH}(-?{_DAY})?|{_MONTH}-20[0-9]{{2}}|{_MONTH}-?{_DAY}|2[3-9]{_MONTH}({_DAY})?"
+"""As in `-20250929`, `-2025-08`, `-09-2025`, `-0613`, `-05-06`, `-2507`, `-250615`."""
+
+
+def undated(model: str) -> str:
+    """SQL of the name of a model without a date at its end. Prices go by the name with it: models of two dates may differ in price."""
+    return f"regexp_replace({model}, '(.)[-@]({_A_DATE})$', '\\1')"
+
+
 def _all_tokens(prefix: str = "") -> str:
     """SQL of the sum of all tokens. Where they are not exact, input includes the cache reads or writes that the log does not tell apart."""
     cached = (
@@ -77,6 +91,10 @@ RUN_FIGURES = by_key(
         sql="case when coalesce(base_commit, head_commit) is not null and nullif(annotations.labels['task'], '') is null"
         f" and coalesce(head_commit, task_status, case when {_NAME} is null then base_commit end) is not null then {_AT_COMMIT}"
         f" when {_NAME} is not null then concat_ws('/', {_REPO}, {_NAME}) end",
+    ),
+    Figure(
+        "model_group", "Model", Unit.TEXT, "neither", _MODEL,
+        sql=f"coalesce({undated('runs.model')}, case when first_model = last_model then first_model end)",
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from schemas.catalogue.columns import GROUPS, RUNS, Groups, entries_of
 from schemas.catalogue.entry import Columns, Entry, by_key
-from schemas.catalogue.metrics_measured import VERDICT_METRICS, VERDICT_TEXTS
+from schemas.catalogue.metrics_measured import MEASURED_CLASSES, VERDICT_METRICS, VERDICT_TEXTS
 from schemas.rows.measurement import MeasurementRow
 from schemas.unit_names import Unit
 
@@ -30,6 +30,7 @@ VERDICTS: Columns = {
     **{key: _ROW[key] for key in ("format", "benchmark", "metric", "statistic", "unit", "failure", "failure_detail")},
     **by_key(
         Entry("verdict", "Measured", meaning="Against the baseline: faster, same, slower, failed, not measured or not comparable."),
+        Entry("measured_class", "What became of it", meaning=f"One of: {'; '.join(MEASURED_CLASSES.values())}."),
         Entry("measured_speedup", "Measured speedup", Unit.RATIO, "higher", "Measured improvement against the baseline. Above 1: better."),
         Entry("measured_low", "Measured from", Unit.RATIO, meaning="Lower end of the 95% interval. Empty: a single run, no interval."),
         Entry("measured_high", "Measured to", Unit.RATIO, meaning="Upper end of the 95% interval."),

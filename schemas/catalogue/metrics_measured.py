@@ -19,6 +19,19 @@ MIN_PAIRS = 5
 CLAIM_VERDICTS = ("kept", "over_claimed", "under_claimed", "wrong_sign")
 """What a claim turned out to be, where a ratio was measured."""
 
+MEASURED_CLASSES = {
+    "faster": "faster",
+    "same": "same",
+    "slower": "slower",
+    "breaks": "the change breaks",
+    "failed_unknown": "failed, reason unknown",
+    "no_baseline": "no baseline",
+    "other_setup": "other set-up or workload",
+    "machine": "machine or model missing",
+    "not_measured": "not measured",
+}
+"""What became of a run's measurement, and what people call it: each run is in exactly one of these, of several obstacles the first."""
+
 PAIR = "claimed_speedup > 0 and measured_speedup > 0"
 """The condition on a run that has a claim and a measurement to compare."""
 

@@ -99,7 +99,13 @@ FILTERS = {
         ),
         Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Filter by agent, e.g. claude-code.", "agent"),
         Filter("model", Kind.NAMES, "list_contains(models, $each)", "Filter by model (main or helper).", "unnest(models)"),
-        Filter("main-model", Kind.NAMES, "list_contains($value, model)", "Filter by main model: the one that cost most.", "model"),
+        Filter(
+            "main-model",
+            Kind.NAMES,
+            "(list_contains($value, model_group) or list_contains($value, model))",
+            "Filter by main model, the one that cost most; with or without its date.",
+            "model_group",
+        ),
         Filter("outcome", Kind.NAMES, "list_contains($value, outcome)", "Filter by outcome, e.g. completed, limit_reached.", "outcome"),
         Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Filter by experiment.", "experiment"),
         Filter(

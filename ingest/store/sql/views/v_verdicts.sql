@@ -58,6 +58,18 @@ beside as (
         headline.candidate_value as measured_candidate,
         headline.ratio as measured_speedup, headline.ratio_low as measured_low, headline.ratio_high as measured_high,
         coalesce(headline.verdict, 'not_measured') as verdict,
+        -- what became of the run's measurement, each run once: of several obstacles the first
+        case
+            when headline.run_id is null then 'not_measured'
+            when headline.verdict in ('faster', 'same', 'slower') then headline.verdict
+            when headline.status = 'failed' and headline.failure in ('crash', 'timeout', 'incorrect') then 'breaks'
+            when headline.status = 'failed' and headline.failure = 'infra' then 'machine'
+            when headline.status = 'failed' then 'failed_unknown'
+            -- also where the candidate was not run, since its baseline had failed
+            when headline.base_source_id is null or headline.base_status <> 'ok' then 'no_baseline'
+            when headline.status = 'not_run' then 'not_measured'
+            else 'other_setup'
+        end as measured_class,
         headline.reference_ratio as measured_vs_reference, headline.reference_low as measured_vs_reference_low,
         headline.reference_high as measured_vs_reference_high,
         coalesce(headline.reference_verdict, 'not_measured') as reference_verdict,
