@@ -46,13 +46,18 @@ def patch_of(store: Store, run_id: str) -> dict[str, Any] | None:
     return rows[0] if rows else None
 
 
+def patch_files_of(store: Store, run_id: str) -> pa.Table:
+    """The files of the patch beside the run's record, with their lines."""
+    sql = "select path, insertions, deletions from patch_files where run_id = $run_id order by path"
+    return run_queries.fetch(store, sql, {"run_id": run_id})
+
+
 def run_page(store: Store, run_id: str) -> RunPage | None:
     """The page of a run, None where there is none. Raises StoreError."""
-    patch = "select path, insertions, deletions from patch_files where run_id = $run_id order by path"
     with read_transaction(store) as transaction:
         run = run_queries.run(transaction, run_id)
         if run is None:
             return None
         facts, verdict = claim_queries.of_run(transaction, run_id), measured_queries.verdict_of(transaction, run_id)
-        files = run_queries.fetch(transaction, patch, {"run_id": run_id})
+        files = patch_files_of(transaction, run_id)
         return RunPage(run, facts, files, verdict, store.location, patch_of(transaction, run_id))

@@ -116,10 +116,12 @@ def run_cards(run: Mapping[str, Any]) -> list[Card]:
     by_list = (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
     first = RUN_CARDS.index(REPORTED.column)
     figures = [RUNS[key] for key in (*RUN_CARDS[:first], *by_list, *RUN_CARDS[first:])]
-    return [Card(one.label, bound_sign(run, one.key) + human(run[one.key], one.unit), one.meaning, _note(run, one.key)) for one in figures]
+    return [
+        Card(one.label, bound_sign(run, one.key) + human(run[one.key], one.unit), one.meaning, run_note(run, one.key)) for one in figures
+    ]
 
 
-def _note(run: Mapping[str, Any], key: str) -> str:
+def run_note(run: Mapping[str, Any], key: str) -> str:
     """What an agent does not tell, and where a record continues earlier ones: then its cost is a part of what it logs."""
     if run[key] is None and key in untold(run["agent"]):
         return f"not reported by {agent_name(run['agent'])}"
@@ -137,6 +139,16 @@ def _note(run: Mapping[str, Any], key: str) -> str:
 def cause_sentence(run: Mapping[str, Any]) -> str:
     """Why list-price cost and reported cost differ, in a sentence; empty where that is unknown."""
     return CAUSES[CostCause(run["cost_cause"])].meaning if run["cost_cause"] else ""
+
+
+def cost_words(run: Mapping[str, Any]) -> str:
+    """Why two costs of a run differ, in a line: `why $1.94 and not $2.13: regional endpoint`."""
+    reported, listed = (human(run[column], Unit.USD) for column in (REPORTED.column, LIST.column))
+    if not run["cost_cause"]:
+        return f"{reported} reported, no list price" if run[REPORTED.column] is not None else f"{listed} at list prices, none reported"
+    if reported == listed:
+        return f"{reported}, as at list prices"
+    return f"why {reported} and not {listed}: {CAUSES[CostCause(run['cost_cause'])].label}"
 
 
 def origin_facts(run: Mapping[str, Any]) -> tuple[str, ...]:
