@@ -1,9 +1,11 @@
 """The dashboard's entry, which `app.server` has Streamlit run; the store's location is in TACHOGRAPH_DB."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from app.screens import cache, sign_in_page
 from app.screens.parts import evidence, filter_bar, live, widgets
@@ -17,33 +19,55 @@ with widgets.told_errors():
     sign_in_page.require_sign_in()
 filter_bar.follow_address()
 
-SESSIONS = st.Page(
-    "screens/sessions.py", title="Sessions", icon=":material/forum:", help="Responses, tokens and cost of sessions along time"
-)
-OF_RUNS = (
-    st.Page("screens/overview.py", title="Overview", icon=":material/speed:", default=True, help="Cost, time and outcome of all runs"),
-    st.Page("screens/runs.py", title="Runs", icon=":material/list:", help="List of all runs"),
-    SESSIONS,
-    st.Page("screens/cost.py", title="Cost", icon=":material/payments:", help="Spending, list prices and cache savings"),
-    st.Page("screens/duration.py", title="Duration", icon=":material/timer:", help="How long runs take"),
-    st.Page("screens/claims.py", title="Claims", icon=":material/campaign:", help="Performance claims of agents and their evidence"),
-    st.Page("screens/verdicts.py", title="Verdicts", icon=":material/balance:", help="What was claimed beside what was measured"),
-    st.Page("screens/compare.py", title="Compare", icon=":material/compare_arrows:", help="Two groups of runs side by side"),
-    st.Page("screens/quality.py", title="Quality", icon=":material/fact_check:", help="Findings, data completeness and rejected records"),
-    st.Page("screens/reports.py", title="Reports", icon=":material/summarize:", help="Cost reports to view and download"),
-)
+holds = cache.contents()
+
+
+def screen(file: str, title: str, icon: str, question: str, *, shown: bool = True, default: bool = False) -> StreamlitPage:
+    """A screen; in the menu only where the store has data for it, so that links to it go on working."""
+    visibility = "visible" if shown or default else "hidden"
+    return st.Page(f"screens/{file}.py", title=title, icon=f":material/{icon}:", help=question, default=default, visibility=visibility)
+
+
+OVERVIEW = screen("overview", "Overview", "speed", "Which agent was worth it?", default=True)
+RUNS = screen("runs", "Runs", "list", "Which runs are these, and why did some fail?", shown=holds.runs > 0)
+TASKS = screen("tasks", "Tasks", "grid_on", "Who solved what?", shown=holds.tasks > 0)
+SPEEDUPS = screen("speedups", "Speedups", "balance", "Were the claims true?", shown=holds.claims + holds.measured > 0)
+COMPARE = screen("compare", "Compare", "compare_arrows", "What differs on the same tasks?", shown=holds.runs > 1)
+COST = screen("cost", "Cost & time", "payments", "Where did money and hours go?", shown=holds.runs > 0)
+REPORTS = screen("reports", "Reports", "summarize", "What do I hand on?", shown=holds.runs > 0)
+DATA = screen("data", "Data", "fact_check", "What was read, what is missing, and how do I add to it?")
+RUN = st.Page("screens/run.py", title="Run", visibility="hidden")  # opened from a link or a list, as /run?run=ID
+
+OF_RUNS = (OVERVIEW, RUNS, TASKS, SPEEDUPS, COMPARE, COST, REPORTS)
 """Screens about many runs, below the filter bar."""
 
-RUN = st.Page("screens/run.py", title="Run", visibility="hidden")  # opened from a link or the table, as /run?run=ID
-UPLOAD = st.Page("screens/upload.py", title="Upload", icon=":material/upload_file:", help="Add logs to the store")
-OTHERS = (RUN,) if cache.is_read_only() else (RUN, UPLOAD)
 
-page = st.navigation([*OF_RUNS, *OTHERS], position="top")
+def moved(path: str, to: StreamlitPage, view: str = "") -> StreamlitPage:
+    """An address of earlier versions, which leads on with its filters."""
+
+    def lead_on() -> None:
+        st.switch_page(to, query_params={**widgets.filters_kept(), **({"view": [view]} if view else {})})
+
+    lead: Callable[[], None] = lead_on
+    return st.Page(lead, title=to.title, url_path=path, visibility="hidden")
+
+
+FORMER = (
+    moved("claims", SPEEDUPS),
+    moved("verdicts", SPEEDUPS),
+    moved("duration", COST, "time"),
+    moved("sessions", COST, "sessions"),
+    moved("quality", DATA),
+    moved("upload", DATA, "upload"),
+)
+
+page = st.navigation([*OF_RUNS, DATA, RUN, *FORMER], position="top")
 for left in (widgets.RUN_ID, evidence.CLAIM_NO):
     if page is not RUN and left in st.query_params:  # left behind by the way back from a run
         del st.query_params[left]
-with nullcontext() if page is UPLOAD else live.following(), widgets.told_errors(), cache.request():
+is_upload = page is DATA and st.query_params.get("view") == "upload"
+with nullcontext() if is_upload else live.following(), widgets.told_errors(), cache.request():
     if page in OF_RUNS:
-        filter_bar.show(by_responses=page is SESSIONS)
+        filter_bar.show(by_responses=page is COST and st.query_params.get("view") == "sessions")
     page.run()
 sign_in_page.offer_sign_out()

@@ -17,7 +17,7 @@ from app.charts.palette import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
 from app.text.formatting import exact, human
 from app.text.words.costs import TOKEN_CLASSES, percent
 from schemas.catalogue.columns import GROUPS, RUNS
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, ON_SCREENS, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -96,7 +96,7 @@ def cost_models(table: pa.Table, models: Looks, measure: CostMeasure) -> go.Figu
     return figure(traces, barmode="stack", bargap=0.25, xaxis=_run_axis([titles[run_id] for run_id in places]), yaxis=cost)
 
 
-for _measure in ON_SCREENS:
+for _measure in (REPORTED, LIST):
     chart(
         PER_RUN[_measure.key],
         f"{_measure.label} per run, by model",

@@ -18,7 +18,7 @@ from app.charts.base import Words, chart, figure, hover, inked, left_out, nothin
 from app.charts.palette import MANY, Look, Looks, in_legend, name
 from app.text.formatting import human
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.cost_measures import ON_SCREENS, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import RUN_METRICS
 
 CELLS = 16
@@ -128,7 +128,7 @@ scatter(
         common_scale=True,
     )
 )
-for _measure in ON_SCREENS:
+for _measure in (REPORTED, LIST):
     scatter(
         Scatter(
             key="turns-cost" if _measure is REPORTED else f"turns-{_measure.key}-cost",

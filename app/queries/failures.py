@@ -9,7 +9,7 @@ import pyarrow as pa
 from app.queries.filters.chosen import Filters, where
 from app.queries.runs import KNOWN_SUFFIX, fetch
 from ingest.store.database import Store
-from schemas.catalogue.failures import AGENT, INFRASTRUCTURE, UNATTRIBUTED
+from schemas.catalogue.failures import AGENT, CAUSES, INFRASTRUCTURE, UNATTRIBUTED
 from schemas.catalogue.metrics import RUN_METRICS
 
 _METRICS = ("runs", "never_started_runs", "cost_best_usd", "cost_best_bounds", "duration_ms")
@@ -37,3 +37,12 @@ def totals(store: Store, filters: Filters) -> dict[str, Any]:
         from v_runs where {condition.sql}"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
     return row
+
+
+def never_started_because(store: Store, filters: Filters) -> list[tuple[str, int]]:
+    """Why runs never started, in words, with the number of runs, the most frequent first. Raises StoreError."""
+    condition = where(filters)
+    sql = f"""
+        select failure_cause, count(*) as runs from v_runs
+        where {condition.sql} and not is_started and failure_cause is not null group by all order by runs desc, failure_cause"""
+    return [(CAUSES[row["failure_cause"]].label, row["runs"]) for row in fetch(store, sql, condition.parameters).to_pylist()]

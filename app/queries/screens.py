@@ -76,6 +76,25 @@ ORDERS = {
 """Orders of the list of runs."""
 
 
+class Contents(NamedTuple):
+    """How many runs the store holds, tasks, runs that claim a speedup, measured values, and responses of sessions."""
+
+    runs: int
+    tasks: int
+    claims: int
+    measured: int
+    responses: int
+
+
+def contents(store: Store) -> Contents:
+    """What there is to show. Raises StoreError."""
+    sql = """
+        select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as claims,
+               (select count(*) from measurements) as measured, (select count(*) from responses) as responses
+        from v_runs where not excluded"""
+    return Contents(**fetch(store, sql).to_pylist()[0])
+
+
 def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
     """What each filter can be set to: filter → value → runs; at most `limit` values of a filter, the most frequent first."""
     listed = {key: _counted(store, Filters(), key, limit) for key, filter_ in FILTERS.items() if filter_.options}

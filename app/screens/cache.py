@@ -36,7 +36,7 @@ from ingest.store.history.undo import Undone, undo
 from ingest.store.opening.own_files import is_path
 from ingest.system.command_lines import DEFAULT_STORE, command_line
 from ingest.system.locations import without_secrets
-from schemas.errors import StoreBusy, StoreError, UsageError
+from schemas.errors import StoreBusy, StoreError, TachographError, UsageError
 
 WAIT_SECONDS = 10.0
 """How long a screen waits for a store that another process writes: a reader at a screen loses patience before a script does."""
@@ -179,6 +179,14 @@ def _answer(
     """The answer by `state` and `name` of the question: what begins with an underscore is no part of the cache's key."""
     sought = (_transaction.searched(value) if isinstance(value, Filters) else value for value in arguments)
     return _question(_transaction, *sought, **named)
+
+
+def contents() -> screen_queries.Contents:
+    """What the store holds, in numbers; nothing where it cannot be read, of which the screen itself tells."""
+    try:
+        return ask(screen_queries.contents)
+    except TachographError:
+        return screen_queries.Contents(0, 0, 0, 0, 0)
 
 
 def count(filters: Filters) -> int:

@@ -1,83 +1,98 @@
-"""Many runs at a glance: what they cost, how long they took, which model made it so, and how that changed."""
+"""Which agent was worth it: a sentence, a row of figures per agent, and three charts of runs by agent."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
-from app.charts import along_time, looks, usage
-from app.charts.legend import legend_html, without_legend
-from app.charts.models import PER_RUN
-from app.charts.periods import is_sparse
-from app.charts.runs import CELLS, scatters
-from app.queries import runs as run_queries
-from app.queries import screens as screen_queries
-from app.queries.usage import along as usage_along
-from app.queries.usage import sessions as session_queries
+from app.charts import agents as charts
+from app.queries import agents as queries
+from app.queries import failures
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
-from app.text import grid_columns
-from app.text.presentation import cards, plain
-from app.text.words import usage as usage_words
-from schemas.catalogue.columns import MEASURES
-from schemas.catalogue.cost_measures import LIST, REPORTED
+from app.text import html_parts
+from app.text.agent_table import agent_table, few_runs_row
+from app.text.sentences import overview as sentences
+from schemas.unit_names import Unit
 
-FIGURES = ("runs", "cost_usd", "duration_ms", "turns", "sessions", "error_rate", "parallelism", "cost_per_turn_usd")
-STEPS = 60
-FIRST = {REPORTED.key: "cost", LIST.key: "list-cost"}
-"""The metric over time that is shown at first, by measure of cost."""
+FEW = 12
+"""The most runs of a single agent that are shown one by one."""
 
-filters, page = filter_bar.chosen(), st.context.theme.type
-measure = widgets.cost_title("Overview", filters)
-figures, shown = measure.among(FIGURES), scatters(measure)
-asked = (*figures, *widgets.CLAIM_FIGURES, *(scatter.metric for scatter in shown.values() if scatter.metric))
-row, options = widgets.totals(filters, asked), cache.options()
-widgets.card_grid(cards(row, figures))
-widgets.claims_line(filters, row)
-widgets.measured_line(filters)
-colours, is_few = looks(cache.models()), row["runs"] <= cache.MARKS
+MOST_ROWS = 10
+"""Rows of a chart; the table has all."""
 
-drawn = cache.ask(run_queries.model_rows, filters, cache.MARKS if is_few else widgets.BARS, measure)
-runs = cache.ask(run_queries.runs, filters, cache.MARKS, measure) if is_few else None
-if named := legend_html([*drawn["model"].to_pylist(), *(runs["model"].to_pylist() if runs else ())], colours):
-    st.html(named)
-with st.container(border=True):
-    note = "" if is_few else f"Top {widgets.BARS} of {row['runs']:,} runs."
-    widgets.chart(PER_RUN[measure.key], drawn, colours, whole=is_few, note=note, legend=False)
-if cache.ask(session_queries.has_responses):
-    found = cache.ask(usage_along.along, filters)
-    of_usage = usage_words.usual(found)
-    with st.container(border=True):
-        chart_note = usage_words.along_note(found, is_sparse=is_sparse(usage_words.periods(found)))
-        days = without_legend(usage.bars(found, of_usage, colours, page))
-        widgets.drawing(usage_words.along_finding(found, of_usage), usage_words.PER_DAY, days, "usage", chart_note)
-columns = st.columns(2)
-for number, (key, scatter) in enumerate(shown.items()):
-    with columns[number % len(columns)].container(border=True, height="stretch"):
-        if runs:
-            widgets.chart(key, runs, colours, legend=False)
-        else:
-            squares = cache.ask(screen_queries.density, filters, scatter.x.column, scatter.y.column, CELLS)
-            widgets.drawing(scatter.said(row.get(scatter.metric)), scatter.squares_title, scatter.draw_squares(squares, page), key)
-with st.container(border=True):
-    with st.container(horizontal=True, gap="small"):
-        key = widgets.pick(
-            "Metric", {key: figure.label for key, figure in MEASURES.items()}, "show", default=list(MEASURES).index(FIRST[measure.key])
-        )
-        along = widgets.pick("Group by", widgets.axes(options), "along", width=240)
-    figure = MEASURES[key]
-    if along not in screen_queries.AXES:
-        widgets.groups(figure, along, filters, colours)
-    elif is_few:
-        points = cache.ask(screen_queries.series, filters, figure, along)
-        caption = f"One dot per run. {'Line: moving median. ' if points.num_rows >= along_time.LONG else ''}{figure.meaning}"
-        drawn, note = along_time.points(points, figure, along, colours, page), along_time.undrawn_note(points, figure, along, row["runs"])
-        widgets.drawing(along_time.finding(points, figure, along), caption, without_legend(drawn), "along", note)
-    else:
-        bands = cache.ask(screen_queries.bands, filters, figure, along, STEPS)
-        caption = f"Line: median; band: p10–p90. {figure.meaning}"
-        drawn, note = along_time.bands(bands, figure, along, page), along_time.undrawn_note(bands, figure, along, row["runs"])
-        widgets.drawing(along_time.finding(bands, figure, along), caption, drawn, "along", note)
-# a million runs have more model rows than a screen should count unasked: the list is open where it is quick
-with st.expander("Models", icon=":material/smart_toy:", expanded=is_few, key=f"models-{is_few}", on_change="rerun") as models:
-    if models.open:
-        found = cache.ask(run_queries.models, filters, grid_columns.MODEL_GROUPS, grid_columns.MODEL_FIGURES, measure)
-        widgets.table(grid_columns.grid(found, grid_columns.MODELS), "Cost and tokens of each model, most expensive first")
-st.caption(f"Store: {plain(cache.store().location)}")
+filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
+rows = cache.ask(queries.agents, filters, measure)
+total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
+is_few = total.runs <= charts.MOST_POINTS
+points: list[dict[str, Any]] = cache.ask(queries.points, filters, charts.MOST_POINTS, measure).to_pylist() if is_few else []
+
+
+def boxes(column: str, which: str) -> Mapping[Any, Sequence[float]]:
+    """Quantiles by row where runs are too many to draw one by one."""
+    if is_few:
+        return {}
+    found = cache.ask(queries.quantiles, filters, column, which).to_pylist()
+    return {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
+
+
+def three_charts() -> None:
+    """Cost, wall time, and claimed against measured, by agent."""
+    drawn = charts.leaves(rows)[:MOST_ROWS]
+    first, second, third = st.columns(3, gap="medium")
+    with first:
+        strips = charts.cost_strips(drawn, points, boxes(measure.column, "is_started"))
+        about = f"{measure.label} per run, log scale; bar: median.{' ◁ an upper bound' if total.bounded else ''}"
+        widgets.titled(sentences.cost_title(rows), about, charts.strips(strips, Unit.USD, page), "agents-cost")
+    with second:
+        strips = charts.time_strips(drawn, points, boxes("duration_ms", "is_completed"))
+        about = "Wall time per run, log scale; filled: completed; bar: their median"
+        widgets.titled(sentences.time_title(rows), about, charts.strips(strips, Unit.MILLISECONDS, page), "agents-time")
+    with third:
+        if total.checked >= sentences.ENOUGH_PAIRS and points:
+            about = "Speedup per run; hollow: measured another part than claimed"
+            widgets.titled(sentences.held_title(total), about, charts.claimed_against_measured(points, page), "agents-claims")
+        elif total.claimed.known and points:
+            about = "Claimed speedup per run, log scale; bar: median"
+            widgets.titled(
+                sentences.claims_title(total), about, charts.strips(charts.claim_strips(drawn, points), Unit.RATIO, page), "agents-claims"
+            )
+    what, standings = charts.standings(drawn)
+    if len(standings) > 2:
+        about = f"Median cost of a run against the share of {what}, with its 95 % interval. Hollow: an upper bound, not ranked."
+        ahead = [one.row for one in standings if one.is_ahead]
+        title = sentences.ahead_title(ahead, rows) if ahead else "What a run costs, and how many succeed"
+        widgets.titled(title, about, charts.pareto(what, standings, page), "agents-pareto")
+
+
+def before_you_quote() -> None:
+    """What to know before a figure is quoted, each with a link to more."""
+    why = cache.ask(failures.never_started_because, filters) if total.never_started else []
+    if found := sentences.cautions(rows, why, cache.ask(queries.fastest, filters, 2) if total.faster > 1 else []):
+        items = ""
+        for one in found:
+            of = filters.with_values("agent", [one.agent]) if one.agent else filters
+            to = html_parts.anchor(html_parts.link(one.page, of, **dict(one.more)), html_parts.text(one.label))
+            items += f"<li><span>{html_parts.text(one.words)}</span>{to}</li>"
+        st.html(f'<h2 class="t-h3">Before you quote these figures</h2><ul class="t-look">{items}</ul>')
+
+
+def few_runs() -> None:
+    """A handful of runs of one agent: bars of each run side by side, then the runs as a table."""
+    widgets.heading(sentences.few_runs(rows, measure), missing=False)
+    runs = sorted(points, key=lambda run: -float(run["cost_usd"] or 0))
+    drawn = charts.panels(runs, sentences.panel_titles(rows), agents[0].agent, page)
+    widgets.plotted(drawn, "few-runs", "Cost, wall time and claimed speedup of each run")
+    head = [("", "Run"), ("", "Outcome"), ("r", "Turns"), ("r", "Output tokens"), ("r", "Cost per turn"), ("", "Claims in its summary")]
+    st.html(html_parts.table(head, [("", few_runs_row(run, filters)) for run in runs], kind="t-grid"))
+    if not total.runs_measured and total.claimed.known:
+        st.markdown(f"Add benchmark results to see what the claims are worth: `{cache.command('ingest results/')}`")
+
+
+if total.runs <= FEW and len(agents) == 1:
+    few_runs()
+else:
+    widgets.heading(sentences.overview(rows, measure))
+    st.html(agent_table(queries.shown_rows(rows), filters))
+    three_charts()
+before_you_quote()

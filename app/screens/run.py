@@ -29,7 +29,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     st.page_link("screens/runs.py", label="Runs", icon=":material/arrow_back:", query_params=kept)
     widgets.neighbours(run["run_id"], filter_bar.chosen())
     st.space("stretch")
-    with st.container(horizontal=True, gap="small", width="content", key="run-tools"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="run-tools"):
         annotate.quick(run)
         with st.popover("Link", icon=":material/link:"):
             st.code(f"{(st.context.url or '').partition('?')[0]}?{widgets.RUN_ID}={run['run_id']}", language=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,17 +9,19 @@ from datetime import UTC
 from typing import Any
 from urllib.parse import quote
 
-from app.text.columns import NEVER_STARTED, agent_name
+from app.text import brief, html_parts
+from app.text.columns import NEVER_STARTED
 from app.text.formatting import MINUS, human
+from app.text.html_parts import agent_name, text
 from app.text.presentation import fact_words, run_note
 from app.text.words.claims import evidence_words, ratio, words
-from app.text.words.measured import SINGLE_RUNS, failure_words
+from app.text.words.measured import SINGLE_RUNS, cut, failure_words
 from app.text.words.measures import bound_sign
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.failures import CAUSES, UNATTRIBUTED
 from schemas.catalogue.metrics_measured import MEASURED_CLASSES
-from schemas.text import one_line, plural, quoted, visible
+from schemas.text import one_line, plural, quoted
 from schemas.unit_names import Unit
 
 Row = Mapping[str, Any]
@@ -35,19 +36,8 @@ FILES_SHOWN = 30
 LEAST_SUBJECT = 2
 """Characters of a subject that says nothing; the claim is quoted instead."""
 
-_MARKS = {
-    "circle": "●",
-    "diamond": "◆",
-    "square": "■",
-    "triangle-up": "▲",
-    "triangle-down": "▼",
-    "pentagon": "⬟",
-    "hexagon": "⬢",
-    "star": "★",
-}
-_LOOKS = {"completed": ("✓", "done"), "unknown": ("", "unknown")} | dict.fromkeys(
-    ("limit_reached", "max_turns", "max_budget"), ("◔", "limit")
-)
+_LIMITS = ("limit_reached", "max_turns", "max_budget", "max_structured_output_retries")
+_LOOKS = {"completed": ("✓", "done"), "unknown": ("", "unknown")} | dict.fromkeys(_LIMITS, ("◔", "limit"))
 """Outcome → the sign before it, and its colour; any other is a failure."""
 
 _SCOPES = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end", "unspecified": "scope not stated"}
@@ -72,61 +62,27 @@ _UNCOMPARED = {
 _VALUE = ("metric", "statistic", "benchmark")
 
 
-def money(value: Any) -> str:
-    """`$1.21`, `$0.036`, `$1,873`: as exact as a reader needs."""
-    if value is None:
-        return human(None)
-    return f"${value:,.0f}" if value >= 1000 else f"${value:.2f}" if value >= 0.1 or not value else f"${value:.3f}"
-
-
 def best_cost(run: Row) -> str:
     """The best-known cost with the sign of a bound."""
-    return bound_sign(run, BEST.column, run["cost_best_bounds"]) + money(run[BEST.column])
-
-
-def agent_mark(agent: str) -> str:
-    """The mark of an agent in its colour."""
-    known = AGENTS.get(agent)
-    sign = _MARKS.get(known.marker, "●") if known else "●"
-    return f'<span aria-hidden="true" style="color:{known.colour if known else "#7A7A7A"}">{sign}</span>'
-
-
-def sentence_html(run: Row, verdict: Row | None) -> str:
-    """The heading of a store with one run: what it cost, how long it took, and what it claims or was measured to gain."""
-    if not run["is_started"]:
-        return "One run, and it never started."
-    cost = best_cost(run) if run[BEST.column] is not None else "cost not recorded"
-    parts = [cost, *([human(run["duration_ms"], Unit.MILLISECONDS)] if run["duration_ms"] is not None else [])]
-    claimed, measured = run["claimed_speedup"], verdict["measured_speedup"] if verdict else None
-    both = [f"<em>{human(value, Unit.RATIO)}</em>" if value is not None else "" for value in (claimed, measured)]
-    if run["failure_cause"]:
-        parts.append("and it did not complete")
-    elif measured is not None:
-        parts.append(f"{f'claimed {both[0]}, ' if claimed is not None else 'and '}measured {both[1]}")
-    elif claimed is not None:
-        tried = "that no benchmark could confirm" if verdict else "that nobody has measured"
-        parts.append(f"and a claimed {'speedup' if claimed > 1 else 'factor'} of {both[0]} {tried}")
-    else:
-        parts.append("and no claimed speedup")
-    return f"One run: {', '.join(parts)}."
+    return brief.usd(run[BEST.column], run["cost_best_bounds"])
 
 
 def header_html(run: Row) -> str:
     """Who did what, when, and how it ended."""
     task = run["task_key"]
     shown = (task or "").rpartition("@")[2] if "@" in (task or "") else task or ""
-    link = f'<a href="tasks?task={quote(task, safe="")}"><code>{escaped(shown)}</code></a>' if task else ""
+    link = f'<a href="tasks?task={quote(task, safe="")}"><code>{text(shown)}</code></a>' if task else ""
     date = f"{run['dated_at'].astimezone(UTC):%-d %b %Y, %H:%M} UTC" if run["dated_at"] else ""
     lacks = [name for name, value in (("date", date), ("task", task), ("repository", run["repo"])) if not value]
     sign, look = _LOOKS.get(run["outcome"], ("✕", "failed"))
     ended = fact_words(run["outcome"], "outcome") if run["outcome"] != "unknown" else "end not recorded"
     ended += "" if run["is_started"] else f", {NEVER_STARTED}"
-    where = " ".join(filter(None, (escaped(run["repo"] or ""), link)))
+    where = " ".join(filter(None, (text(run["repo"] or ""), link)))
     parts = [
-        f"{agent_mark(run['agent'])} <b>{escaped(agent_name(run['agent']))}</b> {escaped(run['model'] or 'model not recorded')}",
+        f"{html_parts.mark(run['agent'])} <b>{text(agent_name(run['agent']))}</b> {text(run['model'] or 'model not recorded')}",
         where,
         date,
-        f'<b class="t-run-{look}">{sign} {escaped(ended)}</b>',
+        f'<b class="t-run-{look}">{sign} {text(ended)}</b>',
         f"<small>the record has no {_listed(lacks)}</small>" if lacks else "",
     ]
     return f'<p class="t-run-sub">{"<i>·</i>".join(f"<span>{part}</span>" for part in parts if part)}</p>'
@@ -143,7 +99,7 @@ def failure_html(run: Row) -> str:
     cause = CAUSES[run["failure_cause"]].label
     blame = _BLAME.get(run["failed_by"] or "", "")
     why = f"{cause[0].upper()}{cause[1:]}{f': {blame}' if blame else ''}."
-    return f'<p class="t-run-error">{f"<b>{escaped(said)}</b> " if said else ""}<span>{escaped(why)}</span></p>'
+    return f'<p class="t-run-error">{f"<b>{text(said)}</b> " if said else ""}<span>{text(why)}</span></p>'
 
 
 def strip_html(run: Row, verdict: Row | None) -> str:
@@ -152,7 +108,7 @@ def strip_html(run: Row, verdict: Row | None) -> str:
     if len(boxes) > MOST_FIGURES:
         boxes = [box for box in boxes if box[0] != "Output"]
     drawn = (
-        f"<div><small>{label}</small><b{f' class={look}' if look else ''}>{escaped(value)}</b><span>{escaped(note)}</span></div>"
+        f"<div><small>{label}</small><b{f' class={look}' if look else ''}>{text(value)}</b><span>{text(note)}</span></div>"
         for label, value, note, look in boxes
     )
     return f'<div class="t-run-strip">{"".join(drawn)}</div>' if boxes else ""
@@ -168,8 +124,8 @@ def _cost(run: Row) -> Box | None:
     listed = run[LIST.column]
     if run[REPORTED.column] is None:
         return "Cost", best_cost(run), f"list price; {run_note(run, LIST.column) or 'none is reported'}", ""
-    differs = listed is not None and money(listed) != money(run[REPORTED.column])
-    beside = f"list price {bound_sign(run, LIST.column)}{money(listed)}" if differs else "the list price" if listed is not None else ""
+    differs = listed is not None and brief.usd(listed) != brief.usd(run[REPORTED.column])
+    beside = f"list price {bound_sign(run, LIST.column)}{brief.usd(listed)}" if differs else "the list price" if listed is not None else ""
     return "Cost", best_cost(run), run_note(run, REPORTED.column) or " · ".join(filter(None, ("reported", beside))), ""
 
 
@@ -178,16 +134,16 @@ def _wall(run: Row) -> Box | None:
         return None
     note = ""
     if run["duration_api_own_ms"] is not None:
-        api = f"API {human(run['duration_api_own_ms'], Unit.MILLISECONDS)}"
-        note = api if run["parallelism"] is None else f"{api}, {human(run['parallelism'], Unit.RATIO)}"
+        api = f"API {brief.duration(run['duration_api_own_ms'])}"
+        note = api if run["parallelism"] is None else f"{api}, {brief.ratio(run['parallelism'])}"
     elif run["active_ms"] is not None and run["active_ms"] != run["duration_ms"]:
-        note = f"active {human(run['active_ms'], Unit.MILLISECONDS)}"
-    return "Wall time", human(run["duration_ms"], Unit.MILLISECONDS), note, ""
+        note = f"active {brief.duration(run['active_ms'])}"
+    return "Wall time", brief.duration(run["duration_ms"]), note, ""
 
 
 def _turns(run: Row) -> Box | None:
     each = run["cost_best_per_turn_usd"]
-    note = f"{bound_sign(run, BEST.column, run['cost_best_bounds'])}{money(each)} each" if each is not None else ""
+    note = f"{bound_sign(run, BEST.column, run['cost_best_bounds'])}{brief.usd(each)} each" if each is not None else ""
     return None if run["num_turns"] is None else ("Turns", f"{run['num_turns']:,}", note, "")
 
 
@@ -200,7 +156,7 @@ def _claimed(run: Row) -> Box | None:
     if run["claimed_speedup"] is None:
         return None
     note = f"{_SCOPES.get(run['claimed_scope'], words(run['claimed_scope']))}, {evidence_words(run['claimed_evidence'])}"
-    return "Claimed", human(run["claimed_speedup"], Unit.RATIO), note, ""
+    return "Claimed", brief.ratio(run["claimed_speedup"]), note, ""
 
 
 def _measured(verdict: Row | None) -> Box | None:
@@ -210,7 +166,7 @@ def _measured(verdict: Row | None) -> Box | None:
         kind = verdict["measured_class"]
         return "Measured", _UNCOMPARED.get(kind, "not measured"), MEASURED_CLASSES.get(kind, ""), f"t-run-{kind}"
     about = (_SCOPES.get(verdict["measured_scope"], ""), verdict["benchmark"] or "", metric_words(verdict["metric"]))
-    return "Measured", human(verdict["measured_speedup"], Unit.RATIO), ", ".join(filter(None, about)), f"t-run-{verdict['verdict']}"
+    return "Measured", brief.ratio(verdict["measured_speedup"]), ", ".join(filter(None, about)), f"t-run-{verdict['verdict']}"
 
 
 def _patch(run: Row) -> Box | None:
@@ -235,16 +191,16 @@ def warning_html(run: Row, verdict: Row | None) -> str:
         benchmark = f" ({verdict['benchmark']})" if verdict["benchmark"] else ""
         said.append(f"Claim and benchmark cover different parts: the claim is about {claimed}, the benchmark about {measured}{benchmark}.")
         if verdict["measured_vs_reference"] and verdict["measured_speedup"]:
-            gained = human(verdict["measured_speedup"] / verdict["measured_vs_reference"], Unit.RATIO)
+            gained = brief.ratio(verdict["measured_speedup"] / verdict["measured_vs_reference"])
             much = {"same": "the same", "faster": "less"}.get(verdict["reference_verdict"], "more")
             said.append(f"The reference patch gains {much} ({gained}).")
     if run["is_carried_over"]:
-        api, wall = (human(run[name], Unit.MILLISECONDS) for name in ("duration_api_own_ms", "duration_ms"))
+        api, wall = (brief.duration(run[name]) for name in ("duration_api_own_ms", "duration_ms"))
         said.append(f"{api} of API calls do not fit into a run of {wall}: cost and API time seem to include an earlier process.")
     if run["cost_best_bounds"]:
         kind = {"upper_bound": "an upper bound", "lower_bound": "a lower bound"}.get(run["cost_best_bounds"], "an estimate")
         said.append(f"The cost is {kind}: the log does not tell all tokens exactly.")
-    return f'<p class="t-run-warn">{escaped(" ".join(said[:3]))}</p>' if said else ""
+    return html_parts.warning(text(" ".join(said))) if said else ""
 
 
 def claims_html(claims: Sequence[Row], run: Row) -> str:
@@ -261,7 +217,7 @@ def claims_html(claims: Sequence[Row], run: Row) -> str:
         subject = subject if len(subject) > LEAST_SUBJECT else quoted(claim["quote"])
         figure = ratio(claim) if claim["ratio"] is not None else words(claim["direction"])
         told = " · ".join(filter(None, (*about, counts)))
-        rows.append((not counts, f"<tr><th>{escaped(figure)}</th><td>{escaped(one_line(subject))}<small>{escaped(told)}</small></td></tr>"))
+        rows.append((not counts, f"<tr><th>{text(figure)}</th><td>{text(one_line(subject))}<small>{text(told)}</small></td></tr>"))
     drawn = [row for _, row in sorted(rows, key=lambda one: one[0])]
     table = '<table class="t-run-claims">{}</table>'
     shown, folded = drawn[:CLAIMS_SHOWN], drawn[CLAIMS_SHOWN:]
@@ -282,20 +238,22 @@ def changed_html(run: Row, files: Iterable[Row], *, has_text: bool) -> str:
     rows = list(files)
     listed = "".join(_changed(row) for row in rows[:FILES_SHOWN])
     rest = f"<li>{len(rows) - FILES_SHOWN:,} more</li>" if len(rows) > FILES_SHOWN else ""
-    return f'<p class="t-run-cap">{why}</p>' + (f'<ul class="t-run-files">{listed}{rest}</ul>' if rows else "")
+    return f'<p class="t-cap">{why}</p>' + (f'<ul class="t-run-files">{listed}{rest}</ul>' if rows else "")
 
 
 def _changed(row: Row) -> str:
     more, less = (f"{sign}{row[name]:,}" if row[name] is not None else "" for sign, name in (("+", "insertions"), (MINUS, "deletions")))
-    return f'<li><code>{escaped(row["path"])}</code> <span class="t-diff-plus">{more}</span> <span class="t-diff-minus">{less}</span></li>'
+    return f'<li><code>{text(row["path"])}</code> <span class="t-diff-plus">{more}</span> <span class="t-diff-minus">{less}</span></li>'
 
 
 def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
     """The value that counts beside the baseline's and the reference's, as bars, and how the others turned out."""
-    if verdict["measured_candidate"] is None:
+    if verdict["measured_speedup"] is None:
         why = failure_words(verdict["failure"], verdict["why"]) or MEASURED_CLASSES.get(verdict["measured_class"], "")
-        return f'<p class="t-run-cap">{escaped(f"No value to compare: {why}")}</p>'
-    return _bars(run, verdict) + _others(values, verdict) + _uncompared(verdict)
+        mine = "" if verdict["measured_candidate"] is None else f"{_quantity(verdict['measured_candidate'], verdict['unit'])}. "
+        return f'<p class="t-cap">{text(f"{mine}Not compared with a baseline: {cut(why)}")}</p>'
+    single = f'<p class="t-cap">{text(f"{SINGLE_RUNS[0].upper()}{SINGLE_RUNS[1:]}")}.</p>' if verdict["is_single_run"] else ""
+    return _bars(run, verdict) + _others(values, verdict) + single
 
 
 def measured_about(verdict: Row, values: Sequence[Row]) -> str:
@@ -304,8 +262,9 @@ def measured_about(verdict: Row, values: Sequence[Row]) -> str:
     named = " ".join(filter(None, (words(verdict["statistic"] or ""), metric_words(verdict["metric"]))))
     parts = [verdict["benchmark"] or "", f"{named} in {verdict['unit']}" if verdict["unit"] else named]
     parts += [f"{mine['better']} is better"] if mine and mine["better"] in ("lower", "higher") else []
-    samples = f"{mine['n']:,} and {mine['base_n']:,} samples" if mine and mine["n"] and mine["base_n"] else ""
-    samples = "one run each" if verdict["is_single_run"] and samples in ("", "1 and 1 samples") else samples
+    counts = (mine["n"], mine["base_n"]) if mine else (None, None)
+    samples = f"{counts[0]:,} and {counts[1]:,} samples" if all(counts) and counts != (1, 1) else ""
+    samples = "one run each" if not samples and verdict["is_single_run"] else samples
     return "; ".join(filter(None, (", ".join(filter(None, parts)), samples)))
 
 
@@ -315,23 +274,23 @@ def _is_of(value: Row, verdict: Row) -> bool:
 
 def _bars(run: Row, verdict: Row) -> str:
     reached, gained = verdict["measured_vs_reference"], verdict["measured_speedup"]
-    ends = [human(verdict[key], Unit.RATIO) for key in ("measured_low", "measured_high") if verdict[key] is not None]
+    ends = [brief.ratio(verdict[key]) for key in ("measured_low", "measured_high") if verdict[key] is not None]
     interval = f" ({' to '.join(ends)})" if len(ends) == 2 else ""
-    named = f"{human(gained, Unit.RATIO)}{interval} {_than(gained)} the baseline" if gained is not None else ""
+    named = f"{brief.ratio(gained)}{interval} {_than(gained)} the baseline" if gained is not None else ""
     bars = [
         ("baseline", verdict["measured_baseline"], "", ""),
         ("this run", verdict["measured_candidate"], named, AGENTS[run["agent"]].colour if run["agent"] in AGENTS else "#7A7A7A"),
         (
             "reference",
             verdict["measured_reference"],
-            f"this run reaches {human(reached, Unit.RATIO)} of it" if reached is not None else "",
+            f"this run reaches {brief.ratio(reached)} of it" if reached is not None else "",
             "",
         ),
     ]
     most = max((value for _, value, _, _ in bars if value is not None), default=0) or 1
     drawn = "".join(
         f'<dt>{name}</dt><dd><i style="width:{max(0.5, 62 * value / most):.1f}%{f";background:{colour}" if colour else ""}"></i>'
-        f"<span>{escaped(_quantity(value, verdict['unit']))}{f'<small>{escaped(note)}</small>' if note else ''}</span></dd>"
+        f"<span>{text(_quantity(value, verdict['unit']))}{f'<small>{text(note)}</small>' if note else ''}</span></dd>"
         for name, value, note, colour in bars
         if value is not None and value >= 0
     )
@@ -344,7 +303,7 @@ def _than(gained: float) -> str:
 
 def _quantity(value: float, unit: str | None) -> str:
     if unit == "ms":
-        return human(value, Unit.MILLISECONDS) if value >= 60_000 else f"{value / 1000:.2f} s" if value >= 1000 else f"{value:.4g} ms"
+        return brief.duration(value) if value >= 60_000 else f"{value / 1000:.2f} s" if value >= 1000 else f"{value:.4g} ms"
     return f"{value:,.0f} {unit or ''}".strip() if value >= 1000 else f"{value:.4g} {unit or ''}".strip()
 
 
@@ -359,13 +318,7 @@ def _others(values: Sequence[Row], verdict: Row) -> str:
         first, *rest = [f"{kind} in {count:,}" for kind, count in found.most_common()]
         parts.append(f"{metric_words(metric)} {first} of {found.total():,}{''.join(f', {one}' for one in rest)}")
     more = f"; and {plural(len(told) - 4, 'other metric')}" if len(told) > 4 else ""
-    return f'<p class="t-run-cap">Other comparable values of this run: {escaped("; ".join(parts) + more)}.</p>' if parts else ""
-
-
-def _uncompared(verdict: Row) -> str:
-    if verdict["measured_speedup"] is not None:
-        return f'<p class="t-run-cap">{escaped(SINGLE_RUNS[0].upper() + SINGLE_RUNS[1:])}.</p>' if verdict["is_single_run"] else ""
-    return f'<p class="t-run-cap">{escaped("Not compared: " + (verdict["why"] or MEASURED_CLASSES.get(verdict["measured_class"], "")))}</p>'
+    return f'<p class="t-cap">Other comparable values of this run: {text("; ".join(parts) + more)}.</p>' if parts else ""
 
 
 def metric_words(metric: str | None) -> str:
@@ -380,14 +333,9 @@ def more_html(commands: Mapping[str, str], *, has_patch: bool, is_measured: bool
         ("The patch", "in the run’s folder, as model_patch.diff, shows what was changed.", "", not has_patch),
         ("More runs", "bring the table by agent and the charts (from two runs on).", commands["runs"], True),
     ]
-    drawn = (f"<li><b>{what}</b> {why}{f'<br><code>{escaped(how)}</code>' if how else ''}</li>" for what, why, how, is_so in told if is_so)
+    drawn = (f"<li><b>{what}</b> {why}{f'<br><code>{text(how)}</code>' if how else ''}</li>" for what, why, how, is_so in told if is_so)
     return f'<h3>What would tell more</h3><ul class="t-run-more">{"".join(drawn)}</ul>'
 
 
 def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def escaped(text: str) -> str:
-    """A stranger's text as text."""
-    return html.escape(visible(text))

@@ -56,7 +56,7 @@ BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "best-known cost"
 COST_MEASURES = {measure.key: measure for measure in (REPORTED, LIST, BEST)}
 """All, the usual one first."""
 
-ON_SCREENS = (REPORTED, LIST)
+ON_SCREENS = (BEST, REPORTED, LIST)
 """Those that screens offer to choose from."""
 
 BOUNDS = {LIST.column: ("token_bounds", "tokens_basis"), BEST.column: ("cost_best_bounds",)}

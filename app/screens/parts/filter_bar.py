@@ -19,17 +19,17 @@ from app.queries.usage.parts import has_period
 from app.queries.usage.sessions import runs_with_usage
 from app.screens import cache
 from app.screens.parts import evidence, live, widgets
+from app.text import html_parts
 from app.text.answers import excluded_words, undated_words
 from app.text.presentation import code_span, fact_words, plain
 from schemas.text import visible
 
 POPOVERS = {
+    "Agent": ("agent",),
     "Model": ("model", "main-model"),
-    "Outcome": ("outcome",),
-    "Repository": ("repo",),
     "Task": ("task",),
+    "Outcome": ("outcome", "failure") if "failure" in FILTERS else ("outcome",),
     "Time": ("since", "until"),
-    "Cost": ("min-cost", "max-cost"),
 }
 """The common filters, each with a button; SEARCH is beside them, all others are under MORE."""
 
@@ -47,9 +47,9 @@ def chosen() -> Filters:
 
 SCREEN_WORDS = frozenset(
     (
-        widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "along", "axis", "budget", "claims", "claims-by",
-        "columns", "compact", "compare-by", "compared", "format", "group", "grouping", "owner", "page", "path-tz", "per", "report-title",
-        "reprice", "rule", "session-along", "show", "time", "tz", "usage-per", "usage-show", "verdicts-by", "what",
+        widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "axis", "baseline", "budget", "by-repo", "cells", "columns",
+        "compact", "format", "group", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice", "rule",
+        "session-along", "show", "sort", "tab", "tz", "usage-per", "usage-show", "view", "what",
     )
 )  # fmt: skip
 """Words in addresses that screens keep their widgets in. Any other word that is no filter is one that somebody mistyped."""
@@ -80,18 +80,22 @@ def show(*, by_responses: bool = False) -> None:
     if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
         widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
     options = cache.options()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filter-bar"):
-        _search()
-        for label, keys in (POPOVERS | {MORE: _others()}).items():
-            if any(_has_choice(key, options) for key in keys):
-                _popover(label, keys, options)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small", key="filter-bar"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="filters"):
+            _search()
+            for label, keys in (POPOVERS | {MORE: _others()}).items():
+                if any(_has_choice(key, options) for key in keys):
+                    _popover(label, keys, options)
+            if chosen():
+                st.button("Clear all", type="tertiary", key="clear-filters", on_click=_choose, args=(Filters(),))
+        widgets.cost_choice()
     _tell_left_out(_unknown_names(options))
-    for word in filter_urls.unknown_words(st.query_params, _is_of_screen):
-        st.caption(f":material/info: There is no filter {plain(word)}")
+    if unknown := filter_urls.unknown_words(st.query_params, _is_of_screen):
+        are = "These filters are unknown and were ignored" if len(unknown) > 1 else "This filter is unknown and was ignored"
+        st.html(html_parts.warning(f"{are}: {', '.join(map(html_parts.text, unknown))}"))
     if chosen():
         with st.spinner("Searching …", show_time=True) if chosen().values(SEARCH) else nullcontext():
             found = _count(by_responses=by_responses)
-        _chips(found, total)
         _tell_excluded(by_responses=by_responses)
         if not found:
             _no_match()
@@ -122,14 +126,21 @@ def _has_choice(key: str, options: Options) -> bool:
 
 
 def _popover(label: str, keys: Sequence[str], options: Options) -> None:
-    count = sum(len(chosen().values(key)) for key in keys)
-    text = f"{label} · {count}" if count else label
-    with st.popover(text, type="secondary", key=f"popover-{label}", wrap=False):
-        if "since" in keys:
-            _presets()
-        for key in keys:
-            if _has_choice(key, options):
-                _WIDGETS[FILTERS[key].kind](FILTERS[key], options.get(key, {}))
+    """The button of some filters; where one is set, a chip that names what is chosen, with a cross to take it away."""
+    values = [fact_words(value, key) for key in keys for value in chosen().values(key)]
+    text = label if not values else f"{label}: {values[0]}" if len(values) == 1 else f"{label}: {len(values)}"
+    with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key=f"chip-{label}" if values else None):
+        with st.popover(plain(text if len(text) <= 32 else f"{text[:31]}…"), type="secondary", key=f"popover-{label}", wrap=False):
+            if "since" in keys:
+                _presets()
+            for key in keys:
+                if _has_choice(key, options):
+                    _WIDGETS[FILTERS[key].kind](FILTERS[key], options.get(key, {}))
+        if values:
+            without = chosen()
+            for key in keys:
+                without = without.with_values(key, ())
+            st.button("×", key=f"drop-{label}", on_click=_choose, args=(without,), help=f"Remove the filter {label}", width="content")
 
 
 def _presets() -> None:
@@ -289,26 +300,9 @@ def _unknown_names(options: Options) -> tuple[str, ...]:
 
 def _tell_left_out(unknown: Sequence[str]) -> None:
     if left_out := st.session_state.get(_LEFT_OUT):
-        st.caption(f":material/info: Not readable, so left out: {plain(', '.join(left_out))}")
+        st.html(html_parts.warning(f"Not readable, so left out: {html_parts.text(', '.join(left_out))}"))
     if unknown:
-        st.caption(f":material/info: Not in this store: {plain(', '.join(unknown))}")
-
-
-def _chips(found: int, total: int) -> None:
-    """What is chosen, each to take away by a click."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="filter-chips"):
-        st.markdown(f"**{found:,}** of {total:,} runs", width="content")
-        for key, value in ((key, value) for key, values in chosen().chosen for value in values):
-            label = plain(f"{FILTERS[key].name}: {fact_words(value, key)}")
-            st.button(
-                label,
-                key=f"drop-{key}-{value}",
-                icon=":material/close:",
-                icon_position="right",
-                on_click=lambda key=key, value=value: _choose(chosen().without(key, value)),
-                help="Remove filter",
-            )
-        st.button("Clear all", type="tertiary", key="clear-filters", on_click=_choose, args=(Filters(),))
+        st.html(html_parts.warning(f"Not in this store: {html_parts.text(', '.join(unknown))}"))
 
 
 def _tell_excluded(*, by_responses: bool = False) -> None:

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from app.queries.filters.urls import WORDS
 from app.screens import cache
 
 LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 0.5)
@@ -23,7 +24,7 @@ LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 0.5)
 MOST_WAITS = 10
 """Looks for which a page waits until whoever writes to the store is done with it."""
 
-_DRAWN, _PAUSED, _WAITED = "live-drawn", "live-paused", "live-waited"
+_DRAWN, _WAITED = "live-drawn", "live-waited"
 
 _IS_FOLLOWING: ContextVar[bool] = ContextVar("is_following", default=False)
 
@@ -41,7 +42,7 @@ def end_page() -> NoReturn:
 
 @contextmanager
 def following() -> Iterator[None]:
-    """Draw a page in the block, then say when the store last changed, with a switch to pause: also on a page that ends early."""
+    """Draw a page in the block, then say when the store last changed: also on a page that ends early."""
     if not LOOK_SECONDS or not (marks := cache.marks()):
         yield
         return
@@ -56,19 +57,21 @@ def following() -> Iterator[None]:
 
 
 def _place() -> None:
-    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small", key="live"):
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small", key="live"):
         _look()
-        st.toggle("Pause", key=_PAUSED, help="Stop drawing the page again when runs are ingested.")
+        if cache.contents().runs:
+            kept = {word: st.query_params.get_all(word) for word in st.query_params if word in WORDS}
+            st.page_link("screens/reports.py", label="Report of these runs (HTML, PDF, CSV)", icon=":material/download:", query_params=kept)
 
 
 @st.fragment(run_every=LOOK_SECONDS or None)
 def _look() -> None:
     drawn = st.session_state[_DRAWN]
     has_changed = cache.marks() != drawn
-    if has_changed and not st.session_state.get(_PAUSED) and not is_ticked() and not _is_written():
+    if has_changed and not is_ticked() and not _is_written():
         st.rerun()
-    waits = ". New runs are ready" if has_changed else ""
-    st.caption(f"{_updated(drawn[0])}{waits}", width="content")
+    waits = "new runs are ready" if has_changed else "follows the store"
+    st.caption(f"{_updated(drawn[0])} · {waits}", width="content")
 
 
 def _updated(modified_ns: int) -> str:

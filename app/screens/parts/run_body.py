@@ -16,7 +16,7 @@ from app.queries import runs as run_queries
 from app.queries.claims import RunFacts
 from app.screens import cache
 from app.screens.parts import annotate, evidence, filter_bar, session, widgets
-from app.text import claim_marks, diff_html, grid_columns, run_html, verdict_grids
+from app.text import brief, claim_marks, diff_html, grid_columns, html_parts, run_html, verdict_grids
 from app.text.formatting import human, short_id
 from app.text.presentation import (
     RUN_COST,
@@ -32,9 +32,10 @@ from app.text.presentation import (
     shown,
     shown_record,
 )
+from app.text.sentences.run import only_run
 from app.text.summary_html import summary_html
 from app.text.words.claims import all_claims_of, hidden_words
-from schemas.text import one_line, plural
+from schemas.text import plural
 from schemas.unit_names import Unit
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
@@ -49,9 +50,9 @@ def show_run(run_id: str, *, alone: bool = False) -> bool:
     verdict = cache.ask(measured_queries.verdict_of, run_id)
     values = cache.ask(measured_queries.of_run, run_id) if verdict else None
     if alone:
-        st.html(f'<h1 class="t-run-h1">{run_html.sentence_html(run, verdict)}</h1>')
+        widgets.heading(only_run(run, verdict), missing=False)
     else:
-        st.title(plain(one_line(run["title"])), anchor=False)
+        st.html(f'<h1 class="t-h1">{html_parts.text(run["title"])}</h1>')
     annotate.excluded_note(run)
     head = (run_html.header_html(run), run_html.failure_html(run), run_html.strip_html(run, verdict), run_html.warning_html(run, verdict))
     st.html("".join(head))
@@ -102,7 +103,7 @@ def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.
     about = " · ".join(filter(None, (patch["file_name"] if patch else "", base, cut)))
     drawn = diff_html.diff_html(patch["text"]) if patch else ""
     told = drawn or run_html.changed_html(run, files.to_pylist(), has_text=patch is not None)
-    st.html(f"<h3>What it changed <small>{run_html.escaped(about)}</small></h3>{told}")
+    st.html(f"<h3>What it changed <small>{html_parts.text(about)}</small></h3>{told}")
     if patch and not drawn:
         text = shown(patch["text"])
         st.code(text.text, language="diff", height=420)
@@ -188,7 +189,7 @@ def _token_words(run: Mapping[str, Any]) -> str:
     total, cached, saved = run["total_tokens"], run["cache_read_share"], run["cache_saved_usd"]
     parts = [human(total, Unit.TOKENS) if total is not None else "not all known"]
     parts += [f"{human(cached, Unit.SHARE)} of the input read from the cache"] if cached is not None else []
-    return ", ".join(parts) + (f"; the cache saved {run_html.money(saved)}" if saved is not None and saved > 0 else "")
+    return ", ".join(parts) + (f"; the cache saved {brief.usd(saved)}" if saved is not None and saved > 0 else "")
 
 
 def _finding_words(findings: list[dict[str, Any]]) -> str:

@@ -15,9 +15,6 @@ from streamlit.errors import FragmentHandledException
 from app.charts import CHARTS, distributions
 from app.charts.legend import without_legend
 from app.charts.palette import Looks, group_looks
-from app.queries import claims as claim_queries
-from app.queries import cost as cost_queries
-from app.queries import measured as measured_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
@@ -32,6 +29,7 @@ from app.queries.textless import exported
 from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.screens.parts import evidence, live
+from app.text import html_parts
 from app.text.columns import Column
 from app.text.grid_columns import (
     TEXT_WIDTHS,
@@ -46,12 +44,10 @@ from app.text.grid_columns import (
     with_percentages,
 )
 from app.text.presentation import Card, Shown, fact_words, plain
-from app.text.words import measured as measured_words
-from app.text.words import measures as measure_words
-from app.text.words.claims import overview_line
+from app.text.sentences import Said
 from ingest.system.defects import DEBUG, what_failed, written_down
 from schemas.catalogue.columns import FACTS, RUNS
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, CostMeasure
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES, ON_SCREENS, CostMeasure
 from schemas.catalogue.dimensions import LABEL_PREFIX
 from schemas.catalogue.entry import Figure
 from schemas.errors import StoreBusy, StoreMissing, TachographError
@@ -86,6 +82,9 @@ RUN_ID, ORDER = "run", "order"
 """The parameters of the address that name a run, and the order of the list from which it was opened."""
 
 DEFAULT_ORDER = next(iter(ORDERS))
+
+COST_WORDS = {"best": "Best known", "reported": "Reported", "list": "List price"}
+"""The measures of cost as the filter bar names them."""
 
 COST = "cost"
 """The parameter of the address that names the measure of cost."""
@@ -172,70 +171,49 @@ def card_grid(cards: Sequence[Card]) -> None:
             )
 
 
-def cost_title(title: str, filters: Filters) -> CostMeasure:
-    """The title of a screen with a choice of the measure of cost beside it, and what that leaves out below. Returns the measure."""
-    facts, offered = _costs(filters)
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="cost-title"):
-        st.title(title, anchor=False, width="content")
-        measure = COST_MEASURES[_chosen_cost(offered)] if len(offered) > 1 else cost_queries.usual_measure(facts)
-    said = (measure_words.left_out(facts, measure), measure_words.bounds(facts) if measure is LIST else "")
-    if any(said):
-        st.caption(f":material/info: {plain(' '.join(filter(None, said)))}")
-    return measure
+def cost_choice() -> None:
+    """The choice of the measure of cost, the same for all screens; kept in the address."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="cost-choice"):
+        st.html('<span class="t-n">Cost</span>', width="content")
+        labels = {measure.key: COST_WORDS[measure.key] for measure in ON_SCREENS}
+        if COST not in st.session_state and COST not in st.query_params and st.session_state.get(_COST) in labels:
+            st.session_state[COST] = st.session_state[_COST]
+        st.session_state[_COST] = choice("Cost", labels, COST, label_visibility="collapsed")
 
 
-def totals(filters: Filters, metrics: Sequence[str]) -> dict[str, Any]:
-    """The metrics of all runs that the filters choose, with COST_FACTS, which a screen that offers measures of cost knows already."""
-    facts, _ = _costs(filters)
-    others = tuple(key for key in dict.fromkeys(metrics) if key not in facts)
-    [row] = cache.ask(run_queries.summary, filters, (), others).to_pylist()
-    return {**facts, **row}
+def cost_in_force() -> CostMeasure:
+    """The measure that was chosen, best known if none was."""
+    return COST_MEASURES.get(str(st.session_state.get(_COST)), BEST)
 
 
-def cost_choice(filters: Filters) -> str:
-    """The key of the measure of cost; empty for the usual one, and where there is nothing to choose."""
-    facts, offered = _costs(filters)
-    picked = _chosen_cost(offered, label_visibility="visible") if len(offered) > 1 else ""
-    return "" if picked in ("", cost_queries.usual_measure(facts).key) else picked
+def heading(said: Said, *, missing: bool = True) -> None:
+    """The answer of a screen in its first lines, and what it rests on, with a link to what the logs lack."""
+    address = html_parts.link("data", filter_bar_filters()) if missing else ""
+    st.html(html_parts.heading(said.heading, said.second, said.coverage, address))
 
 
-def cost_in_force(filters: Filters) -> CostMeasure:
-    """The measure that was chosen on another screen, else the usual one."""
-    facts, offered = _costs(filters)
-    chosen = st.session_state.get(_COST)
-    return COST_MEASURES[chosen] if chosen in offered else cost_queries.usual_measure(facts)
+def filter_bar_filters() -> Filters:
+    """The filters in the address."""
+    return filter_urls.read(filters_kept()).filters
 
 
-def _costs(filters: Filters) -> tuple[dict[str, Any], dict[str, str]]:
-    """(COST_FACTS of the runs, the measures to choose from by key)."""
-    [facts] = cache.ask(run_queries.summary, filters, (), cost_queries.COST_FACTS).to_pylist()
-    return facts, {measure.key: measure.label for measure in cost_queries.choices(facts)}
+def titled(title: str, caption: str, drawn: Any, key: str, *, height: int = 0) -> None:
+    """A figure under its finding and a line on how to read it; a click on a run's mark opens the run."""
+    if height:
+        drawn.update_layout(height=height)
+    st.html(f'<h3 class="t-h3">{html_parts.text(title)}</h3><p class="t-cap">{html_parts.text(caption)}</p>')
+    plotted(drawn, key, f"{title}. {caption}")
 
 
-def _chosen_cost(offered: Mapping[str, str], *, label_visibility: Literal["visible", "collapsed"] = "collapsed") -> str:
-    """The measure that the address names, else the one chosen on another screen."""
-    if COST not in st.session_state and COST not in st.query_params and st.session_state.get(_COST) in offered:
-        st.session_state[COST] = st.session_state[_COST]
-    st.session_state[_COST] = choice("Cost", offered, COST, label_visibility=label_visibility)
-    return str(st.session_state[_COST])
-
-
-CLAIM_FIGURES = ("runs", "runs_with_claim", "runs_benchmarked", "runs_partial_claim", "claimed_speedup_median")
-
-
-def claims_line(filters: Filters, row: Mapping[str, Any]) -> None:
-    """What these runs claim, in a line that links to the claims; nothing where none claims a speedup. `row` has CLAIM_FIGURES of them."""
-    only = cache.ask(claim_queries.drawn_claims, filters, claim_queries.HEADLINES, 1) if row["runs_with_claim"] == 1 else None
-    if said := overview_line(row, only["caveat"][0].as_py() if only else None):
-        st.page_link("screens/claims.py", label=plain(said), icon=":material/campaign:", query_params=filters_kept())
-
-
-def measured_line(filters: Filters) -> None:
-    """What was measured of these runs, in a line that links to the verdicts; nothing where nothing was."""
-    if row := cache.ask(measured_queries.totals, filters):
-        st.page_link(
-            "screens/verdicts.py", label=plain(measured_words.overview_line(row)), icon=":material/balance:", query_params=filters_kept()
+def plotted(drawn: Any, key: str, alt: str) -> None:
+    if any(trace.customdata is not None for trace in drawn.data):
+        chosen = st.plotly_chart(
+            drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=visible(alt), on_select="rerun", selection_mode="points"
         )
+        for point in chosen["selection"]["points"][:1]:
+            open_run(clicked_run(point))
+    else:
+        st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=visible(alt))
 
 
 def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "", legend: bool = True) -> None:
@@ -251,13 +229,7 @@ def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") ->
     with st.container(gap=None):
         st.header(plain(finding), anchor=False)
         st.caption(plain(caption))
-    alt = visible(" ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part))
-    if any(trace.customdata is not None for trace in drawn.data):
-        chosen = st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt, on_select="rerun", selection_mode="points")
-        for point in chosen["selection"]["points"][:1]:
-            open_run(clicked_run(point))
-    else:
-        st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=alt)
+    plotted(drawn, key, " ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part))
     if note:
         st.caption(plain(note))
 

@@ -1,0 +1,242 @@
+"""The agents beside one another: figures of each agent, of each of its models, and of all runs together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from app.queries import measured
+from app.queries.filters.chosen import Filters, where
+from app.queries.runs import fetch
+from ingest.store.database import Store
+from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
+from schemas.catalogue.metrics_measured import MEASURED_CLASSES
+
+ENOUGH = 5
+"""The fewest values whose median is said; of fewer, the range is."""
+
+LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
+"""Outcomes of runs that a limit ended."""
+
+_BOUNDED = "('upper_bound', 'lower_bound', 'estimate')"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """`known` values of the runs of a group: their median, least and greatest; None where no value is known."""
+
+    known: int = 0
+    median: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFigures:
+    """Figures of an agent, of one of its models (`is_model`), or of all runs (`is_all`). `model` of an agent is its most frequent one.
+
+    `tasks`, `started`: numbers. The ends of started runs are `completed`, `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum
+    by the measure over the `cost.known` started runs that have it; `bounds` names the kinds of bounds in it (`upper_bound, estimate`),
+    `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in milliseconds, of completed runs, `wall_ms` of all started
+    ones. `measured` counts runs by MEASURED_CLASSES. Of the `checked` claims, which have a comparable measurement, those that were
+    `held`, promised `more` or `less`, or went in the `wrong` direction; `other_part` of them cover another part of the software.
+    """
+
+    agent: str | None
+    model: str | None
+    is_all: bool
+    is_model: bool
+    runs: int
+    tasks: int
+    models: int
+    started: int
+    completed: int
+    limited: int
+    failed: int
+    unknown_ends: int
+    undated: int
+    cost_usd: Decimal | None
+    cost: Spread
+    reported: int
+    bounds: str
+    bounded: int
+    bounded_usd: Decimal | None
+    wall: Spread
+    wall_ms: int | None
+    claimed: Spread
+    measured: dict[str, int]
+    checked: int
+    held: int
+    more: int
+    less: int
+    wrong: int
+    other_part: int
+    checked_claim: Spread
+    checked_measured: Spread
+
+    @property
+    def never_started(self) -> int:
+        """Runs that never got to work: in no cost, no time and no rate."""
+        return self.runs - self.started
+
+    @property
+    def known_ends(self) -> int:
+        """Started runs whose log tells how they ended."""
+        return self.started - self.unknown_ends
+
+    @property
+    def runs_measured(self) -> int:
+        """Runs whose change a benchmark measured, or tried to."""
+        return sum(number for name, number in self.measured.items() if name != "not_measured")
+
+    @property
+    def comparable(self) -> int:
+        """Runs measured beside a comparable baseline."""
+        return sum(self.measured[name] for name in ("faster", "same", "slower"))
+
+    @property
+    def faster(self) -> int:
+        """Verified speedups: runs measured faster than their baseline."""
+        return self.measured["faster"]
+
+    @property
+    def median_bounds(self) -> str:
+        """The kinds of bounds of the median cost: those of the runs, if more than half of these have any."""
+        return self.bounds if 2 * self.bounded > self.cost.known else ""
+
+    @property
+    def cost_per_faster_usd(self) -> Decimal | None:
+        """Cost of all started runs divided by those measured faster; None without any, or if a cost is unknown of one run in ten."""
+        if not self.faster or self.cost_usd is None or not self.is_cost_known:
+            return None
+        return self.cost_usd / self.faster
+
+    @property
+    def is_cost_known(self) -> bool:
+        """Whether the cost is known of nine in ten started runs."""
+        return bool(self.started) and 10 * self.cost.known >= 9 * self.started
+
+
+def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:
+    """All runs in one row first, then each agent followed by its models, those with a verified speedup first, then by runs.
+
+    Raises StoreError.
+    """
+    condition, cost = where(filters), measure.column
+    bounds = {BEST: "cost_best_bounds", LIST: f"case when tokens_basis in {_BOUNDED} then tokens_basis end"}.get(measure, "null")
+    spreads = {
+        "cost": (cost, "is_started"),
+        "wall": ("duration_ms", "is_completed"),
+        "claimed": ("claimed_speedup", "true"),
+        "checked_claim": ("claimed_speedup", "is_checked"),
+        "checked_measured": ("measured_speedup", "is_checked"),
+    }
+    listed = ", ".join(
+        f"count({column}) filter ({which}) as {name}_known, median({column}) filter ({which}) as {name}_median,"
+        f" min({column}) filter ({which}) as {name}_low, max({column}) filter ({which}) as {name}_high"
+        for name, (column, which) in spreads.items()
+    )
+    classes = ", ".join(f"count(*) filter (measured_class = '{name}') as {name}" for name in MEASURED_CLASSES)
+    sql = f"""
+        with chosen as (
+            select *, {bounds} as bound, coalesce(claimed_speedup > 0 and measured_speedup > 0, false) as is_checked
+            from {measured.with_verdicts(store)} where {condition.sql}
+        )
+        select
+            grouping(agent) = 1 as is_all, grouping(agent, model_group) = 0 as is_model, agent,
+            case when is_model then model_group else mode(model_group) end as model, count(*) as runs,
+            count(distinct task_key) as tasks, count(distinct coalesce(model_group, '')) as models,
+            count(*) filter (is_started) as started, count(*) filter (is_started and is_completed) as completed,
+            count(*) filter (is_started and outcome in {LIMITS}) as limited,
+            count(*) filter (is_started and is_completed is null) as unknown_ends,
+            count(*) filter (is_started) - completed - limited - unknown_ends as failed,
+            count(*) filter (dated_at is null) as undated,
+            sum({cost}) filter (is_started) as cost_usd, count(cost_own_usd) filter (is_started) as reported,
+            coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and {cost} is not null), '') as bounds,
+            count(*) filter (is_started and bound is not null and {cost} is not null) as bounded,
+            sum({cost}) filter (is_started and bound is not null) as bounded_usd,
+            sum(duration_ms) filter (is_started) as wall_ms,
+            {listed}, {classes}, count(*) filter (is_checked) as checked,
+            count(*) filter (is_checked and claim_verdict = 'kept') as held,
+            count(*) filter (is_checked and claim_verdict = 'over_claimed') as more,
+            count(*) filter (is_checked and claim_verdict = 'under_claimed') as less,
+            count(*) filter (is_checked and claim_verdict = 'wrong_sign') as wrong,
+            count(*) filter (is_checked and scope_differs) as other_part
+        from chosen
+        group by grouping sets ((), (agent), (agent, model_group))
+        order by runs desc, agent nulls last, model nulls last"""
+    found = [_figures(row) for row in fetch(store, sql, condition.parameters).to_pylist()]
+
+    def of(agent: AgentFigures) -> list[AgentFigures]:
+        return [row for row in found if row.is_model and row.agent == agent.agent]
+
+    of_agents = sorted((row for row in found if not row.is_all and not row.is_model), key=lambda row: not row.faster)
+    return [
+        *(row for row in found if row.is_all),
+        *(row for agent in of_agents for row in (agent, *sorted(of(agent), key=lambda row: row.model is None))),
+    ]
+
+
+def _figures(row: dict[str, Any]) -> AgentFigures:
+    named = {field.name: row[field.name] for field in fields(AgentFigures) if field.name in row}
+    spreads = {
+        name: Spread(row[f"{name}_known"], *(_number(row[f"{name}_{of}"]) for of in ("median", "low", "high")))
+        for name in ("cost", "wall", "claimed", "checked_claim", "checked_measured")
+    }
+    return AgentFigures(**named | spreads, measured={name: row[name] for name in MEASURED_CLASSES})
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def shown_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
+    """The rows of a table of agents: models stand below their agent if two of them or more have ENOUGH runs."""
+    shown: list[AgentFigures] = []
+    for row in (row for row in rows if not row.is_all):
+        siblings = [other for other in rows if other.is_model and other.agent == row.agent and other.runs >= ENOUGH]
+        if not row.is_model or len(siblings) > 1:
+            shown.append(row)
+    return shown
+
+
+def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BEST) -> pa.Table:
+    """Runs as charts draw them: agent, model, cost by the measure with its bound, wall time, claimed and measured speedup.
+
+    At most `limit` runs, by their ids. Raises StoreError.
+    """
+    condition = where(filters)
+    bounds = {BEST: "cost_best_bounds", LIST: f"case when tokens_basis in {_BOUNDED} then tokens_basis end"}.get(measure, "null")
+    sql = f"""
+        select run_id, title, agent, model_group as model, is_started, coalesce(is_completed, false) as is_completed,
+               {measure.column} as cost_usd, {bounds} as bound, duration_ms, claimed_speedup, measured_speedup, scope_differs,
+               outcome, num_turns, output_tokens, {measure.column.replace("_usd", "_per_turn_usd").replace("_own", "")} as per_turn_usd,
+               claimed_scope, claimed_evidence
+        from {measured.with_verdicts(store)} where {condition.sql} order by run_id limit {int(limit)}"""
+    return fetch(store, sql, condition.parameters)
+
+
+def quantiles(store: Store, filters: Filters, column: str, which: str) -> pa.Table:
+    """Quantiles (5, 25, 50, 75, 95 %) of a column by `agent` and `model` (`is_model`), for runs that fulfil the condition `which`.
+
+    `column` and `which` are SQL of ours, never a text from outside. Raises StoreError.
+    """
+    condition = where(filters)
+    sql = f"""
+        select agent, grouping(agent, model_group) = 0 as is_model, model_group as model,
+               quantile_cont({column}::double, [0.05, 0.25, 0.5, 0.75, 0.95]) as quantiles
+        from v_runs where {condition.sql} and {which} and {column} > 0 group by grouping sets ((agent), (agent, model_group))"""
+    return fetch(store, sql, condition.parameters)
+
+
+def fastest(store: Store, filters: Filters, limit: int) -> list[tuple[str, str, float]]:
+    """(id, title, measured speedup) of the runs measured fastest. Raises StoreError."""
+    condition = where(filters)
+    sql = f"""
+        select run_id, title, measured_speedup from {measured.with_verdicts(store)}
+        where {condition.sql} and verdict = 'faster' order by measured_speedup desc, run_id limit {int(limit)}"""
+    return [(row["run_id"], row["title"], float(row["measured_speedup"])) for row in fetch(store, sql, condition.parameters).to_pylist()]

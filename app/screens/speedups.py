@@ -1,0 +1,5 @@
+"""Being drawn."""
+
+import streamlit as st
+
+st.title("speedups")
