@@ -141,16 +141,6 @@ def cause_sentence(run: Mapping[str, Any]) -> str:
     return CAUSES[CostCause(run["cost_cause"])].meaning if run["cost_cause"] else ""
 
 
-def cost_words(run: Mapping[str, Any]) -> str:
-    """Why two costs of a run differ, in a line: `why $1.94 and not $2.13: regional endpoint`."""
-    reported, listed = (human(run[column], Unit.USD) for column in (REPORTED.column, LIST.column))
-    if not run["cost_cause"]:
-        return f"{reported} reported, no list price" if run[REPORTED.column] is not None else f"{listed} at list prices, none reported"
-    if reported == listed:
-        return f"{reported}, as at list prices"
-    return f"why {reported} and not {listed}: {CAUSES[CostCause(run['cost_cause'])].label}"
-
-
 def origin_facts(run: Mapping[str, Any]) -> tuple[str, ...]:
     """RUN_ORIGIN for this run: where only the date of a file is known, the start or end that repeats it is left out."""
     if run["time_source"] != OF_FILE:

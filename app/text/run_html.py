@@ -16,11 +16,13 @@ from app.text.html_parts import agent_name, text
 from app.text.presentation import fact_words, run_note
 from app.text.words.claims import evidence_words, ratio, words
 from app.text.words.measured import SINGLE_RUNS, cut, failure_words
-from app.text.words.measures import bound_sign
+from app.text.words.measures import bound_sign, sign_of
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.failures import CAUSES, UNATTRIBUTED
 from schemas.catalogue.metrics_measured import MEASURED_CLASSES
+from schemas.rows.cost import CAUSES as COST_CAUSES
+from schemas.rows.cost import CostCause
 from schemas.text import one_line, plural, quoted
 from schemas.unit_names import Unit
 
@@ -65,6 +67,11 @@ _VALUE = ("metric", "statistic", "benchmark")
 def best_cost(run: Row) -> str:
     """The best-known cost with the sign of a bound."""
     return brief.usd(run[BEST.column], run["cost_best_bounds"])
+
+
+def part(title: str, about: str = "") -> str:
+    """The heading of a part of the page, and what it rests on."""
+    return f'<h3 class="t-h3">{title}{f" <small>{text(about)}</small>" if about else ""}</h3>'
 
 
 def header_html(run: Row) -> str:
@@ -149,7 +156,11 @@ def _turns(run: Row) -> Box | None:
 
 def _output(run: Row) -> Box | None:
     cached = f"; cache read {human(run['cache_read_share'], Unit.SHARE)}" if run["cache_read_share"] is not None else ""
-    return None if run["output_tokens"] is None else ("Output", f"{run['output_tokens']:,}", f"tokens{cached}", "")
+    return (
+        None
+        if run["output_tokens"] is None
+        else ("Output", f"{sign_of(run['tokens_basis'])}{run['output_tokens']:,}", f"tokens{cached}", "")
+    )
 
 
 def _claimed(run: Row) -> Box | None:
@@ -183,14 +194,34 @@ def _patch(run: Row) -> Box | None:
     )
 
 
+def cost_words(run: Row) -> str:
+    """Why two costs of a run differ, in a line: `why $1.94 and not $2.13: regional endpoint`."""
+    listed = "" if run[LIST.column] is None else f"{bound_sign(run, LIST.column)}{brief.usd(run[LIST.column])}"
+    if run[REPORTED.column] is None:
+        return f"{listed} at list prices, none reported"
+    reported = brief.usd(run[REPORTED.column])
+    if not listed or not run["cost_cause"]:
+        return f"{reported} reported, {f'{listed} at list prices' if listed else 'no list price'}"
+    cause = COST_CAUSES[CostCause(run["cost_cause"])].label
+    return f"{reported}, as at list prices" if reported == listed else f"why {reported} and not {listed}: {cause}"
+
+
+def token_words(run: Row) -> str:
+    """`4.10M, 96.9% of the input read from the cache; the cache saved $11.68`."""
+    total, cached, saved = run["total_tokens"], run["cache_read_share"], run["cache_saved_usd"]
+    parts = [f"{sign_of(run['tokens_basis'])}{human(total, Unit.TOKENS)}" if total is not None else "not all known"]
+    parts += [f"{human(cached, Unit.SHARE)} of the input read from the cache"] if cached is not None else []
+    return ", ".join(parts) + (f"; the cache saved {brief.usd(saved)}" if saved is not None and saved > 0 else "")
+
+
 def warning_html(run: Row, verdict: Row | None) -> str:
     """What keeps the figures above from being taken at their word; empty where nothing does."""
     said = []
-    if verdict and verdict["scope_differs"]:
+    if verdict and verdict["scope_differs"] and verdict["measured_speedup"] is not None:
         claimed, measured = (_PARTS.get(verdict[name], words(verdict[name])) for name in ("claimed_scope", "measured_scope"))
         benchmark = f" ({verdict['benchmark']})" if verdict["benchmark"] else ""
         said.append(f"Claim and benchmark cover different parts: the claim is about {claimed}, the benchmark about {measured}{benchmark}.")
-        if verdict["measured_vs_reference"] and verdict["measured_speedup"]:
+        if verdict["measured_vs_reference"]:
             gained = brief.ratio(verdict["measured_speedup"] / verdict["measured_vs_reference"])
             much = {"same": "the same", "faster": "less"}.get(verdict["reference_verdict"], "more")
             said.append(f"The reference patch gains {much} ({gained}).")
@@ -334,7 +365,7 @@ def more_html(commands: Mapping[str, str], *, has_patch: bool, is_measured: bool
         ("More runs", "bring the table by agent and the charts (from two runs on).", commands["runs"], True),
     ]
     drawn = (f"<li><b>{what}</b> {why}{f'<br><code>{text(how)}</code>' if how else ''}</li>" for what, why, how, is_so in told if is_so)
-    return f'<h3>What would tell more</h3><ul class="t-run-more">{"".join(drawn)}</ul>'
+    return f'{part("What would tell more")}<ul class="t-run-more">{"".join(drawn)}</ul>'
 
 
 def _listed(names: Sequence[str]) -> str:

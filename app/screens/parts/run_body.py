@@ -16,14 +16,13 @@ from app.queries import runs as run_queries
 from app.queries.claims import RunFacts
 from app.screens import cache
 from app.screens.parts import annotate, evidence, filter_bar, session, widgets
-from app.text import brief, claim_marks, diff_html, grid_columns, html_parts, run_html, verdict_grids
+from app.text import claim_marks, diff_html, grid_columns, html_parts, run_html, verdict_grids
 from app.text.formatting import human, short_id
 from app.text.presentation import (
     RUN_COST,
     RUN_ENDING,
     cause_sentence,
     code_span,
-    cost_words,
     facts_html,
     file_name_of,
     origin_facts,
@@ -58,19 +57,19 @@ def show_run(run_id: str, *, alone: bool = False) -> bool:
     st.html("".join(head))
     claims, hidden = facts.claims.to_pylist(), facts.hidden_claims.to_pylist()
     evidence.show(run["result"] or "", [*claims, *hidden], SUMMARY_WIDTH)
-    said, done = st.columns([1, 1.16], gap="medium")
+    patch = cache.ask(run_page.patch_of, run_id)
+    said, done = st.columns([1, 1.16] if patch else [1.45, 1], gap="medium")
     with said:
         _claims(run, facts)
         _summary(run, claims)
     with done:
-        patch = cache.ask(run_page.patch_of, run_id)
         files = cache.ask(run_page.patch_files_of, run_id)
         listed = files if files.num_rows else facts.file_changes
         if not alone or patch or listed.num_rows:
             _changes(run, patch, listed)
         if verdict and values is not None:
             about = run_html.measured_about(verdict, values.to_pylist())
-            st.html(f"<h3>What was measured <small>{about}</small></h3>{run_html.measured_html(run, verdict, values.to_pylist())}")
+            st.html(run_html.part("What was measured", about) + run_html.measured_html(run, verdict, values.to_pylist()))
         if alone:
             commands = {"results": cache.command("ingest results/"), "runs": cache.command("ingest ~/.claude/projects")}
             st.html(run_html.more_html(commands, has_patch=patch is not None, is_measured=verdict is not None))
@@ -82,7 +81,7 @@ def show_run(run_id: str, *, alone: bool = False) -> bool:
 def _claims(run: Mapping[str, Any], facts: RunFacts) -> None:
     """The claims with figures, and how many are hidden."""
     if listed := run_html.claims_html(facts.claims.to_pylist(), run):
-        st.html(f"<h3>What it claims</h3>{listed}")
+        st.html(run_html.part("What it claims") + listed)
     if facts.hidden_claims.num_rows:
         st.caption(hidden_words(facts.hidden_claims.num_rows, code_span(cache.command(all_claims_of(run["run_id"])))))
 
@@ -92,7 +91,7 @@ def _summary(run: Mapping[str, Any], claims: list[dict[str, Any]]) -> None:
     summary = shown(run["result"] or "")
     written = summary_html(summary.text, claim_marks.marks_of(claims)) or "<p>No summary.</p>"
     legend = claim_marks.legend_html(claims) if claims else ""
-    st.html(f'<h3>What it says it did</h3>{legend}<div class="t-run-prose">{written}</div>', width=SUMMARY_WIDTH)
+    st.html(f'{run_html.part("What it says it did")}{legend}<div class="t-run-prose">{written}</div>', width=SUMMARY_WIDTH)
     widgets.cut_note(summary)
 
 
@@ -103,7 +102,7 @@ def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.
     about = " · ".join(filter(None, (patch["file_name"] if patch else "", base, cut)))
     drawn = diff_html.diff_html(patch["text"]) if patch else ""
     told = drawn or run_html.changed_html(run, files.to_pylist(), has_text=patch is not None)
-    st.html(f"<h3>What it changed <small>{html_parts.text(about)}</small></h3>{told}")
+    st.html(run_html.part("What it changed", about) + told)
     if patch and not drawn:
         text = shown(patch["text"])
         st.code(text.text, language="diff", height=420)
@@ -161,8 +160,8 @@ def _details(run: Mapping[str, Any], facts: RunFacts, values: pa.Table | None, p
                 st.download_button("Download the patch", patch["text"], f"{short_id(run_id)}.diff", "text/x-diff", on_click="ignore")
         st.code(record.text, language="json", height=520, wrap_lines=True)
 
-    _folded("Cost", cost_words(run), cost, is_there=run["cost_best_usd"] is not None)
-    _folded("Tokens", _token_words(run), tokens, is_there=usage.num_rows > 0)
+    _folded("Cost", run_html.cost_words(run), cost, is_there=run["cost_best_usd"] is not None)
+    _folded("Tokens", run_html.token_words(run), tokens, is_there=usage.num_rows > 0)
     if values is not None:
         _folded("Measured values", f"{values.num_rows:,}", measured, is_there=values.num_rows > 0)
     session.show(run_id)
@@ -182,14 +181,6 @@ def _folded(title: str, about: str, body: Callable[[], None], *, is_there: bool 
     if is_there:
         with st.expander(f"**{title}** {plain(about)}"):
             body()
-
-
-def _token_words(run: Mapping[str, Any]) -> str:
-    """`4.10M, 96.9% read from the cache; the cache saved $11.68`."""
-    total, cached, saved = run["total_tokens"], run["cache_read_share"], run["cache_saved_usd"]
-    parts = [human(total, Unit.TOKENS) if total is not None else "not all known"]
-    parts += [f"{human(cached, Unit.SHARE)} of the input read from the cache"] if cached is not None else []
-    return ", ".join(parts) + (f"; the cache saved {brief.usd(saved)}" if saved is not None and saved > 0 else "")
 
 
 def _finding_words(findings: list[dict[str, Any]]) -> str:
