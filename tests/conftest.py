@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import html
 import io
 import json
 import os
@@ -59,6 +60,12 @@ FIRST_SCREEN = "screens/overview.py"
 
 TOTAL_COST = "2.825104150"
 """Reported cost of the three sample runs, added up by hand."""
+
+
+def page_text(app: AppTest) -> str:
+    """The words in the HTML of a screen, in one line."""
+    parts = " ".join(element.proto.body for element in app.get("html"))
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", parts).split()))
 
 
 def record(**changes: Any) -> dict[str, Any]:

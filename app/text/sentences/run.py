@@ -24,7 +24,7 @@ def only_run(run: Row, verdict: Row | None) -> Said:
         parts.append(f"{'and ' if claimed is None else f'claimed {brief.ratio(claimed)}, '}measured **{brief.ratio(measured)}**")
     elif claimed is not None:
         kind = "speedup" if claimed > 1 else "factor"
-        tried = "could be compared with no baseline" if verdict else "nobody has measured"
+        tried = "could not be compared with a baseline" if verdict else "nobody has measured"
         parts.append(f"and a claimed {kind} of **{brief.ratio(claimed)}** that {tried}")
     else:
         parts.append("and no claimed speedup")
