@@ -1,4 +1,4 @@
-"""The Overview's sentence, table and charts: each figure is checked by another computation over the same runs, and nothing is claimed beyond."""
+"""The Overview: each figure of its sentence, table and charts is checked by another computation over the same runs."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from streamlit.testing.v1 import AppTest
 
 from app.charts import agents as charts
 from app.queries import agents as queries
+from app.queries import measured
 from app.queries.agents import AgentFigures
 from app.queries.filters.chosen import Filters, choose
 from app.text import brief
 from app.text.agent_table import agent_table
+from app.text.html_parts import agent_name
 from app.text.sentences import overview as sentences
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import COST_MEASURES
@@ -78,14 +80,14 @@ def _completed(run: dict[str, Any]) -> dict[str, Any]:
     """What the views derive of a run, computed here by other means."""
     best = run["cost_own_usd"] if run["cost_own_usd"] is not None else run["cost_list_usd"]
     bound = run["tokens_basis"] if run["cost_own_usd"] is None and best is not None and run["tokens_basis"] != "exact" else None
-    measured = {"faster": 1.5, "same": 1.0, "slower": 0.7}.get(run["measured_class"])
+    ratio = {"faster": 1.5, "same": 1.0, "slower": 0.7}.get(run["measured_class"])
     claim = None
-    if run["claimed_speedup"] is not None and measured is not None:
-        quotient = run["claimed_speedup"] / measured
+    if run["claimed_speedup"] is not None and ratio is not None:
+        quotient = run["claimed_speedup"] / ratio
         claim = "over_claimed" if quotient > 1.05 else "under_claimed" if 1 / quotient > 1.05 else "kept"
-        claim = "wrong_sign" if run["claimed_speedup"] > 1 and measured < 0.95 else claim
-    more = {"cost_best_usd": best, "cost_best_bounds": bound, "measured_speedup": measured, "claim_verdict": claim, "scope_differs": False}
-    return run | more
+        claim = "wrong_sign" if run["claimed_speedup"] > 1 and ratio < 0.95 else claim
+    run |= {"cost_best_usd": best, "cost_best_bounds": bound}
+    return run | {"measured_speedup": ratio, "claim_verdict": claim, "scope_differs": False}
 
 
 @pytest.fixture(autouse=True)
@@ -93,13 +95,7 @@ def _generated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.queries.measured.with_verdicts", lambda store: "v_runs" if isinstance(store, Runs) else _WITH_VERDICTS(store))
 
 
-def _with_verdicts() -> Any:
-    from app.queries import measured
-
-    return measured.with_verdicts
-
-
-_WITH_VERDICTS = _with_verdicts()
+_WITH_VERDICTS = measured.with_verdicts
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -112,7 +108,7 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
     heading = said.heading.replace("**", "")
     for agent in AGENTS:
         mine = [run for run in whole if run["agent"] == agent]
-        name = {"claude-code": "Claude Code", "trae-agent": "TRAE", "codex": "Codex", "openhands": "OpenHands", "gemini-cli": "Gemini CLI"}[
+        name = agent_name(agent)
             agent
         ]
         started = [run for run in mine if run["is_started"]]
@@ -134,7 +130,8 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
         buyers = {run["agent"] for run in whole if run["measured_class"] == "faster"}
         assert not any(run["agent"] not in buyers for run in comparable)
     if heading.startswith("None of"):
-        assert comparable and not any(run["measured_class"] == "faster" for run in comparable)
+        assert comparable
+        assert not any(run["measured_class"] == "faster" for run in comparable)
     if "none was measured" in heading or "nobody measured it" in heading:
         assert all(run["measured_class"] == "not_measured" for run in whole)
     if spent := re.search(r"cost ([≤≥≈] )?\$([\d,]+(?:\.\d+)?)", heading):
