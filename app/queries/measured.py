@@ -242,8 +242,9 @@ def of_run(store: Store, run_id: str) -> pa.Table:
         select * exclude (is_comparable, is_primary)
         from (
             select
-                base, benchmark, metric, statistic, unit, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict, format,
-                max(measured_at) as measured_at, min(sources.name) as source_name, count(distinct source_id) as files,
+                base, benchmark, metric, statistic, unit, better, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict,
+                format, max(n) as n, max(base_n) as base_n, max(measured_at) as measured_at, min(sources.name) as source_name,
+                count(distinct source_id) as files,
                 nullif(concat_ws(
                     '; ', failure_detail, nullif(array_to_string(reasons, '; '), ''), nullif(array_to_string(warnings, '; '), '')
                 ), '') as why,

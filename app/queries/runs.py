@@ -216,6 +216,11 @@ def excluded(store: Store, filters: Filters) -> int:
     return int(fetch(store, f"select count(*) as runs from v_runs where {condition.sql}", condition.parameters)["runs"][0].as_py())
 
 
+def of_task(store: Store, task_key: str) -> int:
+    """How many runs there are of one task, whatever the filters."""
+    return int(fetch(store, "select count(*) as runs from v_runs where task_key = $task", {"task": task_key})["runs"][0].as_py())
+
+
 def ids(store: Store, filters: Filters) -> list[str]:
     """The ids of all runs that match."""
     condition = where(filters)

@@ -413,12 +413,15 @@ def neighbours(run_id: str, filters: Filters) -> None:
     found = cache.ask(screen_queries.neighbours, filters, order, run_id)
     if found is None:
         return
-    sides = (("Previous", found.previous, ":material/arrow_back:", "k"), ("Next", found.following, ":material/arrow_forward:", "j"))
+    sides = (
+        ("Previous", found.previous, ":material/keyboard_arrow_up:", "k"),
+        ("Next", found.following, ":material/keyboard_arrow_down:", "j"),
+    )
     for label, other, icon, shortcut in sides:
         about = f"{label} run by: {screen_queries.ORDERS[order].label}"
         if st.button(label, key=f"run-{label}", icon=icon, shortcut=shortcut, help=about, disabled=other is None) and other:
             open_run(other, order)
-    st.caption(f"{found.place:,} of {found.total:,}", width="content")
+    st.caption(f"{found.place:,} of {found.total:,} · {screen_queries.ORDERS[order].label}", width="content")
 
 
 def column_config(rows: Grid) -> dict[str, Any]:

@@ -129,7 +129,7 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
         ("Scope measured", words(row["measured_scope"] or "")),
         ("Values", f"{row['values_measured']:,} ({row['values_comparable']:,} with a comparable baseline)"),
-        ("Note", _cut("; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"])))))),
+        ("Note", cut("; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"])))))),
     ]
     return [(name, value) for name, value in facts if value]
 
@@ -144,7 +144,8 @@ LONGEST_NOTE = 600
 """Characters of a note on the page of a run: errors of benchmarks have pages. The list of measurements has them whole."""
 
 
-def _cut(note: str) -> str:
+def cut(note: str) -> str:
+    """A note as far as a page shows it."""
     return note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE].rstrip()} …"
 
 

@@ -69,12 +69,14 @@ create or replace temp view statements as
 select * from tachograph.statements where run_id not in (select run_id from said_in_sessions);
 create or replace temp view file_changes as
 select * from tachograph.file_changes where run_id not in (select run_id from said_in_sessions);
+create or replace temp view patches as
+select * from tachograph.patches where run_id not in (select run_id from said_in_sessions);
 create or replace temp view run_records as
 select
     * replace (
         case
-            when record_kind = 'transcript' then json_merge_patch(context, '{"prompt": null}')::varchar
-            else context
+            when record_kind = 'transcript' then json_merge_patch(context, '{"prompt": null, "patch": null}')::varchar
+            else json_merge_patch(context, '{"patch": null}')::varchar
         end as context,
         case
             when record_kind in ('transcript', 'sidecar') then json_merge_patch(told, '{"title": null, "errors": null, "terminal_reason": null}')::varchar
