@@ -221,6 +221,36 @@ def test_a_failure_is_a_verdict_of_its_own(store: Store) -> None:
     assert only(store, *VERDICT, "failure") == ("failed", None, None, "crash")
 
 
+CLASSES: Mapping[str, tuple[str, ...]] = {
+    "faster": (line("baseline", 100), line("candidate", 50)),
+    "same": (line("baseline", 100), line("candidate", 99)),
+    "slower": (line("baseline", 100), line("candidate", 200)),
+    "breaks": (line("baseline", 100), line("candidate", "crash")),
+    "breaks, slowly": (line("baseline", 100), line("candidate", "timeout")),
+    "breaks the result": (line("baseline", 100), line("candidate", "incorrect")),
+    "failed_unknown": (line("baseline", 100), line("candidate", "failed")),
+    "no_baseline": (line("candidate", 50),),
+    "no_baseline, it failed": (line("baseline", "crash"), line("candidate", 50)),
+    "no_baseline, so not run": (line("candidate", "skipped"),),
+    "other_setup": (line("baseline", 100, machine="A100"), line("candidate", 50, machine="H100")),
+    "machine": (line("candidate", "infra"),),
+    "not_measured": (),
+    "not_measured, not run": (line("baseline", 100), line("candidate", "skipped")),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def of_classes(store_once: StoreOnce) -> Mapping[str, Row]:
+    """The verdicts on CLASSES."""
+    return verdicts_at_once(store_once, "verdicts-of-classes", {name: Case(lines) for name, lines in CLASSES.items()})
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_became_of_a_measurement_is_one_of_nine(of_classes: Mapping[str, Row], name: str) -> None:
+    """A machine that was missing is no change that breaks."""
+    assert name.startswith(of_classes[name]["measured_class"])
+
+
 def test_a_change_that_changes_no_value_was_not_measured(store: Store) -> None:
     metrics = ("latency", "ttft", "tpot")
     same = [line(variant, value, metric=metric) for variant in ("baseline", "candidate") for value, metric in enumerate(metrics, 10)]

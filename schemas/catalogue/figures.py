@@ -94,7 +94,7 @@ RUN_FIGURES = by_key(
     ),
     Figure(
         "model_group", "Model", Unit.TEXT, "neither", _MODEL,
-        sql=f"coalesce({undated('runs.model')}, case when first_model = last_model then first_model end)",
+        sql=f"coalesce({undated('runs.model')}, (select of_agent from only_models)[runs.agent])",
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,

@@ -1,5 +1,4 @@
--- One row per run: the record's figures and those that follow from them, and what people say of it. What its
--- joins aggregate they group by their key, so that DuckDB leaves them out of queries that need nothing of them.
+-- One row per run: the record's figures and those that follow from them, and what people say of it.
 -- Written by `make schema` from schemas/catalogue/figures.py; do not edit.
 -- For the time of a read transaction, over what it finds out once: a join by the row number of runs reads none of their ids.
 create temp table annotated as
@@ -9,6 +8,15 @@ create temp table shared as
     select length(regexp_extract(first[: len(list_filter(range(1, length(first) + 1), lambda n: first[: n] = last[: n]))], '^.*[/!]'))
         as depth
     from (select min(name) as first, max(name) as last from sources where accepted > 0);
+create temp table only_models as
+    -- of the agents that have one model in the store
+    select map_from_entries(list({'key': agent, 'value': model})) as of_agent
+    from (
+        select agent, min(model) as model
+        from (select agent, regexp_replace(model, '(.)[-@](20[0-9]{2}-?(0[1-9]|1[0-2])(-?(0[1-9]|[12][0-9]|3[01]))?|(0[1-9]|1[0-2])-20[0-9]{2}|(0[1-9]|1[0-2])-?(0[1-9]|[12][0-9]|3[01])|2[3-9](0[1-9]|1[0-2])((0[1-9]|[12][0-9]|3[01]))?)$', '\1') as model from (select distinct agent, model from runs))
+        group by agent
+        having min(model) = max(model)
+    );
 create temp view v_runs as
 select
     runs.* exclude (raw, result, text_no, title, labels, repo, task, experiment),
@@ -32,7 +40,7 @@ select
     runs.rowid as place,
     coalesce(nullif(coalesce(annotations.labels['task'], runs.task), ''), runs.title, regexp_replace(substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end, '(?s)^.{2,}(.{79})$', '…\1'), runs.run_id) as title,
     case when coalesce(base_commit, head_commit) is not null and nullif(annotations.labels['task'], '') is null and coalesce(head_commit, task_status, case when nullif(coalesce(annotations.labels['task'], runs.task), '') is null then base_commit end) is not null then concat_ws('@', nullif(coalesce(annotations.labels['repo'], runs.repo), ''), left(lower(coalesce(base_commit, head_commit)), 8)) when nullif(coalesce(annotations.labels['task'], runs.task), '') is not null then concat_ws('/', nullif(coalesce(annotations.labels['repo'], runs.repo), ''), nullif(coalesce(annotations.labels['task'], runs.task), '')) end as task_key,
-    coalesce(regexp_replace(runs.model, '(.)[-@](20[0-9]{2}-?(0[1-9]|1[0-2])(-?(0[1-9]|[12][0-9]|3[01]))?|(0[1-9]|1[0-2])-20[0-9]{2}|(0[1-9]|1[0-2])-?(0[1-9]|[12][0-9]|3[01])|2[3-9](0[1-9]|1[0-2])((0[1-9]|[12][0-9]|3[01]))?)$', '\1'), case when first_model = last_model then first_model end) as model_group,
+    coalesce(regexp_replace(runs.model, '(.)[-@](20[0-9]{2}-?(0[1-9]|1[0-2])(-?(0[1-9]|[12][0-9]|3[01]))?|(0[1-9]|1[0-2])-20[0-9]{2}|(0[1-9]|1[0-2])-?(0[1-9]|[12][0-9]|3[01])|2[3-9](0[1-9]|1[0-2])((0[1-9]|[12][0-9]|3[01]))?)$', '\1'), (select of_agent from only_models)[runs.agent]) as model_group,
     input_tokens + output_tokens + coalesce(cache_read_tokens, case when tokens_basis <> 'exact' then 0 end) + coalesce(cache_write_tokens, case when tokens_basis <> 'exact' then 0 end) as total_tokens,
     cache_read_tokens / nullif(input_tokens + cache_read_tokens + cache_write_tokens, 0) as cache_read_share,
     cost_uncached_usd - cost_list_usd as cache_saved_usd,
@@ -56,17 +64,11 @@ select
     sources.ingested_by
 from runs
 left join (
-    -- one row per source as it is
+    -- one row per source as it is: grouped, so that DuckDB knows, and leaves the join out of queries that need nothing of it
     select
         source_id, any_value(name) as name, any_value(accepted) as accepted, any_value(received_at) as received_at,
         any_value(ingested_by) as ingested_by
     from sources
     group by source_id
 ) as sources using (source_id)
-left join (
-    -- where these are the same, the agent has one model in the store
-    select agent, min(model) as first_model, max(model) as last_model
-    from (select agent, regexp_replace(model, '(.)[-@](20[0-9]{2}-?(0[1-9]|1[0-2])(-?(0[1-9]|[12][0-9]|3[01]))?|(0[1-9]|1[0-2])-20[0-9]{2}|(0[1-9]|1[0-2])-?(0[1-9]|[12][0-9]|3[01])|2[3-9](0[1-9]|1[0-2])((0[1-9]|[12][0-9]|3[01]))?)$', '\1') as model from runs)
-    group by agent
-) as agents on agents.agent = runs.agent
 left join annotated as annotations on annotations.place = runs.rowid;
