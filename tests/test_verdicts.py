@@ -168,8 +168,12 @@ def test_the_label_against_the_reference_is_in_percent_of_it(
     assert told(of_reference[f"{metric} {agent}"], "hard", "verdict") == (label, "not_measured")
 
 
-@pytest.mark.parametrize(("status", "hard"), [("not run", None), ("failed", "worse")])
-def test_only_a_benchmark_that_ran_and_failed_is_worse_than_the_reference(store: Store, status: str, hard: str | None) -> None:
+@pytest.mark.parametrize(
+    ("status", "hard"),
+    [("not run", None), ("crash", "worse"), ("timeout", "worse"), ("infra", None), ("failed", None)],
+)
+def test_only_a_benchmark_that_failed_by_the_change_is_worse_than_the_reference(store: Store, status: str, hard: str | None) -> None:
+    """A missing machine or model is no fault of the change, nor is a failure that nobody can explain."""
     header = "task,variant,metric,statistic,unit,value,status\n"
     rows = f"sort,reference,latency,mean,ms,100,ok\nsort,candidate,latency,mean,ms,,{status}\n"
     stored(store, run(), (header + rows).encode())

@@ -23,6 +23,7 @@ from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BOUNDS
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
+from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.catalogue.usage import LOWER_BOUNDS, USAGE_DIMENSIONS, WHOLE_RUNS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import visible
@@ -36,6 +37,10 @@ CAUSE_COLUMNS = ("cost_cause", "causes", "cause")
 
 EVIDENCE_COLUMNS = ("evidence", "claimed_evidence")
 """Columns of the evidence of a claim, likewise."""
+
+
+REASON_COLUMNS = ("reason", "failure")
+"""Columns of the reason of a failure, likewise."""
 
 
 def cause_words(keys: str) -> str:
@@ -108,6 +113,10 @@ class Column:
             return evidence_words(value, row.get("kind") or "quantified")
         if self.name in VERDICT_COLUMNS:
             return VERDICT_WORDS.get(value, value)
+        if self.name in REASON_COLUMNS:
+            return REASONS[value].label if value in REASONS else value
+        if self.name == "whose":
+            return WHOSE.get(value, value)
         return agent_name(value) if self.name == "agent" else value
 
     def exact(self, row: Mapping[str, Any]) -> str:

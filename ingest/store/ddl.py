@@ -13,6 +13,7 @@ import pyarrow as pa
 from ingest.store.history.annotations import LABEL_COLUMNS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry, Figure
+from schemas.catalogue.failures import ERROR_SQL, TOLD_SQL
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES, undated
 from schemas.rows.row import Row
 from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
@@ -29,7 +30,7 @@ _RUNS = """\
 {written}
 {begun}
 select
-    runs.* exclude (raw, result, text_no, title, labels, {named}),
+    runs.* exclude (raw, result, text_no, title, labels, place, error_text, error_told, {named}),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -45,12 +46,16 @@ select
     coalesce(annotations.excluded, false) as excluded,
     annotations.excluded_reason,
     -- the row number of the run: a short id, valid within one read transaction
-    runs.rowid as place,
+    runs.place,
 {figures},
     sources.name as source_name,
     sources.received_at,
     sources.ingested_by
-from runs
+from (
+    -- what many figures read of one text, worked out once
+    select *, runs.rowid as place, {error_text} as error_text, {error_told} as error_told
+    from runs
+) as runs
 left join (
     -- one row per source as it is: grouped, so that DuckDB knows, and leaves the join out of queries that need nothing of it
     select
@@ -92,7 +97,7 @@ create temp table shared as
 create temp table only_models as
 {_ONLY_MODELS};
 create temp view v_runs as""",
-    "annotations": "left join annotated as annotations on annotations.place = runs.rowid",
+    "annotations": "left join annotated as annotations on annotations.place = runs.place",
 }
 """What differs between the view of the store and that of a read transaction."""
 
@@ -139,7 +144,12 @@ def files() -> Mapping[str, str]:
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry], **parts: str) -> str:
     """SQL of a view with the comments on its columns; without them where it has no name to stay."""
     parts |= {"written": _WRITTEN, "figures": ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())}
-    parts |= {"named": ", ".join(LABEL_COLUMNS), "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)}
+    parts |= {
+        "error_text": ERROR_SQL,
+        "error_told": TOLD_SQL,
+        "named": ", ".join(LABEL_COLUMNS),
+        "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS),
+    }
     commented = {**figures, **joined} if name else {}
     return sql.format(comments="".join(_comment(name, key, entry.meaning) for key, entry in commented.items()), **parts)
 
