@@ -87,7 +87,7 @@ class Store:
         return self._location
 
     def runs(self, *, limit: int | None = None, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
-        """The runs, most expensive first. `cost`: reported, list or best (reported, else list); empty for the usual one."""
+        """The runs, most expensive first. `cost`: best (reported, else list), reported or list; empty for best."""
         measure = arguments.one_of("cost", cost, COST_MEASURES)
         return self._answer(filters, lambda store, chosen: results.runs(store, chosen, arguments.rows(limit), measure))
 
