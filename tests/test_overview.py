@@ -109,8 +109,6 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
     for agent in AGENTS:
         mine = [run for run in whole if run["agent"] == agent]
         name = agent_name(agent)
-            agent
-        ]
         started = [run for run in mine if run["is_started"]]
         costs = [run["cost_best_usd"] for run in started if run["cost_best_usd"] is not None]
         faster = sum(run["measured_class"] == "faster" for run in mine)
@@ -146,7 +144,7 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(_run, min_size=1, max_size=40), st.sampled_from(sorted(COST_MEASURES)))
 def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
-    """Agents add up to all runs and models to their agent; outcomes and measured classes each to the runs; no bound is lost in the table."""
+    """Agents add up to all runs and models to their agent; outcomes and measured classes to the runs; no bound is lost."""
     rows = queries.agents(Runs([_completed(run) for run in runs]), Filters(), COST_MEASURES[measure])  # type: ignore[arg-type]
     total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
     for row in rows:
