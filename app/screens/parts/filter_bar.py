@@ -80,6 +80,8 @@ def show(*, by_responses: bool = False) -> None:
     total = cache.count(Filters())
     if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
         widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
+    if total == 1 and not chosen() and not st.query_params:  # nothing to choose among
+        return
     options = cache.options()
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small", key="filter-bar"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="filters"):
