@@ -149,7 +149,7 @@ def _offer_logs() -> None:
     """Two ways out of an empty store: the visitor's own logs, or ours to try."""
     st.markdown("Upload the result records of an agent, or load sample logs to look around:")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
+        st.page_link("screens/data.py", label="Upload logs", icon=":material/upload_file:", query_params={"view": "upload"})
         if cache.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
             cache.ingest_samples()
             st.rerun()
