@@ -17,6 +17,7 @@ from app.text.run_html import claims_html, cost_words, failure_html, header_html
 from app.text.sentences.run import only_run
 from ingest.context.patches import read_patch
 from ingest.store.database import Store
+from schemas.catalogue.failures import ACCOUNT, REASONS
 from tests.conftest import StoreOnce, ingest_paths, record_text
 
 DIFF = """diff --git a/tests/test_a.py b/tests/test_a.py
@@ -140,10 +141,10 @@ def test_the_strip_leaves_out_what_is_not_known_and_has_six_figures_at_most(run:
 
 def test_a_failure_says_its_first_sentence_and_whose_it_is(run: dict[str, Any]) -> None:
     said = "Error code: 429 - {'error': {'message': 'You exceeded <b>your</b> quota. See the docs.', 'type': 'x'}}"
-    failed = run | {"failure_cause": "quota", "failed_by": "infrastructure", "failure_message": said}
+    failed = run | {"reason": "quota", "whose": ACCOUNT, "failure_message": said}
     drawn = failure_html(failed)
     assert "<b>Error code: 429: You exceeded &lt;b&gt;your&lt;/b&gt; quota.</b>" in drawn
-    assert "Quota or rate limit of the account: the infrastructure's failure, not the agent's." in text_of(drawn).replace("&#x27;", "'")
+    assert f"{REASONS['quota'].label}: the account's limit, not the agent's failure." in text_of(drawn).replace("&#x27;", "'")
     assert only_run(failed, None).heading.endswith("and it did not complete.")
     assert failure_html(run) == ""
 
@@ -162,7 +163,7 @@ def test_a_failure_says_its_first_sentence_and_whose_it_is(run: dict[str, Any]) 
 def test_the_sentence_of_an_only_run_says_no_more_than_is_known(
     run: dict[str, Any], claimed: float | None, verdict: dict[str, Any] | None, heading: str
 ) -> None:
-    assert only_run(run | {"claimed_speedup": claimed, "failure_cause": None}, verdict).heading.endswith(heading)
+    assert only_run(run | {"claimed_speedup": claimed, "reason": None}, verdict).heading.endswith(heading)
 
 
 def test_texts_of_a_run_stay_text(run: dict[str, Any]) -> None:
