@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from app.text.formatting import MINUS
 from ingest.context.patches import Hunk, parts_of
@@ -14,8 +15,8 @@ from schemas.text import plural, visible
 FOLDED_FROM = 400
 """Lines of a file from which on it is folded."""
 
-MOST_LINES, LONGEST_LINE = 4_000, 1_000
-"""Lines that are shown of a patch, and characters of a line: a browser is no place for all of a large one."""
+MOST_LINES, LONGEST_LINE, USUAL_LINE = 4_000, 1_000, 100
+"""Lines that are shown of a patch, where a long one counts as several; characters shown of a line, and those of a usual one."""
 
 _TEST = re.compile(
     r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata)/|(?:^|/)(?:test_|conftest\.)[^/]*$|[._-](?:test|spec)\.\w+$", re.IGNORECASE
@@ -46,14 +47,19 @@ def diff_html(text: str) -> str:
             file.notes.append(part)
     left, drawn = MOST_LINES, []
     for file in sorted(files.values(), key=lambda file: _TEST.search(file.path) is not None):
-        lines = sum(len(hunk.lines) for hunk in file.hunks)
-        drawn.append(_file_html(file, lines, min(lines, left)))
-        left = max(left - lines, 0)
+        shown = 0
+        for line in chain.from_iterable(hunk.lines for hunk in file.hunks):
+            left -= 1 + min(len(line), LONGEST_LINE) // USUAL_LINE
+            if left < 0:
+                break
+            shown += 1
+        drawn.append(_file_html(file, shown))
     return f'<div class="t-diff">{"".join(drawn)}</div>' if drawn else ""
 
 
-def _file_html(file: _File, lines: int, shown: int) -> str:
+def _file_html(file: _File, shown: int) -> str:
     """A file with its first lines."""
+    lines = sum(len(hunk.lines) for hunk in file.hunks)
     counts = f'<span class="t-diff-plus">+{file.count("+"):,}</span> <span class="t-diff-minus">{MINUS}{file.count("-"):,}</span>'
     folded = f" · {plural(lines, 'line')}" if lines >= FOLDED_FROM else ""
     notes = "".join(f'<div class="t-diff-h">{_text(note)}</div>' for note in file.notes)
