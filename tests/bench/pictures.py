@@ -32,15 +32,14 @@ def main(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as work:
         ingest_paths(Store(Path(work) / "tachograph.duckdb"), ROOT / "sample_logs")
         with served(Path("tachograph.duckdb"), Path(work) / "log") as (address, _), chromium() as browser:
-            with browser.new_context(color_scheme="light", viewport={"width": WIDTH, "height": HEIGHT}) as context:
-                page = context.new_page()
-                page.goto(address)
-                wait_until_drawn(page)
-                page.wait_for_timeout(SETTLED)
-                picture = Image.open(io.BytesIO(page.screenshot()))
+            page = browser.new_page(color_scheme="light", viewport={"width": WIDTH, "height": HEIGHT})
+            page.goto(address)
+            wait_until_drawn(page)
+            page.wait_for_timeout(SETTLED)
+            picture = Image.open(io.BytesIO(page.screenshot()))
     file = folder / "overview.webp"
     picture.save(file, quality=QUALITY, method=6)
-    print(f"{file}: {file.stat().st_size / 1000:.0f} kB")  # noqa: T201
+    print(f"{file}: {file.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":
