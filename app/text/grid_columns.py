@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
 from app.queries.filters.registry import SEARCHED
 from app.text.columns import Column, columns, with_starts
 from app.text.formatting import UNKNOWN_NAME, sortable_duration
 from app.text.presentation import fact_words, upload_words
 from app.text.words.claims import ORIGIN_NAMES, evidence_words, words
 from schemas.catalogue import columns as catalogue
-from schemas.catalogue.entry import Columns, Figure
+from schemas.catalogue.entry import Columns
 from schemas.catalogue.figures import MORE, listed
 from schemas.text import quoted, visible
 from schemas.unit_names import Unit
@@ -74,6 +75,8 @@ MODEL_FIGURES = (
     "cache_write_tokens",
 )
 MODELS = Listing(catalogue.MODELS, (*MODEL_GROUPS, *MODEL_FIGURES))
+MODEL_COSTS = Listing(catalogue.MODELS, (*MODEL_GROUPS, "uses", *COSTS_OF_MODELS, "priced_uses"))
+UNPRICED = Listing(catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd"))
 USAGE = Listing(
     catalogue.USES,
     (
@@ -189,13 +192,6 @@ def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa
     """The runs with a column `excerpt`: the part of a run in which the search matches, and the text around the match."""
     found = [excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()]
     return runs.append_column("excerpt", pa.array([one and f"{PLACES[one[0]]}: {one[1]}" for one in found], pa.string()))
-
-
-def outlier_grid(far: pa.Table, measure: Figure) -> Grid:
-    """Runs far from the usual, as `app.queries.comparisons.distributions.outliers` finds them."""
-    return grid(
-        far, Listing(catalogue.outliers(measure), ("title", "dated_at", "model", "outcome", "value", "times_usual", "usual", "run_id"))
-    )
 
 
 def claim_grid(claims: pa.Table) -> Grid:

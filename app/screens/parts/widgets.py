@@ -205,6 +205,12 @@ def titled(title: str, caption: str, drawn: Any, key: str, *, height: int = 0) -
     plotted(drawn, key, f"{title}. {caption}")
 
 
+def subheading(title: str, caption: str = "") -> None:
+    """What comes below on a screen, and how to read it."""
+    about = f'<p class="t-cap">{html_parts.text(caption)}</p>' if caption else ""
+    st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>{about}')
+
+
 def plotted(drawn: Any, key: str, alt: str) -> None:
     if any(trace.customdata is not None for trace in drawn.data):
         chosen = st.plotly_chart(
@@ -319,7 +325,7 @@ def choice(
         list(options),
         format_func=lambda option: visible(options[option]),
         key=key,
-        default=next(iter(options)),
+        default=None if key in st.session_state else next(iter(options)),
         required=True,
         label_visibility=label_visibility,
         bind="query-params",
