@@ -31,7 +31,8 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
                 (
                     "first" if row is mine[0] else "",
                     [
-                        f"<b>{month or NO_DATE}</b>" if row is mine[0] else "", agent_link(row.agent, row.model, filters), f"{row.started:,}",
+                        f"<b>{month or NO_DATE}</b>" if row is mine[0] else "",
+                        agent_link(row.agent, row.model, filters), f"{row.started:,}",
                         f"{cost}{partly}", f"<b>{total}</b>" if row is mine[-1] else muted(total),
                     ],
                 )
@@ -65,8 +66,8 @@ def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
             (
                 "",
                 [
-                    agent_link(agent, model, filters), f"{sum(row.runs for row in mine):,}", brief.usd(reported), brief.usd(listed), difference,
-                    why, brief.usd(sum(saved, Decimal(0))) if saved else brief.NO_VALUE,
+                    agent_link(agent, model, filters), f"{sum(row.runs for row in mine):,}", brief.usd(reported), brief.usd(listed),
+                    difference, why, brief.usd(sum(saved, Decimal(0))) if saved else brief.NO_VALUE,
                 ],
             )
         )  # fmt: skip
@@ -86,7 +87,8 @@ def _sign(amount: Decimal) -> str:
 def time_table(rows: Sequence[Times], filters: Filters) -> str:
     """Wall times by agent and model: median and p90 of completed runs, all hours, and those of runs that did not complete."""
     head = [
-        ("", "Agent, model"), ("r w", "Runs<br>started"), ("r", "Wall time<br>(completed, median)"), ("r", "p90"), ("r w", "longest"), ("r", "All runs"),
+        ("", "Agent, model"), ("r w", "Runs<br>started"), ("r", "Wall time<br>(completed, median)"), ("r", "p90"), ("r w", "longest"),
+        ("r", "All runs"),
         ("r", "in runs that did<br>not complete"), ("r", "API ÷ wall time<br>(median)"),
     ]  # fmt: skip
     made = []

@@ -246,11 +246,6 @@ def grid_height(rows: pa.Table, tall: int = ROW_HEIGHT) -> int:
     return int(ROW_HEIGHT + 2 + min(rows.num_rows * tall, (MOST_ROWS - 1) * ROW_HEIGHT))
 
 
-def with_percentages(rows: pa.Table) -> pa.Table:
-    """The same with its column `share` in percent."""
-    return rows.set_column(rows.column_names.index("share"), "share", pc.multiply(rows["share"], 100.0))
-
-
 def upload_grid(reports: Sequence[SourceReport]) -> Grid:
     """The status of each file."""
     getters = {"source_name": lambda report: report.name, "became": upload_words} | {name: _attribute(name) for name in _COUNTS}

@@ -12,19 +12,15 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.errors import FragmentHandledException
 
-from app.charts import CHARTS, distributions
+from app.charts import CHARTS
 from app.charts.legend import without_legend
-from app.charts.palette import Looks, group_looks
-from app.queries import quality as quality_queries
+from app.charts.palette import Looks
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
-from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters import urls as filter_urls
 from app.queries.filters.chosen import Filters
-from app.queries.filters.registry import FILTERS
-from app.queries.grouping import group
 from app.queries.read_transaction import read_transaction
-from app.queries.screens import AXES, ORDERS
+from app.queries.screens import ORDERS
 from app.queries.textless import exported
 from app.reports.exports import EXPORTS
 from app.screens import cache
@@ -41,15 +37,12 @@ from app.text.grid_columns import (
     grid_height,
     money_decimals,
     row_height,
-    with_percentages,
 )
 from app.text.presentation import Card, Shown, fact_words, plain
 from app.text.sentences import Said
 from ingest.system.defects import DEBUG, what_failed, written_down
-from schemas.catalogue.columns import FACTS, RUNS
+from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, ON_SCREENS, CostMeasure
-from schemas.catalogue.dimensions import LABEL_PREFIX
-from schemas.catalogue.entry import Figure
 from schemas.errors import StoreBusy, StoreMissing, TachographError
 from schemas.text import visible
 from schemas.unit_names import Unit
@@ -149,7 +142,7 @@ def _offer_logs() -> None:
     """Two ways out of an empty store: the visitor's own logs, or ours to try."""
     st.markdown("Upload the result records of an agent, or load sample logs to look around:")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
+        st.page_link("screens/data.py", label="Upload logs", icon=":material/upload_file:", query_params={"view": "upload"})
         if cache.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
             cache.ingest_samples()
             st.rerun()
@@ -240,30 +233,10 @@ def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") ->
         st.caption(plain(note))
 
 
-def groups(measure: Figure, by: str, filters: Filters, models: Looks) -> None:
-    """A measure per group: boxes of quantiles, in the colours of models or outcomes where these are the groups."""
-    quantiles = worded(cache.ask(distribution_queries.quantiles, filters, measure, by), by)
-    drawing(
-        distributions.groups_finding(measure, quantiles),
-        "Box: p25–p75 with the median; whiskers: p5–p95. Up to 20 groups.",
-        distributions.boxes(measure, quantiles, group_looks(by, models), st.context.theme.type),
-        f"boxes-{by}",
-    )
-
-
 def worded(groups: pa.Table, by: str) -> pa.Table:
     """The groups in words: outcomes are keys of ours."""
     named = [None if value is None else fact_words(value, by) for value in groups["group"].to_pylist()]
     return groups.set_column(groups.column_names.index("group"), "group", pa.array(named, pa.string()))
-
-
-def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    """What runs can be drawn along: their time where any is known, the ingestion order, what they worked on, and any label."""
-    facts = {row["fact"]: row["share"] for row in cache.ask(quality_queries.known, Filters()).to_pylist()}
-    named = {key: AXES[key].label for key in AXES if key != "time" or facts[quality_queries.OWN_TIME]}
-    tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
-    labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
-    return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}
 
 
 PHONE = "Mobi"
@@ -452,16 +425,6 @@ def table(rows: Grid, alt: str) -> None:
     tall = row_height(rows.rows)
     height = grid_height(rows.rows, tall)
     st.dataframe(rows.rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=height, row_height=tall, alt=alt)
-
-
-def share_table(rows: pa.Table, alt: str) -> None:
-    """Fields with the share of runs that have them, as bars."""
-    config = {
-        "fact": st.column_config.TextColumn(FACTS["fact"].label),
-        "known": st.column_config.NumberColumn(FACTS["known"].label, format="localized", width="small"),
-        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="%.1f%%", min_value=0, max_value=100),
-    }
-    st.dataframe(with_percentages(rows), hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
 
 
 def cut_note(text: Shown) -> None:
