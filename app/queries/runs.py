@@ -39,7 +39,7 @@ RUN_COLUMNS = listed(
     "experiment", "session_id", "started_at", "ended_at",
     "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason",
     "record_kind", "tokens_basis", "score",
-    "failure_cause", "failed_by", "failure_message", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
+    "reason", "whose", "failure_message", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
 )  # fmt: skip
 """What a list of runs holds: every figure, no long text."""

@@ -97,7 +97,7 @@ def verdict_cards(row: Mapping[str, Any]) -> list[Card]:
     """What was measured, from VERDICT_METRICS of all runs: what became of each measured run, and what a verified speedup cost."""
     counts = [VERDICT_METRICS[key] for key in VERDICT_CARDS]
     per = VERDICT_METRICS["cost_per_faster_usd"]
-    cost = cost_per(row[per.key], row["cost_usd"], row["runs_faster"], row["runs_compared"])
+    cost = cost_per(row[per.key], row["cost_best_usd"], row["runs_faster"], row["runs_compared"])
     known = known_of(int(row["cost_usd_known"]), int(row["runs"]))
     note = f"{known} runs" if known else ""
     return [*(Card(one.label, human(row[one.key], one.unit), one.meaning) for one in counts), Card(per.label, cost, per.meaning, note)]

@@ -17,8 +17,7 @@ create or replace temp macro is_said(record_kind, origin) as
 -- A session, and a run without a record, whose title is its command line, are called by their project and start in UTC.
 create or replace temp view runs as
 select
-    rowid,
-    * replace (
+    * exclude (error_text, error_told) replace (
         case
             when record_kind = 'sidecar' or is_said(record_kind, origins['title']) or is_said(record_kind, origins['prompt']) then coalesce(
                 nullif(concat_ws(
@@ -42,7 +41,7 @@ select
             else raw
         end as raw
     )
-from tachograph.runs;
+from (select rowid, *, $error_text as error_text, $error_told as error_told from tachograph.runs);
 create or replace temp view claims as
 select
     * replace (
