@@ -61,7 +61,8 @@ TIMES = {"at": f"{MINUTE}:ss"}
 """How a grid writes times, and those that follow one another within a minute."""
 
 WIDTHS = TEXT_WIDTHS | {
-    "title": 280, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 320, "reason": 460,
+    "title": 210, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 220, "task_key": 130,
+    "reason": 460,
 }  # fmt: skip
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 
@@ -312,12 +313,19 @@ def _in_words(key: str, options: Mapping[str, str]) -> None:
         st.session_state[key] = st.query_params[key]
 
 
-def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0) -> str:
+def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0, is_labelled: bool = True) -> str:
     """One of many, by default the one at `default`; kept in the address."""
     _in_words(key, options)
     place = min(default, len(options) - 1)
     picked = st.selectbox(
-        label, list(options), index=place, format_func=lambda option: visible(options[option]), key=key, width=width, bind="query-params"
+        label,
+        list(options),
+        index=place,
+        format_func=lambda option: visible(options[option]),
+        key=key,
+        label_visibility="visible" if is_labelled else "collapsed",
+        width=width,
+        bind="query-params",
     )
     return str(picked)
 
@@ -327,11 +335,12 @@ def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -
     _open_chosen(runs, _selection(rows, key, alt, "single-row"), order)
 
 
-def ticked_runs(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> list[str]:
-    """The same with rows that can be ticked: the ids of these. A chosen cell opens its run."""
-    selection = _selection(rows, key, alt, "multi-row")
-    _open_chosen(runs, {"cells": selection.get("cells", ())}, order)
-    return [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
+def runs_beside(rows: Grid, runs: pa.Table, key: str, alt: str) -> tuple[list[str], str | None]:
+    """A grid of runs: the ids of those that are ticked, and the one with a chosen cell. Where one may only look, nothing is ticked."""
+    selection = _selection(rows, key, alt, None if cache.is_read_only() else "multi-row")
+    ticked = [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
+    place = chosen_row(runs, {"cells": selection.get("cells", ())})
+    return ticked, None if place is None else str(runs["run_id"][place].as_py())
 
 
 def _open_chosen(runs: pa.Table, selection: Mapping[str, Any], order: str) -> None:
@@ -410,7 +419,7 @@ def _config(column: Column, decimals: int, title: int) -> Any:
     about = plain(column.meaning) or None
     if column.unit is Unit.USD:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[Unit.USD], step=10.0**-decimals)
-    if column.unit is Unit.MILLISECONDS:
+    if column.unit is Unit.MILLISECONDS or column.name in ("cost_shown", "measured"):
         return st.column_config.TextColumn(column.header, help=about, alignment="right")
     if column.unit in FORMATS:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
