@@ -21,7 +21,7 @@ from app.queries.usage.totals import Request as UsageRequest
 from app.reports import results, usage
 from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report
-from app.text import cost_grids, grid_columns, presentation, verdict_grids
+from app.text import grid_columns, presentation, verdict_grids
 from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.grid_columns import Listing
@@ -74,7 +74,7 @@ def test_every_column_that_a_command_shows_has_an_entry(samples: Store) -> None:
     assert all(list(cells(verdict)) == list(CHECKS) for verdict in check(samples, NO_FILTERS, {"min-runs": 1}).verdicts)  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("module", [grid_columns, cost_grids, verdict_grids], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [grid_columns, verdict_grids], ids=lambda module: module.__name__)
 def test_every_column_of_a_grid_has_an_entry(module: object) -> None:
     listings = [listing for listing in vars(module).values() if isinstance(listing, Listing)]
     assert listings

@@ -10,9 +10,7 @@ import pytest
 
 from app.charts import distributions, findings
 from app.queries import screens as screen_queries
-from app.queries.cost import groups, times
 from app.queries.filters.chosen import Filters, choose
-from app.text.words.costs import groups_finding, groups_note
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
 from ingest.store.database import Store
@@ -58,9 +56,9 @@ def opened(four: Store, screens: Any) -> Any:
     return open_
 
 
-@pytest.mark.parametrize("group", ["outcome", "Outcome"])
-def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(opened: Any, group: str) -> None:
-    assert opened("cost", group=group).selectbox(key="group").value == "outcome"
+@pytest.mark.parametrize("view", ["time", "Time"])
+def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(opened: Any, view: str) -> None:
+    assert opened("cost", view=view).get("button_group")[-1].value == "time"
 
 
 def test_compare_offers_what_the_filters_leave(opened: Any) -> None:
@@ -86,18 +84,6 @@ def test_a_report_at_prices_that_nobody_knows_is_refused_before_it_is_offered(op
 def test_a_run_stands_in_the_address_of_its_own_screen_only(opened: Any) -> None:
     assert "run" not in opened("cost", run="a").query_params
     assert "run" in opened("run", run="a").query_params
-
-
-def test_the_time_of_a_file_is_no_time_of_a_run(four: Store) -> None:
-    about = times(four, Filters())
-    assert about["of_files"] == 1
-    assert groups_note(groups(four, Filters(), "day", 9), "Day", about).startswith("1 run has no timestamp, only the modification time")
-    assert groups_note(groups(four, Filters(), "model", 9), "Main model", about) == ""
-
-
-def test_what_all_groups_make_is_no_finding(four: Store) -> None:
-    found = groups(four, choose({"model": ["glm-5.1", "claude-haiku-4-5"]}), "model", 9)
-    assert groups_finding(found, "Main model") == "Runs with main model claude-haiku-4-5 account for 50% of cost"
 
 
 def test_small_groups_are_told_where_a_finding_leaves_them_out() -> None:

@@ -26,7 +26,6 @@ from ingest.measurements.given import KEYS, SaidBeside, parse_given
 from ingest.measurements.tools import tool_names
 from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
-from schemas.agents import AGENTS
 from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode, RejectReason
 from schemas.rows.claim import Evidence, Scope

@@ -65,6 +65,17 @@ def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int 
     return fetch(store, sql, condition.parameters)
 
 
+def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, float | None]]:
+    """Run id → what became of its measurement (one of MEASURED_CLASSES), and the comparable speedup; none without a measurement."""
+    if not count(store):
+        return {}
+    sql = f"""
+        select run_id, measured_class, measured_speedup from {with_verdicts(store)}
+        where run_id in (select unnest($run_ids)) and measured_class <> 'not_measured'"""
+    rows = fetch(store, sql, {"run_ids": list(run_ids)}).to_pylist()
+    return {row["run_id"]: (row["measured_class"], row["measured_speedup"]) for row in rows}
+
+
 def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
     """What one run claimed and what was measured, as of `verdicts`; None where nothing was."""
     if not count(store):

@@ -97,6 +97,15 @@ def agent_and_model(agent: str | None, model: str | None) -> str:
     return f"{agent_name(agent)} with {visible(model)}" if model else agent_name(agent)
 
 
+def agent_link(agent: str | None, model: str | None, filters: Filters) -> str:
+    """An agent with its mark and model; a click on it leaves the runs of both."""
+    named = f"{mark(agent)}{text(agent_name(agent))}"
+    chosen = filters.with_values("agent", [agent]) if agent else filters
+    chosen = chosen.with_values("main-model", [model]) if model else chosen
+    linked = anchor(link("", chosen), named, kind="t-plain t-agent") if agent else named
+    return f'<span class="t-agent">{linked}</span> {muted(model or "model not recorded")}'
+
+
 def bar(segments: Sequence[Segment], *, width: int = 0) -> str:
     """A bar of segments, as wide as its cell or `width` pixels; their sizes are told on hovering."""
     total = sum(segment.size for segment in segments)

@@ -80,6 +80,9 @@ RUNS: Columns = {
         _SOURCE["received_at"],
         _SOURCE["ingested_by"],
         Entry("excerpt", "Match", meaning="Where the searched text was found, and what is around it."),
+        Entry("cost_shown", "Cost", meaning="What the run cost by the chosen measure; ≤: an upper bound."),
+        Entry("why", "Reason", meaning="Why the run did not complete, and the error in one line."),
+        Entry("measured", "Measured", meaning="The measured speedup against the baseline, or what became of the measurement."),
     ),
 }
 """One run: columns of `v_runs`."""

@@ -54,7 +54,7 @@ SCREEN_WORDS = frozenset(
         widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "axis", "baseline", "budget", "by-repo", "cells",
         "columns",
         "compact", "format", "group", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice", "rule",
-        "session-along", "show", "sort", "tab", "tz", "usage-per", "usage-show", "view", "what",
+        "session-along", "show", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view", "what",
     )
 )  # fmt: skip
 """Words in addresses that screens keep their widgets in. Any other word that is no filter is one that somebody mistyped."""
