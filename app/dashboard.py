@@ -68,6 +68,7 @@ for left in (widgets.RUN_ID, evidence.CLAIM_NO):
 is_upload = page is DATA and st.query_params.get("view") == "upload"
 with nullcontext() if is_upload else live.following(), widgets.told_errors(), cache.request():
     if page in OF_RUNS:
-        filter_bar.show(by_responses=page is COST and st.query_params.get("view") == "sessions")
+        forced = str(st.session_state.get(widgets.FORCED_BY, "")) if page is COMPARE else ""
+        filter_bar.show(by_responses=page is COST and st.query_params.get("view") == "sessions", forced_cost=forced)
     page.run()
 sign_in_page.offer_sign_out()
