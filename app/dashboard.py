@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -24,7 +25,7 @@ holds = cache.contents()
 
 def screen(file: str, title: str, icon: str, question: str, *, shown: bool = True, default: bool = False) -> StreamlitPage:
     """A screen; in the menu only where the store has data for it, so that links to it go on working."""
-    visibility = "visible" if shown or default else "hidden"
+    visibility: Literal["visible", "hidden"] = "visible" if shown or default else "hidden"
     return st.Page(f"screens/{file}.py", title=title, icon=f":material/{icon}:", help=question, default=default, visibility=visibility)
 
 

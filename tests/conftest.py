@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import html
 import io
 import json
 import os
@@ -331,6 +332,13 @@ def screens(installed_once: None, monkeypatch: pytest.MonkeyPatch) -> Callable[.
         return app
 
     return opened
+
+
+def said(app: AppTest) -> str:
+    """The texts of a screen in one line: HTML without its tags, Markdown and captions."""
+    pieces = [re.sub(r"<style.*?</style>|<[^>]+>", " ", element.proto.body, flags=re.DOTALL) for element in app.get("html")]
+    pieces += [element.value for element in (*app.markdown, *app.caption, *app.header)]
+    return " ".join(html.unescape(" ".join(pieces)).split())
 
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from itertools import permutations
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ingest.store.copying import copy_store
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
@@ -32,7 +34,7 @@ SILENT = lines(
 PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"
 
 _ABOUT = "where run_id in (select run_id from runs)"
-_TABLES = ("claims", "statements", "file_changes", "tool_calls", "patch_files", "findings", "model_usage")
+_TABLES = ("claims", "statements", "file_changes", "tool_calls", "patch_files", "patches", "findings", "model_usage")
 
 
 def folder(place: Path) -> Path:
@@ -129,9 +131,37 @@ def test_a_patch_beside_another_record_is_the_runs(store: Store, tmp_path: Path)
     [run] = runs_in_store(store)
     assert (run["record_kind"], run["patch_files"], run["patch_insertions"], run["patch_deletions"]) == ("transcript", 1, 2, 1)
     assert [row[1:] for row in everything(store)["patch_files"]] == [("x.py", 2, 1)]
+    assert [row[1:] for row in everything(store)["patches"]] == [("model_patch.diff", len(PATCH), False, PATCH)]
+    assert run["patch_sha256"] == hashlib.sha256(PATCH.encode()).hexdigest()
     before = everything(store)
     assert rebuild(store).rejects == 0
     assert everything(store) == before
+
+
+@pytest.mark.parametrize("first", ["item", "rollout"])
+def test_a_patch_comes_and_goes_with_its_record(store: Store, tmp_path: Path, first: str) -> None:
+    """Whichever record is there first, undone first, or copied elsewhere."""
+    place = item(tmp_path / "item", 1, JOURNAL, model_patch__diff=PATCH)
+    (place / "codex_stdout.txt").write_text(thread(completed(uncached=10, read=90, output=5), thread_id=THREAD))
+    (tmp_path / "rollout").mkdir()
+    (tmp_path / "rollout/rollout.jsonl").write_text(lines(meta(THREAD), *turn(1, uncached=10, read=90, output=5)))
+    orders = ["item", "rollout"] if first == "item" else ["rollout", "item"]
+    ingest_paths(store, tmp_path / orders[0])
+    alone = everything(store)
+    ingest_paths(store, tmp_path / orders[1])
+    assert [row[1:] for row in everything(store)["patches"]] == [("model_patch.diff", len(PATCH), False, PATCH)]
+    copy_store(store, str(tmp_path / "copy.duckdb"), 1)
+    copied = Store(str(tmp_path / "copy.duckdb"))
+    assert everything(copied) == everything(store)
+    undo(store, 2)
+    assert everything(store) == alone
+    assert len(alone["patches"]) == (first == "item")
+    undo(copied, 1)
+    assert len(everything(copied)["patches"]) == (first == "rollout")
+    rebuild(copied, keeps_text=False)
+    with copied.reading() as connection:
+        assert connection.sql("select count(*) from patches").fetchall() == [(0,)]
+        assert connection.sql("select count(*) from run_records where contains(context, '@@')").fetchall() == [(0,)]
 
 
 def test_a_rollout_without_tokens_names_the_model_of_the_stream(store: Store, tmp_path: Path) -> None:

@@ -251,9 +251,9 @@ DONE = r"(?:at least )?\d+ of \d+"
 STATEMENTS = re.compile(
     "|".join(
         (
-            f"(?:On the same task |A run of |Whether )?(?P<group>{NAME})(?: or {A} is better is open)?:?",
-            rf" costs (?P<cost>[\d.,]+)× (?:what (?:one of )?{A} costs|as much)",
-            rf" takes (?P<wall>[\d.,]+)× as long(?: as (?:one of )?{A})?",
+            f" ?(?:On the same task |A run of |Whether )?(?P<group>{NAME})(?: or {A} is better is open)?:?",
+            rf" ?costs (?P<cost>[\d.,]+)× (?:what (?:one of )?{A} costs|as much)",
+            rf" ?takes (?P<wall>[\d.,]+)× as long(?: as (?:one of )?{A})?",
             (
                 r"[Nn]o clear difference in (?P<unclear>cost|wall time)(?: (?:and|or) (?P<also>wall time))?"
                 f"(?: between (?P<between>{NAME}) and {A} (?:on the same tasks|from run to run))?"

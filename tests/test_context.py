@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents.base import NO_FACTS, Context, RunFacts
+from ingest.agents.base import NO_FACTS, Context, PatchText, RunFacts
 from ingest.context import sidecars
 from ingest.context.gather import gather
-from ingest.context.patches import read_patch
+from ingest.context.patches import KEPT_BYTES, patch_in, read_patch
 from ingest.context.path_template import PathFacts, PathReading, PathTemplate, time_of_path
 from ingest.context.sidecars import NO_SIDECAR_FACTS, Sidecars, is_sidecar, sidecar_facts
 from ingest.documents.contents import read_paths
@@ -245,6 +245,22 @@ def test_a_plain_diff_is_counted_too() -> None:
     assert read_patch(lines).changes == (("a.py", 3, 1),)
 
 
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    [
+        (b"+1\n" * KEPT_BYTES, "+1\n" * (KEPT_BYTES // 3)),
+        (("+é\n" * KEPT_BYTES).encode(), "+é\n" * (KEPT_BYTES // 4)),
+        (("é" * KEPT_BYTES).encode(), "é" * (KEPT_BYTES // 2)),
+        (b"\xff\n" * (KEPT_BYTES // 2), "\ufffd\n" * (KEPT_BYTES // 4)),
+    ],
+    ids=["lines", "of letters", "no line end", "no UTF-8, which is longer as text"],
+)
+def test_a_long_patch_is_kept_up_to_a_line_end(content: bytes, kept: str) -> None:
+    patch = patch_in("a.diff", content)
+    assert patch.kept == PatchText("a.diff", len(content), is_cut=True, text=kept)
+    assert patch.sha256 == hashlib.sha256(content).hexdigest(), "of all of it"
+
+
 @given(
     st.lists(
         st.sampled_from(["diff --git a/x b/x", "--- a/x", "+++ b/y", "@@ -1,2 +1,3 @@", "+a", "-b", " c", "", "\\", "@@ -1 +1 @@", "?"])
@@ -273,6 +289,7 @@ def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
         ended_at=STARTED + timedelta(seconds=20),
         model="opus",
         file_changes=(("vllm/worker.py", 3, 2), ("new name.py", 0, 0), ("café.txt", 0, 2)),
+        patch=PatchText("model_patch.diff", len(PATCH.encode()), is_cut=False, text=PATCH),
         duration_ms=20_000,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import tachograph
@@ -13,9 +14,11 @@ from app.queries.comparisons import groups
 from app.queries.filters.chosen import Filters
 from app.queries.tasks import VALUES
 from app.reports.tasks import words
+from ingest.store import statements
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
+from schemas.catalogue.figures import undated
 from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
 from tests.test_iso_bench_items import JOURNAL, item
 
@@ -125,6 +128,55 @@ def test_a_model_is_one_with_and_without_a_date(store: Store, tmp_path: Path) ->
 
 
 VARIANTS = ("baseline", "candidate")
+
+
+@pytest.mark.parametrize(
+    ("logged", "group"),
+    [
+        ("gpt-4-0613", "gpt-4"),
+        ("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro-preview"),
+        ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash-preview"),
+        ("qwen3-coder-2507", "qwen3-coder"),
+        ("doubao-seed-1-6-250615", "doubao-seed-1-6"),
+        ("o3-2025-04-16", "o3"),
+        ("mymodel@20250929", "mymodel"),
+        ("claude-opus-4-6", "claude-opus-4-6"),
+        ("gpt-3.5-turbo-16k", "gpt-3.5-turbo-16k"),
+        ("gemini-2.0-flash-001", "gemini-2.0-flash-001"),
+        ("llama-3-70b", "llama-3-70b"),
+        ("-0613", "-0613"),
+        (None, None),
+    ],
+)
+def test_a_model_group_has_no_date_and_keeps_its_version(logged: str | None, group: str | None) -> None:
+    with duckdb.connect() as connection:
+        assert connection.execute(f"select {undated('$logged::varchar')}", {"logged": logged}).fetchall() == [(group,)]
+
+
+def test_a_run_without_a_model_counts_into_the_only_one_of_its_agent(store: Store, tmp_path: Path) -> None:
+    """Of an agent with several, it is not known which; dates do not make two of one."""
+    usage = record()["modelUsage"]["claude-opus-4-6"]
+    for uuid, models in (("one", {"gpt-4-0613": usage}), ("other", {"gpt-4-1106": usage}), ("none", {})):
+        (tmp_path / f"{uuid}.json").write_text(record_text(uuid=uuid, session_id=uuid, modelUsage=models))
+    ingest_paths(store, tmp_path)
+    opened = tachograph.open(store.location)
+    assert [(row["model"], row["runs"]) for row in opened.report(by="model", metrics="runs")] == [("gpt-4", 3)]
+    assert {run["run_id"] for run in opened.runs(main_model="gpt-4")} == {"one", "other", "none"}
+    assert {run["run_id"] for run in opened.runs(main_model="gpt-4-0613")} == {"one"}
+    (tmp_path / "second.json").write_text(record_text(uuid="second", session_id="second"))
+    ingest_paths(store, tmp_path)
+    grouped = {row["model"]: row["runs"] for row in opened.report(by="model", metrics="runs")}
+    assert grouped == {"gpt-4": 2, "claude-opus-4-6": 1, None: 1}
+
+
+def test_a_query_pays_for_no_figure_that_it_does_not_ask_for(tasks: Any) -> None:
+    """A figure that DuckDB turns into a join is worked out by every query: the text of every error was once searched to count runs."""
+    with Store(tasks.location).reading() as connection:
+        statements.run(connection, statements.sql_of("reading/v_runs"))
+        [(_, plan)] = connection.execute("explain select outcome, sum(duration_ms) from v_runs group by all").fetchall()
+    assert "MARK" not in plan
+    assert "regexp" not in plan
+    assert "sources" not in plan
 
 
 def test_the_matrix_of_tasks_has_the_figures_of_the_groups(tasks: Any) -> None:

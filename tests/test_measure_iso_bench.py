@@ -340,6 +340,7 @@ def test_why_a_patched_server_gave_no_values(error: str, log: str, ran: bool | N
             "patching file model_patch.diff\npatching file a.py\n2 out of 2 hunks FAILED -- saving rejects to file a.py.rej\n",
             PatchApplied.NO,
         ),
+        ("cut off\n2 out of 3 hunks FAILED -- saving rejects to file a.py.rej\n", PatchApplied.PARTIAL),
         ("error: a.py: patch does not apply\n", PatchApplied.NO),
         ("patch applied:partial:3_cu_hunks_skipped\n", PatchApplied.PARTIAL),
         ("", PatchApplied.UNKNOWN),

@@ -118,6 +118,7 @@ def results() -> list[dict[str, Any]]:
 
 
 MAIN = f"{FOLDER}/{SESSION}.jsonl"
+PATCH = f"diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+{WORD}\n"
 FILES = {
     MAIN: lines(*session()),
     f"{FOLDER}/{SESSION}/subagents/agent-ag7.jsonl": lines(*subagent()),
@@ -125,6 +126,8 @@ FILES = {
     "results.jsonl": lines(*results()),
     "torn.jsonl": lines(*session()[6:8]) + json.dumps({"type": "user", "message": {"role": "user", "content": SAID}})[:-30],
     f"{FOLDER}/unmeasured.jsonl": lines(user("Go.", sessionId="unmeasured"), reply(sessionId="unmeasured", inside={"content": UNMEASURED})),
+    f"{FOLDER}/model_patch.diff": PATCH,
+    "alone/model_patch.diff": PATCH,
     "alone/prompt.txt": SAID,
     "alone/stream.jsonl": lines(
         {"type": "system", "subtype": "init", "session_id": "fifth"}, record(uuid="r5", session_id="fifth", result=SAID)

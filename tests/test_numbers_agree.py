@@ -48,7 +48,7 @@ from schemas.catalogue.columns import MEASURES
 from schemas.unit_names import Unit
 from tachograph import open as open_store
 from tests import test_opencode as opencode
-from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
+from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text, said
 from tests.reporting import READERS
 from tests.test_mcp import asked
 
@@ -541,8 +541,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     assert single.found == 5
     shares = [share.share for top in made.first.tops for share in top.shares if share.share is not None]
     assert max(shares) <= 1
-    cards = [metric.value for metric in screens(odd.location).metric]
-    assert human(ODD_USD, Unit.USD) in " ".join(map(str, cards))
+    assert human(ODD_USD, Unit.USD) in said(screens(odd.location, cost="reported"))
 
 
 def test_a_report_says_what_is_beyond_totals_and_what_zero_is(odd: Store) -> None:

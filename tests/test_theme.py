@@ -22,7 +22,7 @@ PAGES = ("light", "dark")
 CAPTION = 0.6
 """How opaque Streamlit writes captions; names of facts and legends have 0.75."""
 
-[ON_PRIMARY] = [dict(zip(PAGES, found, strict=True)) for found in re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", CSS)]
+ON_PRIMARY, *_ = [dict(zip(PAGES, found, strict=True)) for found in re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", CSS)]
 
 
 def contrast(first: str, second: str) -> float:

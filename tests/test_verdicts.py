@@ -168,8 +168,12 @@ def test_the_label_against_the_reference_is_in_percent_of_it(
     assert told(of_reference[f"{metric} {agent}"], "hard", "verdict") == (label, "not_measured")
 
 
-@pytest.mark.parametrize(("status", "hard"), [("not run", None), ("failed", "worse")])
-def test_only_a_benchmark_that_ran_and_failed_is_worse_than_the_reference(store: Store, status: str, hard: str | None) -> None:
+@pytest.mark.parametrize(
+    ("status", "hard"),
+    [("not run", None), ("crash", "worse"), ("timeout", "worse"), ("infra", None), ("failed", None)],
+)
+def test_only_a_benchmark_that_failed_by_the_change_is_worse_than_the_reference(store: Store, status: str, hard: str | None) -> None:
+    """A missing machine or model is no fault of the change, nor is a failure that nobody can explain."""
     header = "task,variant,metric,statistic,unit,value,status\n"
     rows = f"sort,reference,latency,mean,ms,100,ok\nsort,candidate,latency,mean,ms,,{status}\n"
     stored(store, run(), (header + rows).encode())
@@ -219,6 +223,36 @@ def test_what_is_unknown_on_both_sides_is_a_warning(store: Store) -> None:
 def test_a_failure_is_a_verdict_of_its_own(store: Store) -> None:
     stored(store, run(), table(line("baseline", 100), line("candidate", "crash")))
     assert only(store, *VERDICT, "failure") == ("failed", None, None, "crash")
+
+
+CLASSES: Mapping[str, tuple[str, ...]] = {
+    "faster": (line("baseline", 100), line("candidate", 50)),
+    "same": (line("baseline", 100), line("candidate", 99)),
+    "slower": (line("baseline", 100), line("candidate", 200)),
+    "breaks": (line("baseline", 100), line("candidate", "crash")),
+    "breaks, slowly": (line("baseline", 100), line("candidate", "timeout")),
+    "breaks the result": (line("baseline", 100), line("candidate", "incorrect")),
+    "failed_unknown": (line("baseline", 100), line("candidate", "failed")),
+    "no_baseline": (line("candidate", 50),),
+    "no_baseline, it failed": (line("baseline", "crash"), line("candidate", 50)),
+    "no_baseline, so not run": (line("candidate", "skipped"),),
+    "other_setup": (line("baseline", 100, machine="A100"), line("candidate", 50, machine="H100")),
+    "machine": (line("candidate", "infra"),),
+    "not_measured": (),
+    "not_measured, not run": (line("baseline", 100), line("candidate", "skipped")),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def of_classes(store_once: StoreOnce) -> Mapping[str, Row]:
+    """The verdicts on CLASSES."""
+    return verdicts_at_once(store_once, "verdicts-of-classes", {name: Case(lines) for name, lines in CLASSES.items()})
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_became_of_a_measurement_is_one_of_nine(of_classes: Mapping[str, Row], name: str) -> None:
+    """A machine that was missing is no change that breaks."""
+    assert name.startswith(of_classes[name]["measured_class"])
 
 
 def test_a_change_that_changes_no_value_was_not_measured(store: Store) -> None:

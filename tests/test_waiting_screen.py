@@ -79,7 +79,7 @@ def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tup
         page.goto(address)
         expect(page.get_by_text(f"another process is writing (pid {other.pid}")).to_be_visible()
         other.communicate()
-    expect(page.get_by_test_id("stMetric").first).to_be_visible()
+    expect(page.locator(".t-h1").first).to_be_visible()
     expect(page.get_by_text("Waiting up to")).to_have_count(0)
     wait_until_drawn(page)
 
@@ -90,12 +90,12 @@ def test_d8_a_screen_says_what_it_waits_for_and_goes_on_by_itself(impatient: tup
         expect(page.get_by_text("--wait")).to_have_count(0)  # the dashboard has no such option
         expect(page.get_by_text("Waiting up to")).to_have_count(0)
         other.communicate()
-    expect(page.get_by_test_id("stMetric").first).to_be_visible()
+    expect(page.locator(".t-h1").first).to_be_visible()
     expect(page.get_by_text("is locked by")).to_have_count(0)
     wait_until_drawn(page)
 
     with held(store, WRITER) as other:
-        move(page, "duration")
+        move(page, "reports")
         expect(page.get_by_text(f"Waiting up to 2 s for {store}: another process is writing (pid {other.pid}, tachograph)")).to_be_visible()
         other.communicate()
-    expect(page.get_by_test_id("stMetric").first).to_be_visible()
+    expect(page.locator(".t-h1").first).to_be_visible()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ INK = "#0F1719"
 GRIDS = {"dark": "#2F3A3F"}
 GRID = "#DEDACE"
 GREY = "#7A7A7A"
+
+_MARGIN = {"l": 4, "r": 4, "t": 4, "b": 4}
 
 MOST_POINTS = 2_000
 """Runs that are drawn one by one; above, each row is a box."""
@@ -63,12 +66,14 @@ def symbol(agent: str | None) -> str:
     return AGENTS[agent].marker if agent in AGENTS else "circle"
 
 
-def row_name(agent: str | None, model: str | None, *, has_model: bool = True) -> str:
-    """Agent and model in two lines, as they stand beside the rows of charts."""
-    if not has_model:
-        return safe(agent_name(agent))
-    short = "model not rec." if model is None else model.removeprefix("claude-")
-    return f"{safe(agent_name(agent))}<br>{safe(short if len(short) <= 20 else short[:19] + '…')}"
+def row_name(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
+    """Agent and model in two lines, as they stand beside the rows of charts; of a single agent's models the model alone."""
+    if not row.is_model:
+        return safe(agent_name(row.agent))
+    short = "model not rec." if row.model is None else row.model.removeprefix("claude-")
+    short = safe(short if len(short) <= 20 else short[:19] + "…")
+    is_only = len({other.agent for other in rows}) == 1 and len(rows) > 1
+    return short if is_only else f"{safe(agent_name(row.agent))}<br>{short}"
 
 
 def strips(rows: Sequence[Strip], unit: Unit, page: str | None) -> go.Figure:
@@ -106,7 +111,7 @@ def strips(rows: Sequence[Strip], unit: Unit, page: str | None) -> go.Figure:
     spread = axis["range"][1] - axis["range"][0]
     axis["range"] = [axis["range"][0], axis["range"][1] + spread * (0.24 if any(row.label for row in rows) else 0)]
     drawn = figure(
-        traces, shapes=shapes, annotations=notes, height=min(MOST, max(LEAST, ROW * len(rows) + 46)), margin={"l": 4, "r": 4, "t": 4, "b": 4},
+        traces, shapes=shapes, annotations=notes, height=min(MOST, max(LEAST, ROW * len(rows) + 46)), margin=_MARGIN,
         xaxis=axis | {"gridcolor": GRIDS.get(page or "", GRID), "automargin": True},
         yaxis={
             "range": [-0.6, len(rows) - 0.4], "tickvals": list(range(len(rows))), "ticktext": [row.name for row in reversed(rows)],
@@ -143,7 +148,7 @@ def cost_strips(rows: Sequence[AgentFigures], points: Sequence[Row], boxes: Mapp
         empty = "" if row.cost.known else "never started" if not row.started else "no cost in its logs"
         label = brief.median_cost(row) if is_enough else ""
         median, box = row.cost.median if is_enough else None, boxes.get((row.agent, row.model, row.is_model), ())
-        made.append(Strip(_name(row), row.agent, runs, median, label, empty, box))
+        made.append(Strip(row_name(row, rows), row.agent, runs, median, label, empty, box))
     return made
 
 
@@ -159,7 +164,7 @@ def time_strips(rows: Sequence[AgentFigures], points: Sequence[Row], boxes: Mapp
         is_enough, box = row.wall.known >= ENOUGH, boxes.get((row.agent, row.model, row.is_model), ())
         empty = "" if runs or box else "never started" if not row.started else "no time in its logs"
         label = brief.duration(row.wall.median or 0) if is_enough else ""
-        made.append(Strip(_name(row), row.agent, runs, row.wall.median if is_enough else None, label, empty, box))
+        made.append(Strip(row_name(row, rows), row.agent, runs, row.wall.median if is_enough else None, label, empty, box))
     return made
 
 
@@ -170,16 +175,27 @@ def claim_strips(rows: Sequence[AgentFigures], points: Sequence[Row]) -> list[St
         runs = [(float(one["claimed_speedup"]), "filled", one["run_id"], one["title"]) for one in mine if one["claimed_speedup"]]
         is_enough = row.claimed.known >= ENOUGH
         label = brief.ratio(row.claimed.median or 0) if is_enough else ""
-        made.append(Strip(_name(row), row.agent, runs, row.claimed.median if is_enough else None, label, "" if runs else "no claim"))
+        made.append(
+            Strip(row_name(row, rows), row.agent, runs, row.claimed.median if is_enough else None, label, "" if runs else "no claim")
+        )
+    return made
+
+
+def turn_strips(rows: Sequence[AgentFigures], points: Sequence[Row]) -> list[Strip]:
+    """What a turn costs, by run."""
+    made = []
+    for row, mine in _by_row(rows, points):
+        costs = [one for one in mine if one["is_started"] and one["per_turn_usd"]]
+        runs = [(float(one["per_turn_usd"]), "bound" if one["bound"] else "filled", one["run_id"], one["title"]) for one in costs]
+        middle = statistics.median(run[0] for run in runs) if len(runs) >= ENOUGH else None
+        is_bound = 2 * sum(run[1] == "bound" for run in runs) > len(runs)
+        label = "" if middle is None else f"{'≤ ' if is_bound else ''}{brief.usd(middle)}"
+        made.append(Strip(row_name(row, rows), row.agent, runs, middle, label, "" if runs else "no turns or no cost"))
     return made
 
 
 def _by_row(rows: Sequence[AgentFigures], points: Sequence[Row]) -> list[tuple[AgentFigures, list[Row]]]:
     return [(row, [one for one in points if one["agent"] == row.agent and (not row.is_model or one["model"] == row.model)]) for row in rows]
-
-
-def _name(row: AgentFigures) -> str:
-    return row_name(row.agent, row.model, has_model=row.is_model)
 
 
 def leaves(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
@@ -197,23 +213,33 @@ def leaves(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
 
 def panels(runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: str | None) -> go.Figure:
     """Cost, wall time and claimed speedup of a few runs as bars side by side, one row per run; `titles` stand above the three."""
-    columns = (("cost_usd", brief.usd, "Cost", "not recorded"), ("duration_ms", brief.duration, "Wall time", "not recorded"))
-    columns = (*columns, ("claimed_speedup", brief.ratio, "Claimed speedup", "no number"))
-    places = list(range(len(runs)))[::-1]
+    columns: tuple[tuple[str, Unit, str, str], ...] = (
+        ("cost_usd", Unit.USD, "Cost", brief.NOT_RECORDED),
+        ("duration_ms", Unit.MILLISECONDS, "Wall time", brief.NOT_RECORDED),
+        ("claimed_speedup", Unit.RATIO, "Claimed speedup", "no number"),
+    )
+    places, names = list(range(len(runs)))[::-1], ("x", "x2", "x3")
     traces, notes = [], []
-    for number, (key, write, what, lacks) in enumerate(columns, 1):
+    for number, (key, unit, what, lacks) in enumerate(columns, 1):
         signs = ["≤ " if key == "cost_usd" and run["bound"] else "" for run in runs]
-        words = [lacks if run[key] is None else f"{sign}{write(run[key])}" for run, sign in zip(runs, signs, strict=True)]
+        words = [lacks if run[key] is None else f"{sign}{_WRITE[unit](run[key])}" for run, sign in zip(runs, signs, strict=True)]
         traces.append(
             go.Bar(
                 orientation="h", x=[float(run[key] or 0) for run in runs], y=places, text=words, textposition="outside", width=0.5,
-                marker={"color": colour(agent)}, customdata=[[run["run_id"]] for run in runs], xaxis=f"x{number}", cliponaxis=False,
+                marker={"color": colour(agent)}, customdata=[[run["run_id"]] for run in runs], xaxis=names[number - 1], cliponaxis=False,
                 hoverinfo="skip", showlegend=False,
             )
         )  # fmt: skip
-        note = {"xref": f"x{number} domain", "x": 0, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "bottom", "showarrow": False}
+        note = {
+            "xref": f"{names[number - 1]} domain",
+            "x": 0,
+            "xanchor": "left",
+            "yref": "paper",
+            "y": 1,
+            "yanchor": "bottom",
+            "showarrow": False,
+        }
         notes.append(note | {"text": f"<b>{safe(titles[number - 1])}</b><br>{what}", "align": "left"})
-    names = [wrapped(run["title"]) for run in runs]
     most = [max((float(run[key] or 0) for run in runs), default=0) or 1 for key, *_ in columns]
     axis = {"visible": False, "fixedrange": True}
     drawn = figure(
@@ -221,7 +247,10 @@ def panels(runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: 
         xaxis=axis | {"domain": [0, 0.28], "range": [0, most[0] * 1.15]},
         xaxis2=axis | {"domain": [0.36, 0.64], "range": [0, most[1] * 1.15]},
         xaxis3=axis | {"domain": [0.72, 1], "range": [0, most[2] * 1.15]},
-        yaxis={"tickvals": places, "ticktext": names, "automargin": True, "fixedrange": True, "showgrid": False, "zeroline": False},
+        yaxis={
+            "tickvals": places, "ticktext": [wrapped(run["title"]) for run in runs], "automargin": True, "fixedrange": True,
+            "showgrid": False, "zeroline": False,
+        },
     )  # fmt: skip
     return inked(drawn, page)
 
@@ -244,11 +273,13 @@ def claimed_against_measured(points: Sequence[Row], page: str | None) -> go.Figu
             name = symbol(agent)
             traces.append(
                 go.Scatter(
-                    mode="markers", x=[one["claimed_speedup"] for one in mine], y=[one["measured_speedup"] for one in mine], showlegend=False,
+                    mode="markers", x=[one["claimed_speedup"] for one in mine], y=[one["measured_speedup"] for one in mine],
+                    showlegend=False,
                     marker={"symbol": f"{name}-open" if is_other else name, "color": colour(agent), "size": 8},
                     customdata=[[one["run_id"]] for one in mine], hoverinfo="text",
                     hovertext=[
-                        f"{safe(one['title'])}<br>claimed {brief.ratio(one['claimed_speedup'])}, measured {brief.ratio(one['measured_speedup'])}"
+                        f"{safe(one['title'])}<br>claimed {brief.ratio(one['claimed_speedup'])},"
+                        f" measured {brief.ratio(one['measured_speedup'])}"
                         for one in mine
                     ],
                 )
@@ -330,32 +361,32 @@ def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
     ink = INKS.get(page or "", INK)
     if len(ahead) > 1:
         line = {"color": ink, "width": 1, "dash": "dot"}
-        traces.append(
-            go.Scatter(
-                mode="lines", x=[one.cost for one in ahead], y=[one.share for one in ahead], line=line, hoverinfo="skip", showlegend=False
-            )
-        )
-    for one in found:
-        agent, name = one.row.agent, row_name(one.row.agent, one.row.model, has_model=one.row.is_model).replace("<br>", " ")
+        traces.append(go.Scatter(mode="lines", x=[one.cost for one in ahead], y=[one.share for one in ahead], line=line, hoverinfo="skip"))
+    rows = [one.row for one in found]
+    for place, one in enumerate(sorted(found, key=lambda one: one.cost)):
+        agent, name = one.row.agent, row_name(one.row, rows).replace("<br>", " ")
         sign = "≤ " if one.is_bound else ""
         traces.append(
             go.Scatter(
-                mode="markers+text", x=[one.cost], y=[one.share], text=[name], textposition="middle right", textfont={"size": 12},
+                mode="markers+text", x=[one.cost], y=[one.share], text=[name], textfont={"size": 12}, showlegend=False,
+                textposition=("top center", "bottom center")[place % 2],
                 marker={"symbol": "triangle-left-open" if one.is_bound else symbol(agent), "color": colour(agent), "size": 11},
                 error_y={
                     "type": "data", "symmetric": False, "array": [one.high - one.share], "arrayminus": [one.share - one.low],
                     "color": colour(agent), "thickness": 1.2, "width": 4,
                 },
-                hoverinfo="text", hovertext=[f"{name}<br>{sign}{brief.usd(one.cost)} per run, {one.share:.0%} ({one.low:.0%}–{one.high:.0%})"],
-                showlegend=False,
+                hoverinfo="text",
+                hovertext=[f"{name}<br>{sign}{brief.usd(one.cost)} per run, {one.share:.0%} ({one.low:.0%}–{one.high:.0%})"],
             )
         )  # fmt: skip
     grid = GRIDS.get(page or "", GRID)
     drawn = figure(
         traces, height=330, margin={"l": 4, "r": 24, "t": 16, "b": 4},
-        xaxis=log_axis([one.cost for one in found], Unit.USD) | {"title": {"text": "cost per run (median)"}, "gridcolor": grid, "automargin": True},
+        showlegend=False,
+        xaxis=log_axis([one.cost for one in found], Unit.USD)
+        | {"title": {"text": "cost per run (median)"}, "gridcolor": grid, "automargin": True},
         yaxis={
-            "title": {"text": what}, "tickformat": ",.0%", "range": [-0.04, 1.08], "gridcolor": grid, "zeroline": False, "fixedrange": True,
+            "title": {"text": what}, "tickformat": ",.0%", "range": [-0.1, 1.14], "gridcolor": grid, "zeroline": False, "fixedrange": True,
             "automargin": True,
         },
     )  # fmt: skip

@@ -8,11 +8,11 @@ from typing import Any
 
 from schemas.unit_names import Unit
 
-_TIMES = (
+_TIMES: tuple[tuple[float, str], ...] = (
     (1, "1ms"), (10, "10ms"), (100, "0.1s"), (1_000, "1s"), (10_000, "10s"), (60_000, "1m"), (600_000, "10m"), (3_600_000, "1h"),
     (36_000_000, "10h"), (360_000_000, "100h"),
 )  # fmt: skip
-_FEW_TIMES = (
+_FEW_TIMES: tuple[tuple[float, str], ...] = (
     (1_000, "1s"), (2_000, "2s"), (5_000, "5s"), (10_000, "10s"), (20_000, "20s"), (30_000, "30s"), (60_000, "1m"), (120_000, "2m"),
     (300_000, "5m"), (600_000, "10m"), (1_200_000, "20m"), (1_800_000, "30m"), (3_600_000, "1h"), (7_200_000, "2h"), (18_000_000, "5h"),
     (36_000_000, "10h"),
@@ -27,7 +27,7 @@ def log_axis(values: Sequence[float], unit: Unit, *, narrow: bool = False) -> di
     first, last = math.log10(low) - pad, math.log10(high) + pad
     span = last - first
     if unit is Unit.MILLISECONDS:
-        ticks = [(at, word) for at, word in (_TIMES if span > 1.6 else _FEW_TIMES)]
+        ticks = list(_TIMES if span > 1.6 else _FEW_TIMES)
     else:
         factors = (1,) if span > 2.5 else (1, 2, 5)
         powers = range(math.floor(first), math.ceil(last) + 1)

@@ -17,7 +17,7 @@ from app.charts.palette import OTHER_LOOK, SYMBOLS, Look, Looks, in_legend, name
 from app.text.formatting import exact, human
 from app.text.words.costs import TOKEN_CLASSES, percent
 from schemas.catalogue.columns import GROUPS, RUNS
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, ON_SCREENS, REPORTED, CostMeasure
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -37,7 +37,7 @@ LONGEST_TICK, LONGEST_TITLE = 20, 80
 """The most characters of a title below one of many bars, and in hover text."""
 
 COSTS, TOKENS = {key: axis_of(GROUPS[measure.total]) for key, measure in COST_MEASURES.items()}, axis_of(RUNS["total_tokens"])
-PER_RUN = {REPORTED.key: "cost-models", LIST.key: "list-cost-models"}
+PER_RUN = {BEST.key: "best-cost-models", REPORTED.key: "cost-models", LIST.key: "list-cost-models"}
 """The chart of what runs cost, by measure."""
 
 Row = Mapping[str, Any]
@@ -96,7 +96,7 @@ def cost_models(table: pa.Table, models: Looks, measure: CostMeasure) -> go.Figu
     return figure(traces, barmode="stack", bargap=0.25, xaxis=_run_axis([titles[run_id] for run_id in places]), yaxis=cost)
 
 
-for _measure in (REPORTED, LIST):
+for _measure in ON_SCREENS:
     chart(
         PER_RUN[_measure.key],
         f"{_measure.label} per run, by model",

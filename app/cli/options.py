@@ -281,9 +281,7 @@ def by_option(command: Command) -> Command:
 
 def cost_option(command: Command) -> Command:
     """`--cost`, handed on as `cost`: the key of a measure of cost, empty for the usual one."""
-    listed = (
-        "Count cost as reported by the agents, at list prices, or as best known: reported, else list.  [default: reported; list if none is]"
-    )
+    listed = "Count cost as reported by the agents, at list prices, or as best known: reported, else list.  [default: best]"
     return click.option("--cost", type=Word(tuple(COST_MEASURES)), callback=lambda _ctx, _param, value: value or "", help=listed)(command)
 
 

@@ -22,6 +22,7 @@ from app.queries.usage.blocks import HOURS
 from app.queries.usage.totals import MONDAY, WEEK_STARTS
 from app.queries.usage.totals import Request as UsageRequest
 from app.reports import comparison, cost_report, measured_results, results
+from app.reports import failures as failure_reports
 from app.reports import tasks as task_reports
 from app.reports import usage as usage_reports
 from app.reports.exports import REPORT_RUNS
@@ -86,7 +87,7 @@ class Store:
         return self._location
 
     def runs(self, *, limit: int | None = None, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
-        """The runs, most expensive first. `cost`: reported, list or best (reported, else list); empty for the usual one."""
+        """The runs, most expensive first. `cost`: best (reported, else list), reported or list; empty for best."""
         measure = arguments.one_of("cost", cost, COST_MEASURES)
         return self._answer(filters, lambda store, chosen: results.runs(store, chosen, arguments.rows(limit), measure))
 
@@ -126,9 +127,15 @@ class Store:
         columns, shown = arguments.words("by", by) or ("agent",), arguments.text("value", value)
         return self._answer(filters, lambda store, chosen: task_reports.tasks(store, chosen, columns, shown))
 
-    def failures(self, **filters: Unpack[FilterWords]) -> Table:
-        """Why runs did not complete: causes of the infrastructure and of the agents themselves, with runs and best-known cost."""
-        return self._answer(filters, results.failures)
+    def failures(self, *, by: str = "agent", texts: str = "", **filters: Unpack[FilterWords]) -> Table:
+        """Why runs did not complete: a row per reason with its runs, a column per agent (or `by`), lost time and best-known cost.
+
+        `texts`: a reason, whose error texts are listed instead, with numbers and ids masked.
+        """
+        column, reason = arguments.text("by", by), arguments.text("texts", texts)
+        if reason:
+            return self._answer(filters, lambda store, chosen: failure_reports.texts(store, chosen, reason))
+        return self._answer(filters, lambda store, chosen: failure_reports.failures(store, chosen, column))
 
     def verdicts(
         self,

@@ -46,7 +46,7 @@ _METRICS = f"Figures, one or several with commas between; without it the usual o
 _ZONE = {"type": "string", "default": "UTC", "description": "IANA time zone of days and times."}
 _COST = {
     "enum": [*COST_MEASURES],
-    "description": "Cost as agents report it, at list prices, or as best known (reported, else list). Default: reported, where any is.",
+    "description": "Cost as agents report it, at list prices, or as best known (reported, else list). Default: best.",
 }
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from app.queries.filters.chosen import Filters, where
 from app.queries.filters.registry import COUNTED
 from app.queries.grouping import group
-from app.queries.runs import fetch, model_shares, summary, usage_by
+from app.queries.runs import KNOWN_SUFFIX, fetch, model_shares, summary, usage_by
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, ON_SCREENS, REPORTED, CostMeasure
 from schemas.catalogue.metrics import MODEL_METRICS
@@ -65,15 +65,34 @@ class Groups:
     in_order: bool
 
 
-def usual_measure(facts: Mapping[str, Any]) -> CostMeasure:
-    """What cost is counted by unless somebody chooses: as reported, or at list prices where no run reports any. `facts`: COST_FACTS."""
-    return LIST if facts["unreported_runs"] == facts["runs"] > facts["unlisted_runs"] else REPORTED
+def usual_measure(_facts: Mapping[str, Any]) -> CostMeasure:
+    """What cost is counted by unless somebody chooses: as best known."""
+    return BEST
+
+
+FEWEST_VALUES = 5
+"""Fewest known values on either side of a change in percent, and of a median."""
+
+
+def is_comparable(before: Mapping[str, Any], after: Mapping[str, Any], measure: CostMeasure) -> bool:
+    """Whether the change from one sum of costs to another is a percentage: both of five known costs, and of one kind.
+
+    `before`, `after`: COST_FACTS with their known counts. Sums differ in kind where one has reported costs, list prices or bounds, and the
+    other has none.
+    """
+
+    def kind(facts: Mapping[str, Any]) -> tuple[bool, bool, str | None]:
+        has_list = measure is LIST or (measure is BEST and facts[f"unreported_list_usd{KNOWN_SUFFIX}"] > 0)
+        bounds = {LIST: facts["token_bounds"], BEST: facts["cost_best_bounds"]}.get(measure)
+        return has_list, measure is not LIST and facts[f"cost_usd{KNOWN_SUFFIX}"] > 0, bounds
+
+    least = min(facts[f"{measure.total}{KNOWN_SUFFIX}"] for facts in (before, after))
+    return least >= FEWEST_VALUES and kind(before) == kind(after)
 
 
 def choices(facts: Mapping[str, Any]) -> list[CostMeasure]:
     """The measures that a screen offers: those that have anything to show, the usual one where none has."""
-    told = [measure for measure in ON_SCREENS if facts[measure.lacks] < facts["runs"]]
-    return told or [REPORTED]
+    return [measure for measure in ON_SCREENS if facts[measure.lacks] < facts["runs"]] or [BEST]
 
 
 def groups(

@@ -1,39 +1,73 @@
-"""Why runs did not complete: counted by cause and agent."""
+"""Why runs did not complete: counted by reason, and by what people choose beside it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from app.queries.filters.chosen import Filters, where
+from app.queries.grouping import UTC_ZONE, group
 from app.queries.runs import KNOWN_SUFFIX, fetch
 from ingest.store.database import Store
-from schemas.catalogue.failures import AGENT, CAUSES, INFRASTRUCTURE, UNATTRIBUTED
+from schemas.catalogue.failures import MASKED_SQL, NONE, OTHER, REASONS, WHOSE
 from schemas.catalogue.metrics import RUN_METRICS
 
-_METRICS = ("runs", "never_started_runs", "cost_best_usd", "cost_best_bounds", "duration_ms")
+_COSTS = ("cost_best_usd", "cost_best_bounds")
+_FIGURES = ", ".join(
+    (
+        "count(*) as runs",
+        "count(*) filter (not is_started) as never_started_runs",
+        "median(duration_ms) filter (is_started) as lost_ms",
+        f"count(duration_ms) filter (is_started) as lost_ms{KNOWN_SUFFIX}",
+        *(f"{RUN_METRICS[key].sql} as {key}" for key in _COSTS),
+        f"{RUN_METRICS[_COSTS[0]].known} as {_COSTS[0]}{KNOWN_SUFFIX}",
+        "mode(failure_message order by failure_message) as example",
+    )
+)
 
 
-def failures(store: Store, filters: Filters) -> pa.Table:
-    """Runs that did not complete by who failed, cause and agent, the most frequent first, with one of their most frequent messages."""
-    condition = where(filters)
-    figures = ", ".join(f"{RUN_METRICS[key].sql} as {key}, {RUN_METRICS[key].known} as {key}{KNOWN_SUFFIX}" for key in _METRICS)
+def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_ZONE) -> tuple[pa.Table, pa.Table]:
+    """(one row per reason, one row of all reasons): the largest reason first, unknown reasons last.
+
+    `columns` of a row maps each group of `by` (a word of `app.queries.grouping`) to its number of runs. `runs` did not complete, of them
+    `never_started_runs` before they began; `lost_ms` is the median wall time of the others, in milliseconds.
+    """
+    condition, column = where(filters), group(by, zone=zone)
     sql = f"""
-        select failed_by, failure_cause, agent, {figures}, mode(failure_message order by failure_message) as example
-        from v_runs where {condition.sql} and failure_cause is not null
-        group by failed_by, failure_cause, agent
-        order by list_position(['{INFRASTRUCTURE}', '{AGENT}', '{UNATTRIBUTED}'], failed_by), runs desc, failure_cause, agent"""
-    return fetch(store, sql, condition.parameters)
+        with failed as (select *, ({column.sql})::varchar as g from v_runs where {condition.sql} and reason is not null),
+        counted as (
+            select reason, map_from_entries(list((coalesce(g, ''), n) order by {"g" if column.in_order else "n desc, g"})) as columns
+            from (select reason, g, count(*) as n from failed group by grouping sets ((reason, g), (g)))
+            group by reason
+        )
+        select figures.*, columns
+        from (select reason, whose, {_FIGURES} from failed group by grouping sets ((reason, whose), ())) as figures
+        join counted on counted.reason is not distinct from figures.reason
+        order by figures.reason in ('{NONE}', '{OTHER}'), runs desc, figures.reason"""
+    found = fetch(store, sql, condition.parameters | dict(column.parameters))
+    is_all = pa.array([reason is None for reason in found["reason"].to_pylist()], pa.bool_())
+    return found.filter(pc.invert(is_all)), found.filter(is_all)
+
+
+def texts(store: Store, filters: Filters, reason: str, limit: int | None = None) -> pa.Table:
+    """`reason`, `text` and `runs` of the error texts of a reason, with numbers and ids masked, the most frequent first."""
+    condition = where(filters)
+    sql = f"""
+        select reason, {MASKED_SQL} as text, count(*) as runs from v_runs where {condition.sql} and reason = $reason
+        group by all order by runs desc, text {f"limit {int(limit)}" if limit is not None else ""}"""
+    return fetch(store, sql, condition.parameters | {"reason": reason})
 
 
 def totals(store: Store, filters: Filters) -> dict[str, Any]:
-    """`runs`, `failed`, `unknown_ends` and how many of the failed ones each of INFRASTRUCTURE, AGENT and UNATTRIBUTED did fail."""
+    """`runs`, `failed`, `never_started`, `unknown_ends`, and how many of the failed ones are each of WHOSE (a key for each)."""
     condition = where(filters)
-    counted = ", ".join(f"count(*) filter (failed_by = '{by}') as {by}" for by in (INFRASTRUCTURE, AGENT, UNATTRIBUTED))
+    counted = ", ".join(f"count(*) filter (whose = '{key}') as \"{key}\"" for key in WHOSE)
     sql = f"""
-        select count(*) as runs, count(failure_cause) as failed, {counted},
-               count(*) filter (failure_cause is null and is_completed is null) as unknown_ends
+        select count(*) as runs, count(reason) as failed, {counted},
+               count(*) filter (reason is not null and not is_started) as never_started,
+               count(*) filter (reason is null and is_completed is null) as unknown_ends
         from v_runs where {condition.sql}"""
     row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
     return row
@@ -43,6 +77,6 @@ def never_started_because(store: Store, filters: Filters) -> list[tuple[str, int
     """Why runs never started, in words, with the number of runs, the most frequent first. Raises StoreError."""
     condition = where(filters)
     sql = f"""
-        select failure_cause, count(*) as runs from v_runs
-        where {condition.sql} and not is_started and failure_cause is not null group by all order by runs desc, failure_cause"""
-    return [(CAUSES[row["failure_cause"]].label, row["runs"]) for row in fetch(store, sql, condition.parameters).to_pylist()]
+        select reason, count(*) as runs from v_runs where {condition.sql} and not is_started and reason is not null
+        group by all order by runs desc, reason"""
+    return [(REASONS[row["reason"]].label, row["runs"]) for row in fetch(store, sql, condition.parameters).to_pylist()]

@@ -18,7 +18,8 @@ _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_
 _OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"
 _OF_VERDICT = (
     "format", "benchmark", "metric", "statistic", "unit", "measured_scope", "measured_baseline", "measured_reference",
-    "measured_candidate", "measured_speedup", "measured_low", "measured_high", "verdict", "measured_class", "measured_vs_reference", "reference_verdict",
+    "measured_candidate", "measured_speedup", "measured_low", "measured_high", "verdict", "measured_class",
+    "measured_vs_reference", "reference_verdict",
     "hard", "hard_published", "target", "quadrant", "failure", "failure_detail", "not_comparable", "warnings", "is_single_run",
     "values_measured", "values_comparable", "scope_differs", "claim_verdict", "overclaim_factor", "measurement_source_id",
 )  # fmt: skip
@@ -241,8 +242,9 @@ def of_run(store: Store, run_id: str) -> pa.Table:
         select * exclude (is_comparable, is_primary)
         from (
             select
-                base, benchmark, metric, statistic, unit, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict, format,
-                max(measured_at) as measured_at, min(sources.name) as source_name, count(distinct source_id) as files,
+                base, benchmark, metric, statistic, unit, better, scope, base_value, candidate_value, ratio, ratio_low, ratio_high, verdict,
+                format, max(n) as n, max(base_n) as base_n, max(measured_at) as measured_at, min(sources.name) as source_name,
+                count(distinct source_id) as files,
                 nullif(concat_ws(
                     '; ', failure_detail, nullif(array_to_string(reasons, '; '), ''), nullif(array_to_string(warnings, '; '), '')
                 ), '') as why,

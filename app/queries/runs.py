@@ -39,7 +39,7 @@ RUN_COLUMNS = listed(
     "experiment", "session_id", "started_at", "ended_at",
     "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason",
     "record_kind", "tokens_basis", "score",
-    "failure_cause", "failed_by", "failure_message", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
+    "reason", "whose", "failure_message", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
 )  # fmt: skip
 """What a list of runs holds: every figure, no long text."""
@@ -214,6 +214,11 @@ def excluded(store: Store, filters: Filters) -> int:
         return 0
     condition = where(filters.with_values(EXCLUDED, ["only"]))
     return int(fetch(store, f"select count(*) as runs from v_runs where {condition.sql}", condition.parameters)["runs"][0].as_py())
+
+
+def of_task(store: Store, task_key: str) -> int:
+    """How many runs there are of one task, whatever the filters."""
+    return int(fetch(store, "select count(*) as runs from v_runs where task_key = $task", {"task": task_key})["runs"][0].as_py())
 
 
 def ids(store: Store, filters: Filters) -> list[str]:

@@ -15,7 +15,7 @@ from ingest.store.database import Store
 VALUES = ("outcome", "measured", "claimed", "cost", "duration")
 """What cells can show."""
 
-_LIMITS = "failure_cause in ('limit', 'max_turns', 'max_budget')"
+_LIMITS = "reason in ('limit', 'max_turns', 'max_budget')"
 _OF = {
     "outcome": "case when count(is_completed) > 0 then count(*) filter (is_completed) / count(is_completed) end",
     "measured": "median(measured_speedup)",

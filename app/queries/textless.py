@@ -20,7 +20,7 @@ from app.queries.search import note_found
 from ingest.store.database import Store
 from ingest.store.opening.tables import VIEWS, view_sql
 from ingest.store.statements import run, sql_of
-from schemas.catalogue.failures import STAND_IN_SQL
+from schemas.catalogue.failures import ERROR_SQL, STAND_IN_SQL, TOLD_SQL
 
 
 class ExportedStore(Store):
@@ -59,6 +59,9 @@ def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection
     connection.register("rules_given", pa.table({"rule": strings(list(meanings)), "meaning": strings(list(meanings.values()))}))
     connection.execute("create or replace temp table summary_rules as from rules_given")
     connection.unregister("rules_given")
-    run(connection, sql_of("reading/textless").replace("$stand_in", STAND_IN_SQL))
+    sql = sql_of("reading/textless")
+    for name, text in (("$stand_in", STAND_IN_SQL), ("$error_text", ERROR_SQL), ("$error_told", TOLD_SQL)):
+        sql = sql.replace(name, text)
+    run(connection, sql)
     for view in VIEWS:  # the same views, over those that stand in
         run(connection, view_sql(view).split("\ncomment on ")[0].replace("create or replace view", "create or replace temp view"))

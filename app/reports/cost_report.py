@@ -37,7 +37,7 @@ from app.text.untold import untold_groups_note, untold_note
 from app.text.words import measures as measure_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure, with_their_bounds
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.text import plural
 from schemas.unit_names import Unit
@@ -226,7 +226,7 @@ def report(store: Store, request: Request) -> Report:
         measure = COST_MEASURES[request.cost] if request.cost else usual_measure(row)
         asked = replace(request.first, measure=measure)
         first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
-        told = [name for key in metrics for name in (key, f"{key}{KNOWN_SUFFIX}")]
+        told = [name for key in metrics if RUN_METRICS[key].unit is not Unit.TEXT for name in (key, f"{key}{KNOWN_SUFFIX}")]
         listed = totals.select([*told, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
         sections = (
             Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
@@ -249,8 +249,8 @@ def report(store: Store, request: Request) -> Report:
 
 
 def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
-    """The figures, each once, after the number of runs: without it no figure says what it rests on."""
-    return tuple(dict.fromkeys(("runs", *metrics)))
+    """The figures, each once, after the number of runs, and the bounds of the costs: without these no figure says what it rests on."""
+    return with_their_bounds(("runs", "never_started_runs", *metrics))
 
 
 def grouped(
@@ -272,20 +272,18 @@ def _groups(store: Store, request: Request, measure: CostMeasure) -> Section:
         )
     )
     answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
-    shown = () if request.metrics else (*request.by, *_shown_of_groups(measure))
+    shown = (*request.by, *(dict.fromkeys(("runs", *request.metrics)) if request.metrics else _shown_of_groups(measure)))
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
-    silent = untold_groups_note(answer.table, answer.table.column_names if request.metrics else shown, GROUPS)
+    silent = untold_groups_note(answer.table, shown, GROUPS)
     note = " ".join(filter(None, (OF_MODELS if "model" in request.by else "", silent)))
     return Section("groups", f"By {names}", replace(answer, shown=shown, note=silent), note)
 
 
 def _shown_of_groups(measure: CostMeasure) -> tuple[str, ...]:
-    """By list prices, the bounds among them stand beside the sum, and the difference from what is reported gives way."""
+    """By another cost than the reported one, the difference from what is reported gives way."""
     if measure is REPORTED:
         return GROUPS_SHOWN
-    found = [key for key in measure.among(GROUPS_SHOWN) if key not in ("cost_delta_usd", "cost_compared_usd")]
-    found.insert(found.index(measure.total) + 1, measure_words.bounded_by(measure)[0])
-    return tuple(found)
+    return tuple(key for key in measure.among(GROUPS_SHOWN) if key not in ("cost_delta_usd", "cost_compared_usd"))
 
 
 def _what_if(store: Store, request: Request) -> tuple[Section, ...]:

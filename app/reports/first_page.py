@@ -13,7 +13,7 @@ from typing import Any
 
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
-from app.queries.cost import COST_FACTS, model_costs
+from app.queries.cost import COST_FACTS, is_comparable, model_costs
 from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE
 from app.queries.runs import KNOWN_SUFFIX
@@ -41,7 +41,7 @@ CHANGE = "Change vs. previous period"
 METRICS = (*COST_FACTS, "completed", "error_rate", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs")
 MEASURED = (
     "runs_measured", "runs_compared", "runs_faster", "runs_same", "runs_slower", "runs_failed", "cost_per_faster_usd",
-    "cost_per_faster_compared_usd",
+    "cost_per_faster_compared_usd", "cost_best_bounds",
 )  # fmt: skip
 """Figures of what was measured, for programs."""
 
@@ -194,9 +194,10 @@ class FirstPage:
 
     @property
     def change_share(self) -> Decimal | None:
-        """The same as a share of the cost before; None where that is unknown or nothing."""
+        """The same as a share of the cost before; None where the sums do not compare (`is_comparable`) or there was none."""
         then = self.earlier[self.measure.total] if self.earlier else None
-        return None if self.change_usd is None or not then else self.change_usd / then
+        is_share = self.earlier is not None and is_comparable(self.earlier, self.totals, self.measure)
+        return self.change_usd / then if self.change_usd is not None and then and is_share else None
 
     @property
     def budget(self) -> Verdict | None:
@@ -233,7 +234,8 @@ class FirstPage:
         if self.before is None or self.earlier is None or not self.earlier["runs"]:
             return "no runs before", f"in {self.before.words(self.zone)}" if self.before else ""
         cost = self.earlier[self.measure.total]
-        then = f"{self.before.words(self.zone)}: {human(cost, Unit.USD)}, {plural(self.earlier['runs'], 'run')}"
+        sign = measure_words.bound_sign(self.earlier, self.measure.total)
+        then = f"{self.before.words(self.zone)}: {sign}{human(cost, Unit.USD)}, {plural(self.earlier['runs'], 'run')}"
         if self.change_usd is None:
             return UNKNOWN_NAME, then
         share = f" ({signed(self.change_share, Unit.SHARE)})" if self.change_share is not None else ""
@@ -257,7 +259,7 @@ def first_page(
     """
     period, measure = period_of(filters, covers, made_at, zone), request.measure
     before = period.before()
-    earlier = run_queries.summary(store, before.filters(filters), (), ("runs", measure.total)).to_pylist()[0] if before else None
+    earlier = run_queries.summary(store, before.filters(filters), (), METRICS).to_pylist()[0] if before else None
     cost = totals[measure.total]
     basis = Basis(totals, covers, filters, measure)
     return FirstPage(
@@ -282,8 +284,8 @@ def _measured_figures(row: Row) -> list[Figure]:
     """What was measured beside what was claimed, and what a speedup cost that a benchmark verified."""
     faster, cost, compared = row["runs_faster"], row["cost_per_faster_usd"], row["runs_compared"]
     measured = f"{plural(row['runs_measured'], 'run')} measured, {compared:,} against a comparable baseline"
-    per = cost_per(cost, row["cost_usd"], faster, compared)
-    known = known_of(int(row[f"cost_usd{KNOWN_SUFFIX}"]), int(row["runs"]))
+    per = cost_per(cost, row["cost_best_usd"], faster, compared, row["cost_best_bounds"])
+    known = known_of(int(row[f"cost_per_faster_usd{KNOWN_SUFFIX}"]), int(row["runs"] - row["never_started_runs"]))
     return [
         Figure("Measured faster", human(faster, Unit.COUNT), faster, Unit.COUNT, measured),
         Figure("Cost per verified speedup", per, per if cost is None else cost, Unit.USD, f"{known} runs" if known else ""),

@@ -24,9 +24,9 @@ VERDICTS_SHOWN = (
 )  # fmt: skip
 GROUPS_SHOWN = (
     "runs", "runs_measured", "runs_faster", "runs_same", "runs_slower", "cost_per_faster", "runs_compared",
-    "cost_per_faster_compared", "cost_list_per_faster", "runs_failed",
+    "cost_per_faster_compared", "runs_failed",
     "runs_not_comparable", "runs_reached", "cost_per_reached", "pairs", "claimed_over_measured", "wrong_sign_share", "kept_share",
-    "cost_usd",
+    "cost_best_usd",
 )  # fmt: skip
 MEASUREMENTS_SHOWN = (
     "source_name", "variant", "metric", "statistic", "value", "unit", "benchmark", "joined_run_id", "n", "format", "agent", "commit_full",
@@ -76,19 +76,18 @@ def groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZO
 def with_costs(table: pa.Table) -> pa.Table:
     """The table with costs per verified speedup and per reference reached in words, `none for $7.79` where there is none."""
     rows = table.to_pylist()
-    for key, (count, cost, of_runs) in _COSTS.items():
-        words = [cost_per(row[f"{key}_usd"], row[cost], row[count], row[of_runs]) for row in rows]
+    for key, (count, cost, bounds, of_runs) in _COSTS.items():
+        words = [cost_per(row[f"{key}_usd"], row[cost], row[count], row[of_runs], row[bounds]) for row in rows]
         table = table.append_column(key, pa.array(words, pa.string()))
     return table
 
 
 _COSTS = {
-    "cost_per_faster": ("runs_faster", "cost_usd", "runs_compared"),
-    "cost_per_faster_compared": ("runs_faster", "cost_compared_runs_usd", "runs_compared"),
-    "cost_list_per_faster": ("runs_faster", "cost_list_usd", "runs_compared"),
-    "cost_per_reached": ("runs_reached", "cost_usd", "runs_measured"),
+    "cost_per_faster": ("runs_faster", "cost_best_usd", "cost_best_bounds", "runs_compared"),
+    "cost_per_faster_compared": ("runs_faster", "cost_compared_runs_usd", "cost_compared_runs_bounds", "runs_compared"),
+    "cost_per_reached": ("runs_reached", "cost_best_usd", "cost_best_bounds", "runs_measured"),
 }
-"""Column in words → (runs that count, cost of all, runs that were judged)."""
+"""Column in words → (runs that count, cost of all, its bounds, runs that were judged)."""
 
 
 def published(store: Store) -> Answer:

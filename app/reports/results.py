@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries import claims as claim_queries
-from app.queries import failures as failure_queries
 from app.queries import runs as run_queries
 from app.queries.cost import COST_FACTS, usual_measure
 from app.queries.filters.chosen import Filters
@@ -18,9 +17,8 @@ from app.text.untold import untold_note
 from app.text.words import measures as measure_words
 from app.text.words.claims import hidden_words
 from ingest.store.database import Store
-from schemas.catalogue.columns import CLAIMS, FAILURES, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
+from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
-from schemas.catalogue.failures import AGENT, INFRASTRUCTURE, UNATTRIBUTED
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MODEL_METRICS
 from schemas.errors import UsageError
@@ -179,25 +177,6 @@ def findings(store: Store, filters: Filters, severities: Sequence[str], rules: S
     cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
     what = f"{cut}{plural(found, 'finding')} in {plural(runs, 'run')}"
     return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN, of=FINDINGS, available=found)
-
-
-FAILURES_SHOWN = ("failed_by", "failure_cause", "agent", "runs", "never_started_runs", "cost_best_usd", "duration_ms", "example")
-
-
-def failures(store: Store, filters: Filters) -> Answer:
-    """Why runs did not complete, by cause and agent."""
-    with read_transaction(store) as transaction:
-        chosen = transaction.searched(filters)
-        table, facts = failure_queries.failures(transaction, chosen), failure_queries.totals(transaction, chosen)
-    what = f"{facts['failed']:,} of {plural(facts['runs'], 'run')} did not complete"
-    parts = [f"{facts[by]:,} by {words}" for by, words in _FAILED_BY.items() if facts[by]]
-    ends = facts["unknown_ends"]
-    note = f"Of {plural(ends, 'run')} it is not known how {'it' if ends == 1 else 'they'} ended." if ends else ""
-    about = heading(f"{what}{': ' if parts else ''}{', '.join(parts)}", store.location, filters)
-    return Answer(table, about, FAILURES_SHOWN, of=FAILURES, kept=FAILURES_SHOWN[:4], note=note)
-
-
-_FAILED_BY = {INFRASTRUCTURE: "the infrastructure", AGENT: "the agent itself", UNATTRIBUTED: "an unknown cause"}
 
 
 def _check_rules(store: Store, chosen: Sequence[str]) -> None:

@@ -36,7 +36,7 @@ from ingest.store.history.undo import Undone, undo
 from ingest.store.opening.own_files import is_path
 from ingest.system.command_lines import DEFAULT_STORE, command_line
 from ingest.system.locations import without_secrets
-from schemas.errors import StoreBusy, StoreError, TachographError, UsageError
+from schemas.errors import StoreBusy, StoreError, StoreMissing, UsageError
 
 WAIT_SECONDS = 10.0
 """How long a screen waits for a store that another process writes: a reader at a screen loses patience before a script does."""
@@ -66,6 +66,8 @@ T = TypeVar("T")
 
 State = tuple[str, tuple[int, ...]]
 """Where a store is, and marks of its files that change with every write."""
+
+_CONTENTS = "contents"
 
 _current: ContextVar[ReadTransaction | None] = ContextVar("current", default=None)
 
@@ -182,11 +184,17 @@ def _answer(
 
 
 def contents() -> screen_queries.Contents:
-    """What the store holds, in numbers; nothing where it cannot be read, of which the screen itself tells."""
+    """What the store holds, in numbers, as it was when it was last free; the screen itself tells why it cannot be read."""
+    of = store(wait_seconds=0)
     try:
-        return ask(screen_queries.contents)
-    except TachographError:
+        with read_transaction(of) as transaction:
+            found: screen_queries.Contents = _answer(_state(of), "contents", (), {}, screen_queries.contents, transaction)
+    except StoreMissing:
         return screen_queries.Contents(0, 0, 0, 0, 0)
+    except StoreError:
+        return st.session_state.get(_CONTENTS) or screen_queries.Contents(2, 1, 1, 1, 1)
+    st.session_state[_CONTENTS] = found
+    return found
 
 
 def count(filters: Filters) -> int:

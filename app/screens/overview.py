@@ -11,7 +11,7 @@ from app.queries import failures
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import html_parts
-from app.text.agent_table import agent_table, few_runs_row
+from app.text.agent_table import agent_table, runs_table
 from app.text.sentences import overview as sentences
 from schemas.unit_names import Unit
 
@@ -57,12 +57,16 @@ def three_charts() -> None:
             widgets.titled(
                 sentences.claims_title(total), about, charts.strips(charts.claim_strips(drawn, points), Unit.RATIO, page), "agents-claims"
             )
+        elif points:
+            about = f"{measure.label} per turn of each run, log scale; bar: median"
+            widgets.titled(
+                "No run claims a speedup", about, charts.strips(charts.turn_strips(drawn, points), Unit.USD, page), "agents-turns"
+            )
     what, standings = charts.standings(drawn)
     if len(standings) > 2:
-        about = f"Median cost of a run against the share of {what}, with its 95 % interval. Hollow: an upper bound, not ranked."
-        ahead = [one.row for one in standings if one.is_ahead]
-        title = sentences.ahead_title(ahead, rows) if ahead else "What a run costs, and how many succeed"
-        widgets.titled(title, about, charts.pareto(what, standings, page), "agents-pareto")
+        about = f"Median cost of a run against the share of {what}, with its 95 % interval. Dotted: no other is both cheaper and better."
+        about += " Hollow: an upper bound, not ranked." if any(one.is_bound for one in standings) else ""
+        widgets.titled("What a run costs, and how many succeed", about, charts.pareto(what, standings, page), "agents-pareto")
 
 
 def before_you_quote() -> None:
@@ -81,10 +85,10 @@ def few_runs() -> None:
     """A handful of runs of one agent: bars of each run side by side, then the runs as a table."""
     widgets.heading(sentences.few_runs(rows, measure), missing=False)
     runs = sorted(points, key=lambda run: -float(run["cost_usd"] or 0))
-    drawn = charts.panels(runs, sentences.panel_titles(rows), agents[0].agent, page)
-    widgets.plotted(drawn, "few-runs", "Cost, wall time and claimed speedup of each run")
-    head = [("", "Run"), ("", "Outcome"), ("r", "Turns"), ("r", "Output tokens"), ("r", "Cost per turn"), ("", "Claims in its summary")]
-    st.html(html_parts.table(head, [("", few_runs_row(run, filters)) for run in runs], kind="t-grid"))
+    with st.container(key="wide"):
+        drawn = charts.panels(runs, sentences.panel_titles(rows), agents[0].agent, page)
+        widgets.plotted(drawn, "few-runs", "Cost, wall time and claimed speedup of each run")
+    st.html(runs_table(runs, filters))
     if not total.runs_measured and total.claimed.known:
         st.markdown(f"Add benchmark results to see what the claims are worth: `{cache.command('ingest results/')}`")
 

@@ -27,16 +27,25 @@ HEAD = (
 )
 
 
+_UNMEASURED = muted(brief.NOT_MEASURED)
+
+
 def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
-    """Rows of agents and models (`app.queries.agents.shown_rows`), for a wide page and for a phone, with the legend of their bars."""
-    body = [("m" if row.is_model else "", _cells(row, rows, filters)) for row in rows]
+    """Rows of agents and models (`app.queries.agents.shown_rows`), for a wide page and for a phone, with the legend of their bars.
+
+    Columns that no row has a value for are left out.
+    """
+    cells = [_cells(row, rows, filters) for row in rows]
+    used = [place for place in range(len(HEAD)) if any(row[place] not in (brief.NO_VALUE, _UNMEASURED) for row in cells)]
+    body = [("m" if row.is_model else "", [own[place] for place in used]) for row, own in zip(rows, cells, strict=True)]
     cards = "".join(_card(row, rows, filters) for row in rows if not row.is_model)
     agents = [row for row in rows if not row.is_model]
     outcomes = [(kind, label) for kind, label in html_parts.OUTCOMES.items() if any(getattr(row, kind) for row in agents)]
     counts = [_measured_counts(row) for row in agents]
     classes = [(kind, label) for kind, label in html_parts.MEASURED.items() if any(of[kind] for of in counts)]
     legend = html_parts.legend(("Outcome", outcomes), ("Measured", classes))
-    return f'<div class="t-wide">{html_parts.table(HEAD, body)}{legend}</div><div class="t-phone">{cards}{legend}</div>'
+    table = html_parts.table([HEAD[place] for place in used], body)
+    return f'<div class="t-wide">{table}{legend}</div><div class="t-phone">{cards}{legend}</div>'
 
 
 def _cells(row: AgentFigures, rows: Sequence[AgentFigures], filters: Filters) -> list[str]:
@@ -126,17 +135,23 @@ def _card(row: AgentFigures, rows: Sequence[AgentFigures], filters: Filters) -> 
     )
 
 
-def few_runs_row(run: Mapping[str, Any], filters: Filters) -> list[str]:
-    """The cells of a run in a short list: title with its link, outcome, turns, output tokens, cost per turn, claim."""
-    claim = "no number"
-    if run["claimed_speedup"] is not None:
-        about = ", ".join(words for words in (SCOPES.get(run["claimed_scope"] or ""), EVIDENCE.get(run["claimed_evidence"] or "")) if words)
-        claim = f"{brief.ratio(run['claimed_speedup'])}{f', {about}' if about else ''}"
-    return [
-        anchor(html_parts.link("run", filters, run=run["run_id"]), html_parts.text(run["title"]), kind="t-link"),
-        html_parts.text((run["outcome"] or "unknown").replace("_", " ")),
-        brief.NO_VALUE if run["num_turns"] is None else f"{run['num_turns']:,}",
-        brief.NO_VALUE if run["output_tokens"] is None else f"{run['output_tokens']:,}",
-        brief.NO_VALUE if run["per_turn_usd"] is None else brief.usd(run["per_turn_usd"], run["bound"]),
-        muted(claim),
-    ]
+def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
+    """A few runs with turns, tokens, cost per turn and claim; on a phone a card for each, which has its cost and time too."""
+    head = (("", "Run"), ("", "Outcome"), ("r", "Turns"), ("r", "Output tokens"), ("r", "Cost per turn"), ("", "Claims in its summary"))
+    rows, cards = [], []
+    for run in runs:
+        claim = "no number"
+        if run["claimed_speedup"] is not None:
+            about = [SCOPES.get(run["claimed_scope"] or ""), EVIDENCE.get(run["claimed_evidence"] or "")]
+            claim = ", ".join([brief.ratio(run["claimed_speedup"]), *filter(None, about)])
+        title = anchor(html_parts.link("run", filters, run=run["run_id"]), html_parts.text(run["title"]), kind="t-link")
+        outcome = html_parts.text((run["outcome"] or "unknown").replace("_", " "))
+        turns, tokens = (brief.NO_VALUE if run[key] is None else f"{run[key]:,}" for key in ("num_turns", "output_tokens"))
+        per_turn = brief.NO_VALUE if run["per_turn_usd"] is None else brief.usd(run["per_turn_usd"], run["bound"])
+        rows.append(("", [title, outcome, turns, tokens, per_turn, muted(claim)]))
+        cost = muted(brief.NOT_RECORDED) if run["cost_usd"] is None else brief.usd(run["cost_usd"], run["bound"])
+        wall = muted(brief.NOT_RECORDED) if run["duration_ms"] is None else brief.duration(run["duration_ms"])
+        lines = {"Outcome": outcome, "Cost": cost, "Wall time": wall, "Turns": turns, "Claim": muted(claim)}
+        told = "".join(f'<div class="row"><span>{name}</span><span>{value}</span></div>' for name, value in lines.items())
+        cards.append(f'<div class="t-card">{title}{told}</div>')
+    return f'<div class="t-wide">{html_parts.table(head, rows, kind="t-grid")}</div><div class="t-phone">{"".join(cards)}</div>'

@@ -12,7 +12,7 @@ from typing import Any
 from app.queries.sentences import sentence_span
 from app.text.highlights import Mark
 from app.text.presentation import plain
-from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, evidence_words, expectation, statement
+from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, EVIDENCE_NAMES, claim_title, expectation, statement
 from schemas.text import visible
 
 Row = Mapping[str, Any]
@@ -35,7 +35,7 @@ SEVERITIES = {
     "info": (":blue[:material/info:]", "Info"),
 }
 
-_LEGEND = "display:flex;flex-wrap:wrap;gap:0.35rem 1.1rem;font-size:0.9em;margin:0"
+_LEGEND = "display:flex;flex-wrap:wrap;gap:0.35rem 1.1rem;font-size:0.87em;margin:0 0 0.5rem"
 _LIST = "display:grid;grid-template-columns:max-content minmax(0,1fr);gap:0.35rem 1.25rem;margin:0;padding:0;overflow-wrap:anywhere"
 
 
@@ -70,8 +70,9 @@ def legend_html(claims: Sequence[Row]) -> str:
     """What the marks of a summary mean, strongest evidence first, and how many there are of each; empty where there is none."""
     looks = [_look(row) for row in claims]
     meanings = EVIDENCE_MEANINGS | {QUALITATIVE: "claims without a number"}
+    named = EVIDENCE_NAMES | {QUALITATIVE: "no number"}
     entries = [
-        f'<span><mark style="{mark_style(look)}">{evidence_words(look)}</mark> {looks.count(look):,} · {html.escape(meaning)}</span>'
+        f'<span title="{html.escape(meaning)}"><mark style="{mark_style(look)}">{named[look]}</mark> {looks.count(look):,}</span>'
         for look, meaning in meanings.items()
         if look in looks
     ]

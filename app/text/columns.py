@@ -20,9 +20,10 @@ from app.text.words.measured import NAMES as VERDICT_WORDS
 from app.text.words.measured import VERDICT_COLUMNS
 from app.text.words.measures import bound_sign
 from schemas.agents import AGENTS
-from schemas.catalogue.cost_measures import BOUNDS
+from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
+from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.catalogue.usage import LOWER_BOUNDS, USAGE_DIMENSIONS, WHOLE_RUNS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import visible
@@ -36,6 +37,10 @@ CAUSE_COLUMNS = ("cost_cause", "causes", "cause")
 
 EVIDENCE_COLUMNS = ("evidence", "claimed_evidence")
 """Columns of the evidence of a claim, likewise."""
+
+
+REASON_COLUMNS = ("reason", "failure")
+"""Columns of the reason of a failure, likewise."""
 
 
 def cause_words(keys: str) -> str:
@@ -92,6 +97,8 @@ class Column:
         value = row[self.name]
         if value is None and self.is_name:
             return UNKNOWN_NAME
+        if value is None and self.name in _TOTALS and (row.get("runs") or 0) > (row.get("never_started_runs") or 0):
+            return NOT_RECORDED
         if isinstance(value, list):
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
@@ -108,6 +115,10 @@ class Column:
             return evidence_words(value, row.get("kind") or "quantified")
         if self.name in VERDICT_COLUMNS:
             return VERDICT_WORDS.get(value, value)
+        if self.name in REASON_COLUMNS:
+            return REASONS[value].label if value in REASONS else value
+        if self.name == "whose":
+            return WHOSE.get(value, value)
         return agent_name(value) if self.name == "agent" else value
 
     def exact(self, row: Mapping[str, Any]) -> str:
@@ -124,7 +135,11 @@ class Column:
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""
         known, of = row.get(self.known or ""), next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
-        return f"{known:,} of {of:,}" if known and of and known < of else ""
+        least = of
+        if of and self.name in GROUP_COSTS:
+            of -= row.get("never_started_runs") or 0
+            least = NEARLY_ALL * of
+        return f"{known:,} of {of:,}" if known and of and least and known < least else ""
 
 
 def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
@@ -133,6 +148,10 @@ def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
     return [_column(field, of, notes) for field in table.schema if field.name not in notes]
 
 
+NOT_RECORDED = "not recorded"
+"""The cost of a group whose runs started, and of none of which a cost is known."""
+
+_TOTALS = {measure.total for measure in COST_MEASURES.values()}
 NEVER_STARTED = "never started"
 """What the outcome of a run adds that did no work."""
 

@@ -97,7 +97,7 @@ def verdict_cards(row: Mapping[str, Any]) -> list[Card]:
     """What was measured, from VERDICT_METRICS of all runs: what became of each measured run, and what a verified speedup cost."""
     counts = [VERDICT_METRICS[key] for key in VERDICT_CARDS]
     per = VERDICT_METRICS["cost_per_faster_usd"]
-    cost = cost_per(row[per.key], row["cost_usd"], row["runs_faster"], row["runs_compared"])
+    cost = cost_per(row[per.key], row["cost_best_usd"], row["runs_faster"], row["runs_compared"])
     known = known_of(int(row["cost_usd_known"]), int(row["runs"]))
     note = f"{known} runs" if known else ""
     return [*(Card(one.label, human(row[one.key], one.unit), one.meaning) for one in counts), Card(per.label, cost, per.meaning, note)]
@@ -116,10 +116,12 @@ def run_cards(run: Mapping[str, Any]) -> list[Card]:
     by_list = (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
     first = RUN_CARDS.index(REPORTED.column)
     figures = [RUNS[key] for key in (*RUN_CARDS[:first], *by_list, *RUN_CARDS[first:])]
-    return [Card(one.label, bound_sign(run, one.key) + human(run[one.key], one.unit), one.meaning, _note(run, one.key)) for one in figures]
+    return [
+        Card(one.label, bound_sign(run, one.key) + human(run[one.key], one.unit), one.meaning, run_note(run, one.key)) for one in figures
+    ]
 
 
-def _note(run: Mapping[str, Any], key: str) -> str:
+def run_note(run: Mapping[str, Any], key: str) -> str:
     """What an agent does not tell, and where a record continues earlier ones: then its cost is a part of what it logs."""
     if run[key] is None and key in untold(run["agent"]):
         return f"not reported by {agent_name(run['agent'])}"
@@ -154,7 +156,7 @@ def record_rows(records: pa.Table) -> pa.Table:
     return records.set_column(records.column_names.index("gives"), "gives", pa.array(gives, pa.string()))
 
 
-_GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files of the patch", "models": "model"}
+_GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files of the patch", "patch": "patch", "models": "model"}
 """What a record gives that is no column of a list of runs, or several → its words."""
 
 

@@ -37,8 +37,8 @@ REASONS = Listing(catalogue.UNCOMPARED, ("verdict", "reason", "runs"))
 COSTS = Listing(
     catalogue.VERDICT_GROUPS,
     (
-        "agent", "model", "cost_per_faster", "cost_per_faster_compared", "cost_list_per_faster", "runs_faster", "runs_compared", "runs",
-        "runs_reached", "cost_per_reached", "cost_usd", "cost_compared_runs_usd", "cost_list_usd",
+        "agent", "model", "cost_per_faster", "cost_per_faster_compared", "runs_faster", "runs_compared", "runs",
+        "runs_reached", "cost_per_reached", "cost_best_usd", "cost_compared_runs_usd",
     ),
 )  # fmt: skip
 """Cost per verified speedup over all runs of a group, and over those that were compared with a baseline."""

@@ -11,7 +11,7 @@ from ingest.documents.document import Document
 from ingest.sources.files import Unreadable
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.response import ResponseCopyRow
-from schemas.rows.run import ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.rows.run import ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
 
 
 class Subagent(NamedTuple):
@@ -29,6 +29,15 @@ class Process(NamedTuple):
 
     duration_ms: int | None = None
     ended_by: str | None = None
+
+
+class PatchText(NamedTuple):
+    """A patch as it is kept. `bytes`: size of the whole patch. `is_cut`: `text` is only its beginning."""
+
+    file_name: str
+    bytes: int
+    is_cut: bool
+    text: str
 
 
 class Context(NamedTuple):
@@ -73,6 +82,8 @@ class Context(NamedTuple):
     """(tool, calls, errors), sorted by tool."""
     patch_changes: tuple[tuple[str, int, int], ...] = ()
     """(path, insertions, deletions) of the patch beside the record."""
+    patch: PatchText | None = None
+    """The patch itself."""
     model: str | None = None
     """The model that the harness started the agent with: that of a log which does not name its own."""
     name: str = ""
@@ -93,6 +104,13 @@ CONTEXT_COLUMNS = Context._fields[: Context._fields.index("tool_calls")]
 """The columns of `runs` that come from the surroundings of the record and not from the record."""
 
 
+def patch_rows(run_id: str, context: Context) -> dict[str, tuple[Any, ...]]:
+    """The rows of `patch_files` and `patches` of a run."""
+    changes = (PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
+    text = (PatchRow.unchecked(run_id=run_id, **context.patch._asdict()),) if context.patch else ()
+    return {"patch_files": tuple(changes), "patches": text}
+
+
 class Rows(NamedTuple):
     """All rows of one record.
 
@@ -103,6 +121,7 @@ class Rows(NamedTuple):
     model_usage: tuple[ModelUsageRow, ...] = ()
     tool_calls: tuple[ToolCallRow, ...] = ()
     patch_files: tuple[PatchFileRow, ...] = ()
+    patches: tuple[PatchRow, ...] = ()
     claims: tuple[tuple[Any, ...], ...] = ()
     file_changes: tuple[tuple[Any, ...], ...] = ()
     statements: tuple[tuple[Any, ...], ...] = ()

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found, Process, Rows, RunFacts, columns_of
+from ingest.agents.base import ContextOf, Found, Process, Rows, RunFacts, columns_of, patch_rows
 from ingest.agents.shared.known_sums import in_range, known_sum
 from ingest.agents.shared.litellm_models import provider_of
 from ingest.agents.shared.prompts import LONGEST_PROMPT
@@ -20,7 +20,7 @@ from ingest.sources.files import Unreadable
 from ingest.system.secrets import scrubbed_command
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
-from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, PatchFileRow, RecordKind, RunRow, TokensBasis, ToolCallRow
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis, ToolCallRow
 from schemas.rows.units import LARGEST_INT
 from schemas.text import paired
 from schemas.wire.harnesses.launch import ENDINGS
@@ -93,13 +93,12 @@ def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
         run = run.model_copy(update={"title": scrubbed_command(run.title)})
     usage = tuple(_model_row(run.run_id, model) for model in run.models)
     calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
-    patch = tuple(PatchFileRow(run_id=run.run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
     by_harness = {
         "agent": context.agent or UNKNOWN if run.agent == UNKNOWN else run.agent,
         "score": context.score if run.score is None else run.score,
     }
     row = RunRow.unchecked(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed({"ordinal": document.ordinal})
-    return Found(document, Rows(row, usage, calls, patch))
+    return Found(document, Rows(row, usage, calls, **patch_rows(run.run_id, context)))
 
 
 def _named(run: KeptRun, started_with: str | None) -> KeptRun:

@@ -1,7 +1,7 @@
 """Records without what was said in them, for an ingest or a rebuild with `--no-text`.
 
-Prompts, titles, final texts, error messages and the excerpts of rejects go. Figures, times, paths, branches and the names of models, tools
-and sessions stay: every other table can be made from what is left.
+Prompts, titles, final texts, patches, error messages and the excerpts of rejects go. Figures, times, paths, branches and the names of
+models, tools and sessions stay: every other table can be made from what is left.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def without_text(rows: Rows) -> Rows:
     """The rows of a record, before `complete`, without text: nothing that is derived from texts follows from them."""
     raw, result = raw_without_text(rows.run.raw, rows.run.run_id)
     copies = tuple((*one[:_DESCRIBED], None, *one[_DESCRIBED + 1 :]) for one in rows.response_copies)
-    return rows._replace(run=rows.run.completed(TEXTS | {"raw": raw, "result": result}), response_copies=copies)
+    return rows._replace(run=rows.run.completed(TEXTS | {"raw": raw, "result": result}), response_copies=copies, patches=())
 
 
 def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:

@@ -42,6 +42,7 @@ def of_trial(rows: Rows) -> Rows:
         model_usage=tuple(row.completed(its) for row in rows.model_usage),
         tool_calls=tuple(row.completed(its) for row in rows.tool_calls),
         patch_files=tuple(row.completed(its) for row in rows.patch_files),
+        patches=tuple(row.completed(its) for row in rows.patches),
     )
 
 

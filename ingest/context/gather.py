@@ -85,6 +85,7 @@ class SourceContext:
             score=self.harness.score,
             tool_calls=facts.tool_calls,
             patch_changes=sidecar.file_changes,
+            patch=sidecar.patch,
             model=self.harness.model,
             name=self.name,
             subagent=self.subagent,

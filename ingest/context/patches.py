@@ -1,22 +1,39 @@
-"""A unified diff → the files it changes and by how many lines."""
+"""A unified diff → the files it changes and by how many lines, and the text that is kept of it."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
+
+from ingest.agents.base import PatchText
 
 FILES_KEPT = 10_000
 """Files of one patch that are listed; the totals count all of them."""
+
+KEPT_BYTES = 1 << 20
+"""Most bytes of a patch that are kept."""
 
 FileChange = tuple[str, int, int]
 """(path, insertions, deletions)"""
 
 _GIT = re.compile(r'diff --git (?:"?a/.*"? )("?)b/(.*?)\1$')
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_NOTE = re.compile(r"(?:new|deleted) file mode|old mode|new mode|(?:rename|copy) from|Binary files|GIT binary patch")
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
+
+
+class Hunk(NamedTuple):
+    """Lines of one place of a file, each with its mark. `heading`: the line of code that git shows to tell where that is."""
+
+    old_start: int
+    new_start: int
+    heading: str
+    lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -28,50 +45,70 @@ class Patch:
     deletions: int
     changes: tuple[FileChange, ...]
     sha256: str | None = None
+    kept: PatchText | None = None
+
+
+def patch_in(file_name: str, content: bytes) -> Patch:
+    """Read a whole patch. One that is blank has neither hash nor text: nothing was changed."""
+    text = content.decode("utf-8", "replace")
+    found = read_patch(text.split("\n"))
+    if not content.strip():
+        return found
+    encoded = text.encode()
+    if is_cut := len(encoded) > KEPT_BYTES:
+        text = encoded[: encoded.rfind(b"\n", 0, KEPT_BYTES) + 1 or KEPT_BYTES].decode("utf-8", "ignore")
+    kept = PatchText(file_name, len(content), is_cut, text)
+    return replace(found, sha256=hashlib.sha256(content).hexdigest(), kept=kept)
 
 
 def read_patch(lines: Iterable[str]) -> Patch:
     """Count the changes of a diff. Text that is no diff counts nothing; a file that is changed twice is one file."""
     changes: dict[str, list[int]] = {}
-    for path, inserted, deleted in _changes(line.rstrip("\r\n") for line in lines):
+    for path, part in parts_of(lines):
         total = changes.setdefault(path, [0, 0])
-        total[0] += inserted
-        total[1] += deleted
+        if isinstance(part, Hunk):
+            total[0] += sum(line.startswith("+") for line in part.lines)
+            total[1] += sum(line.startswith("-") for line in part.lines)
     listed = tuple((path, inserted, deleted) for path, (inserted, deleted) in islice(changes.items(), FILES_KEPT))
     return Patch(len(changes), sum(each[0] for each in changes.values()), sum(each[1] for each in changes.values()), listed)
 
 
-def _changes(lines: Iterator[str]) -> Iterator[FileChange]:
-    """One change of no lines per file header, and one per hunk. A hunk says its length, so its lines are never taken for headers."""
+def parts_of(lines: Iterable[str]) -> Iterator[tuple[str, Hunk | str]]:
+    """The parts of a diff with the path of their file: hunks, and what git notes of a file, which begins with an empty note.
+
+    A hunk says its length, so its lines are never taken for headers.
+    """
+    rest = (line.rstrip("\r\n") for line in lines)
     path = old = None
-    for line in lines:
+    for line in rest:
         if found := _GIT.match(line):
             path = _plain(found[2], found[1])
-            yield path, 0, 0
+            yield path, ""
         elif line.startswith("--- "):
             old = _named(line)
         elif line.startswith("+++ "):
             path = _named(line) or old
         elif path and (hunk := _HUNK.match(line)):
-            yield path, *_hunk(lines, _length(hunk[1]), _length(hunk[2]))
+            body = tuple(_body(rest, _number(hunk[2], 1), _number(hunk[4], 1)))
+            yield path, Hunk(_number(hunk[1], 0), _number(hunk[3], 0), line[hunk.end() :].strip(), body)
+        elif path and _NOTE.match(line):
+            yield path, line
 
 
-def _hunk(lines: Iterator[str], old: int, new: int) -> tuple[int, int]:
-    """Insertions and deletions of a hunk with so many old and new lines."""
-    inserted = deleted = 0
+def _body(lines: Iterator[str], old: int, new: int) -> Iterator[str]:
+    """The lines of a hunk with so many old and new lines."""
     while old > 0 or new > 0:
-        mark = next(lines, "end")[:1]
-        if mark not in ("+", "-", " ", "", "\\"):
-            break
-        inserted, deleted = inserted + (mark == "+"), deleted + (mark == "-")
+        line = next(lines, "end")
+        if (mark := line[:1]) not in ("+", "-", " ", "", "\\"):
+            return
+        yield line
         old -= mark in ("-", " ", "")
         new -= mark in ("+", " ", "")
-    return inserted, deleted
 
 
-def _length(text: str | None) -> int:
-    """Lines of a hunk; 1 where the number is left out, as git does, or is impossibly long."""
-    return int(text) if text and len(text) < 10 else 1
+def _number(text: str | None, usual: int) -> int:
+    """A number in the header of a hunk; `usual` where it is left out, as git does, or is impossibly long."""
+    return int(text) if text and len(text) < 10 else usual
 
 
 def _named(line: str) -> str | None:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
@@ -17,10 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ingest.agents.base import PatchText
 from ingest.agents.shared.prompts import prompt_in
 from ingest.context.launches import launch_facts, read_launch
 from ingest.context.neighbours import MEASURE_FILE
-from ingest.context.patches import FileChange, Patch, read_patch
+from ingest.context.patches import FileChange, Patch, patch_in
 from ingest.context.small_files import LARGEST_READ, json_object, split
 from ingest.context.subagents import is_beside_subagent
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts
@@ -67,6 +67,7 @@ class SidecarFacts:
     prompt: str | None = None
     file_changes: tuple[FileChange, ...] = ()
     """(path, insertions, deletions) of the first files of the patch."""
+    patch: PatchText | None = None
     branch: str | None = None
     cwd: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -167,7 +168,7 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     prediction = _prediction(folder / PREDICTION) if PREDICTION in present else None
     patch = _patch(folder / PATCH) if PATCH in present else None
     if patch is None and prediction and prediction.model_patch is not None:
-        patch = replace(read_patch(prediction.model_patch.splitlines()), sha256=_sha256(prediction.model_patch.encode("utf-8", "replace")))
+        patch = patch_in(PREDICTION, prediction.model_patch.encode("utf-8", "replace"))
     launch = read_launch(folder / LAUNCH) if LAUNCH in present else None
     if not (journal or summary or prediction or patch or launch):
         return NO_SIDECAR_FACTS
@@ -243,6 +244,7 @@ def _patch_facts(patch: Patch | None, journal: Journal, summary: RunSummary) -> 
     return dict(zip(names, sizes, strict=True)) | {
         "patch_sha256": patch.sha256 if patch else None,
         "file_changes": patch.changes if patch else (),
+        "patch": patch.kept if patch else None,
     }
 
 
@@ -275,13 +277,9 @@ def _prediction(path: Path) -> Prediction | None:
 
 def _patch(path: Path) -> Patch | None:
     if _is_patch(path):
-        with suppress(OSError), path.open(encoding="utf-8", errors="replace", newline="\n") as lines:
-            return replace(read_patch(lines), sha256=_sha256(path.read_bytes()))
+        with suppress(OSError):
+            return patch_in(path.name, path.read_bytes())
     return None
-
-
-def _sha256(content: bytes) -> str | None:
-    return hashlib.sha256(content).hexdigest() if content.strip() else None
 
 
 def _is_patch(path: Path) -> bool:

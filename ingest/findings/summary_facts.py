@@ -77,8 +77,8 @@ def _completed(made: Sequence[Rows]) -> Iterator[Rows]:
     for rows, title, found in zip(made, titles, facts, strict=True):
         run = rows.run.completed(found.columns | {"title": title} | _encoded(rows.run) | ending_columns(rows.run))
         yield Rows(
-            run, rows.model_usage, rows.tool_calls, rows.patch_files, found.claims, found.file_changes, found.statements, found.findings,
-            rows.response_copies,
+            run, rows.model_usage, rows.tool_calls, rows.patch_files, rows.patches, found.claims, found.file_changes,
+            found.statements, found.findings, rows.response_copies,
         )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ _RESULT_COLUMNS = dict.fromkeys(("source_id", "name", "kind", "container"), pa.s
     ("bytes", "documents", "rejected", "ignored", "modified_ns", "resume_at"), pa.int64()
 )
 
-_READ_ALWAYS = ("runs", "model_usage", "tool_calls", "patch_files")
+_READ_ALWAYS = ("runs", "model_usage", "tool_calls", "patch_files", "patches")
 """The tables of the spool that steps read although there may be no rows in them."""
 
 MANY_RECORDS = 1_000_000

@@ -13,6 +13,7 @@ import pyarrow as pa
 from ingest.store.history.annotations import LABEL_COLUMNS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry, Figure
+from schemas.catalogue.failures import ERROR_SQL, TOLD_SQL
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES, undated
 from schemas.rows.row import Row
 from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
@@ -25,12 +26,11 @@ _HEADER = f"""\
 
 
 _RUNS = """\
--- One row per run: the record's figures and those that follow from them, and what people say of it. What its
--- joins aggregate they group by their key, so that DuckDB leaves them out of queries that need nothing of them.
+-- One row per run: the record's figures and those that follow from them, and what people say of it.
 {written}
 {begun}
 select
-    runs.* exclude (raw, result, text_no, title, labels, {named}),
+    runs.* exclude (raw, result, text_no, title, labels, place, error_text, error_told, {named}),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -46,26 +46,24 @@ select
     coalesce(annotations.excluded, false) as excluded,
     annotations.excluded_reason,
     -- the row number of the run: a short id, valid within one read transaction
-    runs.rowid as place,
+    runs.place,
 {figures},
     sources.name as source_name,
     sources.received_at,
     sources.ingested_by
-from runs
+from (
+    -- what many figures read of one text, worked out once
+    select *, runs.rowid as place, {error_text} as error_text, {error_told} as error_told
+    from runs
+) as runs
 left join (
-    -- one row per source as it is
+    -- one row per source as it is: grouped, so that DuckDB knows, and leaves the join out of queries that need nothing of it
     select
         source_id, any_value(name) as name, any_value(accepted) as accepted, any_value(received_at) as received_at,
         any_value(ingested_by) as ingested_by
     from sources
     group by source_id
 ) as sources using (source_id)
-left join (
-    -- where these are the same, the agent has one model in the store
-    select agent, min(model) as first_model, max(model) as last_model
-    from (select agent, {undated} as model from runs)
-    group by agent
-) as agents on agents.agent = runs.agent
 {annotations};
 {comments}"""
 
@@ -75,8 +73,18 @@ _SHARED = """\
         as depth
     from (select min(name) as first, max(name) as last from sources where accepted > 0)"""
 
+_ONLY_MODELS = f"""\
+    -- of the agents that have one model in the store
+    select map_from_entries(list({{'key': agent, 'value': model}})) as of_agent
+    from (
+        select agent, min(model) as model
+        from (select agent, {undated("model")} as model from (select distinct agent, model from runs))
+        group by agent
+        having min(model) = max(model)
+    )"""
+
 _IN_STORE = {
-    "begun": f"create or replace view v_runs as\nwith shared as (\n{_SHARED}\n)",
+    "begun": f"create or replace view v_runs as\nwith shared as (\n{_SHARED}\n),\nonly_models as (\n{_ONLY_MODELS}\n)",
     "annotations": "left join annotations on annotations.run_id = runs.run_id",
 }
 _IN_TRANSACTION = {
@@ -86,8 +94,10 @@ create temp table annotated as
 select runs.rowid as place, annotations.* from annotations join runs using (run_id);
 create temp table shared as
 {_SHARED};
+create temp table only_models as
+{_ONLY_MODELS};
 create temp view v_runs as""",
-    "annotations": "left join annotated as annotations on annotations.place = runs.rowid",
+    "annotations": "left join annotated as annotations on annotations.place = runs.place",
 }
 """What differs between the view of the store and that of a read transaction."""
 
@@ -134,7 +144,12 @@ def files() -> Mapping[str, str]:
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry], **parts: str) -> str:
     """SQL of a view with the comments on its columns; without them where it has no name to stay."""
     parts |= {"written": _WRITTEN, "figures": ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())}
-    parts |= {"undated": undated("model"), "named": ", ".join(LABEL_COLUMNS), "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)}
+    parts |= {
+        "error_text": ERROR_SQL,
+        "error_told": TOLD_SQL,
+        "named": ", ".join(LABEL_COLUMNS),
+        "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS),
+    }
     commented = {**figures, **joined} if name else {}
     return sql.format(comments="".join(_comment(name, key, entry.meaning) for key, entry in commented.items()), **parts)
 

@@ -29,8 +29,8 @@ from schemas.file_kinds import MAY_HOLD_RUNS
 from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
-    "sources", "rejects", "tool_calls", "patch_files", "price_files", "ingests", "run_records", "source_labels", "superseded_sources",
-    "superseded_rejects", "annotations", "measurements", "source_measures", "response_copies",
+    "sources", "rejects", "tool_calls", "patch_files", "patches", "price_files", "ingests", "run_records", "source_labels",
+    "superseded_sources", "superseded_rejects", "annotations", "measurements", "source_measures", "response_copies",
     "superseded_response_copies",
 )  # fmt: skip
 """Tables that do not follow from the raw records and are copied."""
@@ -131,6 +131,7 @@ def _hide_secrets(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
     """Remove the texts of what was copied: of rejects, and of what was noted of the records of runs with several."""
+    connection.execute("delete from patches")
     for table in ("response_copies", "superseded_response_copies"):
         run(connection, f"update {table} set agent_description = null")
     for table in ("rejects", "superseded_rejects"):
@@ -144,7 +145,8 @@ def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _without_texts(noted: str | None) -> str | None:
     """Columns of a record as JSON, without texts."""
-    return noted and json.dumps({name: TEXTS.get(name, value) for name, value in json.loads(noted).items()}, separators=(",", ":"))
+    without = TEXTS | {"patch": None}
+    return noted and json.dumps({name: without.get(name, value) for name, value in json.loads(noted).items()}, separators=(",", ":"))
 
 
 def _complete_history(writer: Writer) -> None:

@@ -28,7 +28,7 @@ CHUNK_ROWS = 4096
 """Most runs in memory before they are written."""
 
 CHUNK_CHARACTERS = 1 << 25
-"""Most characters of raw records in memory before they are written."""
+"""Most characters of raw records and patches in memory before they are written."""
 
 SPOOLED = ("runs", *CHILD_TABLES, RESPONSES, "rejects", "measurements")
 """The tables that pass through the spool."""
@@ -76,7 +76,7 @@ class SpoolWriter:
         """Add the rows of one record."""
         rows = rows if self.keeps_text else without_text(rows)
         self._records.append(_Record(result, document.beginning(), rows))
-        self._characters += len(document.content)
+        self._characters += len(document.content) + sum(len(patch.text) for patch in rows.patches)
         if len(self._records) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
             self.flush()
 

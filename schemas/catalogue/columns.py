@@ -147,11 +147,22 @@ RULES: Columns = {
 """One rule over its findings."""
 
 FAILURES: Columns = {
-    **{key: RUNS[key] for key in ("failed_by", "failure_cause", "agent")},
-    **{key: RUN_METRICS[key] for key in ("runs", "never_started_runs", "cost_best_usd", "cost_best_bounds", "duration_ms")},
-    **by_key(Entry("example", "Example", meaning="The most frequent of their error messages.")),
+    **{key: RUNS[key] for key in ("reason", "whose")},
+    **{key: RUN_METRICS[key] for key in ("runs", "cost_best_usd", "cost_best_bounds")},
+    **by_key(
+        replace(RUN_METRICS["never_started_runs"], label="Before it began"),
+        Entry("lost_ms", "Lost wall time (p50)", Unit.MILLISECONDS, "lower", "Median of the wall time of those that began."),
+        Entry("example", "Example", meaning="The most frequent of their error messages."),
+    ),
 }
-"""Runs that did not complete, by cause and agent."""
+"""Runs that did not complete, by reason; beside these a column for each agent."""
+
+FAILURE_TEXTS: Columns = by_key(
+    RUNS["reason"],
+    Entry("text", "Text", meaning="The error, with numbers and ids masked."),
+    RUN_METRICS["runs"],
+)
+"""The error texts of a reason."""
 
 SOURCES: Columns = _SOURCE
 INGESTS: Columns = entries_of(IngestRow)

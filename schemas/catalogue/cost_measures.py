@@ -53,11 +53,36 @@ LIST = CostMeasure("list", "List-price cost", "cost_list_usd", "list-price cost"
 
 BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "best-known cost", "costless_runs", "cost_best_")
 
-COST_MEASURES = {measure.key: measure for measure in (REPORTED, LIST, BEST)}
-"""All, the usual one first."""
+COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST)}
+"""All, the usual one first: what agents are compared by."""
 
-ON_SCREENS = (BEST, REPORTED, LIST)
+ON_SCREENS = tuple(COST_MEASURES.values())
 """Those that screens offer to choose from."""
 
-BOUNDS = {LIST.column: ("token_bounds", "tokens_basis"), BEST.column: ("cost_best_bounds",)}
-"""Column of a cost → the columns that say which bounds it includes, of groups or of a run. A reported cost has none."""
+GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for kind in KINDS if kind != "share")
+"""Columns of groups with a cost by one of the measures: known for so many of the runs that started."""
+
+NEARLY_ALL = 0.9
+"""Share of the started runs from which on a cost says nothing of how many it is known for."""
+
+_BOUNDED = {LIST: ("token_bounds", "tokens_basis"), BEST: ("cost_best_bounds",)}
+_MEDIAN = "median_usd"
+
+BOUNDS = {
+    **{measure.column: told for measure, told in _BOUNDED.items()},
+    **{
+        f"{measure.prefix}{kind}": (f"{measure.prefix}median_bounds",) if kind == _MEDIAN else told
+        for measure, told in _BOUNDED.items()
+        for kind in KINDS
+        if kind != "share"
+    },
+}
+"""Column of a cost → the columns that say which bounds it includes, of groups or of a run. A reported cost has none.
+
+A sum with a bound in it is a bound; a median is one where more than half of its runs are.
+"""
+
+
+def with_their_bounds(metrics: tuple[str, ...]) -> tuple[str, ...]:
+    """The metrics, each once, and behind them those that say which bounds the costs among them include."""
+    return tuple(dict.fromkeys((*metrics, *(BOUNDS[key][0] for key in metrics if key in BOUNDS))))

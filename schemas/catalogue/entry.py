@@ -102,14 +102,15 @@ _MONEY = "cast({} as decimal(38, 9))"
 
 AGGREGATES = {
     "sum": Aggregate("sum({})", "{} (total)", "{} Total over the runs."),
+    "worked": Aggregate("sum({}) filter (is_started)", "{} (total)", "{} Total over the runs that started."),
     "mean": Aggregate("avg({}) filter (is_started)", "{} per run (avg)", "{} Average over the runs."),
     "median": Aggregate("median({}) filter (is_started)", "{} per run (p50)", "{} Median (p50) over the runs."),
     "p90": Aggregate("quantile_cont({}, 0.9) filter (is_started)", "{} per run (p90)", "{} 90th percentile over the runs."),
     "max": Aggregate("max({})", "Max {}", "{} Maximum over the runs."),
 }
 
-PER_RUN = ("mean", "median", "p90")
-"""Aggregates that say what a run usually takes. A run that never started took nothing: it is left out."""
+PER_RUN = ("worked", "mean", "median", "p90")
+"""Aggregates of what runs take. A run that never started took nothing: it is left out, and its cost and time are not known to be 0."""
 
 
 def by_key(*entries: E) -> dict[str, E]:

@@ -1,122 +1,182 @@
-"""Why runs did not complete: causes of the infrastructure (account, network, machine, model) apart from those of the agent itself.
+"""Why runs did not complete: one reason each, from the outcome, whether the run got to work, and the words of its error.
 
-From the outcome, whether the run got to work, and the words of its error. One definition: `v_runs` has it as SQL.
+REASONS is the whole rule, in its order; `v_runs` has it as SQL. Docs and help print it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-INFRASTRUCTURE, AGENT, UNATTRIBUTED = "infrastructure", "agent", "unattributed"
+SET_UP, ACCOUNT, AGENT, PROVIDER, PERSON, UNKNOWN = "set-up", "account", "agent", "provider", "person", "unknown"
+WHOSE = {
+    SET_UP: "Set-up", ACCOUNT: "Account", AGENT: "Agent", PROVIDER: "Provider", PERSON: "Person", UNKNOWN: "Unknown",
+}  # fmt: skip
+"""Who or what can change a reason, and what people call it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """One cause. `words`: a pattern (RE2, lower case) of error texts that tell it, none where the outcome does."""
+class Reason:
+    """One reason. `words`: a pattern (RE2, lower case) of error texts that tell it, in runs that meet `when` (SQL).
+
+    `outcome`: the outcome that tells it, of a reason with words only where no words of any reason do. `told` is the rule for people.
+    """
 
     key: str
-    by: str
+    whose: str
     label: str
+    told: str
     words: str = ""
+    when: str = ""
+    outcome: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """The pattern of its words, or of what stands for them where texts are left out: `[quota]`."""
+        return rf"{self.words}|\[{self.key}\]"
 
 
 _CODE = r"(error|code|status|http)[^0-9]{0,12}"
 """What stands before the number of an HTTP error, which a line number of a traceback has not."""
 
-CAUSES = {
-    cause.key: cause
-    for cause in (
-        Cause(
-            "quota", INFRASTRUCTURE, "quota or rate limit of the account",
-            rf"quota|usage limit|rate.?limit|too many requests|{_CODE}429|credit balance|out of credits|hit your (\w+ )?limit"
-            r"|limit (will )?resets?|reached your .{0,40}limit|resource_exhausted",
+_TRACEBACK = "traceback: "
+_API = "(not is_started or outcome in ('api_error', 'limit_reached'))"
+_ACCOUNT = "(not is_started or outcome in ('api_error', 'limit_reached', 'unknown'))"
+_AT_START = "(not is_started or record_kind = 'sidecar' and num_turns is null and first_edit_ms is null)"
+"""Also a process of which nothing is known but its error. What the error of a run that worked says of files is its own work."""
+
+NONE, OTHER = "none", "other"
+
+REASONS = {
+    reason.key: reason
+    for reason in (
+        Reason("max_turns", AGENT, "Step limit reached", "outcome max_turns", outcome="max_turns"),
+        Reason("max_budget", AGENT, "Cost limit reached", "outcome max_budget", outcome="max_budget"),
+        Reason(
+            "no_output", AGENT, "Gave up: no valid output", "outcome max_structured_output_retries",
+            outcome="max_structured_output_retries",
         ),
-        Cause(
-            "credentials", INFRASTRUCTURE, "credentials missing or refused",
-            rf"{_CODE}40[13]|api[ _-]?key|unauthori[sz]ed|authenticat|credential|not logged in|/login\b|\bsso\b|token has expired"
-            r"|config profile|forbidden|access ?denied",
+        Reason("refused", AGENT, "The model refused", "outcome refused", outcome="refused"),
+        Reason(
+            "limit", AGENT, "Context, output or time limit reached",
+            "an API error about the context window or the length of the output; outcome limit_reached with no other reason",
+            r"context.?(length|window|limit)|maximum context|(prompt|input) is too long|max_tokens|output.?length",
+            _API, "limit_reached",
         ),
-        Cause(
-            "model", INFRASTRUCTURE, "model not available",
-            r"model.{0,80}(not found|does not exist|not available|not supported|no access)|model_not_found|unknown model|invalid model",
+        Reason(
+            "quota", ACCOUNT, "Quota or usage limit used up", "quota, usage limit, rate limit, HTTP 429, credits",
+            rf"quota|usage limit|rate.?limit|too many (requests|tokens)|throttl|{_CODE}429|credit balance|out of credits"
+            r"|hit your (\w+ )?limit|limit (will )?resets?|reached your .{0,40}limit|resource_exhausted",
+            _ACCOUNT,
         ),
-        Cause(
-            "limit", AGENT, "limit of context or time",
-            r"context.?(length|window)|maximum context|prompt is too long|too many tokens|context_length|max_tokens|output.?length",
+        Reason(
+            "sign_in_expired", SET_UP, "Cloud sign-in expired", "SSO, a token or session that expired",
+            r"\bsso\b|token (has |is )?expired|expiredtoken|session (has |is )?expired|config profile", _ACCOUNT,
         ),
-        Cause(
-            "request", AGENT, "invalid request to the model",
-            rf"{_CODE}(400|413|422)|bad request|invalid_request|validationexception",
+        Reason("not_signed_in", SET_UP, "Not signed in", "not logged in, /login", r"not (logged|signed) in|/login\b", _ACCOUNT),
+        Reason(
+            "api_key", SET_UP, "API key refused", "HTTP 401 or 403; a key or credentials that are missing, wrong or refused",
+            rf"{_CODE}40[13]|api[ _-]?key|unauthori[sz]ed|authenticat|credential|forbidden|access ?denied", _ACCOUNT,
         ),
-        Cause(
-            "network", INFRASTRUCTURE, "network or the model's service",
+        Reason(
+            "model", SET_UP, "Model not available", "a model that does not exist, or that the account has no access to",
+            r"model.{0,80}(not found|does not exist|not available|not supported|no access)|not_found_error.{0,40}model"
+            r"|model_not_found|unknown model|invalid model",
+            _API,
+        ),
+        Reason(
+            "conversation", AGENT, "Agent sent a conversation the API refuses (tool results)",
+            "an API error about tool calls, their results, or the order of messages",
+            r"tool.?(results?|use|calls?|output)\b|role .?tool|function.?call|roles must|must alternate|thinking.? blocks?",
+            "outcome = 'api_error'",
+        ),
+        Reason(
+            "request", AGENT, "API refused the request (400), other", "HTTP 400, 413 or 422",
+            rf"{_CODE}(400|413|422)|bad request|invalid_request|validationexception", "outcome = 'api_error'",
+        ),
+        Reason(
+            "provider", PROVIDER, "Network or provider down", "connections, time-outs, HTTP 5xx, overload",
             r"connection (error|refused|reset|aborted|closed|timed out)|connect(ion)?error|network|timed? ?out|name resolution|getaddrinfo"
             r"|\b(econnre|etimedout|enotfound|eai_again)|socket hang up|fetch failed|stream disconnected|overloaded"
             rf"|{_CODE}5[0-9][0-9]|service.?unavailable|bad gateway|internal server error",
+            "(outcome = 'api_error' or not is_started and outcome <> 'limit_reached')",
         ),
-        Cause(
-            "machine", INFRASTRUCTURE, "machine or installation",
-            r"enospc|no space left|disk (is )?full|out of memory|outofmemory|cannot allocate memory|\boom\b|no such file or directory"
-            r"|permission denied|command not found|modulenotfounderror|importerror|no module named|cannot import|docker|sandbox",
+        Reason(
+            "machine", SET_UP, "Disk or memory full", "no space left, out of memory",
+            r"enospc|no space left|disk (is )?full|out.?of.?memory|cannot allocate memory|oom.?kill",
+            "(not is_started or outcome in ('execution_error', 'unknown'))",
         ),
-        Cause("never_started", INFRASTRUCTURE, "never started"),
-        Cause("harness", INFRASTRUCTURE, "the benchmark's harness failed"),
-        Cause("max_turns", AGENT, "maximum of turns"),
-        Cause("max_budget", AGENT, "maximum of cost"),
-        Cause("max_structured_output_retries", AGENT, "gave up: no valid output"),
-        Cause("refused", AGENT, "refused"),
-        Cause("error", AGENT, "error of the agent"),
-        Cause("api", UNATTRIBUTED, "the model's API, no reason logged"),
-        Cause("interrupted", UNATTRIBUTED, "interrupted"),
+        Reason(
+            "answer", AGENT, "Agent could not read the model's answer", "JSON that is invalid or ends early, in a run that got to work",
+            r"unterminated string|expecting (value|property name|.,. delimiter|.:. delimiter)|jsondecode|extra data: line"
+            r"|unexpected (end of (json|input)|token .{0,40}json)|invalid (control character|json)|(failed|unable) to parse",
+            f"not {_AT_START} and outcome in ('execution_error', 'api_error')",
+        ),
+        Reason(
+            "interrupted", PERSON, "Interrupted", "outcome interrupted; a broken pipe or a signal before the run got to work",
+            r"broken pipe|keyboardinterrupt|\bsig(int|term|hup)\b|cancell?ed by|aborted by", "not is_started", "interrupted",
+        ),
+        Reason(
+            "start_crash", SET_UP, "The agent's program crashed at its start",
+            "a traceback, or a module that is missing, before the run got to work",
+            rf"^{_TRACEBACK}|modulenotfounderror|importerror|no module named|cannot (import|find module)|shared librar|segmentation fault"
+            r"|core dumped|panicked at",
+            f"{_AT_START} and outcome <> 'unknown'",
+        ),
+        Reason(
+            "harness", SET_UP, "The benchmark's harness or sandbox failed",
+            "Docker, containers or sandboxes before the run got to work; an error of a benchmark without an outcome of the run",
+            "docker|sandbox|container", "not is_started", "unknown",
+        ),
+        Reason(
+            "no_program", SET_UP, "The agent's program is not there", "a program or file that was not found before the run got to work",
+            r"no such file or directory|command not found|not recognized as|\benoent\b|permission denied", "not is_started",
+        ),
+        Reason(
+            "crash", AGENT, "The agent's program crashed", "a traceback of a run that got to work",
+            rf"^{_TRACEBACK}|segmentation fault|core dumped|panicked at", "outcome = 'execution_error'",
+        ),
+        Reason(NONE, UNKNOWN, "No reason recorded", "no error text"),
+        Reason(OTHER, UNKNOWN, "Other reasons", "an error text that no rule knows"),
     )
 }  # fmt: skip
-"""Every cause. Of those with words the first whose pattern the text matches counts."""
+"""Every reason: first those that the outcome tells, then in this order those whose words the error has."""
 
-_TEXT = "coalesce(errors, case when is_error then result end)"
-"""The text of the error, as SQL: some agents write it in the place of the summary."""
+_BY_WORDS = [reason for reason in REASONS.values() if reason.words]
 
-_LINES = f"list_filter(string_split({_TEXT}, chr(10)), lambda line: regexp_matches(line, '[A-Za-z]'))"
-_RAISED = f"list_filter({_LINES}, lambda line: regexp_matches(line, '^[A-Za-z_][A-Za-z0-9_.]*(Error|Exception|Exit)\\b'))[-1]"
-_IS_TRACEBACK = f"contains({_TEXT}, 'File \"')"
-TOLD = f"lower(coalesce(case when {_IS_TRACEBACK} then coalesce({_RAISED}, '') else {_TEXT} end, ''))"
-"""What of the text tells the cause: of a traceback the exception, and not the code around it."""
+REASON_SQL = " ".join(
+    (
+        "case when outcome = 'completed' or outcome = 'unknown' and error_told is null then null",
+        *(f"when outcome = '{one.outcome}' then '{one.key}'" for one in REASONS.values() if one.outcome and not one.words),
+        *(f"when {one.when} and regexp_matches(error_told, '{one.pattern}') then '{one.key}'" for one in _BY_WORDS),
+        *(f"when outcome = '{one.outcome}' then '{one.key}'" for one in _BY_WORDS if one.outcome),
+        f"when error_told is null then '{NONE}' else '{OTHER}' end",
+    )
+)
+WHOSE_SQL = f"map {{{', '.join(f'{one.key!r}: {one.whose!r}' for one in REASONS.values())}}}[reason]"
+"""A map, since DuckDB makes a join of a long IN, which every query then pays for."""
+
+ERROR_SQL = "case when outcome <> 'completed' then nullif(trim(coalesce(errors, case when is_error then result end)), '') end"
+"""`error_text`, the text of the error: some agents write it in the place of the summary."""
+
+_IS_TRACEBACK = "contains(error_text, 'File \"')"
+_RAISED = r"regexp_extract_all(error_text, '(?m)^[A-Za-z_][A-Za-z0-9_.]*(Error|Exception|Exit)\b.*$')[-1]"
+_LINES = "regexp_extract_all(error_text, '(?m)^.*[A-Za-z].*$')"
+TOLD_SQL = f"case when {_IS_TRACEBACK} then '{_TRACEBACK}' || lower(coalesce({_RAISED}, '')) else lower(error_text) end"
+"""`error_told`, what of it tells the reason: of a traceback the exception, and not the code around it."""
 
 MESSAGE_SQL = (
-    "case when failure_cause is not null then"
+    "case when reason is not null then"
     f" left(trim(case when {_IS_TRACEBACK} then coalesce({_RAISED}, {_LINES}[-1]) else {_LINES}[1] end), 300) end"
 )
 
-_BY_OUTCOME = ("max_turns", "max_budget", "max_structured_output_retries", "refused")
-_MACHINE = r"enospc|no space left|disk (is )?full|out of memory|cannot allocate memory"
-
-
-def _when(keys: tuple[str, ...]) -> str:
-    return " ".join(f"when regexp_matches({TOLD}, '{CAUSES[key].words}') then '{key}'" for key in keys)
-
-
-CAUSE_SQL = (
-    "case when outcome = 'completed' or outcome = 'unknown' and errors is null then null"
-    f" when outcome in ({', '.join(map(repr, _BY_OUTCOME))}) then outcome"
-    f" when not is_started then case {_when(('quota', 'credentials', 'model', 'network', 'machine'))} else 'never_started' end"
-    f" when outcome = 'unknown' then case {_when(('quota', 'credentials', 'machine'))} else 'harness' end"
-    f" when outcome = 'limit_reached' then case {_when(('limit', 'quota'))} else 'limit' end"
-    f" when outcome = 'api_error' then case {_when(('quota', 'credentials', 'model', 'limit', 'request', 'network'))} else 'api' end"
-    " when outcome = 'interrupted' then 'interrupted'"
-    f" when regexp_matches({TOLD}, '{_MACHINE}') then 'machine' else 'error' end"
-)
-"""The cause of a run that did not complete. What an error text says of a machine is the agent's own work, once the run has started."""
-
-STAND_INS = {
-    CAUSES["quota"].words: "quota", CAUSES["credentials"].words: "credentials", CAUSES["model"].words: "unknown model",
-    CAUSES["limit"].words: "context window", CAUSES["request"].words: "bad request", CAUSES["network"].words: "network",
-    CAUSES["machine"].words: "command not found", _MACHINE: "no space left",
-}  # fmt: skip
+_RULES = ", ".join(f"{{'key': '{one.key}', 'words': '{one.words}'}}" for one in _BY_WORDS)
 STAND_IN_SQL = (
-    "nullif(concat_ws(', ', "
-    + ", ".join(f"case when regexp_matches({TOLD}, '{words}') then '{word}' end" for words, word in STAND_INS.items())
-    + "), '')"
+    "case when error_told is not null then coalesce(nullif(array_to_string(list_transform("
+    f"list_filter([{_RULES}], lambda rule: regexp_matches(error_told, rule.words)), lambda rule: '[' || rule.key || ']'), ' '), ''),"
+    f" '[{OTHER}]') end"
 )
-"""What stands for the text of an error that was said in a session, where such texts are left out: it tells the same cause."""
+"""What stands for the text of an error that was said in a session, where such texts are left out: it tells the same reason."""
 
-BY_SQL = f"map {{{', '.join(f'{cause.key!r}: {cause.by!r}' for cause in CAUSES.values())}}}[failure_cause]"
-"""A map, since DuckDB makes a join of a long IN, which every query then pays for."""
+_ID = r"\b[a-z]+_[a-z_]*[A-Z0-9][A-Za-z0-9_-]{7,}|\b[0-9a-f]{8,}\b"
+MASKED_SQL = f"regexp_replace(regexp_replace(failure_message, '{_ID}', '…', 'g'), '[0-9]+', '#', 'g')"
+"""The error with its ids and numbers masked, so that texts that differ by these alone are one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from schemas.catalogue.caveats import caveat_sql
 from schemas.catalogue.entry import Figure, by_key
-from schemas.catalogue.failures import BY_SQL, CAUSE_SQL, MESSAGE_SQL
+from schemas.catalogue.failures import MESSAGE_SQL, REASON_SQL, WHOSE, WHOSE_SQL
 from schemas.unit_names import Unit
 
 _TOKENS = "All tokens: input, output, cache reads and cache writes."
@@ -34,13 +34,11 @@ _BEST_BOUNDS = "upper_bound, lower_bound or estimate, where the best-known cost 
 IS_BOUNDED = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
 """The condition on a run whose log tells no exact tokens but a bound or an estimate: its list-price cost is one, too."""
 
-_CAUSE = (
-    "Why the run did not complete, by its outcome and the words of its error. Empty where it completed, or nothing is known of its end."
+_REASON = (
+    "Why the run did not complete, by its outcome, whether it got to work, and the words of its error. "
+    "Empty where it completed, or nothing is known of its end."
 )
-_FAILED_BY = (
-    "Whether the infrastructure failed (account, network, machine, model, harness; also where the run never started) or the agent itself "
-    "(limits, invalid requests, errors); unattributed where an API or an interruption gives no reason."
-)
+_WHOSE = f"Who or what can change that: {', '.join(WHOSE)}."
 
 _TITLE = "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
 _FILE = "substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end"
@@ -94,7 +92,7 @@ RUN_FIGURES = by_key(
     ),
     Figure(
         "model_group", "Model", Unit.TEXT, "neither", _MODEL,
-        sql=f"coalesce({undated('runs.model')}, case when first_model = last_model then first_model end)",
+        sql=f"coalesce({undated('runs.model')}, (select of_agent from only_models)[runs.agent])",
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
@@ -157,8 +155,8 @@ RUN_FIGURES = by_key(
         " and coalesce(task_status = 'error', false))"
         " else true end",
     ),
-    Figure("failure_cause", "Cause of failure", Unit.TEXT, "neither", _CAUSE, sql=CAUSE_SQL),
-    Figure("failed_by", "Failed by", Unit.TEXT, "neither", _FAILED_BY, sql=BY_SQL),
+    Figure("reason", "Reason", Unit.TEXT, "neither", _REASON, sql=REASON_SQL),
+    Figure("whose", "Whose", Unit.TEXT, "neither", _WHOSE, sql=WHOSE_SQL),
     Figure("failure_message", "Failure", Unit.TEXT, "neither", "The error in one line: of a traceback its end.", sql=MESSAGE_SQL),
     Figure(
         "dated_at", "Date", Unit.TIME, "neither", _DATED,

@@ -56,7 +56,7 @@ RUN_METRICS = by_key(
         "never_started_runs", "Runs that never started", Unit.COUNT, "lower", _NEVER_STARTED,
         sql="count(*) filter (not is_started)", known="count(*)",
     ),
-    over("cost_own_usd", "cost_usd", "Reported cost", Unit.USD, "lower", _COST),
+    over("cost_own_usd", "cost_usd", "Reported cost", Unit.USD, "lower", _COST, "worked"),
     Metric(
         "cost_share", "Share of reported cost", Unit.SHARE, "neither", _SHARE, short="Share",
         sql="sum(cost_own_usd) / nullif(sum(sum(cost_own_usd)) over (), 0)", known="count(cost_own_usd)",
@@ -91,10 +91,11 @@ RUN_METRICS = by_key(
         sql=f"{_UNPRICED.sql} / nullif({_UNPRICED.known}, 0)", known=_UNPRICED.known,
     ),
     *RUN_COST_METRICS.values(),
-    over("duration_ms", "duration_ms", "Total duration", Unit.MILLISECONDS, "lower", "Total wall time of the runs."),
-    over(
-        "duration_ms", "duration_median_ms", "Duration per run (p50)", Unit.MILLISECONDS, "lower", "Median (p50) of the wall time per run.",
-        "median",
+    over("duration_ms", "duration_ms", "Total duration", Unit.MILLISECONDS, "lower", "Total wall time of the runs.", "worked"),
+    Metric(
+        "duration_median_ms", "Duration of completed runs (p50)", Unit.MILLISECONDS, "lower",
+        "Median (p50) of the wall time of completed runs: a failure is no fast run.",
+        sql="median(duration_ms) filter (is_completed)", known="count(duration_ms) filter (is_completed)",
     ),
     over(
         "active_ms", "active_ms", "Active time", Unit.MILLISECONDS, "lower",
@@ -143,7 +144,8 @@ MODEL_METRICS = by_key(
 """Figures over `v_model_rows`: one row is one model of one run, so that helper models get their own share."""
 
 DEFAULT_REPORT = (
-    "runs", "cost_usd", "cost_share", "cost_list_usd", "token_bounds", "cost_delta_usd", "cost_compared_usd", "cost_mean_usd",
+    "runs", "never_started_runs",
+    "cost_usd", "cost_share", "cost_list_usd", "token_bounds", "cost_delta_usd", "cost_compared_usd", "cost_mean_usd",
     "cost_median_usd", "cost_p90_usd", "duration_ms", "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
 )  # fmt: skip
 """What `tachograph report` shows per group."""

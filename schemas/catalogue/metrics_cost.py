@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from schemas.catalogue.cost_measures import BEST, LIST
 from schemas.catalogue.entry import Metric, by_key, of_model, over, quotient
 from schemas.catalogue.figures import IS_BOUNDED as _IS_BOUNDED
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
@@ -43,8 +44,20 @@ _BEST = "What runs cost: as their agents report it, else their tokens at list pr
 _BEST_PER_TURN, _BEST_PER_TURN_KNOWN = quotient("cost_best_usd", "num_turns", "not is_carried_over")
 _LIST_COMPLETED = "nullif(count(*) filter (is_completed and cost_list_usd is not null), 0)"
 
+
+def _median_bounds(key: str, name: str, cost: str, told: str) -> Metric:
+    """Which bounds the median of a cost includes: of more than half of its runs."""
+    known = f"is_started and {cost} is not null"
+    return Metric(
+        key, f"Bounds in the median {name}", Unit.TEXT, "neither", f"Which bounds more than half of the runs have in their {name}.",
+        sql=f"case when 2 * count({told}) filter ({known}) > count(*) filter ({known})"
+        f" then string_agg(distinct {told}, ', ' order by {told}) filter ({known}) end",
+        known="count(*)",
+    )  # fmt: skip
+
+
 RUN_COST_METRICS = by_key(
-    over("cost_list_usd", "cost_list_usd", "List-price cost", Unit.USD, "lower", _LIST),
+    over("cost_list_usd", "cost_list_usd", "List-price cost", Unit.USD, "lower", _LIST, "worked"),
     replace(
         over("cost_delta_usd", "cost_delta_usd", "List-price difference (list − reported)", Unit.USD, "neither", _DELTA),
         short="List-price difference",
@@ -122,7 +135,9 @@ RUN_COST_METRICS = by_key(
         "cost_list_per_completed_usd", "List-price cost per completed run", Unit.USD, "lower", _LIST_PER_COMPLETED,
         sql=f"cast(sum(cost_list_usd) / {_LIST_COMPLETED} as decimal(38, 9))", known="count(cost_list_usd)",
     ),
-    over("cost_best_usd", "cost_best_usd", "Best-known cost", Unit.USD, "lower", _BEST),
+    over("cost_best_usd", "cost_best_usd", "Best-known cost", Unit.USD, "lower", _BEST, "worked"),
+    _median_bounds("cost_list_median_bounds", LIST.name, "cost_list_usd", f"case when {_IS_BOUNDED} then tokens_basis end"),
+    _median_bounds("cost_best_median_bounds", BEST.name, "cost_best_usd", "cost_best_bounds"),
     Metric(
         "cost_best_bounds", "Bounds in the best-known cost", Unit.TEXT, "neither",
         "Which bounds the best-known cost includes: upper bounds, lower bounds, estimates.",

@@ -1,7 +1,7 @@
 """Figures of what was measured beside what was claimed, over `v_runs` joined with `v_verdicts`: one row is one run.
 
-Cost per verified speedup counts all runs of a group that report a cost, those that failed included. Calibration compares claims with
-measurements of the same run; with fewer than MIN_PAIRS pairs it says nothing.
+Cost per verified speedup counts what all started runs of a group cost, failed ones included, as best known. Calibration compares claims
+with measurements of the same run; with fewer than MIN_PAIRS pairs it says nothing.
 """
 
 from __future__ import annotations
@@ -57,15 +57,16 @@ def _quadrants(key: str, label: str, condition: str, meaning: str) -> Metric:
     return Metric(key, label, Unit.SHARE, "higher", meaning, sql=share, known=f"count(*) filter ({_LABELLED})")
 
 
-def _cost_per(key: str, label: str, condition: str, meaning: str, of_runs: str = "true", cost: str = "cost_own_usd") -> Metric:
-    # both sides of the division are of the runs that have a cost: a speedup of unknown cost makes the others no cheaper
-    per = f"sum({cost}) filter ({of_runs}) / nullif(count({cost}) filter ({condition}), 0)"
-    return Metric(key, label, Unit.USD, "lower", meaning, sql=_MONEY.format(per), known=f"count({cost}) filter ({of_runs})")
+def _cost_per(key: str, label: str, condition: str, meaning: str, of_runs: str = "is_started") -> Metric:
+    per = f"sum(cost_best_usd) filter ({of_runs}) / nullif(count(*) filter ({condition}), 0)"
+    return Metric(key, label, Unit.USD, "lower", meaning, sql=_MONEY.format(per), known=f"count(cost_best_usd) filter ({of_runs})")
 
 
 VERDICT_METRICS = by_key(
     RUN_METRICS["runs"],
-    RUN_METRICS["cost_usd"],
+    RUN_METRICS["never_started_runs"],
+    RUN_METRICS["cost_best_usd"],
+    RUN_METRICS["cost_best_bounds"],
     _count("runs_measured", "Measured", "values_measured > 0", "Runs whose change a benchmark measured, or tried to."),
     _count("runs_compared", "Compared with baseline", _COMPARED, "Measured runs with a comparable value of the baseline.", "Compared"),
     _count("runs_faster", "Measured faster", "verdict = 'faster'", "Runs measured faster than the baseline: verified speedups."),
@@ -93,24 +94,23 @@ VERDICT_METRICS = by_key(
     _quadrants("hard_success_share", "Hard success", "quadrant in ('Q1', 'Q3')", "Share of Q1 and Q3 in the runs with a quadrant."),
     _cost_per(
         "cost_per_faster_usd", "Cost per verified speedup", "verdict = 'faster'",
-        "Reported cost of all runs divided by the number of them measured faster than the baseline.",
+        "Best-known cost of all runs that started divided by the number of runs measured faster than the baseline.",
     ),
     _cost_per(
         "cost_per_faster_compared_usd", "Cost per verified speedup, compared runs", "verdict = 'faster'",
-        "Reported cost of the runs with a comparable baseline divided by the number measured faster.", _COMPARED,
+        "Best-known cost of the runs with a comparable baseline divided by the number measured faster.", _COMPARED,
     ),
     Metric(
-        "cost_compared_runs_usd", "Cost of compared runs", Unit.USD, "neither", "Reported cost of the runs with a comparable baseline.",
-        sql=f"sum(cost_own_usd) filter ({_COMPARED})", known=f"count(cost_own_usd) filter ({_COMPARED})",
+        "cost_compared_runs_usd", "Cost of compared runs", Unit.USD, "neither", "Best-known cost of the runs with a comparable baseline.",
+        sql=f"sum(cost_best_usd) filter ({_COMPARED})", known=f"count(cost_best_usd) filter ({_COMPARED})",
     ),
-    RUN_METRICS["cost_list_usd"],
-    _cost_per(
-        "cost_list_per_faster_usd", "List-price cost per verified speedup", "verdict = 'faster'",
-        "List-price cost of all runs divided by the number of them measured faster than the baseline.", cost="cost_list_usd",
+    Metric(
+        "cost_compared_runs_bounds", "Bounds in the cost of compared runs", Unit.TEXT, "neither", "Which bounds that cost includes.",
+        sql=f"string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds) filter ({_COMPARED})", known="count(*)",
     ),
     _cost_per(
         "cost_per_reached_usd", "Cost per reference reached", _REACHED,
-        "Reported cost of all runs divided by the number that reached the reference.",
+        "Best-known cost of all runs that started divided by the number that reached the reference.",
     ),
     _count("pairs", "Claimed and measured", PAIR, "Runs with a claimed and a measured ratio against the baseline."),
     Metric(
@@ -144,12 +144,6 @@ VERDICT_TEXTS = by_key(
         "Cost per verified speedup, compared runs",
         meaning=VERDICT_METRICS["cost_per_faster_compared_usd"].meaning,
         short="Cost per speedup, compared runs",
-    ),
-    Entry(
-        "cost_list_per_faster",
-        "List-price cost per verified speedup",
-        meaning=VERDICT_METRICS["cost_list_per_faster_usd"].meaning,
-        short="List price per speedup, all runs",
     ),
     Entry("cost_per_reached", "Cost per reference reached", meaning=VERDICT_METRICS["cost_per_reached_usd"].meaning),
 )

@@ -14,6 +14,7 @@ from schemas.rows.cost import CostCause
 from schemas.rows.row import Row, optional
 from schemas.rows.units import (
     ArrowType,
+    Bytes,
     Count,
     Flag,
     Labels,
@@ -362,3 +363,13 @@ class PatchFileRow(Row):
     path: Text = Field(description="Path in the patch, after the change.")
     insertions: Count = Field(description="Lines inserted.")
     deletions: Count = Field(description="Lines deleted.")
+
+
+class PatchRow(Row):
+    """The text of the patch beside a run's record. Not kept with `--no-text`."""
+
+    run_id: Text = Field(description="Id of the run.")
+    file_name: Text = Field(description="Name of the file with the patch.")
+    bytes: Bytes = Field(description="Size of the whole patch in bytes.")
+    is_cut: Flag = Field(description="Whether only the beginning is kept.")
+    text: LongText = Field(description="The patch, up to a mebibyte.")

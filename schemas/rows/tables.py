@@ -29,7 +29,7 @@ from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow, ResponseRow
 from schemas.rows.row import Row
-from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, RunRow, ToolCallRow
+from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
 from schemas.rows.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
 from schemas.rows.statement import StatementRow
 from schemas.rows.units import ArrowType
@@ -46,6 +46,7 @@ TABLES: dict[str, type[Row]] = {
     "claims": ClaimRow,
     "file_changes": FileChangeRow,
     "patch_files": PatchFileRow,
+    "patches": PatchRow,
     "statements": StatementRow,
     "findings": FindingRow,
     "responses": ResponseRow,

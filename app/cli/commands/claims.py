@@ -10,6 +10,7 @@ import click
 from app.cli.options import TABLE, Output, Word, examples, utf8, with_filters, with_limit, with_output, with_store
 from app.queries.filters.chosen import Filters, probability
 from app.queries.filters.registry import MIN_CONFIDENCE
+from schemas.catalogue.failures import REASONS
 from schemas.rows.confidence import SHOWN_FROM
 
 if TYPE_CHECKING:
@@ -85,20 +86,23 @@ def extract(texts: Path, least_confidence: float) -> None:
         put(line)
 
 
-@click.command(epilog=examples("failures", "failures --agent codex", "failures --since 2026-11 -o failures.csv"))
+@click.command(epilog=examples("failures", "failures --by model", "failures --texts conversation", "failures -o failures.csv"))
+@click.option(
+    "--by", metavar="DIMENSION", default="agent", show_default=True, callback=utf8, help="What has a column each, as of `report`."
+)
+@click.option("--texts", type=Word(tuple(REASONS)), metavar="REASON", help="List the error texts of a reason instead, numbers masked.")
 @with_filters
 @with_output
 @with_store
-def failures(filters: Filters, output: Output, store: Store) -> None:
-    """Count why runs did not complete, by cause and agent, with their cost.
+def failures(by: str, texts: str | None, filters: Filters, output: Output, store: Store) -> None:
+    """Count why runs did not complete: a row per reason, a column per agent (or --by), lost wall time and best-known cost.
 
-    The infrastructure failed where the account, the network, the machine or the model was missing, or the run never started; the agent
-    itself where it met a limit, sent an invalid request or ended with an error.
+    Reasons follow from the outcome, from whether the run got to work, and from the words of its error; docs/failures.md has the rules.
     """
     from app.cli.output import deliver
-    from app.reports import results
+    from app.reports import failures as reports
 
-    deliver(results.failures(store, filters), output)
+    deliver(reports.texts(store, filters, texts) if texts else reports.failures(store, filters, by), output)
 
 
 @click.command(epilog=examples("findings", "findings --severity error", "findings --rule count_mismatch --format jsonl"))

@@ -107,6 +107,7 @@ FILTERS = {
             "model_group",
         ),
         Filter("outcome", Kind.NAMES, "list_contains($value, outcome)", "Filter by outcome, e.g. completed, limit_reached.", "outcome"),
+        Filter("failure", Kind.NAMES, "list_contains($value, reason)", "Filter by reason of failure, e.g. quota.", "reason", "Reason"),
         Filter("experiment", Kind.NAMES, "list_contains($value, experiment)", "Filter by experiment.", "experiment"),
         Filter(
             "ingested-by", Kind.NAMES, "list_contains($value, ingested_by)", "Filter by who ingested the run, user@host.", "ingested_by"

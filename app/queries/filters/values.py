@@ -36,6 +36,7 @@ class FilterWords(TypedDict, total=False):
     model: Names | None
     main_model: Names | None
     outcome: Names | None
+    failure: Names | None
     experiment: Names | None
     ingested_by: Names | None
     label: Labels | None

@@ -21,17 +21,33 @@ _TOLD = "annotated"
 _LABELS_HELP = "key=value. repo, task and experiment take the place of the run's own."
 
 
-def run_block(run: Mapping[str, Any]) -> None:
-    """Labels, note, star and exclusion of one run."""
+def quick(run: Mapping[str, Any]) -> None:
+    """A star and labels at a click, on the page of a run."""
     _tell_saved()
+    if cache.is_read_only():
+        return
+    if st.button("Starred" if run["starred"] else "Star", key="run-star", icon=":material/star:"):
+        _save([run["run_id"]], Change(starred=not run["starred"]))
+    with st.popover("Label", icon=":material/sell:"), st.form("run-label", border=False):
+        labels = _labels([], "run-labels")
+        if st.form_submit_button("Add labels"):
+            _save([run["run_id"]], Change(_read(labels)))
+
+
+def excluded_note(run: Mapping[str, Any]) -> None:
+    """That the run is not counted, where that is so."""
     if run["excluded"]:
         st.warning(f"Excluded: this run is not counted. {plain(run['excluded_reason'] or '')}", icon=":material/block:")
+
+
+def run_block(run: Mapping[str, Any]) -> None:
+    """Labels, note, star and exclusion of one run."""
     if cache.is_read_only():
         if run["note"]:
             st.html(facts_html(run, ("note",)))
         return
     is_said = bool(run["note"] or run["starred"] or run["excluded"])
-    with st.expander("Labels and note", icon=":material/label:", expanded=is_said), st.form("annotation", border=False):
+    with st.expander("**Notes** and labels", expanded=is_said), st.form("annotation", border=False):
         labels = _labels(label_list(run["labels"]), "labels")
         note = st.text_area("Note", run["note"] or "", max_chars=LONGEST_NOTE, height=80)
         with st.container(horizontal=True, vertical_alignment="bottom"):

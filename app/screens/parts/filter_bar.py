@@ -47,7 +47,8 @@ def chosen() -> Filters:
 
 SCREEN_WORDS = frozenset(
     (
-        widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "axis", "baseline", "budget", "by-repo", "cells", "columns",
+        widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "axis", "baseline", "budget", "by-repo", "cells",
+        "columns",
         "compact", "format", "group", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice", "rule",
         "session-along", "show", "sort", "tab", "tz", "usage-per", "usage-show", "view", "what",
     )

@@ -20,8 +20,15 @@ def show(run_id: str) -> None:
     lanes = cache.ask(queries.lanes, run_id)
     if not lanes.num_rows:
         return
+    about = words.session_words(lanes)
+    with st.expander(f"**Session** {about}", key="session", on_change="rerun") as details:
+        if details.open:
+            _drawn(run_id, lanes)
+
+
+def _drawn(run_id: str, lanes: pa.Table) -> None:
+    """The charts, and the list of responses."""
     points, page = cache.ask(queries.points, run_id, POINTS), st.context.theme.type
-    st.header("Session", anchor=False, help="The billed responses in the transcript of the session that this run is of.")
     with st.container(border=True):
         axes = words.axes(points)
         axis = widgets.choice("Along", axes, "session-along") if len(axes) > 1 else next(iter(axes))

@@ -152,7 +152,7 @@ def _offer_logs() -> None:
     """Two ways out of an empty store: the visitor's own logs, or ours to try."""
     st.markdown("Upload the result records of an agent, or load sample logs to look around:")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link("screens/upload.py", label="Upload logs", icon=":material/upload_file:")
+        st.page_link("screens/data.py", label="Upload logs", icon=":material/upload_file:", query_params={"view": "upload"})
         if cache.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
             cache.ingest_samples()
             st.rerun()
@@ -437,12 +437,15 @@ def neighbours(run_id: str, filters: Filters) -> None:
     found = cache.ask(screen_queries.neighbours, filters, order, run_id)
     if found is None:
         return
-    sides = (("Previous", found.previous, ":material/arrow_back:", "k"), ("Next", found.following, ":material/arrow_forward:", "j"))
+    sides = (
+        ("Previous", found.previous, ":material/keyboard_arrow_up:", "k"),
+        ("Next", found.following, ":material/keyboard_arrow_down:", "j"),
+    )
     for label, other, icon, shortcut in sides:
         about = f"{label} run by: {screen_queries.ORDERS[order].label}"
         if st.button(label, key=f"run-{label}", icon=icon, shortcut=shortcut, help=about, disabled=other is None) and other:
             open_run(other, order)
-    st.caption(f"{found.place:,} of {found.total:,}", width="content")
+    st.caption(f"{found.place:,} of {found.total:,} · {screen_queries.ORDERS[order].label}", width="content")
 
 
 def column_config(rows: Grid) -> dict[str, Any]:

@@ -129,7 +129,9 @@ def checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     with_checks = [row for row in agents if row.checked]
     whose = f"{agent_name(with_checks[0].agent)}'s" if len(with_checks) == 1 else "the"
     kinds = [(total.more, "promised more than was measured"), (total.less, "promised less"), (total.wrong, "became slower")]
-    told = brief.joined([f"{total.held:,} held", *(f"{number:,} {what}" for number, what in kinds if number)])
+    told = brief.joined(
+        [f"{total.held:,} held" if total.held else "none held", *(f"{number:,} {what}" for number, what in kinds if number)]
+    )
     if total.checked == 1:
         told = next(what for number, what in ((total.held, "held"), *kinds) if number)
         return f"Of {whose} claims, one has a comparable measurement: it {told}."
@@ -165,17 +167,13 @@ def _kinds_of_cost(total: AgentFigures, measure: CostMeasure) -> str:
 
 def few_runs(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
     """The same for a handful of runs of one agent, with its model and what these logs lack in the line below."""
-    total = rows[0]
-    said = overview(rows, measure)
-    model = next((row.model for row in rows if row.is_model and row.model and row.models == 1), None)
-    lacks = ["no dates"] if total.undated == total.runs else []
-    lacks += ["no tasks"] if not total.tasks else []
-    parts = [
-        model or "",
-        f"{total.completed} completed" if total.completed else "",
-        said.coverage,
-        f"{' or '.join(lacks)} in these records" if lacks else "",
-    ]
+    total, said = rows[0], overview(rows, measure)
+    models = [row.model for row in rows if row.is_model and row.model]
+    cost = "" if total.cost_usd is None else "cost reported by the agent" if total.reported == total.cost.known else "cost at list prices"
+    cost = measure.name if measure is not BEST and cost else cost
+    lacks = brief.joined([what for what, is_lacking in (("dates", total.undated == total.runs), ("tasks", not total.tasks)) if is_lacking])
+    ends = f"{total.completed} completed" if total.completed else ""
+    parts = [*models[:3], ends, cost, f"no {lacks} in these records" if lacks else ""]
     return Said(said.heading, said.second, " · ".join(filter(None, parts)))
 
 
@@ -220,9 +218,12 @@ def _first_of_agents(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
 
 
 def _on(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
-    """An agent; of one of its several models with that."""
+    """An agent; of one of its several models with that, or the model alone if there is no other agent."""
     is_one_of_many = row.is_model and sum(other.is_model and other.agent == row.agent for other in rows) > 1
-    return f"{agent_name(row.agent)} on {row.model}" if is_one_of_many and row.model else agent_name(row.agent)
+    if not is_one_of_many or not row.model:
+        return agent_name(row.agent)
+    is_only = len({other.agent for other in rows if not other.is_all}) == 1
+    return row.model if is_only else f"{agent_name(row.agent)} on {row.model}"
 
 
 def held_title(total: AgentFigures) -> str:
@@ -237,12 +238,6 @@ def claims_title(total: AgentFigures) -> str:
         f"{total.checked:,} can be checked" if total.checked else "none can be checked" if total.runs_measured else "none was measured"
     )
     return f"{subject}; {checked}"
-
-
-def ahead_title(ahead: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
-    """`No other is both cheaper and better than Claude Code or TRAE on gpt-5`, of those whom none dominates."""
-    names = [_on(row, rows) for row in ahead]
-    return f"No other is both cheaper and better than {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +281,7 @@ def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], l
         found.append(Caution(words, "Data", "data"))
     if len(largest) > 1 and largest[0][2] > 1.5 * largest[1][2]:
         run_id, title, ratio = largest[0]
-        words = f"The largest measured speedup, {brief.ratio(ratio)}, is that of one run; the next is {brief.ratio(largest[1][2])}: look at it first"
+        following = brief.ratio(largest[1][2])
+        words = f"The largest measured speedup, {brief.ratio(ratio)}, is that of one run; the next is {following}: look at it first"
         found.append(Caution(words, title, "run", (("run", run_id),)))
     return found[:4]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from app.queries.filters.chosen import Filters
 from app.text.words.claims import EVIDENCE_NAMES
+from schemas.catalogue.failures import REASONS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean
 
@@ -23,10 +24,13 @@ def _evidence() -> Sequence[str]:
     return list(Evidence)
 
 
-CLOSED: dict[str, Callable[[], Sequence[str]]] = {"outcome": _outcomes, "evidence": _evidence}
+CLOSED: dict[str, Callable[[], Sequence[str]]] = {"outcome": _outcomes, "failure": lambda: list(REASONS), "evidence": _evidence}
 """The key of a filter → the words that it takes. They are imported where they are asked for: `--help` does without them."""
 
-SHOWN: dict[str, dict[str, str]] = {"evidence": {key: shown.replace("–", "-") for key, shown in EVIDENCE_NAMES.items()}}
+SHOWN: dict[str, dict[str, str]] = {
+    "failure": {key: reason.label for key, reason in REASONS.items()},
+    "evidence": {key: shown.replace("–", "-") for key, shown in EVIDENCE_NAMES.items()},
+}
 """The key of a filter → what lists and screens show for each of its words."""
 
 

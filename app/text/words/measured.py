@@ -7,6 +7,7 @@ from typing import Any
 
 from app.text.formatting import human
 from app.text.words.claims import evidence_words, ratio, words
+from app.text.words.measures import sign_of
 from schemas.catalogue.metrics_measured import BAND, MIN_PAIRS
 from schemas.text import plural, quoted
 from schemas.unit_names import Unit
@@ -62,8 +63,8 @@ SHARES = f"Wrong sign: claimed faster, measured slower. Below {MIN_PAIRS} runs t
 """What calibration means, for notes."""
 
 TWO_DENOMINATORS = (
-    "Cost per verified speedup: cost of all runs, failed ones included, ÷ runs measured faster. Compared runs: the same for runs with a "
-    "comparable baseline only. Runs that report no cost count on neither side; at list prices, every run with known tokens counts."
+    "Cost per verified speedup: best-known cost of all runs that started, failed ones included, ÷ runs measured faster. Compared runs: the "
+    "same for runs with a comparable baseline only."
 )
 """Which runs a cost per verified speedup counts, for notes."""
 
@@ -129,7 +130,7 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
         ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
         ("Scope measured", words(row["measured_scope"] or "")),
         ("Values", f"{row['values_measured']:,} ({row['values_comparable']:,} with a comparable baseline)"),
-        ("Note", _cut("; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"])))))),
+        ("Note", cut("; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"])))))),
     ]
     return [(name, value) for name, value in facts if value]
 
@@ -144,7 +145,8 @@ LONGEST_NOTE = 600
 """Characters of a note on the page of a run: errors of benchmarks have pages. The list of measurements has them whole."""
 
 
-def _cut(note: str) -> str:
+def cut(note: str) -> str:
+    """A note as far as a page shows it."""
     return note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE].rstrip()} …"
 
 
@@ -166,11 +168,11 @@ def against_reference(row: Row) -> str:
     return verdict if found is None else f"measured {human(found, Unit.RATIO)}: {verdict}"
 
 
-def cost_per(usd: Any, cost: Any, counted: int, judged: int) -> str:
+def cost_per(usd: Any, cost: Any, counted: int, judged: int, bounds: str | None = None) -> str:
     """`$2.50`, or `none for $7.79` where none of the runs that were judged counts; `–` where none was judged or the cost is unknown."""
     if usd is not None and judged:
-        return human(usd, Unit.USD)
-    return f"none for {human(cost, Unit.USD)}" if cost is not None and judged and not counted else human(None)
+        return sign_of(bounds) + human(usd, Unit.USD)
+    return f"none for {sign_of(bounds)}{human(cost, Unit.USD)}" if cost is not None and judged and not counted else human(None)
 
 
 def overview_line(row: Row) -> str:
@@ -181,5 +183,5 @@ def overview_line(row: Row) -> str:
     said = f"Measured: {plural(row['runs_measured'], 'run')}, {compared:,} against a comparable baseline"
     if compared:
         said += f": {row['runs_faster']:,} faster, {row['runs_same']:,} same, {row['runs_slower']:,} slower"
-    cost = cost_per(row["cost_per_faster_usd"], row["cost_usd"], row["runs_faster"], compared)
+    cost = cost_per(row["cost_per_faster_usd"], row["cost_best_usd"], row["runs_faster"], compared, row["cost_best_bounds"])
     return f"{said}. Cost per verified speedup: {cost}"

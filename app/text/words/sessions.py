@@ -30,6 +30,12 @@ LANES = "A mark per response, in the colour of its model."
 Row = Mapping[str, Any]
 
 
+def session_words(lanes: pa.Table) -> str:
+    """`412 responses, 3 sub-agents`."""
+    others = sum(lane != MAIN for lane in lanes["subagent"].to_pylist())
+    return plural(sum(lanes["responses"].to_pylist()), "response") + (f", {plural(others, 'sub-agent')}" if others else "")
+
+
 def along_words(axis: str) -> str:
     """The title of an axis."""
     return "Time (UTC)" if axis == "at" else "Responses, in order"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from app.queries.comparisons.totals import Totals, TwoTotals
 from app.text.formatting import MINUS, human
-from schemas.catalogue.cost_measures import REPORTED
+from app.text.words.measures import sign_of
+from schemas.catalogue.cost_measures import LIST
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -12,7 +13,7 @@ from schemas.unit_names import Unit
 def totals_words(found: TwoTotals) -> str:
     """The sentence, such as: 4 runs cost $2.36, +18% vs. $2.00 of 4 runs in the baseline; 2 verified speedups, 1 in the baseline."""
     before, after = found.baseline, found.candidate
-    by = "" if found.measure is REPORTED else f" at {found.measure.label.lower().removesuffix(' cost')}s"
+    by = " at list prices" if found.measure is LIST else ""
     compared = f"{_change(found)} {_cost(before)} of {plural(before.runs, 'run')} in the baseline"
     return f"{plural(after.runs, 'run')} cost {_cost(after)}{by}{compared}{_verified(before, after)}."
 
@@ -25,7 +26,7 @@ def _change(found: TwoTotals) -> str:
 
 def _cost(totals: Totals) -> str:
     partly = f" (known for {totals.known:,} of {totals.runs:,})" if 0 < totals.known < totals.runs else ""
-    return human(totals.cost_usd, Unit.USD) + partly
+    return sign_of(totals.bounds) + human(totals.cost_usd, Unit.USD) + partly
 
 
 def _verified(before: Totals, after: Totals) -> str:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from pydantic import ValidationError
 
-from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFacts, columns_of
+from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
 from ingest.agents.claude_code.following import FOLLOWED_BY, following
 from ingest.agents.claude_code.outcome import outcome
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, CutOff, StreamContext
@@ -28,7 +28,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event
-from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, PatchFileRow, RecordKind, RunRow, ToolCallRow
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow, ToolCallRow
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
 from schemas.unread_logs import unread_result
@@ -134,8 +134,7 @@ class ClaudeCode:
         usage = tuple(_model_row(run_id, logged, one, _cache_write_split(one, record)) for logged, one in _model_usage(record))
         calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
         run = _run(record, run_id, context, usage, ordinal=document.ordinal, raw=raw)
-        patch = tuple(PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
-        return Found(document, Rows(run, usage, calls, patch))
+        return Found(document, Rows(run, usage, calls, **patch_rows(run_id, context)))
 
     def _facts(self, record: ResultRecord, logged_at: datetime | None) -> RunFacts:
         if not self._streaming and not logged_at:

@@ -90,7 +90,7 @@ def patch_in(told: object, log: str) -> PatchApplied:
     rejected = _REJECTED.findall(log)
     if rejected:
         whole = sum(count == of for count, of in rejected)
-        return PatchApplied.PARTIAL if len(_WRITTEN.findall(log)) > whole else PatchApplied.NO
+        return PatchApplied.PARTIAL if max(len(rejected), len(_WRITTEN.findall(log))) > whole else PatchApplied.NO
     if _PARTLY.search(log):
         return PatchApplied.PARTIAL
     if isinstance(told, bool):

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.agents.base import CONTEXT_COLUMNS, Context
+from ingest.agents.base import CONTEXT_COLUMNS, Context, PatchText
 from ingest.documents.document import Document
 from ingest.store.database import Writer, made, run_step
 from ingest.store.record_rows import RowTable
@@ -192,14 +192,15 @@ def context(row: Mapping[str, Any]) -> Context:
     calls = tuple((call["tool"], call["calls"], call["errors"]) for call in kept.pop("tool_calls") or ())
     changes = tuple((one["path"], one["insertions"], one["deletions"]) for one in kept.pop("patch_changes") or ())
     lists = {name: tuple(kept.get(name) or ()) for name in ("tools", "part_ids")}
-    return Context(**kept | own | times | lists | {"tool_calls": calls, "patch_changes": changes})
+    patch = PatchText(**kept["patch"]) if kept.get("patch") else None
+    return Context(**kept | own | times | lists | {"tool_calls": calls, "patch_changes": changes, "patch": patch})
 
 
 def _context(table: str) -> str:
     """SQL for the context of a row of `runs` as JSON."""
     named = [name for name in CONTEXT_COLUMNS if name not in _OWN_COLUMNS]
     fields = {name: f"epoch_us({table}.{name})" if name in _TIMES else f"{table}.{name}" for name in named}
-    return _json(fields | {"tool_calls": "calls.listed", "patch_changes": "changes.listed"})
+    return _json(fields | {"tool_calls": "calls.listed", "patch_changes": "changes.listed", "patch": "patch.kept"})
 
 
 def _told(table: str, usage: str) -> str:
@@ -216,14 +217,17 @@ def _json(fields: Mapping[str, str]) -> str:
 
 
 def _around(prefix: str, keys: str, among: str = "affected") -> str:
-    """SQL that joins the tool calls, the files in the patch and the only model of each record."""
+    """SQL that joins the tool calls, the patch with its files and the only model of each record."""
     call, change = "{'tool': tool, 'calls': calls, 'errors': errors}", "{'path': path, 'insertions': insertions, 'deletions': deletions}"
+    patch = "{'file_name': file_name, 'bytes': bytes, 'is_cut': is_cut, 'text': text}"
     semi = f"semi join {'noted' if prefix == 'spool_' else among} using ({keys})"
     return (
         f"left join (select {keys}, list({call} order by tool) as listed from {prefix}tool_calls {semi} group by {keys})"
         f" as calls using ({keys})"
         f" left join (select {keys}, list({change} order by path) as listed from {prefix}patch_files {semi} group by {keys})"
-        f" as changes using ({keys}) {_only_model(f'{prefix}model_usage {semi}', keys)}"
+        f" as changes using ({keys})"
+        f" left join (select {keys}, any_value({patch}) as kept from {prefix}patches {semi} group by {keys}) as patch using ({keys})"
+        f" {_only_model(f'{prefix}model_usage {semi}', keys)}"
     )
 
 

@@ -1,4 +1,4 @@
--- The tables of the store, version 12. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 13. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -404,6 +404,20 @@ comment on column patch_files."run_id" is 'Id of the run.';
 comment on column patch_files."path" is 'Path in the patch, after the change.';
 comment on column patch_files."insertions" is 'Lines inserted.';
 comment on column patch_files."deletions" is 'Lines deleted.';
+
+create table patches (
+    "run_id" varchar not null,
+    "file_name" varchar not null,
+    "bytes" bigint not null,
+    "is_cut" boolean not null,
+    "text" varchar not null using compression zstd
+);
+comment on table patches is 'The text of the patch beside a run''s record. Not kept with `--no-text`.';
+comment on column patches."run_id" is 'Id of the run.';
+comment on column patches."file_name" is 'Name of the file with the patch.';
+comment on column patches."bytes" is 'Size of the whole patch in bytes.';
+comment on column patches."is_cut" is 'Whether only the beginning is kept.';
+comment on column patches."text" is 'The patch, up to a mebibyte.';
 
 create table statements (
     "run_id" varchar not null,

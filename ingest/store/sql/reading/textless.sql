@@ -17,8 +17,7 @@ create or replace temp macro is_said(record_kind, origin) as
 -- A session, and a run without a record, whose title is its command line, are called by their project and start in UTC.
 create or replace temp view runs as
 select
-    rowid,
-    * replace (
+    * exclude (error_text, error_told) replace (
         case
             when record_kind = 'sidecar' or is_said(record_kind, origins['title']) or is_said(record_kind, origins['prompt']) then coalesce(
                 nullif(concat_ws(
@@ -42,7 +41,7 @@ select
             else raw
         end as raw
     )
-from tachograph.runs;
+from (select rowid, *, $error_text as error_text, $error_told as error_told from tachograph.runs);
 create or replace temp view claims as
 select
     * replace (
@@ -69,12 +68,14 @@ create or replace temp view statements as
 select * from tachograph.statements where run_id not in (select run_id from said_in_sessions);
 create or replace temp view file_changes as
 select * from tachograph.file_changes where run_id not in (select run_id from said_in_sessions);
+create or replace temp view patches as
+select * from tachograph.patches where run_id not in (select run_id from said_in_sessions);
 create or replace temp view run_records as
 select
     * replace (
         case
-            when record_kind = 'transcript' then json_merge_patch(context, '{"prompt": null}')::varchar
-            else context
+            when record_kind = 'transcript' then json_merge_patch(context, '{"prompt": null, "patch": null}')::varchar
+            else json_merge_patch(context, '{"patch": null}')::varchar
         end as context,
         case
             when record_kind in ('transcript', 'sidecar') then json_merge_patch(told, '{"title": null, "errors": null, "terminal_reason": null}')::varchar

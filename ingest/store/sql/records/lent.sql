@@ -1,4 +1,4 @@
--- What the runs in `merging` have from another record as a whole, where the kept one has none: tool calls, files of the patch, the text of
+-- What the runs in `merging` have from another record as a whole, where the kept one has none: tool calls, the patch and its files, the text of
 -- the summary, and the name of their only model. `lent`: the record that has it, with its place among those of the run.
 create or replace temp table nameless as
 select run_id
@@ -12,6 +12,8 @@ with offered as (
     select *, 'tool_calls' as name from telling where is_whole and json_array_length(told -> '$.tool_calls') > 0
     union all
     select *, 'patch_changes' as name from telling where is_whole and json_array_length(told -> '$.patch_changes') > 0
+    union all
+    select *, 'patch' as name from telling where is_whole and (told ->> '$.patch.text') is not null
     union all
     select *, 'result' as name from telling where is_whole and has_text
     union all
@@ -35,6 +37,13 @@ insert into patch_files by name
 select
     run_id, changed ->> '$.path' as path, (changed ->> '$.insertions')::bigint as insertions, (changed ->> '$.deletions')::bigint as deletions
 from (select run_id, unnest(from_json(told -> '$.patch_changes', '["json"]')) as changed from lent where name = 'patch_changes');
+delete from patches where run_id in (select run_id from merging);
+insert into patches by name
+select
+    run_id, told ->> '$.patch.file_name' as file_name, (told ->> '$.patch.bytes')::bigint as bytes,
+    (told ->> '$.patch.is_cut')::boolean as is_cut, told ->> '$.patch.text' as text
+from lent
+where name = 'patch';
 -- The runs whose summary is read again: a text, a patch, a name or an exit code comes from another record, or did so before.
 create or replace temp table borrowing as
 select run_id from lent where place > 1 and name in ('result', 'patch_changes', 'models')

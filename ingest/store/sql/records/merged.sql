@@ -10,12 +10,13 @@ with named as (
         unnest([
             'agent', 'session_id', 'title', 'score', 'duration_ms', 'num_turns', 'cost_reported_usd', 'prompt', 'agent_version',
             'requested_model', 'cwd', 'branch', 'permission_mode', 'base_commit', 'head_commit', 'task_status', 'first_edit_ms',
-            'patch_files', 'patch_insertions', 'patch_deletions'
+            'patch_files', 'patch_insertions', 'patch_deletions', 'patch_sha256'
         ]) as name,
         unnest(json_extract_string(told, [
             '$.agent', '$.session_id', '$.title', '$.score', '$.duration_ms', '$.num_turns', '$.cost_reported_usd', '$.prompt',
             '$.agent_version', '$.requested_model', '$.cwd', '$.branch', '$.permission_mode', '$.base_commit', '$.head_commit',
-            '$.task_status', '$.first_edit_ms', '$.patch_files', '$.patch_insertions', '$.patch_deletions'
+            '$.task_status', '$.first_edit_ms', '$.patch_files', '$.patch_insertions', '$.patch_deletions',
+            '$.patch_sha256'
         ])) as value
     from telling
     union all
@@ -89,6 +90,7 @@ select
     try_cast(max(value) filter (name = 'patch_files') as bigint) as patch_files,
     try_cast(max(value) filter (name = 'patch_insertions') as bigint) as patch_insertions,
     try_cast(max(value) filter (name = 'patch_deletions') as bigint) as patch_deletions,
+    max(value) filter (name = 'patch_sha256') as patch_sha256,
     max(value) filter (name = 'times') as times,
     map_from_entries(list({'k': name, 'v': source_id} order by name) filter (place > 1)) as origins
 from (select run_id, name, value, source_id, place from chosen union all select run_id, name, null, source_id, place from lent)
@@ -137,6 +139,7 @@ set
     patch_files = merged.patch_files,
     patch_insertions = merged.patch_insertions,
     patch_deletions = merged.patch_deletions,
+    patch_sha256 = merged.patch_sha256,
     time_source = json_extract_string(merged.times, '$.time_source'),
     started_at = make_timestamptz(json_extract_string(merged.times, '$.started_at')::bigint),
     ended_at = make_timestamptz(json_extract_string(merged.times, '$.ended_at')::bigint),

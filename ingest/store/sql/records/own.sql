@@ -38,3 +38,5 @@ select run_id, call[1] as tool, call[2]::bigint as calls, call[3]::bigint as err
 from (select run_id, unnest(from_json(raw -> '$.tool_calls', '[["varchar"]]')) as call from summed_by_responses);
 create or replace temp view own_patch_files as
 select * from patch_files;
+create or replace temp view own_patches as
+select * from patches;

@@ -152,10 +152,12 @@ select
         when ratio < 1 - coalesce(getvariable('band'), 0.05) and coalesce(ratio_high < 1, true) then 'slower'
         else 'same'
     end as verdict,
-    -- the rule of ISO-Bench: the change in percent of the reference's value, with a band of 5 %
+    -- the rule of ISO-Bench: the change in percent of the reference's value, with a band of 5 %; a benchmark that failed by the change is
+    -- worse, one that failed by machine, model or memory, or for reasons unknown, says nothing of it
     case
-        when base <> 'reference' or status = 'not_run' then null
-        when status <> 'ok' then 'worse'
+        when base <> 'reference' then null
+        when status = 'failed' and failure in ('crash', 'timeout', 'incorrect') and patch_applied <> 'no' then 'worse'
+        when status <> 'ok' then null
         when not is_comparable then null
         when change > coalesce(getvariable('band'), 0.05) then 'beats'
         when change < -coalesce(getvariable('band'), 0.05) then 'worse'

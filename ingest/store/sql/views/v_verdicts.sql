@@ -62,7 +62,8 @@ beside as (
         case
             when headline.run_id is null then 'not_measured'
             when headline.verdict in ('faster', 'same', 'slower') then headline.verdict
-            when headline.status = 'failed' and headline.failure in ('crash', 'timeout', 'incorrect') then 'breaks'
+            when headline.status = 'failed' and headline.failure in ('crash', 'timeout', 'incorrect') and headline.patch_applied <> 'no'
+                then 'breaks'
             when headline.status = 'failed' and headline.failure = 'infra' then 'machine'
             when headline.status = 'failed' then 'failed_unknown'
             -- also where the candidate was not run, since its baseline had failed

@@ -1,0 +1,205 @@
+"""The Overview: each figure of its sentence, table and charts is checked by another computation over the same runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import nullcontext
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from app.charts import agents as charts
+from app.queries import agents as queries
+from app.queries import measured
+from app.queries.agents import AgentFigures
+from app.queries.filters.chosen import Filters, choose
+from app.text import brief
+from app.text.agent_table import agent_table
+from app.text.html_parts import agent_name
+from app.text.sentences import overview as sentences
+from ingest.store.database import Store
+from schemas.catalogue.cost_measures import COST_MEASURES
+from tests.serving import ENTRY
+
+AGENTS = ("claude-code", "trae-agent", "codex", "openhands", "gemini-cli")
+ENDS = ("completed", "limit_reached", "execution_error", "unknown")
+
+_run = st.fixed_dictionaries(
+    {
+        "agent": st.sampled_from(AGENTS),
+        "model_group": st.sampled_from(("m-one", "m-two", None)),
+        "is_started": st.booleans(),
+        "outcome": st.sampled_from(ENDS),
+        "cost_own_usd": st.none() | st.decimals(Decimal("0.01"), 50, places=2),
+        "cost_list_usd": st.none() | st.decimals(Decimal("0.01"), 50, places=2),
+        "tokens_basis": st.sampled_from(("exact", "upper_bound", "estimate")),
+        "duration_ms": st.none() | st.integers(500, 5_000_000),
+        "claimed_speedup": st.none() | st.floats(0.5, 50),
+        "measured_class": st.sampled_from(("faster", "same", "slower", "breaks", "no_baseline", "machine", "not_measured")),
+        "task_key": st.sampled_from(("a", "b", None)),
+    }
+)
+
+
+_MONEY = pa.decimal128(18, 9)
+_KINDS = {
+    "agent": pa.string(), "model_group": pa.string(), "is_started": pa.bool_(), "outcome": pa.string(), "cost_own_usd": _MONEY,
+    "cost_list_usd": _MONEY, "cost_best_usd": _MONEY, "cost_best_bounds": pa.string(), "tokens_basis": pa.string(),
+    "duration_ms": pa.int64(), "claimed_speedup": pa.float64(), "measured_speedup": pa.float64(), "measured_class": pa.string(),
+    "claim_verdict": pa.string(), "scope_differs": pa.bool_(), "task_key": pa.string(),
+}  # fmt: skip
+
+
+class Runs:
+    """A stand-in for a store: `v_runs` joined with `v_verdicts` as one table of generated runs, in a real DuckDB."""
+
+    location = "generated"
+
+    def __init__(self, runs: Sequence[dict[str, Any]]) -> None:
+        self.connection = duckdb.connect()
+        rows = pa.table({name: pa.array([run[name] for run in runs], kind) for name, kind in _KINDS.items()})
+        self.connection.register("generated", rows)
+        self.connection.execute(
+            "create view v_runs as select *, 'run ' || row_number() over () as run_id, 'title' as title,"
+            " nullif(outcome, 'unknown') = 'completed' as is_completed, null::timestamptz as dated_at, false as excluded from generated"
+        )
+
+    def reading(self) -> Any:
+        """The connection, for a block."""
+        return nullcontext(self.connection)
+
+
+def _completed(run: dict[str, Any]) -> dict[str, Any]:
+    """What the views derive of a run, computed here by other means."""
+    best = run["cost_own_usd"] if run["cost_own_usd"] is not None else run["cost_list_usd"]
+    bound = run["tokens_basis"] if run["cost_own_usd"] is None and best is not None and run["tokens_basis"] != "exact" else None
+    ratio = {"faster": 1.5, "same": 1.0, "slower": 0.7}.get(run["measured_class"])
+    claim = None
+    if run["claimed_speedup"] is not None and ratio is not None:
+        quotient = run["claimed_speedup"] / ratio
+        claim = "over_claimed" if quotient > 1.05 else "under_claimed" if 1 / quotient > 1.05 else "kept"
+        claim = "wrong_sign" if run["claimed_speedup"] > 1 and ratio < 0.95 else claim
+    run |= {"cost_best_usd": best, "cost_best_bounds": bound}
+    return run | {"measured_speedup": ratio, "claim_verdict": claim, "scope_differs": False}
+
+
+@pytest.fixture(autouse=True)
+def _generated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.queries.measured.with_verdicts", lambda store: "v_runs" if isinstance(store, Runs) else _WITH_VERDICTS(store))
+
+
+_WITH_VERDICTS = measured.with_verdicts
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(_run, min_size=1, max_size=40))
+def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
+    """The heading's figures are those of the runs, bounds keep their sign, and what is unknown is never a figure."""
+    whole = [_completed(run) for run in runs]
+    rows = queries.agents(Runs(whole), Filters())  # type: ignore[arg-type]
+    said = sentences.overview(rows)
+    heading = said.heading.replace("**", "")
+    for agent in AGENTS:
+        mine = [run for run in whole if run["agent"] == agent]
+        name = agent_name(agent)
+        started = [run for run in mine if run["is_started"]]
+        costs = [run["cost_best_usd"] for run in started if run["cost_best_usd"] is not None]
+        faster = sum(run["measured_class"] == "faster" for run in mine)
+        if bought := re.search(rf"{name} bought (\w+) verified speedups? (?:at|for) ([≤≥≈]? ?)\$([\d,]+(?:\.\d+)?)", heading):
+            number = brief._WORDS.index(bought[1]) if bought[1] in brief._WORDS else int(bought[1])
+            assert number == faster > 0
+            assert len(costs) * 10 >= len(started) * 9
+            assert abs(Decimal(bought[3].replace(",", "")) - sum(costs) / faster) <= max(
+                Decimal("0.51") * (sum(costs) / faster >= 1000), Decimal("0.006")
+            )
+            assert bool(bought[2].strip()) == any(run["cost_best_bounds"] for run in started if run["cost_best_usd"] is not None)
+        elif f"{name} brought" in heading:
+            assert faster, "an agent that brought verified speedups has some"
+            assert not costs or len(costs) * 10 < len(started) * 9, "and only an unknown cost is not told"
+    comparable = [run for run in whole if run["measured_speedup"] is not None]
+    if "can be compared" in heading and "unknown" in heading:
+        buyers = {run["agent"] for run in whole if run["measured_class"] == "faster"}
+        assert not any(run["agent"] not in buyers for run in comparable)
+    if heading.startswith("None of"):
+        assert comparable
+        assert not any(run["measured_class"] == "faster" for run in comparable)
+    if "none was measured" in heading or "nobody measured it" in heading:
+        assert all(run["measured_class"] == "not_measured" for run in whole)
+    if spent := re.search(r"cost ([≤≥≈] )?\$([\d,]+(?:\.\d+)?)", heading):
+        started = [run for run in whole if run["is_started"] and run["cost_best_usd"] is not None]
+        total = sum(run["cost_best_usd"] for run in started)
+        assert abs(Decimal(spent[2].replace(",", "")) - total) <= (Decimal("0.5") if total >= 1000 else Decimal("0.005"))
+        assert bool(spent[1]) == any(run["cost_best_bounds"] for run in started)
+    if not any(run["is_started"] and run["cost_best_usd"] is not None for run in whole):
+        assert "$" not in heading
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(st.lists(_run, min_size=1, max_size=40), st.sampled_from(sorted(COST_MEASURES)))
+def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
+    """Agents add up to all runs and models to their agent; outcomes and measured classes to the runs; no bound is lost."""
+    rows = queries.agents(Runs([_completed(run) for run in runs]), Filters(), COST_MEASURES[measure])  # type: ignore[arg-type]
+    total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
+    for row in rows:
+        assert row.completed + row.limited + row.failed + row.unknown_ends + row.never_started == row.runs
+        assert sum(row.measured.values()) == row.runs
+        assert row.held + row.more + row.less + row.wrong == row.checked
+        assert (row.bounds != "") == (row.bounded > 0)
+    for whole, parts in [(total, agents), *((agent, _models(rows, agent)) for agent in agents)]:
+        for count in ("runs", "started", "completed", "limited", "failed", "unknown_ends", "bounded", "checked"):
+            assert getattr(whole, count) == sum(getattr(part, count) for part in parts)
+        assert (whole.cost_usd or 0) == sum(part.cost_usd or 0 for part in parts)
+    shown = agent_table(queries.shown_rows(rows), Filters())
+    for row in agents:
+        if row.bounded:
+            assert f"{brief.usd(row.cost_usd, row.bounds)}" in shown
+            assert brief.usd(row.cost_usd, row.bounds)[0] in "≤≥≈"
+
+
+def _models(rows: list[AgentFigures], agent: AgentFigures) -> list[AgentFigures]:
+    return [row for row in rows if row.is_model and row.agent == agent.agent]
+
+
+@given(st.decimals(0, 100_000, places=6))
+def test_money_keeps_its_size(amount: Decimal) -> None:
+    """A rounded amount is within half of its last digit, and an amount is never written as nothing."""
+    written = brief.usd(amount)
+    value = Decimal(written.replace("$", "").replace(",", ""))
+    assert (value == 0) == (amount == 0)
+    assert abs(value - amount) <= max(
+        Decimal("0.5") if amount >= 1000 else Decimal("0.005") if amount >= Decimal("0.0995") else Decimal("0.0005"), Decimal(0)
+    )
+
+
+def test_nobody_is_ahead_by_a_bound_and_nobody_ahead_is_beaten(sample_store: Store) -> None:
+    """Of the Pareto picture: no upper bound ranks, and no row of the line has a cheaper one with at least its share."""
+    rows = charts.leaves(queries.agents(sample_store, Filters()))
+    _, found = charts.standings(rows)
+    for one in found:
+        beaten = any(
+            other.cost <= one.cost and other.share >= one.share and (other.cost, other.share) != (one.cost, one.share)
+            for other in found
+            if not other.is_bound
+        )
+        assert one.is_ahead == (not one.is_bound and not beaten)
+
+
+def test_the_overview_says_what_its_table_says(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of the sample logs: heading, table with each agent, three charts; with a filter the sentence is about that agent alone."""
+    monkeypatch.setenv("TACHOGRAPH_DB", sample_store.location)
+    page = AppTest.from_file(str(ENTRY), default_timeout=60).run()
+    assert not page.exception
+    shown = " ".join(str(one.proto.body) for one in page.get("html"))
+    rows = queries.agents(sample_store, choose({}))
+    for row in rows:
+        if not row.is_all and not row.is_model:
+            assert f"{row.runs:,}" in shown
+    assert sentences.overview(rows).heading.split("**")[0] in shown
+    assert page.get("plotly_chart")
