@@ -40,22 +40,31 @@ def in_address() -> tuple[list[Filters], list[str]]:
     return list(dict.fromkeys(found)), unread
 
 
-def put(chosen: list[Filters]) -> None:
+def in_force() -> list[str]:
+    """The groups as the address names them now: a screen that is still being drawn knows older ones."""
+    return [queries.as_text(one) for one in in_address()[0] or usual]
+
+
+def put(texts: list[str]) -> None:
     """Write the groups into the address."""
-    st.query_params[GROUP] = [queries.as_text(one) for one in chosen]
+    st.query_params[GROUP] = texts
 
 
 def put_typed() -> None:
     """Add the group whose filters somebody typed; what cannot be read is told."""
-    text = str(st.session_state["group-typed"]).strip()
-    if text:
-        st.query_params[GROUP] = [*map(queries.as_text, groups), text]
+    if text := str(st.session_state["group-typed"]).strip():
+        put([*in_force(), text])
+
+
+def drop(text: str) -> None:
+    """Remove a group."""
+    put([other for other in in_force() if other != text])
 
 
 def put_first(key: str) -> None:
     """Make a group the baseline."""
-    first = by_text[st.session_state[key]]
-    put([first, *(one for one in groups if one != first)])
+    first = st.session_state[key]
+    put([first, *(other for other in in_force() if other != first)])
 
 
 def offered() -> dict[str, Filters]:
@@ -67,7 +76,7 @@ def offered() -> dict[str, Filters]:
         values = list(cache.options().get(key, ()))
         if len(values) > 1:
             found |= {f"{FILTERS[key].name}: {fact_words(value, key)}": Filters(((key, (value,)),)) for value in values[:MOST_OFFERED]}
-    return {name: one for name, one in found.items() if one not in groups}
+    return {name: one for one, name in {one: name for name, one in reversed(found.items())}.items() if one not in groups}
 
 
 def add_group() -> None:
@@ -83,7 +92,7 @@ def add_group() -> None:
             width=320,
         )
         if picked is not None:
-            put([*groups, more[picked]])
+            put([*in_force(), queries.as_text(more[picked])])
             st.rerun()
         example = "agent=codex label=branch=next"
         st.text_input("Or by filters", key="group-typed", placeholder=example, on_change=put_typed, max_chars=LONGEST_VALUE)
@@ -114,10 +123,8 @@ with chips:
         with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key=f"group-chip-{place}"):
             st.html(html_parts.group_name(name.agent, name.label, name.detail), width="content")
             if len(groups) > 1:
-                rest = [other for other in groups if other != one]
-                st.button(
-                    "×", key=f"group-drop-{place}", type="tertiary", on_click=put, args=(rest,), help="Remove the group", width="content"
-                )
+                text, key = queries.as_text(one), f"group-drop-{place}"
+                st.button("×", key=key, type="tertiary", on_click=drop, args=(text,), help="Remove the group", width="content")
     if len(groups) < queries.MOST_GROUPS:
         add_group()
 if len(groups) > 1:

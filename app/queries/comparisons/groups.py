@@ -6,7 +6,7 @@ A group is whatever filters choose. `app.text.sentences.compare` says in words w
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -26,7 +26,7 @@ from app.queries.runs import fetch
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import METRICS_COMPARED
-from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
 
 MOST_GROUPS = 6
 USUAL_GROUPS = 4
@@ -163,7 +163,8 @@ def compare(
     with read_transaction(store) as candidate, read_transaction(base) if base else nullcontext(candidate) as other:
         places = [other, *[candidate] * (len(chosen) - 1)]
         sides = [(place, None if one is None else place.searched(one)) for place, one in zip(places, chosen, strict=True)]
-        basis, is_forced = _basis(sides, cost)
+        counted = _counted(sides)
+        basis, is_forced = _basis(counted, cost)
         found = [_group(place, filters, basis) for place, filters in sides]
         groups = [replace(group, filters=filters) for (group, _), filters in zip(found, chosen, strict=True)]
         tasks = [{row["task"]: row for row in rows if row["started"]} for _, rows in found]
@@ -179,21 +180,40 @@ def compare(
                     found_ratios[metric] = paired(_spans(tasks[number], metric), _spans(tasks[0], metric))
                 else:
                     found_ratios[metric] = unpaired(runs[number][metric], runs[0][metric])
-        overlap = tuple(_overlap(sides[0], one) for one in sides[1:])
+        overlap = tuple(one.get("shared", 0) for one in counted[1:])
     return Comparison(groups[0], tuple(groups[1:]), tuple(ratios), basis, is_forced, pair, shared, overlap)
 
 
-def _basis(sides: Iterable[tuple[Store, Filters | None]], wanted: CostMeasure) -> tuple[CostMeasure, bool]:
+def _counted(sides: Sequence[tuple[ReadTransaction, Filters | None]]) -> list[dict[str, int]]:
+    """How many started runs of each group have each measure of cost, and how many of its runs are in the first group, too: `shared`."""
+    found: list[dict[str, int]] = [{} for _ in sides]
+    for store in dict.fromkeys(store for store, _ in sides):
+        parts, parameters = list[str](), dict[str, Any]()
+        chosen = {
+            number: where(filters, f"g{number}_") for number, (place, filters) in enumerate(sides) if place is store and filters is not None
+        }
+        for number, condition in chosen.items():
+            counted = [
+                f"count({measure.column}) filter (is_started and {condition.sql}) as {measure.key}" for measure in COST_MEASURES.values()
+            ]
+            shared = f"count(*) filter (({condition.sql}) and ({chosen[0].sql}))" if 0 in chosen else "0"
+            parts += [f"{sql}{number}" for sql in (*counted, f"{shared} as shared")]
+            parameters |= condition.parameters
+        row = fetch(store, f"select {', '.join(parts)} from v_runs", parameters).to_pylist()[0] if parts else {}
+        for number in chosen:
+            found[number] = {key: row[f"{key}{number}"] for key in (*COST_MEASURES, "shared")}
+    first, filters = sides[0]
+    for number, (store, other) in enumerate(sides):
+        if store is not first and filters is not None and other is not None:
+            found[number]["shared"] = len({*run_queries.ids(first, filters)} & {*run_queries.ids(store, other)})
+    return found
+
+
+def _basis(known: Sequence[Mapping[str, int]], wanted: CostMeasure) -> tuple[CostMeasure, bool]:
     """The cost that all groups are compared by: best-known ones are compared where all are reported, or all are at list prices."""
     if wanted is not BEST:
         return wanted, False
-    known = []
-    for store, filters in sides:
-        if filters is not None:
-            condition = where(filters)
-            counted = ", ".join(f"count({measure.column}) filter (is_started) as {measure.key}" for measure in (REPORTED, LIST, BEST))
-            known += fetch(store, f"select {counted} from v_runs where {condition.sql}", condition.parameters).to_pylist()
-    known = [row for row in known if row["best"]]
+    known = [row for row in known if row.get("best")]
     if all(row["reported"] == row["best"] for row in known):
         return (REPORTED if known else LIST), False
     if not any(row["reported"] for row in known):
@@ -290,17 +310,6 @@ def _runs(store: ReadTransaction, filters: Filters, basis: CostMeasure) -> dict[
 def _numbers(column: pa.ChunkedArray) -> Any:
     """The known values. Without `to_numpy`, with which pyarrow imports pandas: 0.3 s."""
     return np.asarray(np.from_dlpack(column.combine_chunks().cast(pa.float64()).drop_null()), np.float64)
-
-
-def _overlap(baseline: tuple[Store, Filters | None], other: tuple[Store, Filters | None]) -> int:
-    """How many runs are in both."""
-    if baseline[1] is None or other[1] is None:
-        return 0
-    if baseline[0] is not other[0]:
-        return len({*run_queries.ids(baseline[0], baseline[1])} & {*run_queries.ids(other[0], other[1])})
-    one, two = where(baseline[1], "a"), where(other[1], "b")
-    sql = f"select count(*) as runs from v_runs where ({one.sql}) and ({two.sql})"
-    return int(fetch(other[0], sql, one.parameters | two.parameters)["runs"][0].as_py())
 
 
 def command(groups: Sequence[Filters], pair: str, location: str) -> str:

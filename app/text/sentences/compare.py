@@ -26,7 +26,8 @@ def compare(comparison: Comparison, called: Sequence[Name]) -> Said:
     first = next((place for place in places if _told(comparison, place)), 0)
     heading = _heading(comparison, first, called)
     others = [place for place in places if place != first and _told(comparison, place)][:MOST_TOLD]
-    second = [_completed(comparison, first, called), *(_of_other(comparison, place, called) for place in others)]
+    second = [_open(comparison, first, called), _completed(comparison, first, called)]
+    second += [_of_other(comparison, place, called) for place in others]
     return Said(heading, " ".join(filter(None, second)), _caption(comparison, called))
 
 
@@ -46,9 +47,9 @@ def _figure(value: float) -> str:
     return f"**{value:.1f}×**" if 1.995 <= value < 99.95 else f"**{times(value)}**"
 
 
-def _clauses(comparison: Comparison, place: int, whom: str) -> tuple[list[str], list[str], list[str]]:
+def _clauses(comparison: Comparison, place: int, whom: str) -> tuple[list[str], list[str], dict[str, str]]:
     """(what is clear, the nouns of what is not, what bounds and too few values leave open). `whom`: the baseline, if it is to be named."""
-    clear, unclear, open_ = list[str](), list[str](), list[str]()
+    clear, unclear, open_ = list[str](), list[str](), dict[str, str]()
     for key, ratio in comparison.ratios[place].items():
         if key not in _NOUNS or key not in comparison.metrics:
             continue
@@ -64,10 +65,10 @@ def _clauses(comparison: Comparison, place: int, whom: str) -> tuple[list[str], 
         elif ratio.is_clear or ratio.verdict is Verdict.UNCLEAR:
             unclear.append(_NOUNS[key])
         elif ratio.verdict is Verdict.BOUNDS:
-            open_.append(_bounds(ratio, key))
+            open_[key] = _bounds(ratio, key)
         elif ratio.verdict is Verdict.TOO_FEW:
             what = "shared task" if ratio.tasks else "run"
-            open_.append(f"{_NOUNS[key]} rests on only {plural(min(ratio.n), what)}")
+            open_[key] = f"{_NOUNS[key]} rests on only {plural(min(ratio.n), what)}"
     return clear, unclear, open_
 
 
@@ -77,8 +78,8 @@ def _bounds(ratio: Ratio, key: str) -> str:
     if not ratio.tasks:
         return f"{what}, which do not tell"
     sure, word = (ratio.higher, "dearer") if ratio.sign == "≥" else (ratio.lower, "cheaper")
-    of = plural(len(ratio.tasks), "task")
-    return f"{what}, so it is surely {word} on {sure or 'none':} of {of}, and for the rest nobody can say"
+    of = f"{sure:,}" if sure else "none"
+    return f"{what}, so it is surely {word} on {of} of {plural(len(ratio.tasks), 'task')}, and for the rest nobody can say"
 
 
 _BOUNDS = {"≤": "upper bounds", "≥": "at least what is recorded"}
@@ -90,16 +91,23 @@ def _heading(comparison: Comparison, place: int, called: Sequence[Name]) -> str:
     who, whom = (f"On the same task {group}", baseline) if is_paired else (f"A run of {group}", f"one of {baseline}")
     clear, unclear, open_ = _clauses(comparison, place, whom)
     if clear:
-        unsure = [f"no clear difference in {brief.joined(unclear)}"] if unclear else []
-        return f"{'; '.join([f'{who} {brief.joined(clear)}', *unsure, *open_])}."
+        return "; ".join([f"{who} {brief.joined(clear)}", *([f"no clear difference in {brief.joined(unclear)}"] if unclear else [])]) + "."
     if unclear:
         where = "on the same tasks" if is_paired else "from run to run"
-        said = f"**No clear difference** in {' or '.join(unclear)} between {group} and {baseline} {where}"
-        return f"{'; '.join([said, *open_])}."
+        return f"**No clear difference** in {' or '.join(unclear)} between {group} and {baseline} {where}."
     if open_:
-        return f"Whether {group} or {baseline} is better is open: {'; '.join(open_)}."
+        return f"Whether {group} or {baseline} {_BETTER[next(iter(open_))]} is open."
     what = "No task has a cost or wall time" if is_paired else "Neither cost nor wall time is"
     return f"{what} known for both {group} and {baseline}."
+
+
+_BETTER = {"cost": "costs less", "wall": "is faster", "speedup": "has the larger speedup"}
+
+
+def _open(comparison: Comparison, place: int, called: Sequence[Name]) -> str:
+    """What bounds and too few values leave open of the group that the heading tells of."""
+    open_ = _clauses(comparison, place, "")[2]
+    return f"{called[place + 1].said}: {'; '.join(open_.values())}." if open_ else ""
 
 
 def _completed(comparison: Comparison, place: int, called: Sequence[Name]) -> str:
@@ -118,16 +126,10 @@ def _of_tasks(group: Group) -> str:
 
 def _of_other(comparison: Comparison, place: int, called: Sequence[Name]) -> str:
     """What is said of a further group: `TRAE with sonnet-4-5 takes 4.0× as long; its costs are upper bounds, so …`."""
-    name = called[place + 1].said
     clear, unclear, open_ = _clauses(comparison, place, "")
-    parts = [f"{name} {brief.joined(clear)}".replace("**", "")] if clear else []
-    if unclear:
-        parts.append(
-            f"no clear difference in {brief.joined(unclear)}" if parts else f"{name}: no clear difference in {brief.joined(unclear)}"
-        )
-    if open_:
-        parts += open_ if parts else [f"{name}: {open_[0]}", *open_[1:]]
-    return f"{'; '.join(parts)}."
+    parts = [f"no clear difference in {brief.joined(unclear)}"] if unclear else []
+    parts = [*([brief.joined(clear).replace("**", "")] if clear else []), *parts, *open_.values()]
+    return f"{called[place + 1].said}{'' if clear else ':'} {'; '.join(parts)}."
 
 
 _LEGEND = {"≤": " ◁ upper bound.", "≥": " ▷ lower bound.", "?": " ○ unknown."}
