@@ -62,6 +62,12 @@ TOTAL_COST = "2.825104150"
 """Reported cost of the three sample runs, added up by hand."""
 
 
+def page_text(app: AppTest) -> str:
+    """The words in the HTML of a screen, in one line."""
+    parts = " ".join(element.proto.body for element in app.get("html"))
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", parts).split()))
+
+
 def record(**changes: Any) -> dict[str, Any]:
     """A small valid result record, with changes; a value of `...` leaves the field out."""
     fields = {

@@ -38,7 +38,7 @@ from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import REPORTED
 from schemas.catalogue.metrics import RUN_METRICS
-from tests.conftest import FILE, ROOT, SAMPLES, MadeOnce, StoreOnce, record_text
+from tests.conftest import FILE, ROOT, SAMPLES, MadeOnce, StoreOnce, ingest_paths, page_text, record_text
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -235,19 +235,23 @@ def test_a_chosen_cell_opens_its_run(sample_store: Store, open_screen: Open) -> 
     app.session_state["runs-0"] = {"selection": {"rows": [], "columns": [], "cells": [(0, "model")]}}
     app.run()
     assert not app.exception
-    assert app.title[0].value == TITLE
-    assert "Run 5e0c031e…" in [caption.value for caption in app.caption]
+    assert page_text(app).startswith(TITLE)
     assert app.query_params["run"] == RUN
 
 
 def test_a_run_shows_its_figures_its_summary_and_its_record(sample_store: Store, open_screen: Open) -> None:
     app = open_screen("screens/run.py", run=RUN)
-    shown_figures = figures(app)
-    assert (shown_figures["Reported cost"], shown_figures["Wall time"], shown_figures["Turns"]) == ("$1.21", "4m 14s", "48")
+    assert "Cost $1.21 reported · list price $1.33 Wall time 4m 14s API 5m 11s, 1.23× Turns 48 $0.025 each" in page_text(app)
+    assert "Claimed 3.17× micro-benchmark, method stated" in page_text(app)
+    assert "No patch in its folder." in page_text(app)
+    assert [one.label for one in app.expander][:2] == [
+        r"**Cost** why \$1.21 and not \$1.33\: regional endpoint",
+        r"**Tokens** 1.72M, 92.2% of the input read from the cache; the cache saved \$4.58",
+    ]
     html = "".join(element.proto.body for element in app.get("html"))
     assert "90350c2d-57e4-4edc-80f1-f92c9188c37a" in html
     assert ">Summary</h4>" in html
-    assert '"total_cost_usd": 1.2117599999999997' in app.code[0].value
+    assert '"total_cost_usd": 1.2117599999999997' in app.code[-1].value
 
 
 def test_a_strangers_texts_stay_text_on_the_run_screen(store: Store, open_screen: Open) -> None:
@@ -261,6 +265,22 @@ def test_a_strangers_texts_stay_text_on_the_run_screen(store: Store, open_screen
     assert not [element for element in app.markdown if "script" in element.value]
 
 
+def test_the_patch_of_a_run_stands_beside_its_summary_and_does_nothing(tmp_path: Path, store: Store, open_screen: Open) -> None:
+    evil = "<script>x</script></div><img src=x onerror=x>"
+    patch = f"diff --git a/{evil}.py b/{evil}.py\n--- a/{evil}.py\n+++ b/{evil}.py\n@@ -1 +1 @@ {evil}\n-old {evil}\n+new {evil}\n"
+    (tmp_path / "item").mkdir()
+    (tmp_path / "item/model_patch.diff").write_text(patch)
+    (tmp_path / "item/claude_code_stdout.txt").write_text(record_text(uuid="patched"))
+    ingest_paths(store, tmp_path / "item")
+    app = open_screen("screens/run.py", run="patched")
+    shown_html = "".join(element.proto.body for element in app.get("html"))
+    assert "<script" not in shown_html
+    assert "<img" not in shown_html
+    assert "Patch +1 −1 1 file" in page_text(app)
+    assert f"1 - old {evil} 1 + new {evil}" in page_text(app)
+    assert "<s>old</s>" in shown_html
+
+
 @pytest.mark.parametrize("number", range(len(SPARSE)))
 def test_a_run_of_which_little_is_known_is_no_error(number: int, sparse: Store, open_screen: Open) -> None:
     assert "Run not found" not in [title.value for title in open_screen("screens/run.py", sparse.location, run=f"sparse-{number}").title]
@@ -269,7 +289,7 @@ def test_a_run_of_which_little_is_known_is_no_error(number: int, sparse: Store, 
 def test_a_huge_record_is_cut_and_can_be_downloaded(store: Store, open_screen: Open) -> None:
     add(store, record_text(uuid="huge", result="word " * 100_000))
     app = open_screen("screens/run.py", run="huge")
-    assert len(app.code[0].value) == SHOWN_CHARACTERS
+    assert len(app.code[-1].value) == SHOWN_CHARACTERS
     assert [caption for caption in app.caption if "first 100,000 of" in caption.value]
     assert app.get("download_button")
 

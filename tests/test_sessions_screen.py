@@ -160,8 +160,12 @@ def test_a_list_that_is_cut_says_so(read: Store) -> None:
 
 def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None:
     app = screens(read.location, "screens/run.py", run="s1")
-    at = headings(app).index("Session")
-    assert headings(app)[at + 1 : at + 3] == [
+    assert not any("Context peaked" in heading for heading in headings(app)), "charts are drawn when they are asked for"
+    assert "**Session** 6 responses, 1 sub-agent" in [one.label for one in app.expander]
+    app.session_state["session"] = True
+    app.run()
+    at = headings(app).index("Context peaked at 90k tokens and fell by more than half 2 times")
+    assert headings(app)[at : at + 2] == [
         "Context peaked at 90k tokens and fell by more than half 2 times",
         "1 sub-agent: 1 of 6 responses, $0.0100 of $0.0500",
     ]
@@ -176,11 +180,14 @@ def test_the_page_of_a_run_shows_its_session(read: Store, screens: Open) -> None
 
 def test_a_session_can_be_drawn_response_by_response(read: Store, screens: Open) -> None:
     app = screens(read.location, "screens/run.py", run="s1", **{"session-along": "place"})
+    app.session_state["session"] = True
+    app.run()
+    assert any("Context peaked" in heading for heading in headings(app))
     assert not any("without a time is not shown" in caption.value for caption in app.caption)
 
 
 def test_a_run_without_responses_has_no_session(read: Store, screens: Open) -> None:
-    assert "Session" not in headings(screens(read.location, "screens/run.py", run="s3"))
+    assert not [one for one in screens(read.location, "screens/run.py", run="s3").expander if "Session" in one.label]
 
 
 def test_the_overview_has_cost_per_day_where_there_are_responses(read: Store, read_samples: Store, screens: Open) -> None:

@@ -95,6 +95,12 @@ def contents(store: Store) -> Contents:
     return Contents(**fetch(store, sql).to_pylist()[0])
 
 
+def saved_views(store: Store) -> dict[str, str]:
+    """Name → address of the saved views, by name. Raises StoreError."""
+    found = fetch(store, "select name, address from saved_views order by name").to_pylist()
+    return {row["name"]: row["address"] for row in found}
+
+
 def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
     """What each filter can be set to: filter → value → runs; at most `limit` values of a filter, the most frequent first."""
     listed = {key: _counted(store, Filters(), key, limit) for key, filter_ in FILTERS.items() if filter_.options}

@@ -32,6 +32,7 @@ from ingest.store.database import Store
 from ingest.store.history.annotations import Change
 from ingest.store.history.annotations import annotate as write_annotations
 from ingest.store.history.ingests import UPLOAD, Origin
+from ingest.store.history.saved_views import save_view as write_view
 from ingest.store.history.undo import Undone, undo
 from ingest.store.opening.own_files import is_path
 from ingest.system.command_lines import DEFAULT_STORE, command_line
@@ -244,6 +245,12 @@ def annotate(run_ids: Sequence[str], change: Change) -> int:
     """Change what is said of runs. Returns how many changed. Raises StoreError, UsageError."""
     with _writing() as written:
         return write_annotations(written, run_ids, change, visitor())
+
+
+def save_view(name: str, address: str) -> None:
+    """Give filters a name, or forget it where there is no address. Raises StoreError, UsageError."""
+    with _writing() as written:
+        write_view(written, name, address, visitor())
 
 
 def undo_ingest(ingest_id: int) -> Undone:

@@ -10,6 +10,7 @@ from app.queries import agents as queries
 from app.queries import failures
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
+from app.screens.parts.run_body import show_run
 from app.text import html_parts
 from app.text.agent_table import agent_table, runs_table
 from app.text.sentences import overview as sentences
@@ -93,10 +94,13 @@ def few_runs() -> None:
         st.markdown(f"Add benchmark results to see what the claims are worth: `{cache.command('ingest results/')}`")
 
 
-if total.runs <= FEW and len(agents) == 1:
+if total.runs == 1:
+    show_run(points[0]["run_id"], alone=True)
+elif total.runs <= FEW and len(agents) == 1:
     few_runs()
 else:
     widgets.heading(sentences.overview(rows, measure))
     st.html(agent_table(queries.shown_rows(rows), filters))
     three_charts()
-before_you_quote()
+if total.runs > 1:
+    before_you_quote()

@@ -1,5 +1,7 @@
 """One run, as /run?run=ID."""
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from app.queries import run_ids
@@ -32,7 +34,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="run-tools"):
         annotate.quick(run)
         with st.popover("Link", icon=":material/link:"):
-            st.code(f"{(st.context.url or '').partition('?')[0]}?{widgets.RUN_ID}={run['run_id']}", language=None)
+            st.code(f"{(st.context.url or '').partition('?')[0]}?{urlencode({widgets.RUN_ID: run['run_id']})}", language=None)
         if run["task_key"] and (others := cache.ask(run_queries.of_task, run["task_key"]) - 1) > 0:
             label = f"Other runs of this task {others:,}"
             st.page_link("screens/runs.py", label=label, icon=":material/compare_arrows:", query_params={"task": run["task_key"]})

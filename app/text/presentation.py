@@ -169,14 +169,13 @@ def facts_html(run: Mapping[str, Any], facts: Sequence[str], labels: Mapping[str
 
     `labels` are those given at ingest; one that repeats a fact is left out.
     """
-    known = [(fact_label(RUNS[key], run), RUNS[key].meaning, fact_words(run[key], key)) for key in facts if run[key] is not None]
+    known = [
+        (fact_label(RUNS[key], run), RUNS[key].meaning, bound_sign(run, key) + fact_words(run[key], key))
+        for key in facts
+        if run[key] is not None
+    ]
     given = [(key, RUNS["labels"].meaning, value) for key, value in (labels or {}).items() if key not in facts]
     return f'<dl style="{_LIST}">{"".join(_fact(*fact) for fact in known + given)}</dl>'
-
-
-def pairs_html(pairs: Sequence[tuple[str, str]]) -> str:
-    """Names and values as a description list. Values are strangers' text, as in `facts_html`."""
-    return f'<dl style="{_LIST}">{"".join(_fact(label, "", value) for label, value in pairs)}</dl>'
 
 
 def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:

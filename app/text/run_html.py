@@ -19,7 +19,7 @@ from app.text.words.measured import SINGLE_RUNS, cut, failure_words
 from app.text.words.measures import bound_sign, sign_of
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
-from schemas.catalogue.failures import CAUSES, UNATTRIBUTED
+from schemas.catalogue.failures import ACCOUNT, AGENT, PROVIDER, REASONS, SET_UP
 from schemas.catalogue.metrics_measured import MEASURED_CLASSES
 from schemas.rows.cost import CAUSES as COST_CAUSES
 from schemas.rows.cost import CostCause
@@ -50,7 +50,10 @@ _METRICS = {
     "itl": "time between tokens",
     "e2el": "end-to-end latency",
 }
-_BLAME = {"infrastructure": "the infrastructure's failure, not the agent's", "agent": "the agent's own failure", UNATTRIBUTED: ""}
+_BLAME = {
+    SET_UP: "the set-up's failure, not the agent's", ACCOUNT: "the account's limit, not the agent's failure",
+    PROVIDER: "the provider's failure, not the agent's", AGENT: "the agent's own failure",
+}  # fmt: skip
 _INNER = re.compile(r"(?P<before>\{.{0,40}?)['\"]message['\"]: *(['\"])(?P<message>.+?)(?:\2|$)")
 """The message in an error that is logged as the response of an API."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s")
@@ -97,15 +100,14 @@ def header_html(run: Row) -> str:
 
 def failure_html(run: Row) -> str:
     """Why the run did not complete, before all else; empty where it did."""
-    if not run["failure_cause"]:
+    if not run["reason"]:
         return ""
     said = one_line(run["failure_message"] or "")
     if inner := _INNER.search(said):
         said = f"{said[: inner.start('before')].rstrip(' -:{[')}: {inner['message']}".lstrip(": ")
     said = _SENTENCE.split(said, maxsplit=1)[0]
-    cause = CAUSES[run["failure_cause"]].label
-    blame = _BLAME.get(run["failed_by"] or "", "")
-    why = f"{cause[0].upper()}{cause[1:]}{f': {blame}' if blame else ''}."
+    blame = _BLAME.get(run["whose"] or "", "")
+    why = f"{REASONS[run['reason']].label}{f': {blame}' if blame else ''}."
     return f'<p class="t-run-error">{f"<b>{text(said)}</b> " if said else ""}<span>{text(why)}</span></p>'
 
 

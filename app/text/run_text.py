@@ -27,6 +27,7 @@ from app.text.presentation import (
 from app.text.text_tables import SPELLED, draw
 from app.text.words.claims import all_claims_of, claim_title, expectation, hidden_words, statement
 from app.text.words.measured import claim_facts, measured_facts
+from app.text.words.measures import bound_sign
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, RUNS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
@@ -98,7 +99,7 @@ def _claims(page: RunPage, width: int) -> str:
 
 
 def _facts(run: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, str]]:
-    return [(fact_label(RUNS[key], run), fact_words(run[key], key)) for key in keys if run[key] is not None]
+    return [(fact_label(RUNS[key], run), bound_sign(run, key) + fact_words(run[key], key)) for key in keys if run[key] is not None]
 
 
 def _pairs(pairs: Sequence[tuple[str, str]], width: int) -> str:

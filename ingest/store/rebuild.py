@@ -30,7 +30,7 @@ from schemas.rows.source import RejectRow
 
 _KEPT_TABLES = (
     "sources", "rejects", "tool_calls", "patch_files", "patches", "price_files", "ingests", "run_records", "source_labels",
-    "superseded_sources", "superseded_rejects", "annotations", "measurements", "source_measures", "response_copies",
+    "superseded_sources", "superseded_rejects", "annotations", "saved_views", "measurements", "source_measures", "response_copies",
     "superseded_response_copies",
 )  # fmt: skip
 """Tables that do not follow from the raw records and are copied."""

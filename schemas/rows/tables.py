@@ -30,6 +30,7 @@ from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow, ResponseRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
+from schemas.rows.saved_view import SavedViewRow
 from schemas.rows.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
 from schemas.rows.statement import StatementRow
 from schemas.rows.units import ArrowType
@@ -62,6 +63,7 @@ TABLES: dict[str, type[Row]] = {
     "superseded_rejects": SupersededRejectRow,
     "superseded_response_copies": SupersededResponseCopyRow,
     "annotations": AnnotationRow,
+    "saved_views": SavedViewRow,
     "common_words": CommonWordRow,
     "rare_words": RareWordsRow,
 }

@@ -7,10 +7,12 @@ from contextlib import nullcontext
 from datetime import date
 from decimal import Decimal
 from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 
 from app.queries import runs as run_queries
+from app.queries import screens as screen_queries
 from app.queries.filters import urls as filter_urls
 from app.queries.filters.chosen import Filters
 from app.queries.filters.registry import EXCLUDED, FILTERS, SEARCH, Filter, Kind
@@ -34,6 +36,8 @@ POPOVERS = {
 """The common filters, each with a button; SEARCH is beside them, all others are under MORE."""
 
 MORE = "More"
+
+LONGEST_VIEW_NAME = 60
 
 _FILTERS, _LEFT_OUT, _ADDRESS, _ROUND = "filters", "filters-left-out", "filters-address", "filters-round"
 Options = Mapping[str, Mapping[str, int]]
@@ -81,6 +85,8 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     total = cache.count(Filters())
     if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
         widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
+    if total == 1 and not chosen() and not st.query_params:  # nothing to choose among
+        return
     options = cache.options()
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small", key="filter-bar"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="filters"):
@@ -138,11 +144,33 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
             for key in keys:
                 if _has_choice(key, options):
                     _WIDGETS[FILTERS[key].kind](FILTERS[key], options.get(key, {}))
+            if label == MORE:
+                _saved_views()
         if values:
             without = chosen()
             for key in keys:
                 without = without.with_values(key, ())
             st.button("×", key=f"drop-{label}", on_click=_choose, args=(without,), help=f"Remove the filter {label}", width="content")
+
+
+def _saved_views() -> None:
+    """Sets of filters with a name: to open, and, unless visitors may only look, to save and to forget."""
+    saved, may_write = cache.ask(screen_queries.saved_views), not cache.is_read_only()
+    if saved or (may_write and chosen()):
+        st.caption("Saved views")
+    for name, address in saved.items():
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", width=320):
+            filters = filter_urls.read(parse_qs(address)).filters
+            st.button(plain(name), key=f"view-{name}", on_click=_choose, args=(filters,), icon=":material/bookmark:", width="stretch")
+            if may_write and st.button("×", key=f"forget-{name}", help="Forget this view"):
+                cache.save_view(name, "")
+                st.rerun()
+    if may_write and chosen():
+        with st.form("save-view", border=False, clear_on_submit=True):
+            name = st.text_input("Save these filters as", max_chars=LONGEST_VIEW_NAME, placeholder="Name", width=320)
+            if st.form_submit_button("Save view") and name.strip():
+                cache.save_view(name.strip(), urlencode(filter_urls.write(chosen()), doseq=True))
+                st.rerun()
 
 
 def _presets() -> None:

@@ -38,6 +38,8 @@ from schemas.text import plural
 from schemas.unit_names import Unit
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
+SHORT_PROMPT = 600
+"""Characters of a prompt that is shown whole."""
 
 
 def show_run(run_id: str, *, alone: bool = False) -> bool:
@@ -140,7 +142,7 @@ def _details(run: Mapping[str, Any], facts: RunFacts, values: pa.Table | None, p
         ending.html(facts_html(run, RUN_ENDING))
         details.html(facts_html(run, origin_facts(run), run["labels"]))
         if prompt := shown(run["prompt"] or "").text:
-            st.code(prompt, language=None, height=200, wrap_lines=True)
+            st.code(prompt, language=None, height=200 if len(prompt) > SHORT_PROMPT else "content", wrap_lines=True)
 
     def found() -> None:
         st.markdown(claim_marks.finding_lines(findings))

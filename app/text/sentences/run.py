@@ -18,13 +18,13 @@ def only_run(run: Row, verdict: Row | None) -> Said:
     parts = [f"cost {brief.NOT_RECORDED}" if run["cost_best_usd"] is None else brief.usd(run["cost_best_usd"], run["cost_best_bounds"])]
     parts += [] if run["duration_ms"] is None else [brief.duration(run["duration_ms"])]
     claimed, measured = run["claimed_speedup"], verdict["measured_speedup"] if verdict else None
-    if run["failure_cause"]:
+    if run["reason"]:
         parts.append("and it did not complete")
     elif measured is not None:
         parts.append(f"{'and ' if claimed is None else f'claimed {brief.ratio(claimed)}, '}measured **{brief.ratio(measured)}**")
     elif claimed is not None:
         kind = "speedup" if claimed > 1 else "factor"
-        tried = "could be compared with no baseline" if verdict else "nobody has measured"
+        tried = "could not be compared with a baseline" if verdict else "nobody has measured"
         parts.append(f"and a claimed {kind} of **{brief.ratio(claimed)}** that {tried}")
     else:
         parts.append("and no claimed speedup")

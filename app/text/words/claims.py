@@ -76,15 +76,6 @@ def with_caveat(figures: str, caveat: str | None) -> str:
     return f"{figures} ({caveat})" if caveat else figures
 
 
-def headline(run: Row) -> str:
-    """What a run is known to claim: `Claims: 3.17× faster (micro-benchmark only) · time · method stated`; empty where it claims none."""
-    if run["claimed_speedup"] is None:
-        return ""
-    figures = ratio({"ratio": run["claimed_speedup"], "ratio_low": run["claimed_low"], "ratio_high": run["claimed_high"]})
-    said = with_caveat(f"{figures.replace('×', '× faster', 1)}", run["claimed_caveat"])
-    return f"Claims: {said} · {run['claimed_metric']} · {evidence_words(run['claimed_evidence'])}"
-
-
 def overview_line(row: Row, caveat: str | None = None) -> str:
     """What all runs claim, from a row of `queries.summary`, with the caveat of an only claim; empty where none claims anything."""
     runs, benchmarked = row["runs_with_claim"], row.get("runs_benchmarked")

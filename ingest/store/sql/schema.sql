@@ -973,6 +973,18 @@ comment on column annotations."excluded_reason" is 'Why the run is excluded.';
 comment on column annotations."changed_at" is 'When any of it was changed last (UTC).';
 comment on column annotations."changed_by" is 'Who changed it: user@host, or the signed-in visitor of a dashboard.';
 
+create table saved_views (
+    "name" varchar not null,
+    "address" varchar not null,
+    "saved_at" timestamptz not null,
+    "saved_by" varchar not null
+);
+comment on table saved_views is 'A set of filters with a name, which is unique.';
+comment on column saved_views."name" is 'What the view is called.';
+comment on column saved_views."address" is 'The filters as they stand in addresses: `agent=codex&outcome=completed`.';
+comment on column saved_views."saved_at" is 'When it was saved (UTC).';
+comment on column saved_views."saved_by" is 'Who saved it: user@host, or the signed-in visitor of a dashboard.';
+
 create table common_words (
     "word" varchar not null,
     "text_nos" bigint[] not null
