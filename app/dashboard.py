@@ -70,6 +70,7 @@ view = st.query_params.get("view", "").lower()  # a click writes it as it is cal
 is_upload = page is DATA and view == "upload"
 with nullcontext() if is_upload else live.following(), widgets.told_errors(), cache.request():
     if page in OF_RUNS or (page is DATA and not is_upload and holds.runs):
-        filter_bar.show(by_responses=page is COST and view == "sessions")
+        forced = str(st.session_state.get(widgets.FORCED_BY, "")) if page is COMPARE else ""
+        filter_bar.show(by_responses=page is COST and view == "sessions", forced_cost=forced)
     page.run()
 sign_in_page.offer_sign_out()

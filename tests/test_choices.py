@@ -61,12 +61,15 @@ def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(opened:
     assert opened("cost", view=view).get("button_group")[-1].value == "time"
 
 
-def test_compare_offers_what_the_filters_leave(opened: Any) -> None:
-    assert opened("compare").selectbox(key="first-main-model").value == "claude-opus-4-6"
-    app = opened("compare", model="glm-5.1")
-    assert [box.key for box in app.selectbox] == ["compare-by"]
-    assert "have the same main model" in app.info[0].value
-    assert "glm" in app.info[0].value
+def test_compare_has_the_groups_of_the_address_else_the_largest_that_the_filters_leave(opened: Any) -> None:
+    """One group, or none, is a sentence on what is missing; what cannot be read in a link is told."""
+    said = [opened("compare", **query).get("html") for query in ({}, {"model": "glm-5.1"}, {"groups": ["outcome=completed", "modle=x", ""]})]
+    usual, alone, named = (" ".join(part.proto.body for part in parts) for parts in said)
+    assert "Claude Code with opus-4-6" in usual
+    assert "baseline" in usual
+    assert "a comparison needs runs of <em>another agent or model</em>" in alone
+    assert "modle=x: unknown filter" in named
+    assert "All runs" in named
 
 
 def test_values_under_filters_come_the_most_frequent_first(four: Store) -> None:

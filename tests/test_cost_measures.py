@@ -15,7 +15,7 @@ from app.cli.report_text import report_text
 from app.queries import agents as agent_queries
 from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
-from app.queries.comparisons.cohorts import compare_cohorts
+from app.queries.comparisons import groups as group_queries
 from app.queries.filters.chosen import Filters, choose
 from app.reports import results
 from app.reports.budgets import check
@@ -115,7 +115,10 @@ def test_the_best_known_cost_is_reported_else_list_with_its_bound(mixed: Store) 
     assert (facts(mixed)["costless_runs"], facts(mixed)["bounded_best_usd"]) == (1, bound)
     [verdict] = check(mixed, ALL, {"max-total-usd": Decimal(1)}, measure=BEST).verdicts
     assert (verdict.found, verdict.known) == (reported + exact + bound, 4)
-    assert compare_cohorts(mixed, ALL, TRAE).compared["best-cost"].known == (4, 2)
+    compared = group_queries.compare(mixed, [ALL, TRAE])
+    assert (compared.basis, compared.is_forced) == (LIST, True), "reported costs and list prices would mix"
+    assert [group.of("cost").runs for group in compared.groups] == [3, 2]
+    assert [group_queries.compare(mixed, [TRAE, TRAE], cost=cost).basis for cost in (BEST, REPORTED)] == [LIST, REPORTED]
     groups = for_people(report(mixed, Request(by=("agent",), cost="best")).main_answer)
     signs = {row["agent"]: bound_sign(row, "cost_best_usd", row["cost_best_usd_bounds"]) for row in groups.to_pylist()}
     assert signs == {"trae-agent": "≤ ", "claude-code": "", "Total": "≤ "}

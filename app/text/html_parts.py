@@ -146,3 +146,8 @@ def muted(words: str) -> str:
 def warning(words: str) -> str:
     """A line that catches the eye. `words` is HTML."""
     return f'<div class="t-warn" role="status">{words}</div>'
+
+
+def group_name(agent: str | None, label: str, detail: str) -> str:
+    """A group of runs: its agent's mark, its name, and its model muted."""
+    return f'<span class="t-agent">{mark(agent)}<span>{text(label)} {muted(detail)}</span></span>'

@@ -83,6 +83,9 @@ COST_WORDS = {"best": "Best known", "reported": "Reported", "list": "List price"
 COST = "cost"
 """The parameter of the address that names the measure of cost."""
 
+FORCED, FORCED_BY = "cost-forced", "cost-forced-by"
+"""In the session: the choice where a screen forces a measure, and that measure."""
+
 _COST = "cost-measure"
 """In the session: the measure that was chosen, for all screens."""
 
@@ -165,14 +168,35 @@ def card_grid(cards: Sequence[Card]) -> None:
             )
 
 
-def cost_choice() -> None:
-    """The choice of the measure of cost, the same for all screens; kept in the address."""
+def cost_choice(forced: str = "") -> None:
+    """The choice of the measure of cost, the same for all screens; kept in the address. `forced`: the one that a screen takes instead."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="cost-choice"):
         st.html('<span class="t-n">Cost</span>', width="content")
         labels = {measure.key: COST_WORDS[measure.key] for measure in ON_SCREENS}
+        if forced in labels:
+            st.session_state[FORCED] = forced
+            about = "Best-known costs would mix reported ones and list prices here."
+            st.segmented_control(
+                "Cost", list(labels), format_func=labels.__getitem__, key=FORCED, required=True, help=about,
+                label_visibility="collapsed", on_change=_choose_cost,
+            )  # fmt: skip
+            return
         if COST not in st.session_state and COST not in st.query_params and st.session_state.get(_COST) in labels:
             st.session_state[COST] = st.session_state[_COST]
         st.session_state[_COST] = choice("Cost", labels, COST, label_visibility="collapsed")
+
+
+def _choose_cost() -> None:
+    """Take another measure than the one that a screen forces."""
+    st.session_state[_COST] = st.session_state[FORCED]
+
+
+def force_cost(measure: CostMeasure | None) -> None:
+    """Show a measure as chosen on this screen, which takes it in place of the best-known cost; None: show the one that was chosen."""
+    key = measure.key if measure else ""
+    if st.session_state.get(FORCED_BY, "") != key:
+        st.session_state[FORCED_BY] = key
+        st.rerun()
 
 
 def cost_in_force() -> CostMeasure:
