@@ -333,12 +333,27 @@ def _in_words(key: str, options: Mapping[str, str]) -> None:
         st.session_state[key] = st.query_params[key]
 
 
-def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0) -> str:
+def pick(
+    label: str,
+    options: Mapping[str, str],
+    key: str,
+    *,
+    width: int = 200,
+    default: int = 0,
+    label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
+) -> str:
     """One of many, by default the one at `default`; kept in the address."""
     _in_words(key, options)
     place = min(default, len(options) - 1)
     picked = st.selectbox(
-        label, list(options), index=place, format_func=lambda option: visible(options[option]), key=key, width=width, bind="query-params"
+        label,
+        list(options),
+        index=place,
+        format_func=lambda option: visible(options[option]),
+        key=key,
+        width=width,
+        label_visibility=label_visibility,
+        bind="query-params",
     )
     return str(picked)
 
