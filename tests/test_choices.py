@@ -63,7 +63,9 @@ def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(opened:
 
 def test_compare_has_the_groups_of_the_address_else_the_largest_that_the_filters_leave(opened: Any) -> None:
     """One group, or none, is a sentence on what is missing; what cannot be read in a link is told."""
-    said = [opened("compare", **query).get("html") for query in ({}, {"model": "glm-5.1"}, {"groups": ["outcome=completed", "modle=x", ""]})]
+    said = [
+        opened("compare", **query).get("html") for query in ({}, {"model": "glm-5.1"}, {"groups": ["outcome=completed", "modle=x", ""]})
+    ]
     usual, alone, named = (" ".join(part.proto.body for part in parts) for parts in said)
     assert "Claude Code with opus-4-6" in usual
     assert "baseline" in usual

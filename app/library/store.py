@@ -119,10 +119,10 @@ class Store:
         severities, rules = arguments.several("severity", severity, tuple(map(str, Severity))), arguments.words("rule", rule)
         return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, arguments.rows(limit)))
 
-    def tasks(self, *, by: Words = ("agent",), value: str = "outcome", **filters: Unpack[FilterWords]) -> Table:
+    def tasks(self, *, by: Words = ("agent",), value: str = "result", **filters: Unpack[FilterWords]) -> Table:
         """Tasks beside those who worked on them: a row per task, for each column `x` its text, `x_value` and `x_runs`.
 
-        `value`: outcome, measured, claimed, cost or duration.
+        `value`: result (the measured ratio, else how runs ended), outcome, measured, claimed, cost or duration.
         """
         columns, shown = arguments.words("by", by) or ("agent",), arguments.text("value", value)
         return self._answer(filters, lambda store, chosen: task_reports.tasks(store, chosen, columns, shown))

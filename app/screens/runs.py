@@ -41,7 +41,7 @@ def show_list() -> None:
         widgets.heading(sentences.listed(agents, measure))
     with tools:
         order = widgets.pick(
-            "Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=250, is_labelled=False
+            "Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=250, label_visibility="collapsed"
         )
         is_compact = widgets.compact_toggle()
         shown = grid_columns.COMPACT_RUNS if is_compact else widgets.columns_picker(grid_columns.RUNS, grid_columns.MORE_RUNS)

@@ -57,14 +57,14 @@ def said(sentence: str) -> str:
     return _EMPHASIS.sub(r"<em>\1</em>", html.escape(visible(sentence)))
 
 
-def heading(sentence: str, second: str = "", coverage: str = "", missing: str = "") -> str:
-    """The answer of a screen, the second most important fact, and what both rest on. `missing` is the link to what the logs lack."""
-    link = f' · <a href="{html.escape(missing)}" target="_self">what is missing</a>' if missing else ""
+def heading(sentence: str, second: str = "", coverage: str = "", address: str = "", *, label: str = "what is missing") -> str:
+    """The answer of a screen, the second most important fact, and what both rest on, with a link: usually to what the logs lack."""
+    link = f' · <a href="{html.escape(address)}" target="_self">{text(label)}</a>' if address else ""
     return "".join(
         (
             f'<h1 class="t-h1">{said(sentence)}</h1>',
             f'<p class="t-sub">{said(second)}</p>' if second else "",
-            f'<p class="t-cap">{said(coverage)}{link}</p>' if coverage or missing else "",
+            f'<p class="t-cap">{said(coverage)}{link}</p>' if coverage or address else "",
         )
     )
 
@@ -123,7 +123,7 @@ def legend(*groups: tuple[str, Iterable[tuple[str, str]]]) -> str:
     parts = []
     for title, entries in groups:
         named = [f'<span><i class="t-sw t-{kind}"></i>{html.escape(label)}</span>' for kind, label in entries]
-        parts += [f'<span class="t-n">{html.escape(title)}</span>', *named] if named else []
+        parts += [*([f'<span class="t-n">{html.escape(title)}</span>'] if title else []), *named] if named else []
     return f'<div class="t-key">{"".join(parts)}</div>' if parts else ""
 
 
