@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from app.queries.agents import bounds_sql
+from app.queries.agents import bound_of
 from app.queries.filters.chosen import Filters, where
 from app.queries.grouping import groups
 from app.queries.measured import with_verdicts
@@ -38,7 +38,7 @@ def cells(store: Store, filters: Filters, by: Sequence[str], measure: CostMeasur
     rank = f"case when columns > {int(most)} and rank >= {int(most)} then ['{OTHERS}'] else names_of end" if most else "names_of"
     cost, ratios = f"{measure.column}) filter (is_started", "filter (measured_speedup is not null)"
     sql = f"""
-        with chosen as (select *, {bounds_sql(measure)} as bound, [{listed}] as names_of from {with_verdicts(store)} where {condition.sql}),
+        with chosen as (select *, {bound_of(measure)} as bound, [{listed}] as names_of from {with_verdicts(store)} where {condition.sql}),
         counted as (select names_of, count(*) as runs from chosen where task_key is not null group by 1),
         ranked as (select names_of, row_number() over (order by runs desc, names_of) as rank, count(*) over () as columns from counted)
         select
