@@ -66,9 +66,11 @@ page = st.navigation([*OF_RUNS, DATA, RUN, *FORMER], position="top")
 for left in (widgets.RUN_ID, evidence.CLAIM_NO):
     if page is not RUN and left in st.query_params:  # left behind by the way back from a run
         del st.query_params[left]
-is_upload = page is DATA and st.query_params.get("view") == "upload"
+view = st.query_params.get("view", "").lower()  # a click writes it as it is called, a link as the command line does
+is_upload = page is DATA and view == "upload"
 with nullcontext() if is_upload else live.following(), widgets.told_errors(), cache.request():
-    if page in OF_RUNS:
-        filter_bar.show(by_responses=page is COST and st.query_params.get("view") == "sessions")
+    if page in OF_RUNS or (page is DATA and not is_upload and holds.runs):
+        forced = str(st.session_state.get(widgets.FORCED_BY, "")) if page is COMPARE else ""
+        filter_bar.show(by_responses=page is COST and view == "sessions", forced_cost=forced)
     page.run()
 sign_in_page.offer_sign_out()

@@ -1,4 +1,4 @@
-"""The table of agents in the README, from the list of agents. `python -m tests.agents_table --write` writes it; a test compares it."""
+"""The table of agents in docs/inputs.md, from the list of agents. `python -m tests.agents_table --write` writes it; a test compares it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from schemas.agents import AGENTS, Agent
 from schemas.catalogue.columns import RUNS
 
-README = Path(__file__).parents[1] / "README.md"
+INPUTS = Path(__file__).parents[1] / "docs" / "inputs.md"
 _TABLE = re.compile(r"(?<=<!-- agents -->\n).*?(?=<!-- /agents -->)", re.DOTALL)
 
 
@@ -30,10 +30,10 @@ _TWICE = frozenset(("cost_reported_usd", "duration_api_ms"))
 
 
 def written(text: str) -> str:
-    """The README with the table."""
-    assert _TABLE.search(text), "the README has no place for the table of agents"
+    """The page with the table."""
+    assert _TABLE.search(text), "the page has no place for the table of agents"
     return _TABLE.sub(lambda _: table(), text)
 
 
 if __name__ == "__main__" and "--write" in sys.argv:
-    README.write_text(written(README.read_text()))
+    INPUTS.write_text(written(INPUTS.read_text()))

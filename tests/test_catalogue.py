@@ -14,27 +14,25 @@ import duckdb
 import openpyxl
 import pytest
 
-from app.queries.comparisons.cohorts import as_figures, compare_cohorts
 from app.queries.filters.chosen import NO_FILTERS
 from app.queries.quality import FACTS as KNOWN_FACTS
 from app.queries.usage.totals import Request as UsageRequest
-from app.reports import results, usage
+from app.reports import comparison, results, usage
 from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report
-from app.text import cost_grids, grid_columns, presentation, verdict_grids
+from app.text import grid_columns, presentation, verdict_grids
 from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.grid_columns import Listing
-from app.text.words.cohorts import as_words
 from ingest.store.database import Store
 from schemas.catalogue import columns as catalogue
-from schemas.catalogue.columns import CHECKS, COMPARED, GROUPS, RUNS, compared
+from schemas.catalogue.columns import CHECKS, GROUPS, RUNS
 from schemas.catalogue.entry import AGGREGATES, Columns, Figure, aggregates_of, by_key
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.unit_names import Unit
 from tests.conftest import ROOT, SAMPLES
-from tests.project_copy import JSON, Copy
+from tests.project_copy import Copy
 
 SCOPES: dict[str, Columns] = {
     name: scope
@@ -60,9 +58,8 @@ def answers(store: Store) -> Iterator[tuple[str, Answer]]:
         yield f"usage: {by}", usage.usage(store, UsageRequest(by=(by,)))
     made = report(store, Request(by=("label:branch", "day"), reprice="claude-opus-4-6"))
     yield from ((f"report: {section.key}", section.answer) for section in made.sections)
-    cohorts = compare_cohorts(store, NO_FILTERS, NO_FILTERS)
-    yield "compare", Answer(as_figures(cohorts), "", of=COMPARED)
-    yield "compare in words", Answer(as_words(cohorts), "", of=compared())
+    compared = comparison.compare(store, [NO_FILTERS, NO_FILTERS])
+    yield from (("compare", compared.figures), ("compare in words", compared.words))
 
 
 @pytest.mark.slow
@@ -74,7 +71,7 @@ def test_every_column_that_a_command_shows_has_an_entry(samples: Store) -> None:
     assert all(list(cells(verdict)) == list(CHECKS) for verdict in check(samples, NO_FILTERS, {"min-runs": 1}).verdicts)  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("module", [grid_columns, cost_grids, verdict_grids], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [grid_columns, verdict_grids], ids=lambda module: module.__name__)
 def test_every_column_of_a_grid_has_an_entry(module: object) -> None:
     listings = [listing for listing in vars(module).values() if isinstance(listing, Listing)]
     assert listings
@@ -165,19 +162,15 @@ def opened(screen, **query):
 runs, overview = opened("runs", order="turn-output"), opened("overview", show="turn-output", along="received")
 run_id = runs.dataframe[0].value["run_id"].iloc[0]
 card = {one.label: [one.value, one.help] for one in opened("run", run=run_id).metric}
-compare = opened("compare", **{"compare-by": "outcome", "compared": "turn-output"})
 print(json.dumps({
     "grid": json.loads(runs.dataframe[0].proto.columns)["output_per_turn"],
     "sorted": list(runs.dataframe[0].value["output_per_turn"]),
     "card": card["LABEL"],
     "overview": [one.value for one in overview.header] + [one.value for one in overview.caption],
-    "compare": [one.value for one in compare.header],
-    "measures": list(compare.dataframe[-1].value["measure"]),
 }))
 """.replace("LABEL", LABEL)
 
 
-COMPARE = "compare outcome=completed agent=claude-code"
 SPOKEN = (
     "runs --format md",
     "runs --format csv",
@@ -185,8 +178,6 @@ SPOKEN = (
     "report --metrics output_per_turn_median --format jsonl",
     "report --all",
     "report --help",
-    f"{COMPARE} {' '.join(JSON)}",
-    COMPARE,
 )
 """Commands of the house, which all run in one process."""
 
@@ -246,23 +237,13 @@ def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: House) -> None:
 
 @pytest.mark.slow
 @in_the_house
-def test_a_figure_per_run_is_one_entry_for_compare(house: House) -> None:
-    rows = json.loads(house.printed[f"{COMPARE} {' '.join(JSON)}"])
-    assert [(row["unit"], row["better"]) for row in rows if row["measure"] == "output_per_turn"] == [("tokens", "lower")]
-    assert LABEL in house.printed[COMPARE]
-
-
-@pytest.mark.slow
-@in_the_house
 def test_a_figure_per_run_is_one_entry_for_the_screens(house: House) -> None:
-    """The grid of runs and its order, the run's own page, the distribution on Overview, and Compare."""
+    """The grid of runs and its order, the run's own page, and the distribution on Overview."""
     told = json.loads(house.copy.python("-c", SCREENS).splitlines()[-1])
     assert (told["grid"]["label"], told["grid"]["help"]) == (HEADER, MEANING)
     assert told["sorted"] == sorted(told["sorted"], reverse=True)
     assert told["card"][1] == MEANING
     assert any(text.startswith(LABEL) for text in told["overview"])
-    assert any(text.startswith(LABEL) for text in told["compare"])
-    assert LABEL in told["measures"]
 
 
 def test_every_figure_of_a_run_that_is_listed_is_named_in_every_list() -> None:

@@ -10,9 +10,7 @@ import pytest
 
 from app.charts import distributions, findings
 from app.queries import screens as screen_queries
-from app.queries.cost import groups, times
 from app.queries.filters.chosen import Filters, choose
-from app.text.words.costs import groups_finding, groups_note
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
 from ingest.store.database import Store
@@ -58,17 +56,22 @@ def opened(four: Store, screens: Any) -> Any:
     return open_
 
 
-@pytest.mark.parametrize("group", ["outcome", "Outcome"])
-def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(opened: Any, group: str) -> None:
-    assert opened("cost", group=group).selectbox(key="group").value == "outcome"
+@pytest.mark.parametrize("view", ["time", "Time"])
+def test_a_link_names_a_choice_as_the_screen_or_as_the_command_line_does(opened: Any, view: str) -> None:
+    assert opened("cost", view=view).get("button_group")[-1].value == "time"
 
 
-def test_compare_offers_what_the_filters_leave(opened: Any) -> None:
-    assert opened("compare").selectbox(key="first-main-model").value == "claude-opus-4-6"
-    app = opened("compare", model="glm-5.1")
-    assert [box.key for box in app.selectbox] == ["compare-by"]
-    assert "have the same main model" in app.info[0].value
-    assert "glm" in app.info[0].value
+def test_compare_has_the_groups_of_the_address_else_the_largest_that_the_filters_leave(opened: Any) -> None:
+    """One group, or none, is a sentence on what is missing; what cannot be read in a link is told."""
+    said = [
+        opened("compare", **query).get("html") for query in ({}, {"model": "glm-5.1"}, {"groups": ["outcome=completed", "modle=x", ""]})
+    ]
+    usual, alone, named = (" ".join(part.proto.body for part in parts) for parts in said)
+    assert "Claude Code with opus-4-6" in usual
+    assert "baseline" in usual
+    assert "a comparison needs runs of <em>another agent or model</em>" in alone
+    assert "modle=x: unknown filter" in named
+    assert "All runs" in named
 
 
 def test_values_under_filters_come_the_most_frequent_first(four: Store) -> None:
@@ -86,18 +89,6 @@ def test_a_report_at_prices_that_nobody_knows_is_refused_before_it_is_offered(op
 def test_a_run_stands_in_the_address_of_its_own_screen_only(opened: Any) -> None:
     assert "run" not in opened("cost", run="a").query_params
     assert "run" in opened("run", run="a").query_params
-
-
-def test_the_time_of_a_file_is_no_time_of_a_run(four: Store) -> None:
-    about = times(four, Filters())
-    assert about["of_files"] == 1
-    assert groups_note(groups(four, Filters(), "day", 9), "Day", about).startswith("1 run has no timestamp, only the modification time")
-    assert groups_note(groups(four, Filters(), "model", 9), "Main model", about) == ""
-
-
-def test_what_all_groups_make_is_no_finding(four: Store) -> None:
-    found = groups(four, choose({"model": ["glm-5.1", "claude-haiku-4-5"]}), "model", 9)
-    assert groups_finding(found, "Main model") == "Runs with main model claude-haiku-4-5 account for 50% of cost"
 
 
 def test_small_groups_are_told_where_a_finding_leaves_them_out() -> None:

@@ -12,22 +12,21 @@ import pytest
 from app.charts.embedded import report_charts
 from app.charts.palette import looks
 from app.cli.report_text import report_text
+from app.queries import agents as agent_queries
 from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
-from app.queries.comparisons.cohorts import compare_cohorts
+from app.queries.comparisons import groups as group_queries
 from app.queries.filters.chosen import Filters, choose
 from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
-from app.text import cost_grids
 from app.text.formatting import human
 from app.text.grid_columns import RUNS, grid
 from app.text.presentation import run_cards
 from app.text.text_tables import for_people
 from app.text.untold import untold_note
-from app.text.words import costs as cost_words
 from app.text.words import measures as measure_words
 from app.text.words.measures import bound_sign
 from ingest.documents.contents import Source
@@ -83,16 +82,15 @@ def total(table: pa.Table, column: str = "cost_usd") -> Decimal:
 def test_everything_that_adds_up_cost_says_the_same(measure: CostMeasure, mixed: Store) -> None:
     """Card, charts, tables, first page and its lists, the terminal, and a file for programs."""
     card = facts(mixed)[measure.total]
-    found, about = cost_queries.groups(mixed, ALL, "agent", 9, measure=measure), cost_queries.times(mixed, ALL, measure)
+    months, (whole, *_) = cost_queries.by_month(mixed, ALL, measure), agent_queries.agents(mixed, ALL, measure)
     made = report(mixed, Request(by=("agent",), cost=measure.key))
     summary = json.loads(EXPORTS["json"].write_report(made), parse_float=Decimal)["summary"]
     spent = {
-        "groups": total(found.table, measure.total),
-        "shares": total(cost_queries.shares(mixed, ALL, "agent", 9, measure)),
-        "cumulative": total(cost_queries.spending(mixed, ALL, cost_queries.RECEIVED, about, measure)),
+        "agents": whole.cost_usd,
+        "months": sum(filter(None, (row.cost_usd for row in months))),
+        "cumulative": months[-1].total_usd,
         "models": total(cost_queries.model_costs(mixed, ALL, measure)),
         "runs": total(run_queries.runs(mixed, ALL, None, measure), measure.column),
-        "most expensive": total(cost_queries.most_expensive(mixed, ALL, 9, measure), measure.column),
         "their models": total(run_queries.model_rows(mixed, ALL, 9, measure)),
         "first page": made.first.cost,
         "top models": sum(one.usd for one in made.first.tops[0].shares),
@@ -105,7 +103,6 @@ def test_everything_that_adds_up_cost_says_the_same(measure: CostMeasure, mixed:
     assert (summary["cost"], summary["top_models"][0][measure.total]) == (measure.key, made.first.tops[0].shares[0].usd)
     [line] = [line for line in report_text(made, 100).decode().splitlines() if line.startswith(f"Total {measure.name}")]
     assert human(card, RUN_METRICS[measure.total].unit) in line
-    assert found.table["agent"][0].as_py() == ("trae-agent" if measure is LIST else "claude-code"), "most expensive first"
 
 
 def test_the_best_known_cost_is_reported_else_list_with_its_bound(mixed: Store) -> None:
@@ -118,12 +115,14 @@ def test_the_best_known_cost_is_reported_else_list_with_its_bound(mixed: Store) 
     assert (facts(mixed)["costless_runs"], facts(mixed)["bounded_best_usd"]) == (1, bound)
     [verdict] = check(mixed, ALL, {"max-total-usd": Decimal(1)}, measure=BEST).verdicts
     assert (verdict.found, verdict.known) == (reported + exact + bound, 4)
-    assert compare_cohorts(mixed, ALL, TRAE).compared["best-cost"].known == (4, 2)
+    compared = group_queries.compare(mixed, [ALL, TRAE])
+    assert (compared.basis, compared.is_forced) == (LIST, True), "reported costs and list prices would mix"
+    assert [group.of("cost").runs for group in compared.groups] == [3, 2]
+    assert [group_queries.compare(mixed, [TRAE, TRAE], cost=cost).basis for cost in (BEST, REPORTED)] == [LIST, REPORTED]
     groups = for_people(report(mixed, Request(by=("agent",), cost="best")).main_answer)
     signs = {row["agent"]: bound_sign(row, "cost_best_usd", row["cost_best_usd_bounds"]) for row in groups.to_pylist()}
     assert signs == {"trae-agent": "≤ ", "claude-code": "", "Total": "≤ "}
     assert "1 of 5 runs has no known cost" in results.runs(mixed, ALL, None, "best").note
-    assert cost_queries.models_of(mixed, ["b"], BEST)["cost_usd"].to_pylist() == [Decimal(2), Decimal(1)]
 
 
 def test_runs_without_a_reported_cost_are_told_with_what_they_cost_at_list_prices(mixed: Store) -> None:
@@ -148,14 +147,6 @@ def bounded(store: Store) -> list[Decimal]:
 
 
 def test_the_bounds_stand_in_card_tables_report_and_terminal(mixed: Store) -> None:
-    usd = bounded(mixed)[1]
-    [row] = run_queries.summary(mixed, ALL, (), tuple(cost_queries.COST_FACTS)).to_pylist()
-    [card] = cost_words.cost_cards(row, (LIST.total,))
-    assert card.note == f"based on 3 of 5 runs, incl. ${usd:.4f} upper bounds"
-    found = cost_queries.groups(mixed, ALL, "agent", 9, cost_queries.GROUP_METRICS, LIST)
-    rows = {one["agent"]: one["bounded_list_usd"] for one in found.table.to_pylist()}
-    assert rows == {"trae-agent": usd, "claude-code": None}
-    assert "bounded_list_usd" in cost_grids.group_grid(found, LIST).rows.column_names
     for cost in COST_MEASURES:
         made = report(mixed, Request(by=("agent",), cost=cost))
         assert any("upper bounds" in note for note in made.first.notes)
@@ -167,9 +158,6 @@ def test_the_bounds_stand_in_card_tables_report_and_terminal(mixed: Store) -> No
 def test_the_usual_measure_is_what_is_reported_and_list_prices_where_nothing_is(mixed: Store) -> None:
     assert cost_queries.usual_measure(facts(mixed)) is REPORTED
     assert cost_queries.usual_measure(facts(mixed, TRAE)) is LIST
-    assert cost_queries.choices(facts(mixed, TRAE)) == [LIST]
-    nothing = choose({"agent": ["trae-agent"], "until": "2025-10-14", "excluded": "all"})
-    assert cost_queries.choices(facts(mixed, nothing)) == [REPORTED]
     made = report(mixed, Request(TRAE))
     assert made.measure is LIST
     assert made.first.figures[0].label == "Total list-price cost"

@@ -15,7 +15,6 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from app.charts.palette import OUTCOMES
 from app.charts.runs import scatters
 from app.queries.filters.chosen import Filters
 from app.queries.filters.registry import FILTERS
@@ -129,14 +128,13 @@ def test_a_hostile_link_does_nothing_also_where_little_is_known_of_the_runs(scre
         "per",
         "time",
         "show",
-        "compare-by",
-        "compared",
+        "groups",
+        "pair",
         "along",
         "order",
         "page",
         "columns",
         "rule",
-        "first-model",
         "chart",
         "logs",
         "usage-per",
@@ -186,15 +184,6 @@ def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
     assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
     assert len(app.get("plotly_chart")) == 2 + len(scatters(REPORTED))
     assert not [metric for metric in app.metric if metric.delta], "all figures are known for all runs"
-
-
-def test_outcomes_are_told_in_words_and_in_their_colours(store: Store, open_screen: Open) -> None:
-    add(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}", is_error=n < 6, duration_ms=1000 + n) for n in range(12)))
-    app = open_screen("screens/duration.py", per="Outcome")
-    assert any("shortest: api error" in header.value.replace("\\", "") for header in app.header)
-    drawn = next(chart.proto.spec for chart in app.get("plotly_chart") if "api error" in chart.proto.spec)
-    assert OUTCOMES["api_error"] in drawn
-    assert "api_error" not in drawn
 
 
 def test_a_run_that_another_process_reads_in_shows_on_the_next_look_and_what_is_known_of_some_runs_only_says_so(

@@ -10,7 +10,7 @@ import pytest
 
 import tachograph
 from app.cli.commands.tasks import VALUES as COMMAND_VALUES
-from app.queries.comparisons.distributions import task_medians
+from app.queries.comparisons import groups
 from app.queries.filters.chosen import Filters
 from app.queries.tasks import VALUES
 from app.reports.tasks import words
@@ -18,7 +18,6 @@ from ingest.store import statements
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
-from schemas.catalogue.columns import MEASURES
 from schemas.catalogue.figures import undated
 from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
 from tests.test_iso_bench_items import JOURNAL, item
@@ -68,14 +67,14 @@ def test_a_task_is_the_commit_of_a_benchmark_else_its_repository_and_name(tasks:
     """Plans number the items of one commit differently, and one name stands for several commits."""
     grouped = {row["task"]: row["runs"] for row in tasks.report(by="task", metrics="runs")}
     judged = {row["task"]: row["runs"] for row in tasks.verdicts(by="task", every=True)}
-    paired = task_medians(Store(tasks.location), Filters(), [MEASURES["cost"]])["cost_own_usd"]
+    paired = groups.compare(Store(tasks.location), [Filters(), Filters()]).ratios[0]["cost"].tasks or {}
     listed: dict[str, list[str]] = {}
     for run in tasks.runs():
         listed.setdefault(run["task_key"], []).append(run["run_id"])
     assert {task: sorted(runs) for task, runs in listed.items()} == TASKS
     assert grouped == judged == {task: len(runs) for task, runs in TASKS.items()}
     assert paired.keys() == TASKS.keys()
-    assert {row["measure"]: row["tasks"] for row in tasks.compare("repo=vllm", "model=claude-opus-4-6")}["cost_own_usd"] == 2
+    assert [row["n"] for row in tasks.compare("repo=vllm", "model=claude-opus-4-6") if row["metric"] == "cost"] == [None, 2]
 
 
 @pytest.mark.parametrize(

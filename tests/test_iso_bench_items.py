@@ -12,11 +12,10 @@ from typing import Any
 
 import pytest
 
-from app.queries.comparisons.distributions import task_medians
+from app.queries import tasks as task_queries
 from app.queries.filters.chosen import Filters
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
-from schemas.catalogue.columns import MEASURES
 from tests import test_codex
 from tests.conftest import ingest_paths, record_text
 
@@ -110,8 +109,8 @@ def test_items_of_one_commit_are_one_task_whatever_their_numbers(store: Store, t
         journal = JOURNAL | {"commits": {"human": commit}}
         item(tmp_path / f"{number}{commit}", number, journal, claude_code_stdout__txt=record_text(uuid=f"{number}{commit}"))
     ingest_paths(store, tmp_path)
-    medians = task_medians(store, Filters(), [MEASURES["turns"]])
-    assert set(medians["num_turns"]) == {"vllm@cccc3333", "vllm@dddd4444"}
+    cells = task_queries.cells(store, Filters(), ["agent"], "cost")
+    assert {*cells["task"].to_pylist()} == {"vllm@cccc3333", "vllm@dddd4444"}
 
 
 def test_a_journal_elsewhere_is_a_sidecar(store: Store, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from app.queries.filters.chosen import choose
 from app.queries.read_transaction import read_transaction
 from app.queries.screens import ORDERS
 from app.reports.results import CLAIMS_SHOWN, FINDINGS_SHOWN, RUNS_KEPT, RUNS_SHOWN
-from app.text import cost_grids, grid_columns
+from app.text import grid_columns
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
@@ -58,7 +58,7 @@ def ask(store: Store, *words: str, width: int = 80) -> Result:
 
 def test_title_date_model_outcome_and_cost_come_first_in_every_list() -> None:
     first = ("title", "dated_at", "model", "outcome", "cost_own_usd")
-    for shown in (RUNS_KEPT, RUNS_SHOWN, grid_columns.RUNS.keys, cost_grids.MOST_EXPENSIVE.keys):
+    for shown in (RUNS_KEPT, RUNS_SHOWN, grid_columns.RUNS.keys):
         assert shown[:5] == first
     assert {shown[0] for shown in (CLAIMS_SHOWN, FINDINGS_SHOWN, grid_columns.CLAIMS, grid_columns.FINDINGS.keys)} == {"title"}
 

@@ -125,8 +125,7 @@ def test_the_schemas_are_those_of_the_registry() -> None:
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
         filters = tool.input_schema["properties"].keys() & WORDS.keys()
         assert filters == (WORDS.keys() if tool.takes_filters else set())
-    sides = TOOLS["compare"].input_schema["properties"]
-    assert sides["a"]["properties"].keys() == sides["b"]["properties"].keys() == WORDS.keys()
+    assert TOOLS["compare"].input_schema["properties"]["groups"]["items"]["properties"].keys() == WORDS.keys()
     assert TOOLS["search_runs"].input_schema["properties"]["excluded"]["enum"] == ["no", "only", "all"]
 
 
@@ -190,8 +189,8 @@ def test_answers_are_bounded_and_texts_are_marked(hostile: Store) -> None:
         ("search_runs", {"outcome": "complete"}, "Did you mean completed"),
         ("get_run", {}, "the argument 'run_id' is missing"),
         ("get_run", {"run_id": ["a"]}, "run_id takes a text"),
-        ("compare", {"a": "repo=vllm", "b": {}}, "a takes an object of filters"),
-        ("compare", {"a": {"modle": "x"}, "b": {"repo": "y"}}, "unknown filter 'modle'"),
+        ("compare", {"groups": ["repo=vllm", {}]}, "groups takes a list of objects of filters"),
+        ("compare", {"groups": [{"modle": "x"}, {"repo": "y"}]}, "unknown filter 'modle'"),
         ("cost_report", {"by": "modle"}, "unknown dimension 'modle'"),
         ("serch_runs", {}, "unknown tool 'serch_runs'.\nDid you mean search_runs"),
     ],

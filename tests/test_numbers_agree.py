@@ -13,12 +13,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 import simplejson
 
-from app.charts import CHARTS, along_time, distributions, list_cost, looks
-from app.charts.runs import SCATTERS
+from app.charts import looks
 from app.cli.doctor import examine
 from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
@@ -32,11 +30,12 @@ from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
+from app.text.brief import usd
 from app.text.columns import columns
 from app.text.formatting import human
 from app.text.grid_columns import RUNS, grid
 from app.text.text_tables import for_people
-from app.text.words import costs as cost_words
+from app.text.words.costs import base_words
 from app.text.words.measures import bound_sign
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
@@ -48,7 +47,7 @@ from schemas.catalogue.columns import MEASURES
 from schemas.unit_names import Unit
 from tachograph import open as open_store
 from tests import test_opencode as opencode
-from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text, said
+from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
 from tests.reporting import READERS
 from tests.test_mcp import asked
 
@@ -321,37 +320,12 @@ def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:
     assert {row["run_id"]: row["time_source"] for row in listed} == {"copied": "file", "dated": "path"}
 
 
-def test_cost_along_time_leaves_out_runs_without_a_date(copied: Store) -> None:
-    about = cost_queries.times(copied, Filters())
-    assert (about["timed"], about["runs"], about["untimed_usd"], about["of_files"]) == (1, 2, 2, 1)
-    drawn = cost_queries.spending(copied, Filters(), cost_queries.TIME, about)
-    assert drawn["cost_usd"].to_pylist() == [1]
-
-
 # one figure on screens, charts and the terminal
 
 
-def test_titles_of_charts_say_what_the_cards_say(store: Store) -> None:
-    """With a stream whose API time is cumulative, and a run that is carried over."""
-
-    def result(uuid: str, cost: float, api: int, **more: Any) -> str:
-        usage = record()["modelUsage"]["claude-opus-4-6"] | {"costUSD": cost, "inputTokens": round(cost * 1000)}
-        return record_text(uuid=uuid, total_cost_usd=cost, duration_api_ms=api, modelUsage={"claude-opus-4-6": usage}, **more)
-
-    start = json.dumps({"type": "system", "subtype": "init", "session_id": "s", "model": "claude-opus-4-6"})
-    put(store, start, result("a", 0.5, 30_000, session_id="s"), result("b", 0.75, 60_000, session_id="s"))
-    put(store, result("c", 9.0, 900_000, session_id="c", duration_ms=3_000, num_turns=1), name="carried")
-    found, table = total(store, "parallelism", "cost_per_turn_usd", "cost_list_per_turn_usd"), run_queries.runs(store, Filters())
-    for key, scatter in SCATTERS.items():
-        assert CHARTS[key].words(table).finding == scatter.said(found[scatter.metric])
-    assert CHARTS["wall-api"].words(table).finding == f"API time is {960 / 123:.2f}× wall time"
-    assert found["cost_per_turn_usd"] == Decimal("0.125")
-
-
-def test_the_card_of_the_difference_names_its_base(mixed: Store) -> None:
+def test_the_difference_names_its_base(mixed: Store) -> None:
     [row] = run_queries.summary(mixed, Filters(), (), ("runs", "cost_delta_usd", "cost_compared_usd")).to_pylist()
-    [card] = cost_words.cost_cards(row, ("cost_delta_usd",))
-    assert card.note == "vs. $0.5000 reported, 3 runs"
+    assert base_words(row) == "vs. $0.5000 reported, 3 runs"
     shown = report(mixed, Request(by=("model",))).section("groups").table.column_names
     assert shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2  # with how many runs it rests on between
 
@@ -382,20 +356,6 @@ def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) ->
     assert "$5.00 of 1 run has no model attribution." in report(mixed, Request()).section("models").note
 
 
-def test_a_finding_counts_named_groups_only(mixed: Store) -> None:
-    """`3 of 13 main models`, where one of the 13 was no model, but what is not known."""
-    assert cost_words.groups_finding(cost_queries.groups(mixed, Filters(), "model", 9), "Main model").startswith(
-        "Runs with main model a-model-of-ours"
-    )
-    rows = [{"group": name, "known": 90, "p50": middle} for name, middle in (("a", 5), ("b", 9), (None, 2))]
-    assert distributions.groups_finding(MEASURES["cost"], pa.Table.from_pylist(rows)).endswith("among named groups")
-
-
-def test_what_caching_did_not_save_is_called_list_price_cost(mixed: Store) -> None:
-    drawn = list_cost.caching(cost_queries.groups(mixed, Filters(), "model", 9), None)
-    assert "List-price cost" in [trace.name for trace in drawn.data]
-
-
 def test_a_run_that_never_started_is_in_no_distribution(mixed: Store) -> None:
     measure = MEASURES["wall"]
     [whole] = distribution_queries.quantiles(mixed, Filters(), measure).to_pylist()
@@ -403,13 +363,6 @@ def test_a_run_that_never_started_is_in_no_distribution(mixed: Store) -> None:
     on = distribution_queries.scale(mixed, Filters(), measure)
     assert on is not None
     assert sum(distribution_queries.bins(mixed, Filters(), measure, on)["runs"].to_pylist()) == 4
-
-
-def test_a_chart_along_time_says_how_many_runs_have_no_date(copied: Store) -> None:
-    cost = MEASURES["cost"]
-    points = screen_queries.series(copied, Filters(), cost, "time")
-    assert points["run_id"].to_pylist() == ["dated"]
-    assert along_time.undrawn_note(points, cost, "time", 2) == "Not shown: 1 run without a reported cost or a recorded date."
 
 
 # the cost of odd runs, everywhere
@@ -514,7 +467,6 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
             "models": made.section("models").table,
             "all models": run_queries.models(odd, everything, by=()),
             "models of the screen": cost_queries.models(odd, everything),
-            "parts of models": cost_queries.shares(odd, everything, "agent", 99),
             "chart of runs": run_queries.model_rows(odd, everything, 99),
             **{by: run_queries.summary(odd, everything, (by,), ("cost_usd",)) for by in ("model", "day", "repo", "outcome", "cause")},
         }.items()
@@ -541,7 +493,8 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     assert single.found == 5
     shares = [share.share for top in made.first.tops for share in top.shares if share.share is not None]
     assert max(shares) <= 1
-    assert human(ODD_USD, Unit.USD) in said(screens(odd.location, cost="reported"))
+    for screen in ("screens/overview.py", "screens/cost.py"):
+        assert usd(ODD_USD) in "".join(element.proto.body for element in screens(odd.location, screen).get("html"))
 
 
 def test_a_report_says_what_is_beyond_totals_and_what_zero_is(odd: Store) -> None:

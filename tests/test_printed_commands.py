@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.queries.comparisons.cohorts import command as compare_command
+from app.queries.comparisons.groups import NOTHING
+from app.queries.comparisons.groups import command as compare_command
 from app.queries.filters.chosen import Filters, choose, parse
 from ingest.store import errors
 from ingest.store.database import Store
@@ -123,9 +124,10 @@ def test_the_commands_that_ingest_and_report_print_run(tmp_path: Path, tachograp
 )
 def test_compare_reads_back_the_filters_of_its_command(chosen: dict[str, str | list[str]]) -> None:
     filters: Filters = choose(chosen)
-    words = shlex.split(compare_command((filters, filters), FILE))
+    words = shlex.split(compare_command((filters, filters), NOTHING, FILE))
     assert words[:2] == ["tachograph", "compare"]
     assert [parse(word) for word in words[2:4]] == [filters, filters]
+    assert words[4:] == ["--pair", NOTHING]
 
 
 def test_the_default_store_needs_no_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

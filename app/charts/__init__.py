@@ -2,7 +2,6 @@
 
 from app.charts import models, runs
 from app.charts.base import CHARTS, Chart
-from app.charts.claims import measured, stated
 from app.charts.palette import Look, looks
 
-__all__ = ["CHARTS", "Chart", "Look", "looks", "measured", "models", "runs", "stated"]
+__all__ = ["CHARTS", "Chart", "Look", "looks", "models", "runs"]

@@ -76,8 +76,8 @@ def row_name(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
     return short if is_only else f"{safe(agent_name(row.agent))}<br>{short}"
 
 
-def strips(rows: Sequence[Strip], unit: Unit, page: str | None) -> go.Figure:
-    """Runs along a logarithmic axis, one row per agent or model, the first on top, with a bar at the median."""
+def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequence[float] = ()) -> go.Figure:
+    """Runs along a logarithmic axis (with `through` on it), one row per agent or model, the first on top, with a bar at the median."""
     traces: list[Any] = []
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
@@ -107,7 +107,7 @@ def strips(rows: Sequence[Strip], unit: Unit, page: str | None) -> go.Figure:
         if row.empty:
             notes.append({"x": 0.4, "xref": "paper", "y": at, "text": safe(row.empty), "showarrow": False, "font": {"size": 12}})
     values = [value for row in rows for value in (*(run[0] for run in row.runs), *row.quantiles)]
-    axis = log_axis(values, unit, narrow=True)
+    axis = log_axis([*values, *through], unit, narrow=True)
     spread = axis["range"][1] - axis["range"][0]
     axis["range"] = [axis["range"][0], axis["range"][1] + spread * (0.24 if any(row.label for row in rows) else 0)]
     drawn = figure(

@@ -38,11 +38,6 @@ OUTCOMES = {
 }
 """Outcomes in the order in which legends and bars show them: what went well first."""
 
-EVIDENCE_SIZES = {"benchmarked": 13, "figures": 11, "stated": 10, "estimated": 9}
-"""Sizes in pixels of the points of claims by their evidence: who sees no colours sees what weighs more."""
-
-SCOPES = {"end_to_end": "square", "component": "diamond", "micro": "triangle-up", "unspecified": "circle"}
-"""Marks of the scopes of claims, broadest first."""
 
 TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "input_tokens": "#B07D00", "output_tokens": "#D55E00"}
 """Classes of tokens: cached ones in blue, uncached ones in warm colours."""

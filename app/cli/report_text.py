@@ -16,6 +16,7 @@ from app.text.answers import Answer
 from app.text.formatting import human
 from app.text.text_tables import SPELLED, draw
 from schemas.catalogue.columns import CHECKS
+from schemas.catalogue.entry import Entry
 from schemas.text import one_line
 from schemas.unit_names import Unit
 
@@ -33,7 +34,9 @@ def report_text(
     sections = report.shown if whole else [section for section in report.shown if section.key in ("totals", "groups", "what_if")]
     parts = [_all_totals(section) if whole and section.key == "totals" else section for section in sections]
     about = _lines(report.header.lines(), width) if whole else ""
-    head = _first_page(report.first, width, color=color).encode(encoding, errors=SPELLED)
+    head = _answer(report.first, width, color=color).encode(encoding, errors=SPELLED)
+    head += draw(_agents(report.first), width, encoding, color=color).body if report.first.agents else b""
+    head += _first_page(report.first, color=color).encode(encoding, errors=SPELLED)
     budgets = _budgets(report.first, width, encoding, color=color)
     notes = _notes(report.first, width, color=color).encode(encoding, errors=SPELLED)
     body = b"".join(_section(section, width, encoding, color=color, exact=exact) for section in parts)
@@ -41,11 +44,25 @@ def report_text(
     return head + budgets + notes + body + end.encode(encoding, errors=SPELLED)
 
 
-def _first_page(page: FirstPage, width: int, *, color: bool) -> str:
-    """Title, what it is about, figures and top lists."""
+def _answer(page: FirstPage, width: int, *, color: bool) -> str:
+    """Title, what it is about, and the sentence of the Overview."""
+    more = "".join(f"{_folded(text, width, 0)}\n" for text in page.more)
+    head = f"{_bold(one_line(page.title), color=color)}\n{_lines(page.lines, width)}"
+    return f"{head}\n{_bold(_folded(page.answer, width, 0), color=color)}\n{more}\n"
+
+
+def _agents(page: FirstPage) -> Answer:
+    """The table of agents."""
+    head, *lines = page.agent_table
+    table = pa.table({name: pa.array([line[place] for line in lines], pa.string()) for place, name in enumerate(head)})
+    return Answer(table, "", of={name: Entry(name, name) for name in head})
+
+
+def _first_page(page: FirstPage, *, color: bool) -> str:
+    """Figures and top lists."""
     figures = _aligned([(one.label, one.value, one.note) for one in page.figures], color=color)
     tops = "".join(f"\n{_bold(top.title, color=color)}\n{_top(top)}" for top in page.named_tops)
-    return f"{_bold(one_line(page.title), color=color)}\n{_lines(page.lines, width)}\n{figures}{tops}"
+    return f"\n{figures}{tops}"
 
 
 def _notes(page: FirstPage, width: int, *, color: bool) -> str:
@@ -72,7 +89,7 @@ def _aligned(rows: Sequence[tuple[str, str, str]], *, color: bool) -> str:
 
 
 def _top(top: TopList) -> str:
-    named = [(_short(one_line(one.name)), human(one.usd, Unit.USD), human(one.share, Unit.SHARE)) for one in top.shares]
+    named = [(_short(one_line(one.name)), top.sign + human(one.usd, Unit.USD), human(one.share, Unit.SHARE)) for one in top.shares]
     return _columns(named)
 
 

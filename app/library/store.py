@@ -33,7 +33,7 @@ from app.text.words.filters import uncounted_notes
 from ingest.claims import Claim, extract
 from ingest.store.database import DEFAULT_WAIT_SECONDS
 from ingest.system.command_lines import DEFAULT_STORE, on_disk
-from schemas.catalogue.cost_measures import COST_MEASURES
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.metrics_measured import BAND
 from schemas.errors import InputUnreadable, UsageError
@@ -119,10 +119,10 @@ class Store:
         severities, rules = arguments.several("severity", severity, tuple(map(str, Severity))), arguments.words("rule", rule)
         return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, arguments.rows(limit)))
 
-    def tasks(self, *, by: Words = ("agent",), value: str = "outcome", **filters: Unpack[FilterWords]) -> Table:
+    def tasks(self, *, by: Words = ("agent",), value: str = "result", **filters: Unpack[FilterWords]) -> Table:
         """Tasks beside those who worked on them: a row per task, for each column `x` its text, `x_value` and `x_runs`.
 
-        `value`: outcome, measured, claimed, cost or duration.
+        `value`: result (the measured ratio, else how runs ended), outcome, measured, claimed, cost or duration.
         """
         columns, shown = arguments.words("by", by) or ("agent",), arguments.text("value", value)
         return self._answer(filters, lambda store, chosen: task_reports.tasks(store, chosen, columns, shown))
@@ -220,15 +220,17 @@ class Store:
         request = cost_report.Request(chosen, groups, figures, zone, REPORT_RUNS, model, measure, page)
         return report_table(cost_report.report(store, request), _notes(store))
 
-    def compare(self, a: Choice, b: Choice) -> Table:
-        """Two groups of runs, metric by metric: `first_…` is of `a`, the baseline. Durations in milliseconds, money in US dollars.
+    def compare(self, *groups: Choice, pair: str = "", cost: str = "best") -> Table:
+        """Groups of runs beside the first of them: a row per group and metric. Durations in milliseconds, money in US dollars.
 
-        Differences and ratios are of medians, with 95 % confidence intervals; tasks in both groups are also compared one by one.
+        Without groups, the largest of an agent with a model. `ratio` is the median over tasks that both have, with a 95 % interval;
+        `pair="nothing"`: of the medians of all runs.
         """
         store = self._checked()
-        first, second = (with_whole_ids(store, with_known_words(_chosen(side))) for side in (a, b))
-        store.look_up(first, second)
-        made = comparison.compare(store, first, second)
+        chosen = [with_whole_ids(store, with_known_words(_chosen(group))) for group in groups]
+        store.look_up(*(chosen or [NO_FILTERS]))
+        measure = COST_MEASURES[arguments.one_of("cost", cost, COST_MEASURES) or BEST.key]
+        made = comparison.compare(store, chosen, arguments.text("pair", pair), measure)
         return table(made.figures, [*made.notes, *_notes(store)], made.words)
 
     def ingest(

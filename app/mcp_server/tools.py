@@ -14,13 +14,14 @@ from typing import Any
 from app.library.store import Store
 from app.library.tables import Row, Table
 from app.mcp_server.replies import MOST_CHARACTERS, MOST_ITEMS, Json, Reply, fitting_object, fitting_rows, rows_reply
+from app.queries.comparisons.groups import MOST_GROUPS, PAIRS
 from app.queries.filters.values import WORDS, filters_of, schemas
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.measured_results import GROUPS_SHOWN, VERDICTS_SHOWN
 from app.reports.results import CLAIMS_SHOWN, MODELS_SHOWN, RUNS_SHOWN
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import CLAIMS, COMPARED, GROUPS, MODELS, RUNS
-from schemas.catalogue.cost_measures import COST_MEASURES
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.entry import Columns
 from schemas.catalogue.measured_columns import VERDICT_GROUPS, VERDICTS
@@ -144,19 +145,18 @@ def _verdicts(store: Store, given: Arguments) -> Reply:
 
 
 def _compare(store: Store, given: Arguments) -> Reply:
-    return rows_reply(store.compare(_side(given, "a"), _side(given, "b")), [*COMPARED], 0, MOST_ROWS)
+    groups = given.get("groups", [])
+    if not isinstance(groups, list) or not all(isinstance(group, Mapping) for group in groups):
+        raise UsageError(f"groups takes a list of objects of filters, not {groups!r}.", f"For example: [{_EXAMPLE_SIDE}, {{}}].")
+    for group in groups:
+        filters_of(group)
+    found = store.compare(*map(dict, groups), pair=given.get("pair") or "", cost=given.get("cost") or BEST.key)
+    return rows_reply(found, [*COMPARED], 0, MOST_ROWS)
 
 
 def _filters(given: Arguments) -> Any:
     """The filters among the arguments."""
     return {word: given[word] for word in WORDS if word in given}
-
-
-def _side(given: Arguments, name: str) -> Mapping[str, object]:
-    if not isinstance(given[name], Mapping):
-        raise UsageError(f"{name} takes an object of filters, not {given[name]!r}.", f"For example: {_EXAMPLE_SIDE}.")
-    filters_of(given[name])
-    return dict(given[name])
 
 
 def _text(given: Arguments, name: str) -> str:
@@ -222,14 +222,12 @@ _RUN_COLUMNS = tuple(dict.fromkeys(("run_id", "title", "agent", "task", *RUNS_SH
 _EXAMPLE_SIDE = '{"model": "glm-5.1", "repo": "vllm"}'
 
 
-def _side_schema(what: str) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": schemas(),
-        "additionalProperties": False,
-        "description": f"{what}: filters that choose its runs, e.g. {_EXAMPLE_SIDE}.",
-    }
-
+_GROUP = {
+    "type": "object",
+    "properties": schemas(),
+    "additionalProperties": False,
+    "description": f"Filters that choose the runs of a group, e.g. {_EXAMPLE_SIDE}.",
+}
 
 TOOLS = {
     tool.name: tool
@@ -292,12 +290,21 @@ TOOLS = {
         ),
         Tool(
             "compare",
-            "Compare two groups of runs",
-            "Two groups of runs, metric by metric, with 95 % confidence intervals. Durations in milliseconds, money in US dollars.",
+            "Compare groups of runs",
+            "Groups of runs beside the first of them, on the same tasks: cost, wall time, turns, with 95 % intervals. The first note says "
+            "it in words. Durations in milliseconds, money in US dollars.",
             _compare,
             _rows(COMPARED, tuple(COMPARED)),
-            {"a": _side_schema("The baseline"), "b": _side_schema("The candidate")},
-            ("a", "b"),
+            {
+                "groups": {
+                    "type": "array",
+                    "items": _GROUP,
+                    "maxItems": MOST_GROUPS,
+                    "description": "The baseline first; none for the largest groups of an agent with a model.",
+                },
+                "pair": {"enum": [*PAIRS], "default": PAIRS[0], "description": "Task by task, or all runs with all runs."},
+                "cost": {**_COST, "description": "Default: best known, at list prices where kinds would mix."},
+            },
             takes_filters=False,
         ),
     )

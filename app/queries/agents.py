@@ -121,13 +121,17 @@ class AgentFigures:
         return bool(self.started) and 10 * self.cost.known >= 9 * self.started
 
 
+def bound_of(measure: CostMeasure) -> str:
+    """SQL of the kind of bound that the cost of a run is by the measure: `upper_bound`, `lower_bound`, `estimate` or null."""
+    return {BEST: "cost_best_bounds", LIST: f"case when tokens_basis in {_BOUNDED} then tokens_basis end"}.get(measure, "null")
+
+
 def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:
     """All runs in one row first, then each agent followed by its models, those with a verified speedup first, then by runs.
 
     Raises StoreError.
     """
     condition, cost = where(filters), measure.column
-    bounds = {BEST: "cost_best_bounds", LIST: f"case when tokens_basis in {_BOUNDED} then tokens_basis end"}.get(measure, "null")
     spreads = {
         "cost": (cost, "is_started"),
         "wall": ("duration_ms", "is_completed"),
@@ -143,7 +147,7 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
     classes = ", ".join(f"count(*) filter (measured_class = '{name}') as {name}" for name in MEASURED_CLASSES)
     sql = f"""
         with chosen as (
-            select *, {bounds} as bound, coalesce(claimed_speedup > 0 and measured_speedup > 0, false) as is_checked
+            select *, {bound_of(measure)} as bound, coalesce(claimed_speedup > 0 and measured_speedup > 0, false) as is_checked
             from {measured.with_verdicts(store)} where {condition.sql}
         )
         select
@@ -210,10 +214,9 @@ def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BE
     At most `limit` runs, by their ids. Raises StoreError.
     """
     condition = where(filters)
-    bounds = {BEST: "cost_best_bounds", LIST: f"case when tokens_basis in {_BOUNDED} then tokens_basis end"}.get(measure, "null")
     sql = f"""
         select run_id, title, agent, model_group as model, is_started, coalesce(is_completed, false) as is_completed,
-               {measure.column} as cost_usd, {bounds} as bound, duration_ms, claimed_speedup, measured_speedup, scope_differs,
+               {measure.column} as cost_usd, {bound_of(measure)} as bound, duration_ms, claimed_speedup, measured_speedup, scope_differs,
                outcome, num_turns, output_tokens, {measure.column.replace("_usd", "_per_turn_usd").replace("_own", "")} as per_turn_usd,
                claimed_scope, claimed_evidence
         from {measured.with_verdicts(store)} where {condition.sql} order by run_id limit {int(limit)}"""

@@ -9,13 +9,11 @@ import pyarrow as pa
 
 from app.queries.filters.chosen import NO_FILTERS, Filters, where, where_claims, where_shown
 from app.queries.filters.registry import MIN_CONFIDENCE
-from app.queries.grouping import group
 from app.queries.read_transaction import ReadTransaction, read_transaction
 from app.queries.runs import fetch
 from app.queries.sentences import WINDOW, sentence
 from ingest.store.database import Store
 from schemas.catalogue.caveats import caveat_sql
-from schemas.rows.claim import Evidence
 
 CLAIM_COLUMNS = (
     "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "dated_at", "claim_no", "quote", "kind", "metric",
@@ -24,17 +22,6 @@ CLAIM_COLUMNS = (
 )  # fmt: skip
 """What a list of claims holds: the claim, and what it is about in its run. Its `sentence` is found in the summary."""
 
-DRAWN_COLUMNS = (
-    "run_id", "title", "repo", "task", "model", "quote", "kind", "metric", "direction", "ratio", "ratio_low", "ratio_high", "evidence",
-    "scope", "hedged", "caveat", "origin", "subject",
-)  # fmt: skip
-"""What a drawn claim tells of itself."""
-
-_OF_RUNS = {
-    "metric": "metric", "evidence": "evidence", "scope": "scope", "ratio_low": "low", "ratio_high": "high", "hedged": "hedged",
-    "caveat": "caveat", "subject": "subject", "quote": "quote",
-}  # fmt: skip
-"""What a claim's columns are called with the run whose headline it is, after `claimed_`."""
 
 FINDING_COLUMNS = (
     "run_id", "title", "severity", "rule", "message", "expected", "actual", "cost_own_usd", "repo", "task", "experiment", "agent",
@@ -46,28 +33,10 @@ GRAVEST_FIRST = "list_position(['error', 'warning', 'info'], severity)"
 
 STATEMENT_COLUMNS = ("kind", "subject", "count", "quote")
 
-
-class Pick(NamedTuple):
-    """A choice of claims to draw: what it is called, its condition and its order."""
-
-    label: str
-    condition: str
-    order: str
-
-
-HEADLINES = "headlines"
-PICKS = {
-    HEADLINES: Pick("Top claim per run", "claimed_speedup is not null", "ratio desc, run_id"),
-    "largest": Pick("Largest", "ratio is not null", "ratio desc, run_id, claim_no"),
-    "worse": Pick("Regressions", "direction = 'worse' and ratio is not null", "ratio, run_id, claim_no"),
-}
-
-
 _CAVEAT = f"case when kind = 'quantified' then {caveat_sql()} end as caveat"
 _LARGEST_FIRST = "kind desc, ratio desc nulls last, run_id, claim_no"
 """Quantified claims come first: `quantified` follows `qualitative`."""
 
-_OF_RUN = "run_id, title, repo, task, model, cost_own_usd"
 _ABOUT_RUNS = "run_id, title, repo, task, experiment, agent, model, outcome, dated_at"
 _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
 
@@ -120,98 +89,12 @@ def count_hidden(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> i
     return int(hidden)
 
 
-def claims_by_kind(store: Store, filters: Filters, most: int) -> dict[str, int]:
-    """The same choice, kind → claims, counted up to `most` in all: how many there are of millions takes long to count."""
-    chosen, parameters = _chosen(filters)
-    return dict(_rows(fetch(store, f"select kind, count(*) from (select kind {chosen} limit {int(most)}) group by kind", parameters)))
-
-
-def drawn_claims(store: Store, filters: Filters, pick: str, limit: int) -> pa.Table:
-    """The first `limit` claims of one of PICKS, each with DRAWN_COLUMNS, its run's cost and its `pick`.
-
-    Over all claims of the choice: `claims_found`, `runs_found` and, in claims, `benchmarked_found`. Which claims are the first is found
-    out over few columns; the others are read of these alone.
-    """
-    ctes, parameters = (_headlines if pick == HEADLINES else _picked)(filters, PICKS[pick], int(limit))
-    sql = f"""
-        with {ctes}
-        select {_listed(DRAWN_COLUMNS)}, cost_own_usd, found.*, $pick as pick
-        from shown cross join found
-        order by {PICKS[pick].order}"""
-    return fetch(store, sql, parameters | {"pick": pick})
-
-
-def _headlines(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, Any]]:
-    """Top claims are columns of `runs`: no claim of a million runs is read."""
-    condition = where(filters)
-    return (
-        f"""
-        chosen as (
-            select place, run_id, claimed_speedup as ratio, claimed_evidence as evidence
-            from v_runs where {condition.sql} and {pick.condition}
-        ),
-        found as (
-            select count(*) as claims_found, count(*) as runs_found, count_if(evidence = 'benchmarked')::bigint as benchmarked_found
-            from chosen
-        ),
-        first as (select place from chosen order by {pick.order} limit {limit}),
-        shown as (
-            select {_OF_RUN}, claimed_speedup as ratio, {", ".join(f"claimed_{field} as {column}" for column, field in _OF_RUNS.items())},
-                   'quantified' as kind, 'better' as direction, 'own' as origin
-            from v_runs where place in (select place from first)
-        )
-    """,
-        condition.parameters,
-    )
-
-
-def _picked(filters: Filters, pick: Pick, limit: int) -> tuple[str, dict[str, Any]]:
-    chosen, parameters = _chosen(filters)
-    return (
-        f"""
-        chosen as (select run_id, claim_no, ratio, evidence {chosen} and {pick.condition}),
-        found as (
-            select count(*) as claims_found, count(distinct run_id) as runs_found,
-                   count_if(evidence = 'benchmarked')::bigint as benchmarked_found
-            from chosen
-        ),
-        first as (select run_id, claim_no from chosen order by {pick.order} limit {limit}),
-        shown as (
-            select {_OF_RUN}, claims.* exclude (run_id)
-            from (select *, {_CAVEAT} from claims semi join first using (run_id, claim_no)) as claims join v_runs using (run_id)
-        )
-    """,
-        parameters,
-    )
-
-
 def _chosen(filters: Filters, kinds: Sequence[str] = (), *, hidden: bool = False) -> tuple[str, dict[str, Any]]:
     """The claims of a choice, or those hidden of it, from `from` on: joined with their runs only where the choice is about these."""
     of_runs, of_claims = where_claims(filters, hidden=hidden)
     wanted = f"semi join (select run_id from v_runs where {of_runs.sql}) as wanted using (run_id)" if of_runs else ""
     parameters = (of_runs.parameters if of_runs else {}) | of_claims.parameters | _bound(kind=kinds)
     return f"from claims {wanted} where {of_claims.sql} and {_one_of('kind', kinds)}", parameters
-
-
-def evidence_mix(store: Store, filters: Filters, by: str, limit: int = 20) -> pa.Table:
-    """Per `group` its `runs`, those `claiming` a speedup, and these by the evidence of their headline; the most claiming groups first.
-
-    Over all groups: `runs_found`, `benchmarked_found`, and `groups_found` that claim any.
-    """
-    condition, grouped = where(filters), group(by)
-    kinds = ", ".join(f"count_if(claimed_evidence = '{evidence.value}')::bigint as {evidence.value}" for evidence in Evidence)
-    sql = f"""
-        with mixed as (
-            select ({grouped.sql})::varchar as "group", count(*) as runs, count(claimed_speedup) as claiming, {kinds}
-            from v_runs where {condition.sql} group by 1
-        ),
-        found as (
-            select sum(runs)::bigint as runs_found, sum(benchmarked)::bigint as benchmarked_found,
-                   count_if(claiming > 0)::bigint as groups_found
-            from mixed
-        )
-        select * from mixed cross join found where claiming > 0 order by claiming desc, "group" limit {int(limit)}"""
-    return fetch(store, sql, condition.parameters | dict(grouped.parameters))
 
 
 class RunFacts(NamedTuple):

@@ -60,6 +60,19 @@ def texts(store: Store, filters: Filters, reason: str, limit: int | None = None)
     return fetch(store, sql, condition.parameters | {"reason": reason})
 
 
+def runs_of(store: Store, filters: Filters, reason: str, text: str | None, limit: int) -> pa.Table:
+    """Runs with this reason and masked error text: id, title, agent, model, date, wall time, best-known cost with its bound.
+
+    The most expensive first.
+    """
+    condition = where(filters)
+    sql = f"""
+        select run_id, title, agent, model_group as model, dated_at, duration_ms, cost_best_usd, cost_best_bounds, is_started
+        from v_runs where {condition.sql} and reason = $reason and {MASKED_SQL} is not distinct from $text
+        order by cost_best_usd desc nulls last, dated_at desc nulls last, run_id limit {int(limit)}"""
+    return fetch(store, sql, condition.parameters | {"reason": reason, "text": text})
+
+
 def totals(store: Store, filters: Filters) -> dict[str, Any]:
     """`runs`, `failed`, `never_started`, `unknown_ends`, and how many of the failed ones are each of WHOSE (a key for each)."""
     condition = where(filters)

@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.filters.chosen import Filters, where
-from app.queries.grouping import UTC_ZONE, group, groups
+from app.queries.grouping import UTC_ZONE, groups
 from app.queries.read_transaction import ReadTransaction
 from app.queries.runs import aggregate, fetch
 from ingest.store.database import Store
-from schemas.catalogue.metrics_measured import CALIBRATION, CLAIM_VERDICTS, PAIR, VERDICT_METRICS
+from schemas.catalogue.metrics_measured import VERDICT_METRICS
 
 _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_usd, cost_list_usd"
 _OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"
@@ -25,25 +25,23 @@ _OF_VERDICT = (
 )  # fmt: skip
 """What `v_verdicts` adds to a run."""
 
-_WHY = """concat_ws('; ',
+WHY = """concat_ws('; ',
     failure_detail, nullif(not_comparable, ''),
     case when scope_differs
         then 'scope differs: claimed ' || replace(claimed_scope, '_', ' ') || ', measured ' || replace(measured_scope, '_', ' ') end,
     nullif(array_to_string(warnings, '; '), '')
 )"""
 
-VERDICT_ORDER = "list_position(['faster', 'slower', 'same', 'not_comparable', 'failed', 'not_measured'], verdict)"
+_ORDER = "list_position(['faster', 'slower', 'same', 'not_comparable', 'failed', 'not_measured'], verdict)"
 """The order of a list of verdicts: what was compared first."""
 
 
-EVERY, MEASURED, COMPARED, UNCOMPARED = "every", "measured", "compared", "uncompared"
+EVERY, MEASURED = "every", "measured"
 CHOICES = {
     EVERY: "true",
     MEASURED: "values_measured > 0",
-    COMPARED: "measured_speedup is not null",
-    UNCOMPARED: "values_measured > 0 and measured_speedup is null",
 }
-"""Runs to list: all, those that were measured, and of these those with and without a ratio against the baseline."""
+"""Runs to list: all, or those that were measured."""
 
 
 def with_verdicts(store: Store) -> str:
@@ -57,12 +55,23 @@ def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int 
     """Runs of one of CHOICES with what they claimed and what was measured."""
     condition = where(filters)
     sql = f"""
-        select {_OF_RUN}, {_OF_CLAIM}, {", ".join(_OF_VERDICT[:-1])}, nullif({_WHY}, '') as why, sources.name as source_name
+        select {_OF_RUN}, {_OF_CLAIM}, {", ".join(_OF_VERDICT[:-1])}, nullif({WHY}, '') as why, sources.name as source_name
         from (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[choice]}) left join
             (select source_id as measurement_source_id, name from sources) as sources using (measurement_source_id)
-        order by {VERDICT_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id
+        order by {_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id
         {f"limit {int(limit)}" if limit is not None else ""}"""
     return fetch(store, sql, condition.parameters)
+
+
+def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, float | None]]:
+    """Run id → what became of its measurement (one of MEASURED_CLASSES), and the comparable speedup; none without a measurement."""
+    if not count(store):
+        return {}
+    sql = f"""
+        select run_id, measured_class, measured_speedup from {with_verdicts(store)}
+        where run_id in (select unnest($run_ids)) and measured_class <> 'not_measured'"""
+    rows = fetch(store, sql, {"run_ids": list(run_ids)}).to_pylist()
+    return {row["run_id"]: (row["measured_class"], row["measured_speedup"]) for row in rows}
 
 
 def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
@@ -70,76 +79,10 @@ def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
     if not count(store):
         return None
     sql = f"""
-        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {", ".join(_OF_VERDICT[:-1])}, nullif({_WHY}, '') as why
+        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {", ".join(_OF_VERDICT[:-1])}, nullif({WHY}, '') as why
         from {with_verdicts(store)} where run_id = $run_id and {CHOICES[MEASURED]}"""
     rows = fetch(store, sql, {"run_id": run_id}).to_pylist()
     return rows[0] if rows else None
-
-
-def drawn(store: Store, filters: Filters, limit: int) -> pa.Table:
-    """Runs with a measured ratio against the baseline, as charts draw them: those that claim one first, the largest claims before others.
-
-    Over all of the choice: `runs_compared`, `pairs` and how many claims are `kept`, `over_claimed`, `under_claimed` and of `wrong_sign`;
-    `claims_uncompared` claim a speedup, were measured, and have no measured ratio.
-    """
-    condition = where(filters)
-    counts = ", ".join(f"count_if({PAIR} and claim_verdict = '{kind}')::bigint as {kind}" for kind in CLAIM_VERDICTS)
-    sql = f"""
-        with chosen as (select *, nullif({_WHY}, '') as why from {with_verdicts(store)} where {condition.sql} and {CHOICES[MEASURED]}),
-        found as (
-            select count(measured_speedup) as runs_compared, count_if({PAIR})::bigint as pairs, {counts},
-                   count_if(claimed_speedup is not null and measured_speedup is null)::bigint as claims_uncompared
-            from chosen
-        )
-        select {_DRAWN}, found.* from chosen cross join found
-        where {CHOICES[COMPARED]} and measured_speedup > 0
-        order by claimed_speedup desc nulls last, measured_speedup desc, run_id limit {int(limit)}"""
-    return fetch(store, sql, condition.parameters)
-
-
-_DRAWN = f"""
-    run_id, title, agent, model, cost_own_usd, {_OF_CLAIM}, claimed_hedged, measured_speedup, measured_low, measured_high, verdict,
-    claim_verdict, scope_differs, why"""
-
-
-def calibration(store: Store, filters: Filters, by: str, limit: int = 20) -> pa.Table:
-    """Runs with a claimed and a measured ratio, as of `drawn`, each with its `group` and the CALIBRATION of that group.
-
-    The `limit` groups with the most pairs, in this order; over all groups: `groups_found`, `pairs_found` and `differing_found`, the pairs
-    whose claim and measurement cover different parts of the software.
-    """
-    condition, grouped = where(filters), group(by)
-    figures = ", ".join(f"{VERDICT_METRICS[key].sql} as {key}" for key in CALIBRATION)
-    sql = f"""
-        with chosen as (
-            select ({grouped.sql})::varchar as "group", *, nullif({_WHY}, '') as why, claimed_speedup / measured_speedup as quotient
-            from {with_verdicts(store)} where {condition.sql} and {PAIR}
-        ),
-        groups as (select "group", {figures} from chosen group by "group"),
-        ranked as (select *, row_number() over (order by pairs desc, "group") as rank, count(*) over () as groups_found from groups),
-        found as (select count(*) as pairs_found, count_if(scope_differs)::bigint as differing_found from chosen)
-        select chosen."group", {_DRAWN}, quotient, {", ".join(CALIBRATION)}, groups_found, found.*
-        from chosen join ranked on chosen."group" is not distinct from ranked."group" cross join found
-        where rank <= {int(limit)} order by rank, quotient, run_id"""
-    return fetch(store, sql, condition.parameters | dict(grouped.parameters))
-
-
-def reasons(store: Store, filters: Filters) -> pa.Table:
-    """Why measured runs have no ratio against the baseline: `verdict`, `reason`, and the `runs` with it. A run may have several reasons."""
-    condition = where(filters)
-    sql = f"""
-        with judged as (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[UNCOMPARED]}),
-        told as (
-            -- names in brackets differ from run to run
-            select run_id, verdict, unnest(case verdict
-                when 'failed' then [coalesce(failure, 'unknown')]
-                else string_split(coalesce(regexp_replace(not_comparable, ' \\([^)]*\\)', '', 'g'), ''), '; ')
-            end) as reason
-            from judged
-        )
-        select * from (select verdict, reason, count(distinct run_id) as runs from told group by all)
-        order by {VERDICT_ORDER}, runs desc, reason"""
-    return fetch(store, sql, condition.parameters)
 
 
 def summary(

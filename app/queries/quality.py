@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import pyarrow as pa
 
 from app.queries.filters.chosen import Filters, where
 from app.queries.runs import SAID_KIND, WITH_UNREAD, fetch, unread_details
 from ingest.store.database import Store
-from schemas.catalogue.columns import RUNS
 from schemas.file_kinds import NO_LOGS, FileKind
 
-OWN_TIME, ANY_TIME = "Recorded timestamp", "Timestamp incl. file date"
-"""What a file's date says may be when the file was copied."""
-
-_TIMES = {
-    OWN_TIME: "case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end",
-    ANY_TIME: "coalesce(started_at, ended_at)",
+FACTS = {
+    "cost": ("Cost", "cost_best_usd", "cost_own_usd"),
+    "wall": ("Wall time", "duration_ms", "duration_ms"),
+    "end": ("How it ended", "is_completed", "outcome"),
+    "date": ("Date", "dated_at", "started_at"),
+    "task": ("Task", "task_key", "task"),
+    "model": ("Model", "model", "model"),
+    "turns": ("Turns", "num_turns", "num_turns"),
+    "tokens": ("Tokens", "input_tokens", "input_tokens"),
+    "api": ("API time", "duration_api_own_ms", "duration_api_own_ms"),
+    "summary": ("Summary", "result", "result"),
 }
-_COLUMNS = ("cost_own_usd", "duration_ms", "duration_api_own_ms", "num_turns", "input_tokens", "model", "result")
-_MORE_COLUMNS = ("repo", "task", "experiment", "agent_version", "ttft_ms")
+"""What a run may tell of itself: its name, the column that tells it, and the column by which an agent is known never to tell it."""
 
-FACTS = {RUNS[key].label: key for key in _COLUMNS} | _TIMES | {RUNS[key].label: key for key in _MORE_COLUMNS}
-"""What a run may tell of itself or not, and the SQL that tells it."""
+WHOLE = "cost_best_usd is not null and duration_ms is not null and is_completed is not null"
+"""A run of which cost, wall time and end are known."""
 
 
-def known(store: Store, filters: Filters) -> pa.Table:
-    """For each of FACTS the `fact`, how many runs tell it (`known`), and the `share` of runs."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the started runs of an agent tell, or those of all (`is_all`): `known` by FACTS, and how many are `whole` (WHOLE)."""
+
+    agent: str | None
+    is_all: bool
+    runs: int
+    started: int
+    whole: int
+    known: dict[str, int]
+
+
+def by_agent(store: Store, filters: Filters) -> list[Told]:
+    """All runs in the first row, then each agent, the most frequent first. Raises StoreError."""
     condition = where(filters)
-    counts = ", ".join(f"count({column})" for column in FACTS.values())
-    sql = f"select unnest([{counts}]) as known, count(*) as runs from v_runs where {condition.sql}"
-    found = fetch(store, f"select known, known / runs as share from ({sql})", condition.parameters)
-    return found.add_column(0, "fact", pa.array(list(FACTS), pa.string()))
+    counts = ", ".join(f"count({column}) filter (is_started) as {key}" for key, (_, column, _) in FACTS.items())
+    sql = f"""
+        select agent, grouping(agent) = 1 as is_all, count(*) as runs, count(*) filter (is_started) as started,
+               count(*) filter (is_started and {WHOLE}) as whole, {counts}
+        from v_runs where {condition.sql} group by grouping sets ((), (agent)) order by is_all desc, runs desc, agent"""
+    rows = fetch(store, sql, condition.parameters).to_pylist()
+    return [Told(row["agent"], row["is_all"], row["runs"], row["started"], row["whole"], {key: row[key] for key in FACTS}) for row in rows]
+
+
+def without_date(store: Store, source_ids: Sequence[str]) -> int:
+    """How many runs of these sources have no date. Raises StoreError."""
+    sql = "select count(*) as runs from v_runs where source_id in (select unnest($ids)) and dated_at is null"
+    return int(fetch(store, sql, {"ids": list(source_ids)})["runs"][0].as_py())
 
 
 def rejects_by_reason(store: Store) -> pa.Table:

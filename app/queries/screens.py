@@ -13,7 +13,7 @@ from app.queries.filters.registry import FILTERS, SEARCHED
 from app.queries.read_transaction import read_transaction
 from app.queries.runs import RUN_COLUMNS, at_places, cost_columns, fetch
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import LIST
+from schemas.catalogue.cost_measures import BEST, LIST
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.figures import RUN_FIGURES
 
@@ -62,8 +62,8 @@ class Order:
 
 
 ORDERS = {
-    "most-expensive": Order("Cost, high to low", cost_columns()),
-    "least-expensive": Order("Cost, low to high", cost_columns(), "asc"),
+    "most-expensive": Order("Cost, high to low", cost_columns(BEST)),
+    "least-expensive": Order("Cost, low to high", cost_columns(BEST), "asc"),
     "list-high": Order("List-price cost, high to low", cost_columns(LIST)),
     "list-low": Order("List-price cost, low to high", cost_columns(LIST), "asc"),
     "longest": Order("Duration, long to short", ("duration_ms",)),

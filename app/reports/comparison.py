@@ -1,39 +1,107 @@
-"""What `tachograph compare` answers: two groups of runs, metric by metric, in numbers for programs and in words for people."""
+"""What `tachograph compare` answers: groups of runs beside a baseline, in numbers for programs and in words for people."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
 
-from app.queries.comparisons.cohorts import as_figures, compare_cohorts
+import pyarrow as pa
+
+from app.queries.comparisons import groups as queries
+from app.queries.comparisons.groups import PAIRS, TASK, Comparison
+from app.queries.comparisons.ratios import Ratio, Verdict
 from app.queries.filters.chosen import Filters
+from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer
-from app.text.words.cohorts import as_words
+from app.text.sentences import Said
+from app.text.sentences import compare as sentences
+from app.text.words.groups import Name, as_words, names
 from ingest.store.database import Store
-from schemas.catalogue.columns import COMPARED, compared
-from schemas.text import plural
-
-NAMES = "Baseline", "Candidate"
-NOTHING = "No metric is known in both groups."
+from schemas.catalogue.columns import COMPARED, COMPARED_WORDS, METRICS_COMPARED
+from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.errors import UsageError
+from schemas.text import did_you_mean, plural
+from schemas.unit_names import Unit
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The same rows twice, as `figures` and in `words`. `notes`: runs in both groups, and why there is no row."""
+class Compared:
+    """The same rows twice, as `figures` and in `words`, and what they say. `notes`: what they leave out."""
 
     figures: Answer
     words: Answer
+    said: Said
     notes: tuple[str, ...]
 
 
-def compare(store: Store, first: Filters, second: Filters, base: Store | None = None) -> Comparison:
-    """Compare the runs that the filters choose; `first` is the baseline, in the store `base` where that is another. Raises StoreError."""
-    cohorts = compare_cohorts(store, first, second, base=base)
-    chosen = zip(NAMES, cohorts.runs, (first, second), strict=True)
-    sides = [f"{name}: {plural(count, 'run')} ({words.as_words() or 'all'})" for name, count, words in chosen]
+def compare(store: Store, chosen: Sequence[Filters] = (), pair: str = "", cost: CostMeasure = BEST, base: Store | None = None) -> Compared:
+    """Compare groups of runs with the first of them, which is in the store `base` where that is another.
+
+    Without groups the largest ones of an agent with a model. `pair`: one of PAIRS, empty for what suits. Raises UsageError and StoreError.
+    """
+    if pair and pair not in PAIRS:
+        raise UsageError(f"runs are not paired by {pair!r}.", f"{did_you_mean(pair, PAIRS)}Choose from: {', '.join(PAIRS)}.")
+    with read_transaction(store) as transaction:
+        chosen, usual = (chosen, TASK) if chosen else queries.largest(transaction)
+        if not 2 <= len(chosen) <= queries.MOST_GROUPS:
+            found = "there are no two groups of runs to compare" if len(chosen) < 2 else f"{len(chosen)} groups are too many"
+            raise UsageError(f"{found}.", f"Give two to {queries.MOST_GROUPS} groups of filters, such as model=a model=b.")
+        comparison = queries.compare(transaction, chosen, pair or usual, cost, base)
+    called = names(comparison.groups, chosen, PurePath(base.location).name if base else "")
+    said = sentences.compare(comparison, called)
+    sides = [
+        f"{name.label} {name.detail}".strip() + f": {plural(group.runs, 'run')}"
+        for group, name in zip(comparison.groups, called, strict=True)
+    ]
     heading = " · ".join([*sides, " vs. ".join(one.location for one in (base, store) if one)])
-    notes = (f"{plural(cohorts.shared, 'run')} in both." if cohorts.shared else "", "" if cohorts.compared else NOTHING)
-    return Comparison(
-        Answer(as_figures(cohorts), heading, of=COMPARED),
-        Answer(as_words(cohorts), heading, of=compared(NAMES)),
-        tuple(filter(None, notes)),
+    notes = [line.replace("**", "") for line in (said.heading, said.second, *sentences.notes(comparison, called)) if line]
+    return Compared(
+        Answer(pa.Table.from_pylist(figures(comparison, called), _FIGURES), heading, of=COMPARED),
+        Answer(as_words(comparison, called), heading, of=COMPARED_WORDS, kept=("group",)),
+        said,
+        tuple(notes),
     )
+
+
+_TYPES = {Unit.COUNT: pa.int64(), Unit.RATIO: pa.float64()}
+_FIGURES = pa.schema([(key, pa.float64() if key == "median" else _TYPES.get(entry.unit, pa.string())) for key, entry in COMPARED.items()])
+
+
+def figures(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, Any]]:
+    """A row per group and metric, the baseline's without a ratio: columns of COMPARED. Money in US dollars, times in milliseconds."""
+    rows = []
+    for number, (group, name) in enumerate(zip(comparison.groups, called, strict=True)):
+        for key in comparison.metrics:
+            metric, known = METRICS_COMPARED[key], group.of(key)
+            ratio = comparison.ratios[number - 1][key] if number else Ratio(Verdict.UNRECORDED)
+            has_ratio = number > 0 and ratio.verdict not in (Verdict.UNRECORDED, Verdict.UNSHARED, Verdict.NO_RATIO)
+            is_open = not has_ratio or ratio.sign == "?"
+            row = {
+                "group": f"{name.label} {name.detail}".strip(),
+                "filters": None if group.filters is None else queries.as_text(group.filters),
+                "metric": key,
+                "unit": str(metric.unit),
+                "better": metric.better,
+                "basis": comparison.basis.key if key == "cost" else None,
+                "runs": group.runs,
+                "started": group.started,
+                "tasks": group.tasks,
+                "completed_tasks": group.completed_tasks,
+                "open_tasks": group.open_tasks,
+                "known": known.runs,
+                "median": None if known.median is None else float(known.median),
+                "median_bound": known.sign or None,
+                "pair": (TASK if comparison.is_paired(number - 1) else queries.NOTHING) if number else None,
+                "n": min(ratio.n) if has_ratio else None,
+                "ratio": None if is_open else ratio.value,
+                "ratio_bound": ratio.sign or None,
+                "ratio_low": ratio.low,
+                "ratio_high": ratio.high,
+                "verdict": str(ratio.verdict) if number else "baseline",
+            }
+            if has_ratio and ratio.tasks:
+                row |= {"tasks_lower": ratio.lower, "tasks_higher": ratio.higher, "tasks_undecided": ratio.undecided}
+            rows.append(row)
+    return rows

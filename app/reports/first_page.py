@@ -6,13 +6,15 @@ It is data; the formats lay it out. `NOTES` are the caveats: a new one is a func
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from app.queries import agents as agent_queries
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
+from app.queries.agents import AgentFigures
 from app.queries.cost import COST_FACTS, is_comparable, model_costs
 from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE
@@ -20,11 +22,14 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budget_file import Budgets
 from app.reports.budgets import Verdict, verdicts
 from app.reports.period import Period, period_of
+from app.text import brief
 from app.text.answers import excluded_words, undated_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
+from app.text.html_parts import agent_name
+from app.text.sentences import Said
+from app.text.sentences.overview import overview
 from app.text.words import measures as measure_words
 from app.text.words.costs import base_words
-from app.text.words.measured import cost_per
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
@@ -87,12 +92,16 @@ class Share:
 
 @dataclass(frozen=True)
 class TopList:
-    """The most expensive of a kind, then other, then unknown; they add up to the total cost."""
+    """The most expensive of a kind, then other, then unknown; they add up to the total cost.
+
+    `sign`: `≤ ` where the total includes an upper bound. Then nothing has a share: a part of a bound is no part.
+    """
 
     key: str
     title: str
     column: str
     shares: tuple[Share, ...]
+    sign: str = ""
 
     @property
     def is_named(self) -> bool:
@@ -110,15 +119,43 @@ class Basis:
     measure: CostMeasure = REPORTED
 
 
+AGENTS = (
+    "Agent, model", "Runs", "Outcome", "Never started", "Cost", "Per run (median)", "Wall time (completed)", "Claimed (median)", "Measured",
+    "Per verified speedup",
+)  # fmt: skip
+"""The columns of the table of agents."""
+
+
+def agent_cells(row: AgentFigures) -> tuple[str, ...]:
+    """The figures of an agent or of one of its models under AGENTS, as the Overview has them."""
+    name = f"– {row.model or 'model not recorded'}" if row.is_model else agent_name(row.agent)
+    if not row.is_model:
+        name += f" ({row.model}{f', +{row.models - 1}' if row.models > 1 else ''})" if row.model else ""
+    joined = ((" · ".join(filter(None, pair))) for pair in (brief.cost_cell(row), brief.median(row.wall, brief.duration)))
+    cost, wall = joined
+    claimed, few = brief.median(row.claimed, brief.ratio)
+    of = few or (f"n {row.claimed.known:,}" if row.claimed.known else "")
+    per = row.cost_per_faster_usd
+    return (
+        name, f"{row.runs:,}", "".join(brief.completed_words(row)), f"{row.never_started:,}" if row.never_started else brief.NO_VALUE, cost,
+        brief.median_cost(row), wall, " · ".join(filter(None, (claimed, of))), "".join(brief.measured_words(row)),
+        brief.NO_VALUE if per is None else brief.usd(per, row.bounds),
+    )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class FirstPage:
-    """The page. `totals` has METRICS of its runs, `earlier` those of the period before; None where there is no such period.
+    """The page: `said` and `agents` are the sentence and the table of the Overview.
+
+    `totals` has METRICS of its runs, `earlier` those of the period before; None where there is no such period.
 
     `measured` has VERDICT_METRICS of the runs, None where nothing was measured.
     """
 
     title: str
     owner: str
+    said: Said
+    agents: tuple[AgentFigures, ...]
     zone: str
     filters: Filters
     period: Period
@@ -131,6 +168,24 @@ class FirstPage:
     notes: tuple[str, ...]
     measure: CostMeasure = REPORTED
     measured: Row | None = None
+
+    @property
+    def answer(self) -> str:
+        """The sentence of the Overview, in plain text."""
+        return self.said.heading.replace("**", "")
+
+    @property
+    def more(self) -> list[str]:
+        """The second most important fact, and what both rest on."""
+        return [text.replace("**", "") for text in (self.said.second, self.said.coverage) if text]
+
+    @property
+    def agent_table(self) -> list[tuple[str, ...]]:
+        """The table of agents in words, its header first; columns without any value are left out."""
+        lines = [AGENTS, *map(agent_cells, self.agents)]
+        empty = (brief.NO_VALUE, brief.NOT_MEASURED)
+        kept = [place for place in range(len(AGENTS)) if any(line[place] not in empty for line in lines[1:])]
+        return [tuple(line[place] for place in kept) for line in lines]
 
     @property
     def cost(self) -> Decimal | None:
@@ -174,7 +229,6 @@ class FirstPage:
             Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
             Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if ended else ""),
-            *(_measured_figures(self.measured) if self.measured else []),
             *self._budget_left,
         ]
 
@@ -206,7 +260,12 @@ class FirstPage:
 
     def as_dict(self) -> dict[str, Any]:
         """The page for programs."""
-        about = {"title": self.title, "owner": self.owner or None, "period": self.period.as_dict() | {"undated_runs": self.undated}}
+        about = {
+            "title": self.title,
+            "answer": [self.answer, *self.more],
+            "owner": self.owner or None,
+            "period": self.period.as_dict() | {"undated_runs": self.undated},
+        }
         figures = {"cost": self.measure.key} | {
             key: self.totals[key] for key in dict.fromkeys(("cost_usd", LIST.total, self.measure.total, "runs", "error_rate"))
         }
@@ -260,11 +319,13 @@ def first_page(
     period, measure = period_of(filters, covers, made_at, zone), request.measure
     before = period.before()
     earlier = run_queries.summary(store, before.filters(filters), (), METRICS).to_pylist()[0] if before else None
-    cost = totals[measure.total]
+    cost, rows = totals[measure.total], agent_queries.agents(store, filters, measure)
     basis = Basis(totals, covers, filters, measure)
     return FirstPage(
         request.title or TITLE,
         request.owner,
+        overview(rows, measure),
+        tuple(agent_queries.shown_rows(rows)),
         zone,
         filters,
         period,
@@ -272,24 +333,12 @@ def first_page(
         totals,
         before,
         earlier,
-        (_top_models(store, filters, cost, measure), _top_repositories(store, filters, cost, measure)),
+        tuple(_bounded_top(top(store, filters, cost, measure), totals, measure) for top in (_top_models, _top_repositories)),
         verdicts(store, filters, dict(request.budgets), zone),
         tuple(filter(None, (note(basis) for note in NOTES))),
         measure,
         measured_queries.totals(store, filters),
     )
-
-
-def _measured_figures(row: Row) -> list[Figure]:
-    """What was measured beside what was claimed, and what a speedup cost that a benchmark verified."""
-    faster, cost, compared = row["runs_faster"], row["cost_per_faster_usd"], row["runs_compared"]
-    measured = f"{plural(row['runs_measured'], 'run')} measured, {compared:,} against a comparable baseline"
-    per = cost_per(cost, row["cost_best_usd"], faster, compared, row["cost_best_bounds"])
-    known = known_of(int(row[f"cost_per_faster_usd{KNOWN_SUFFIX}"]), int(row["runs"] - row["never_started_runs"]))
-    return [
-        Figure("Measured faster", human(faster, Unit.COUNT), faster, Unit.COUNT, measured),
-        Figure("Cost per verified speedup", per, per if cost is None else cost, Unit.USD, f"{known} runs" if known else ""),
-    ]
 
 
 def _float(share: Decimal | None) -> float | None:
@@ -315,6 +364,12 @@ def _top_repositories(store: Store, filters: Filters, spent: Decimal | None, mea
     return TopList(
         REPOSITORIES, "Top repositories", GROUPS["repo"].label, _shares([(row["repo"], row[measure.total]) for row in rows], spent)
     )
+
+
+def _bounded_top(top: TopList, totals: Row, measure: CostMeasure) -> TopList:
+    """The list with the sign of the total."""
+    sign = measure_words.bound_sign(totals, measure.total)
+    return replace(top, sign=sign, shares=tuple(replace(one, share=None) for one in top.shares)) if sign else top
 
 
 def _shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | None) -> tuple[Share, ...]:
@@ -423,10 +478,14 @@ def _excluded(basis: Basis) -> str:
 
 
 NOTES: tuple[Callable[[Basis], str], ...] = (
-    _estimates, _beyond, _zero, _left_out_by_measure, _list_prices, _gateways, _unpriced, _bounded, _cut_off, _copies, _carried, _undated,
-    _left_out, _excluded,
+    _undated, _left_out, _estimates, _beyond, _zero, _left_out_by_measure, _list_prices, _gateways, _unpriced, _bounded, _cut_off, _copies,
+    _carried, _excluded,
 )  # fmt: skip
 """The caveats in their order; one that has nothing to say is empty."""
+
+
+TO_DATE = "Where the files are as the agents wrote them, undo their ingest and read them again with --trust-file-times."
+"""How runs get the dates of their files."""
 
 
 def unknown_date_words(covers: Row) -> str:
@@ -435,4 +494,4 @@ def unknown_date_words(covers: Row) -> str:
         return ""
     cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
     source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
-    return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source}"
+    return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source} {TO_DATE}"

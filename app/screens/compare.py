@@ -1,88 +1,167 @@
-"""Two cohorts side by side: what differs, how sure that is, and what the tasks say that both have."""
+"""Groups of runs beside a baseline: what differs on the same tasks, a chart per metric, and a table with n in every row."""
 
 import streamlit as st
 
-from app.charts import distributions
-from app.queries import screens as screen_queries
-from app.queries.comparisons import cohorts
-from app.queries.comparisons import distributions as distribution_queries
+from app.charts import comparison as charts
+from app.queries.comparisons import groups as queries
+from app.queries.filters.chosen import Filters, parse
 from app.queries.filters.registry import FILTERS
+from app.queries.filters.urls import LONGEST_VALUE
 from app.screens import cache
-from app.screens.parts import filter_bar, live, widgets
-from app.text import grid_columns
-from app.text.columns import agent_name, untold
+from app.screens.parts import filter_bar, widgets
+from app.text import html_parts
+from app.text.comparison_table import comparison_table
 from app.text.presentation import code_span, fact_words, plain
-from app.text.words import cohorts as cohort_words
-from schemas.catalogue.columns import MEASURES, compared
-from schemas.text import visible
+from app.text.sentences import Said
+from app.text.sentences import compare as sentences
+from app.text.words.groups import names
+from schemas.catalogue.columns import METRICS_COMPARED
+from schemas.errors import UsageError
 
-COMPARED_BY = ("main-model", "outcome", "repo", "task", "experiment", "agent", "label")
-MOST_COHORTS = 200
-REPORTED_COST, LIST_COST = "cost", "list-cost"
+GROUP = "groups"
+"""The parameter of the address that names a group by its filters, once for each."""
+
+OFFERED = ("agent", "main-model", "experiment", "label", "outcome", "repo")
+"""Filters whose values are offered as groups, beside agents with their models."""
+
+MOST_OFFERED = 30
+
+filters, cost, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
 
 
-def _compare_list_cost() -> None:
-    st.session_state["compared"] = LIST_COST
+def in_address() -> tuple[list[Filters], list[str]]:
+    """(the groups that the address names, what it names that cannot be read)."""
+    found, unread = list[Filters](), list[str]()
+    for text in st.query_params.get_all(GROUP)[: queries.MOST_GROUPS]:
+        try:
+            found.append(parse(text[:LONGEST_VALUE]))
+        except UsageError as error:
+            unread.append(f"{text[:40]}: {error.message}")
+    return list(dict.fromkeys(found)), unread
 
 
-st.title("Compare", anchor=False)
-filters = filter_bar.chosen()
-options = cache.options()
-keys = [key for key in COMPARED_BY if len(options.get(key, ())) > 1]
-if not keys:
-    st.info("Nothing to compare yet: all runs have the same model, outcome, repository, task, experiment and labels.")
-    st.markdown("Ingest with different labels to compare, for example before and after a prompt change:")
+def in_force() -> list[str]:
+    """The groups as the address names them now: a screen that is still being drawn knows older ones."""
+    return [queries.as_text(one) for one in in_address()[0] or usual]
+
+
+def put(texts: list[str]) -> None:
+    """Write the groups into the address."""
+    st.query_params[GROUP] = texts
+
+
+def put_typed() -> None:
+    """Add the group whose filters somebody typed; what cannot be read is told."""
+    if text := str(st.session_state["group-typed"]).strip():
+        put([*in_force(), text])
+
+
+def drop(text: str) -> None:
+    """Remove a group."""
+    put([other for other in in_force() if other != text])
+
+
+def put_first(key: str) -> None:
+    """Make a group the baseline."""
+    first = st.session_state[key]
+    put([first, *(other for other in in_force() if other != first)])
+
+
+def offered() -> dict[str, Filters]:
+    """Groups to add, by their names: agents with a model first, then the values of filters."""
+    found = dict[str, Filters]()
+    for one in cache.ask(queries.largest, filters, MOST_OFFERED)[0]:
+        found[" · ".join(fact_words(value, key) for key, values in one.chosen for value in values)] = one
+    for key in OFFERED:
+        values = list(cache.options().get(key, ()))
+        if len(values) > 1:
+            found |= {f"{FILTERS[key].name}: {fact_words(value, key)}": Filters(((key, (value,)),)) for value in values[:MOST_OFFERED]}
+    return {name: one for one, name in {one: name for name, one in reversed(found.items())}.items() if one not in groups}
+
+
+def add_group() -> None:
+    """A button that opens a list of groups, and a field for the filters of any other."""
+    with st.popover("Group", icon=":material/add:", key="group-add", wrap=False):
+        more = offered()
+        picked = st.selectbox(
+            "Add a group",
+            list(more),
+            index=None,
+            placeholder="Agent and model, label, …",
+            key=f"group-pick-{hash(tuple(by_text))}",
+            width=320,
+        )
+        if picked is not None:
+            put([*in_force(), queries.as_text(more[picked])])
+            st.rerun()
+        example = "agent=codex label=branch=next"
+        st.text_input("Or by filters", key="group-typed", placeholder=example, on_change=put_typed, max_chars=LONGEST_VALUE)
+
+
+named, unread = in_address()
+usual, usual_pair = cache.ask(queries.largest, filters)
+groups = named or usual
+by_text = {queries.as_text(one): one for one in groups}
+if unread:
+    st.html(html_parts.warning(f"Not readable, so left out: {html_parts.text(', '.join(unread))}"))
+pair = usual_pair
+with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small", key="groups-bar"):
+    chips = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="group-chips")
+    if len(groups) > 1:
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="group-pairs"):
+            first = st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content")
+            st.html('<span class="t-n">Pair by</span>', width="content")
+            pairs = {queries.TASK: "Task", queries.NOTHING: "Nothing"}
+            usual_first = pairs if named or usual_pair == queries.TASK else dict(reversed(pairs.items()))
+            pair = widgets.choice("Pair by", usual_first, "pair", label_visibility="collapsed")
+found = cache.ask(queries.compare, [queries.narrowed(filters, one) for one in groups], pair, cost) if groups else None
+called = names(found.groups, groups) if found else []
+widgets.force_cost(found.basis if found and found.is_forced and len(groups) > 1 else None)
+with chips:
+    st.html('<span class="t-n">Groups</span>', width="content")
+    for place, (one, name) in enumerate(zip(groups, called, strict=True)):
+        with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key=f"group-chip-{place}"):
+            st.html(html_parts.group_name(name.agent, name.label, name.detail), width="content")
+            if len(groups) > 1:
+                text, key = queries.as_text(one), f"group-drop-{place}"
+                st.button("×", key=key, type="tertiary", on_click=drop, args=(text,), help="Remove the group", width="content")
+    if len(groups) < queries.MOST_GROUPS:
+        add_group()
+if len(groups) > 1:
+    with first:
+        st.html('<span class="t-n">Baseline</span>', width="content")
+        labels = {text: plain(f"{name.label} {name.detail}".strip()) for text, name in zip(by_text, called, strict=True)}
+        key = f"baseline-{hash(tuple(by_text))}"
+        st.selectbox(
+            "Baseline",
+            list(labels),
+            format_func=labels.__getitem__,
+            key=key,
+            on_change=put_first,
+            args=(key,),
+            label_visibility="collapsed",
+            width=190,
+        )
+
+if found is None or len(groups) < 2:
+    widgets.heading(Said(sentences.too_few_groups(found.baseline.runs if found else 0, called[0].said if called else "")), missing=False)
+    st.markdown("Add a group above, or ingest with labels and compare these, for example before and after a change of the prompt:")
     st.code(
-        visible(
-            "\n".join(cache.command(f"ingest logs/{name} --label prompt={label}") for name, label in (("before", "old"), ("after", "new")))
-        ),
+        "\n".join(cache.command(f"ingest logs/{name} --label prompt={label}") for name, label in (("before", "old"), ("after", "new"))),
         language=None,
         wrap_lines=True,
     )
-    live.end_page()
-with st.container(horizontal=True, gap="small"):
-    by = widgets.pick("Compare by", {key: FILTERS[key].name for key in keys}, "compare-by")
-    # labels add up, other values take one another's place
-    kept = filters.values(by) if by == "label" else ()
-    found_values = cache.ask(screen_queries.values_of, filters.with_values(by, kept), by, MOST_COHORTS)
-    values = {value: fact_words(value, by) for value in found_values if value not in kept}
-    if len(values) < 2:
-        held = fact_words(found_values[0], by) if found_values else "unknown"
-        st.info(plain(f"All matching runs have the same {FILTERS[by].name.lower()}: {held}. Choose another."))
-        live.end_page()
-    first = widgets.pick("Baseline", values, f"first-{by}", width=300)
-    second = widgets.pick("Candidate", values, f"second-{by}", width=300, default=1)
-    key = widgets.pick("Metric", {key: measure.label for key, measure in MEASURES.items()}, "compared")
-sides = (filters.with_values(by, [*kept, first]), filters.with_values(by, [*kept, second]))
-names, measure = (values[first], values[second]), MEASURES[key]
-found = cache.ask(cohorts.compare_cohorts, sides[0], sides[1], (key,))
-if first == second:
-    st.info("Baseline and candidate are the same. Choose two different ones.")
-if found.shared and first != second:
-    st.caption(f":material/info: {found.shared:,} runs are in both.")
-known = found.compared.get(key)
-with st.container(border=True):
-    if known is None:
-        silent = " and ".join(agent_name(value) for value in (first, second) if by == "agent" and measure.key in untold(value))
-        why = f" {plain(silent)} {'do' if ' and ' in silent else 'does'} not report it." if silent else ""
-        st.markdown(f"Nothing to compare: at least one side has no run with **{plain(measure.label)}**.{why}")
-        if key == REPORTED_COST and LIST_COST in found.compared:
-            st.button("Compare list-price cost", key="compare-list-cost", on_click=_compare_list_cost)
-    else:
-        on = distribution_queries.joined([scale for side in sides if (scale := cache.ask(distribution_queries.scale, side, measure))])
-        tables = [cache.ask(distribution_queries.bins, side, measure, on) for side in sides] if on else []
-        drawn = distributions.histogram(measure, on, distributions.outlines(tables, names), {}, st.context.theme.type)
-        widgets.drawing(
-            cohort_words.finding(measure, known, names),
-            f"Share of runs by {measure.label[0].lower()}{measure.label[1:]}. {measure.meaning}",
-            drawn,
-            "compared",
-            " ".join(filter(None, (cohort_words.certainty(measure, known), cohort_words.task_words(measure, known)))),
-        )
-st.header("All metrics", anchor=False, help="Medians. The 95% CI of the ratio is estimated by bootstrap.")
-words = cohort_words.as_words(found)
-widgets.table(
-    grid_columns.grid(words, grid_columns.Listing(compared(names), tuple(words.column_names))),
-    "Each metric of baseline and candidate, with the change",
-)
-st.caption(f"{found.runs[0]:,} and {found.runs[1]:,} runs. CLI equivalent: {code_span(cohorts.command(sides, cache.location()))}")
+else:
+    widgets.heading(sentences.compare(found, called), missing=False)
+    for place, (column, metric) in enumerate(
+        zip(st.columns([1.22, *[1] * (len(found.metrics) - 1)], gap="medium"), found.metrics, strict=True)
+    ):
+        with column:
+            drawn = charts.ratios(found, metric, called, page, with_names=place == 0 or widgets.is_phone())
+            widgets.titled(METRICS_COMPARED[metric].label, sentences.chart_caption(found, metric, called), drawn, f"compare-{metric}")
+    st.html(comparison_table(found, called))
+    said = " ".join(sentences.notes(found, called))
+    st.caption(plain(said)) if said else None
+    whole = [one for one in (queries.narrowed(filters, group) for group in groups) if one is not None]
+    if len(whole) == len(groups):
+        st.caption(f"CLI equivalent: {code_span(queries.command(whole, pair, cache.location()))}")

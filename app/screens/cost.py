@@ -1,157 +1,116 @@
-"""What the runs cost: who made it so, when, how it compares with list prices, and what caching saved."""
+"""Where money and hours went: by agent, model and month; wall times and who is slow; usage by day and session where transcripts tell it."""
 
 import streamlit as st
 
-from app.charts import CHARTS, cost, cost_along_time, list_cost, looks
-from app.charts.base import level
-from app.charts.models import PER_RUN
-from app.charts.palette import group_looks
-from app.charts.spending import with_budget
-from app.queries import cost as cost_queries
+from app.charts import looks
+from app.charts.periods import is_sparse
+from app.charts.usage import bars
+from app.queries import agents as agent_queries
+from app.queries import cost as queries
 from app.queries import reports as report_queries
-from app.queries.filters.registry import FILTERS
-from app.queries.grouping import group
-from app.reports.budget_cards import budget_cards
+from app.queries.usage import sessions as session_queries
+from app.queries.usage.along import PERIODS, along
+from app.queries.usage.totals import Request, usage
 from app.reports.budget_file import from_environment
-from app.reports.budgets import verdicts
-from app.reports.first_page import TOTAL_BUDGET
+from app.reports.budgets import cells, verdicts
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
-from app.text import cost_grids
-from app.text.grid_columns import grid
+from app.screens.parts import filter_bar, live, strips, widgets
+from app.text import cost_tables, usage_grids
+from app.text.grid_columns import MODEL_COSTS, UNPRICED, grid
 from app.text.presentation import code_span, plain
-from app.text.untold import untold_groups_note, untold_note
-from app.text.words import costs as cost_words
-from schemas.catalogue import columns as catalogue
-from schemas.catalogue.cost_measures import REPORTED
-from schemas.catalogue.dimensions import LABEL_PREFIX
+from app.text.sentences import Said
+from app.text.sentences import cost as sentences
+from app.text.words import usage as words
+from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
 
-CARDS = (
-    "cost_usd", "cost_list_usd", "cost_delta_usd", "cache_saved_usd",
-    "cost_per_completed_usd", "cost_median_usd", "cost_per_turn_usd", "unpriced_runs",
-)  # fmt: skip
-RECONCILED = ("cost_usd", "cost_delta_usd")
-"""What only runs have that report a cost."""
+LARGE, FARTHEST, LISTED = 330, 20, 1_000
+"""Height of a chart in pixels; slow runs and sessions that are listed."""
 
-FIGURES = ("runs", "cost_compared_usd", "cost_delta_share", "cache_saved_share")
-GROUPS = ("model", "repo", "task", "experiment", "outcome", "agent", "day", "week", "month")
-MAIN = " A run counts whole for its main model, the one that cost most in it."
-DRAWN, LISTED, MOST_EXPENSIVE = 24, 500, 20
+filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
+has_responses = bool(cache.contents().responses)
+views = {"cost": "Cost", "time": "Time"} | ({"sessions": "Sessions"} if has_responses else {})
+head = st.container()
+view = widgets.choice("View", views, "view", label_visibility="collapsed")
 
-filters, options, page = filter_bar.chosen(), cache.options(), st.context.theme.type
-colours = looks(cache.models())
-measure = widgets.cost_title("Cost", filters)
-totals = widgets.totals(filters, (*FIGURES, *CARDS, *map(measure.of, CARDS)))
-# what is counted first comes first: the reported cost stays beside the list-price cost
-cards = CARDS if measure is REPORTED else tuple(dict.fromkeys((measure.total, *RECONCILED, *map(measure.of, CARDS))))
-cards = tuple(key for key in cards if key not in RECONCILED or totals["cost_usd"] is not None)
-budgets = dict(from_environment())
-judged = cache.ask(verdicts, filters, budgets) if budgets else ()
-widgets.card_grid([*budget_cards(judged), *cost_words.cost_cards(totals, cards)])
 
-words = {word: group(word).label for word in GROUPS if word not in FILTERS or word in options}
-words |= {word: group(word).label for word in (f"{LABEL_PREFIX}{one.partition('=')[0]}" for one in options.get("label", ()))}
-by = widgets.pick("Group by", words, "group", width=260)
-name = cost_words.lower(words[by])
-found = cache.ask(cost_queries.groups, filters, by, DRAWN, measure=measure)
-about = cache.ask(cost_queries.times, filters, measure)
-shares = cache.ask(cost_queries.shares, filters, by, DRAWN, measure)
-if measure is not REPORTED:
-    budgets = {}  # they are for what is reported: no line of theirs belongs into a chart of list-price cost
-per_day = budgets.get("max-day-usd") if by == "day" else None
-drawn = cost.by_model(found, shares, colours, page, measure)
-groups, classes = with_budget(drawn, per_day, page), cost.by_token_class(found, page, measure)
-level(groups, classes)
-left, right = st.columns(2)
-with left.container(border=True, height="stretch"):
-    widgets.drawing(
-        cost_words.groups_finding(found, words[by], measure),
-        f"{measure.label} by {name}, stacked by model (own tokens, helper models included).{MAIN if by == 'model' else ''}",
-        groups,
-        "cost-groups",
-        cost_words.groups_note(found, words[by], about, measure),
-    )
-with right.container(border=True, height="stretch"):
-    widgets.drawing(
-        cost_words.tokens_finding(found.table),
-        f"Tokens by {name} and type. Click a legend entry to hide it.",
-        classes,
-        "token-classes",
-    )
-details = st.expander(f"All metrics by {name} · {found.total:,}", icon=":material/table:", key="all-groups", on_change="rerun")
-if details.open:
-    listed = cache.ask(cost_queries.groups, filters, by, LISTED, cost_queries.GROUP_METRICS, measure)
-    with details:
-        widgets.table(cost_grids.group_grid(listed, measure), f"Cost, list-price cost, cache savings and tokens by {name}")
-        silent = untold_groups_note(listed.table, listed.table.column_names, catalogue.GROUPS)
-        st.caption(plain(" ".join(filter(None, (cost_words.groups_note(listed, words[by], about, measure), silent)))))
+def show_cost() -> None:
+    """The sums of agents and models by month, cost per run, and list prices beside what is reported."""
+    rows = cache.ask(agent_queries.agents, filters, measure)
+    with head:
+        widgets.heading(sentences.cost(rows, measure))
+    if budgets := dict(from_environment()):
+        st.html(cost_tables.budget_table([cells(one) for one in cache.ask(verdicts, filters, budgets)]))
+    months = cache.ask(queries.by_month, filters, measure)
+    if not months:
+        return
+    st.html(cost_tables.month_table(months, filters))
+    if any(row.month is None for row in months):
+        how = code_span(cache.command("ingest --trust-file-times PATH"))
+        st.caption(f"The logs of runs without a date tell none. Where the times of their files can be trusted: {how}")
+    if rows[0].cost.known:
+        strips.cost(rows, filters, measure, height=LARGE)
+    if prices := cache.ask(queries.list_prices, filters):
+        widgets.subheading(sentences.list_title(prices), "Runs with both costs; the same tokens at the list prices of the day of the run.")
+        st.html(cost_tables.price_table(prices, filters))
+    details = st.expander("Models: cost and tokens of each, helper models included", key="all-models", on_change="rerun")
+    if details.open:
+        with details:
+            widgets.table(
+                grid(cache.ask(queries.models, filters, measure), MODEL_COSTS), "Cost, list-price cost and its cause of each model"
+            )
+    unpriced = cache.ask(report_queries.unpriced_models, filters)
+    if unpriced.num_rows:
+        with st.expander(f"Models without a list price · {unpriced.num_rows:,}"):
+            widgets.table(grid(unpriced, UNPRICED), "Models without a list price, with their tokens")
+            st.caption(f"Excluded from list-price totals. Add prices with: {code_span(cache.command('reprice --prices FILE'))}")
 
-with st.container(border=True):
-    axes = cost_words.along(about)
-    axis = widgets.choice("Cumulative by", axes, "axis") if len(axes) > 1 else next(iter(axes))
-    spent = cache.ask(cost_queries.spending, filters, axis, about, measure)
-    is_whole = axis != cost_queries.TIME or about["timed"] == about["runs"]  # a budget is for all runs
-    widgets.drawing(
-        cost_words.spending_finding(spent, axis, measure),
-        f"Cumulative {measure.name}, by main model.",
-        with_budget(cost_along_time.spending(spent, axis, colours, page, measure), budgets.get(TOTAL_BUDGET) if is_whole else None, page),
-        "spending",
-        cost_words.spending_note(about, axis),
-    )
 
-if totals["cost_usd"] is not None:
-    causes = cache.ask(cost_queries.by_cause, filters)
-    priced, explained = list_cost.prices(found, group_looks(by, colours), page), list_cost.causes(causes, page)
-    level(priced, explained)
-    left, right = st.columns(2)
-    with left.container(border=True, height="stretch"):
-        widgets.drawing(
-            cost_words.prices_finding(found),
-            "Filled: reported cost; open: list-price cost of the same tokens (on the day of the run).",
-            priced,
-            "list-prices",
-            cost_words.prices_note(found, words[by]),
+def show_time() -> None:
+    """Wall times by agent and model, and runs far slower than others of the same."""
+    rows = cache.ask(queries.times, filters)
+    agents = cache.ask(agent_queries.agents, filters, measure)
+    with head:
+        widgets.heading(sentences.time(rows, agents[0].tasks))
+    if not rows[0].known:
+        return
+    st.html(cost_tables.time_table(rows, filters))
+    strips.time(agents, filters, measure, height=LARGE, title=sentences.time_title(rows))
+    if far := cache.ask(queries.slow, filters, FARTHEST):
+        widgets.subheading(
+            "Slow outliers", f"Completed runs that took {queries.FAR:g} times the median of their agent and model, or longer."
         )
-    with right.container(border=True, height="stretch"):
-        widgets.drawing(
-            cost_words.list_finding(totals, causes),
-            "List-price difference (list − reported) by cause (recomputed); one cause per run, the largest.",
-            explained,
-            "causes",
-            cost_words.causes_note(totals, causes),
-        )
-details = st.expander("All models: reported cost, list-price cost, cause", icon=":material/table:", key="all-models", on_change="rerun")
-if details.open:
-    with details:
-        models = cache.ask(cost_queries.models, filters, measure)
-        widgets.table(grid(models, cost_grids.MODELS), "Reported cost, list-price cost and cause of the difference of each model")
-unpriced = cache.ask(report_queries.unpriced_models, filters) if totals["unpriced_runs"] else None
-if unpriced and unpriced.num_rows:
-    with st.expander(f"Models without a list price · {unpriced.num_rows:,}", icon=":material/money_off:"):
-        widgets.table(grid(unpriced, cost_grids.UNPRICED), "Models without a list price, with their tokens")
-        st.caption(f"Excluded from list-price totals. Add prices with: {code_span(cache.command('reprice --prices FILE'))}")
+        st.html(cost_tables.slow_table(far, filters))
 
-with st.container(border=True):
-    widgets.drawing(
-        cost_words.caching_finding(totals),
-        f"List-price cost and cache savings by {name}.",
-        list_cost.caching(found, page),
-        "caching",
-        cost_words.caching_note(totals),
-    )
 
-top = cache.ask(cost_queries.most_expensive, filters, MOST_EXPENSIVE, measure)
-if top.num_rows:
-    with st.container(border=True):
-        shown = cache.ask(cost_queries.models_of, tuple(top["run_id"].to_pylist()), measure)
-        drawn = CHARTS[PER_RUN[measure.key]].draw(shown, colours, page)
-        widgets.drawing(
-            cost_words.most_expensive_finding(top, totals, measure),
-            f"{measure.label} per run, by model. Click a bar to open its run.",
-            drawn,
-            "most-expensive",
-        )
-        alt = "Most expensive runs, with list-price cost, cause and savings"
-        widgets.run_table(cost_grids.most_expensive_grid(top, measure), top, "most-expensive-runs", alt)
-        if silent := untold_note(top, cost_grids.MOST_EXPENSIVE.keys, catalogue.RUNS):
-            st.caption(plain(silent))
+def show_sessions() -> None:
+    """Billed responses at their own times, sessions, and blocks of five hours."""
+    listed = cache.ask(session_queries.sessions, filters, LISTED)
+    if not listed.num_rows:
+        with head:
+            widgets.heading(Said("None of these runs has billed responses of its own."), missing=False)
+        live.end_page()
+    used = cache.ask(usage, Request(filters, (BLOCK,)), cache.this_minute())
+    with head:
+        widgets.heading(sentences.sessions(used), missing=False)
+    with st.container(horizontal=True, gap="small"):
+        by = widgets.choice("Per", {key: USAGE_DIMENSIONS[key].label for key in PERIODS}, "usage-per")
+        choices = words.choices(used.total.to_pylist()[0])
+        shown = choices[widgets.choice("Show", {key: one.label for key, one in choices.items()}, "usage-show")]
+    found = cache.ask(along, filters, by)
+    note = " ".join(filter(None, (words.OWN_PERIOD, words.along_note(found, is_sparse=is_sparse(words.periods(found))))))
+    widgets.titled(words.along_finding(found, shown), note, bars(found, shown, looks(cache.models()), page), "usage")
+    if said := " ".join(words.notes(used)):
+        st.caption(plain(said))
+    widgets.subheading("Sessions", "The latest first; click one to open its run. Times are UTC.")
+    alt = "Sessions with tokens, cost, peak of the context and tool calls"
+    if widgets.is_phone():
+        widgets.compact_run_table(usage_grids.session_grid(listed, usage_grids.COMPACT_SESSIONS), listed, "sessions", alt)
+    else:
+        widgets.run_table(usage_grids.session_grid(listed), listed, "sessions", alt)
+    if note := words.listed(listed):
+        st.caption(note)
+    widgets.subheading("Blocks of five hours", words.BLOCKS)
+    widgets.table(usage_grids.block_grid(used.table), "Blocks of five hours with responses, tokens, cost and burn rate, the latest first")
+
+
+{"cost": show_cost, "time": show_time, "sessions": show_sessions}[view]()

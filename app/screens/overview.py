@@ -1,15 +1,12 @@
 """Which agent was worth it: a sentence, a row of figures per agent, and three charts of runs by agent."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import streamlit as st
 
 from app.charts import agents as charts
 from app.queries import agents as queries
 from app.queries import failures
 from app.screens import cache
-from app.screens.parts import filter_bar, widgets
+from app.screens.parts import filter_bar, strips, widgets
 from app.screens.parts.run_body import show_run
 from app.text import html_parts
 from app.text.agent_table import agent_table, runs_table
@@ -19,36 +16,20 @@ from schemas.unit_names import Unit
 FEW = 12
 """The most runs of a single agent that are shown one by one."""
 
-MOST_ROWS = 10
-"""Rows of a chart; the table has all."""
-
 filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
 rows = cache.ask(queries.agents, filters, measure)
 total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
-is_few = total.runs <= charts.MOST_POINTS
-points: list[dict[str, Any]] = cache.ask(queries.points, filters, charts.MOST_POINTS, measure).to_pylist() if is_few else []
-
-
-def boxes(column: str, which: str) -> Mapping[Any, Sequence[float]]:
-    """Quantiles by row where runs are too many to draw one by one."""
-    if is_few:
-        return {}
-    found = cache.ask(queries.quantiles, filters, column, which).to_pylist()
-    return {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
+points = strips.points(total, filters, measure)
 
 
 def three_charts() -> None:
     """Cost, wall time, and claimed against measured, by agent."""
-    drawn = charts.leaves(rows)[:MOST_ROWS]
+    drawn = charts.leaves(rows)[: strips.MOST_ROWS]
     first, second, third = st.columns(3, gap="medium")
     with first:
-        strips = charts.cost_strips(drawn, points, boxes(measure.column, "is_started"))
-        about = f"{measure.label} per run, log scale; bar: median.{' ◁ an upper bound' if total.bounded else ''}"
-        widgets.titled(sentences.cost_title(rows), about, charts.strips(strips, Unit.USD, page), "agents-cost")
+        strips.cost(rows, filters, measure)
     with second:
-        strips = charts.time_strips(drawn, points, boxes("duration_ms", "is_completed"))
-        about = "Wall time per run, log scale; filled: completed; bar: their median"
-        widgets.titled(sentences.time_title(rows), about, charts.strips(strips, Unit.MILLISECONDS, page), "agents-time")
+        strips.time(rows, filters, measure)
     with third:
         if total.checked >= sentences.ENOUGH_PAIRS and points:
             about = "Speedup per run; hollow: measured another part than claimed"

@@ -1,4 +1,4 @@
-"""A cost report of the runs that the filters leave: whom it is for, its budget, its groups and format; to look at and to download."""
+"""What to hand on: a report of the runs that the filters leave, with its first page to look at, in the format somebody needs."""
 
 from decimal import Decimal
 from functools import partial
@@ -6,18 +6,24 @@ from zoneinfo import available_timezones
 
 import streamlit as st
 
+from app.queries import agents as agent_queries
 from app.queries.comparisons.what_if import require_price
 from app.queries.filters.chosen import Filters
 from app.queries.grouping import UTC_ZONE, filters_in, group
 from app.reports import report_files, report_grids
 from app.reports.budget_file import from_environment
+from app.reports.budgets import cells
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.first_page import TITLE, TOTAL_BUDGET
 from app.reports.first_page import Request as FirstPage
 from app.screens import cache
 from app.screens.parts import filter_bar, live, widgets
+from app.text import cost_tables, html_parts
+from app.text.agent_table import agent_table
 from app.text.presentation import plain
+from app.text.sentences.overview import overview
+from schemas.catalogue.cost_measures import BEST
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.limits import LIMITS
 from schemas.money import LARGEST
@@ -30,8 +36,9 @@ MOST_GROUPINGS = 2
 LONGEST = 120
 """Characters of a title or a name."""
 
-st.title("Reports", anchor=False)
-filters, options = filter_bar.chosen(), cache.options()
+filters, options, measure = filter_bar.chosen(), cache.options(), widgets.cost_in_force()
+rows = cache.ask(agent_queries.agents, filters, measure)
+widgets.heading(overview(rows, measure))
 labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
 words = {key: dimension.label for key, dimension in DIMENSIONS.items() if key not in NOT_OFFERED}
 words |= {f"{LABEL_PREFIX}{key}": group(f"{LABEL_PREFIX}{key}").label for key in labels}
@@ -85,11 +92,17 @@ with st.container(border=True):
     budgets |= {} if total_budget is None else {TOTAL_BUDGET: Decimal(repr(total_budget))}
     first = FirstPage(title.strip(), owner.strip(), tuple((key, budgets[key]) for key in LIMITS if key in budgets))
     export = EXPORTS[widgets.choice("Format", report_files.formats(), "format")]
-    cost = widgets.cost_choice(filters)
     what_if = (reprice or "").strip()
     if what_if:
         cache.ask(require_price, what_if)
-    request = Request(filters, tuple(word for word in by if word in words), zone=zone, reprice=what_if, cost=cost, first=first)
+    request = Request(
+        filters,
+        tuple(word for word in by if word in words),
+        zone=zone,
+        reprice=what_if,
+        cost="" if measure is BEST else measure.key,
+        first=first,
+    )
     total, stored = cache.count(filters_in(filters, zone)), cache.count(Filters())
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.download_button(
@@ -107,26 +120,21 @@ with st.container(border=True):
     st.caption(f"Includes {covers}. CLI equivalent:")
     st.code(visible(report_files.command(request, export, cache.location())), language=None, wrap_lines=True)
 
-st.header("Preview", anchor=False, help="The numbers in the file. HTML and Excel files also have charts.")
+widgets.subheading("Preview", "What the file says. HTML and Excel files also have charts.")
 if total > report_grids.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs)", key="preview"):
     live.end_page()
 with st.spinner("Loading …", show_time=True):
     made = cache.ask(report, request)
 page = made.first
-with st.container(border=True):
-    st.subheader(plain(page.title), anchor=False)
-    st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in page.lines))
-    widgets.card_grid(report_grids.page_cards(page))
-    for place, top in zip(st.columns(2), page.named_tops, strict=False):
-        with place:
-            st.markdown(f"**{plain(top.title)}**")
-            widgets.table(report_grids.top_grid(top, made.measure), top.title)
-    st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
+st.html(html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines)))
+st.html(agent_table(page.agents, filters))
+st.html(report_grids.figures_html(page))
+if page.budgets:
+    st.html(cost_tables.budget_table([cells(one) for one in page.budgets]))
+st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
-    st.header(plain(section.title), anchor=False)
-    if note := " ".join(filter(None, (section.note, report_grids.cut_note(section)))):
-        st.caption(plain(note))
-    rows = report_grids.totals_grid(section) if section.key == "totals" else report_grids.section_grid(section)
-    widgets.table(rows, f"{section.title} of the report")
-st.header("About this report", anchor=False)
+    widgets.subheading(section.title, " ".join(filter(None, (section.note, report_grids.cut_note(section)))))
+    grid = report_grids.totals_grid(section) if section.key == "totals" else report_grids.section_grid(section)
+    widgets.table(grid, f"{section.title} of the report")
+widgets.subheading("About this report")
 st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))

@@ -1,49 +1,122 @@
-"""Every run in a table, in the order that matters; a chosen one opens."""
+"""Which runs these are, in a list with one of them beside it; and why some failed, by reason."""
+
+from functools import partial
 
 import streamlit as st
 
+from app.queries import agents as agent_queries
+from app.queries import failures as failure_queries
+from app.queries import measured as measured_queries
+from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.queries.filters.registry import SEARCH
-from app.reports.results import by_measure
+from app.queries.read_transaction import read_transaction
+from app.reports import failures as failure_reports
+from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.screens.parts import annotate, filter_bar, widgets
-from app.text import grid_columns
+from app.text import failure_tables, grid_columns
 from app.text.presentation import plain
+from app.text.sentences import failures as sentences
 from app.text.untold import untold_note
-from app.text.words.measures import bounded_runs
 from schemas.catalogue import columns as catalogue
-from schemas.catalogue.cost_measures import LIST
+from schemas.catalogue.failures import REASONS
 from schemas.text import plural
 
-st.title("Runs", anchor=False)
-filters = filter_bar.chosen()
-total = cache.count(filters)
-with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-    order = widgets.pick("Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=260)
-    is_compact = widgets.compact_toggle()
-    shown = grid_columns.COMPACT_RUNS if is_compact else widgets.columns_picker(grid_columns.RUNS, grid_columns.MORE_RUNS)
-    pages = min(cache.PAGES, -(-total // cache.PAGE))
-    number = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
-    widgets.download_runs(filters)
-runs = cache.ask(screen_queries.runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
-if is_compact:
-    shown = by_measure(shown, LIST if order.startswith(LIST.key) else widgets.cost_in_force(filters))
-for text in filters.values(SEARCH):
-    found = cache.ask(screen_queries.excerpts, tuple(runs["run_id"].to_pylist()), text)
-    runs, shown = grid_columns.with_excerpts(runs, found), (*shown[:1], "excerpt", *shown[1:])
-rows = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, shown))
-first = (number - 1) * cache.PAGE + 1
-listed = cache.PAGE * cache.PAGES
-ticks = "Click a cell to open its run; tick runs to label, star or exclude them."
-how = "Click a run to open it." if cache.is_read_only() or is_compact else ticks
-cut = f" Showing the first {listed:,}. Filter to narrow down." if total > listed else ""
-st.caption(f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. {how}{cut}")
-alt = "Runs with title, date, model, outcome, cost and duration"
-if is_compact:
-    widgets.compact_run_table(rows, runs, "compact-runs", alt, order)
-elif cache.is_read_only():
-    widgets.run_table(rows, runs, "runs", alt, order)
+BESIDE, TEXTS, OF_TEXT = 430, 50, 100
+"""Pixels of a run beside the list; error texts that are listed, and runs of one."""
+
+filters, measure = filter_bar.chosen(), widgets.cost_in_force()
+agents = cache.ask(agent_queries.agents, filters, measure)
+total = agents[0].runs
+head = st.container()
+tools = st.container(horizontal=True, vertical_alignment="center", gap="small")
+with tools:
+    view = widgets.choice("View", {"list": "List", "failures": "Failures"}, "view", label_visibility="collapsed")
+
+
+def show_list() -> None:
+    """A page of the list; a cell that is clicked shows its run beside it."""
+    with head:
+        widgets.heading(sentences.listed(agents, measure))
+    with tools:
+        order = widgets.pick(
+            "Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=250, label_visibility="collapsed"
+        )
+        is_compact = widgets.compact_toggle()
+        shown = grid_columns.COMPACT_RUNS if is_compact else widgets.columns_picker(grid_columns.RUNS, grid_columns.MORE_RUNS)
+        pages = min(cache.PAGES, -(-total // cache.PAGE))
+        number = st.pagination(pages, key="page", bind="query-params", max_visible_pages=None if pages <= 7 else 7) if pages > 1 else 1
+        widgets.download_runs(filters)
+    runs = cache.ask(screen_queries.runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
+    measured = cache.ask(measured_queries.classes_of, tuple(runs["run_id"].to_pylist()))
+    runs = grid_columns.with_answers(runs, measured, measure)
+    for text in filters.values(SEARCH):
+        found = cache.ask(screen_queries.excerpts, tuple(runs["run_id"].to_pylist()), text)
+        runs, shown = grid_columns.with_excerpts(runs, found), (*shown[:1], "excerpt", *shown[1:])
+    rows = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, shown))
+    first, most = (number - 1) * cache.PAGE + 1, cache.PAGE * cache.PAGES
+    ticks = "Click a cell to read its run beside the list; tick runs to label, star or exclude them."
+    how = "Click a run to open it." if is_compact else "Click a cell to read its run beside the list." if cache.is_read_only() else ticks
+    cut = f" Showing the first {most:,}. Filter to narrow down." if total > most else ""
+    st.caption(f"{f'{first:,}–{first - 1 + runs.num_rows:,} of ' if pages > 1 else ''}{plural(total, 'run')}. {how}{cut}")
+    alt = "Runs with title, agent, model, task, outcome, reason, cost, wall time, claimed and measured speedup, and date"
+    if is_compact:
+        widgets.compact_run_table(rows, runs, "compact-runs", alt, order)
+        return
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width="stretch"):
+            ticked, chosen = widgets.runs_beside(rows, runs, f"runs-{st.session_state.get(cache.SELECTION, 0)}", alt)
+        if chosen and (run := cache.ask(run_queries.run, chosen)):
+            with st.container(width=BESIDE, key="beside"):
+                st.html(failure_tables.pane(run, measured.get(chosen), filters))
+                st.button("Close", key="close-run", on_click=cache.forget_selection)
+    if not cache.is_read_only():
+        annotate.bulk_bar(ticked)
+    if note := untold_note(runs, shown, catalogue.RUNS):
+        st.caption(plain(note))
+
+
+def written(name: str, by: str) -> bytes:
+    """The table of reasons as a file."""
+    with read_transaction(cache.store()) as transaction:
+        answer = failure_reports.failures(transaction, transaction.searched(filters), by)
+    return EXPORTS[name].write(answer.table, answer.heading, answer.of)
+
+
+def show_failures() -> None:
+    """Reasons by agent, model, repository or month; the texts of a reason; the runs of a text."""
+    with tools:
+        st.html('<span class="t-n">Columns</span>', width="content")
+        groups = {"agent": "Agent", "model": "Model", "repo": "Repository", "month": "Month"}
+        by = widgets.choice("Columns", groups, "per", label_visibility="collapsed")
+    table, whole = cache.ask(failure_queries.failures, filters, by)
+    facts, reasons = cache.ask(failure_queries.totals, filters), table.to_pylist()
+    with head:
+        widgets.heading(sentences.failures(facts, reasons, agents))
+    if not reasons:
+        return
+    with tools, st.popover("Table", icon=":material/download:"):
+        for name in ("csv", "md", "xlsx"):
+            file = partial(written, name, by)
+            st.download_button(name, file, f"failures.{name}", EXPORTS[name].mime, on_click="ignore", key=f"failures-{name}")
+    st.html(failure_tables.reason_table(reasons, whole.to_pylist()[0], facts, by, filters))
+    reason = st.query_params.get("reason", "")
+    if reason not in REASONS:
+        return
+    texts = cache.ask(failure_queries.texts, filters, reason, TEXTS).to_pylist()
+    widgets.subheading(REASONS[reason].label, f"Rule: {REASONS[reason].told}. {failure_tables.found(texts)}")
+    st.html(failure_tables.text_table(reason, texts, filters))
+    place = st.query_params.get("text", "")
+    if place.isdecimal() and 0 < int(place) <= len(texts):
+        one = texts[int(place) - 1]
+        runs = cache.ask(failure_queries.runs_of, filters, reason, one["text"], OF_TEXT).to_pylist()
+        cut = f" The first {OF_TEXT}, by cost." if one["runs"] > OF_TEXT else ""
+        widgets.subheading(f"{plural(one['runs'], 'run')} with this text", f"{one['text'] or 'no error text'}{cut}")
+        st.html(failure_tables.run_list(runs, filters))
+
+
+if view == "failures":
+    show_failures()
 else:
-    annotate.bulk_bar(widgets.ticked_runs(rows, runs, f"runs-{st.session_state.get(cache.SELECTION, 0)}", alt, order))
-for note in filter(None, (untold_note(runs, shown, catalogue.RUNS), bounded_runs(runs) if "cost_list_usd" in shown else "")):
-    st.caption(plain(note))
+    show_list()

@@ -1,5 +1,160 @@
-"""Being drawn."""
+"""Were the claims true: claimed speedups beside measured ones, by agent and run by run."""
+
+from typing import Any
 
 import streamlit as st
 
-st.title("speedups")
+from app.charts import agents as agent_charts
+from app.charts import speedups as charts
+from app.queries import agents as agent_queries
+from app.queries import claims as claim_queries
+from app.queries import measured as measured_queries
+from app.queries import speedups as queries
+from app.queries.filters.registry import FILTERS, MIN_CONFIDENCE
+from app.screens import cache
+from app.screens.parts import filter_bar, live, widgets
+from app.text import grid_columns, html_parts, speedup_table, verdict_grids
+from app.text.presentation import code_span
+from app.text.sentences import speedups as sentences
+from app.text.words.claims import hidden_words
+from app.text.words.measured import EXAMPLE_TABLE, MEASURED_WITH, band_words
+from schemas.catalogue.metrics_measured import MEASURED_CLASSES, QUADRANTS
+from schemas.rows.claim import ClaimKind
+
+LISTED, CLAIMS, SENTENCES = 200, 50, 2_000
+"""The most runs of a list, runs with claims only, and claims."""
+
+QUANTIFIED = (ClaimKind.QUANTIFIED,)
+_ROUND = "speedups-round"
+
+filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
+rows = cache.ask(agent_queries.agents, filters, measure)
+total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
+checks = cache.ask(queries.checks, filters)
+quantified, _ = cache.ask(claim_queries.count_claims, filters, QUANTIFIED)
+said = sentences.speedups(rows, checks)
+link = f"all {quantified:,} claims with a figure, in their sentences" if quantified > 1 else "the claim in its sentence"
+address = html_parts.link("speedups", filters, tab="sentences") if quantified else ""
+st.html(html_parts.heading(said.heading, said.second, said.coverage, address, label=link))
+
+
+def how_to_measure() -> None:
+    """What to ingest where no run was measured."""
+    st.markdown(MEASURED_WITH)
+    st.code(EXAMPLE_TABLE, language=None)
+    st.code(cache.command("ingest RESULTS"), language=None)
+
+
+def claimed_beside_measured() -> None:
+    """The pairs one by one, and by what to divide a claim."""
+    pairs = cache.ask(queries.pairs, filters, charts.MOST_PAIRS).to_pylist()
+    left, right = st.columns([2.05, 1], gap="medium")
+    with left:
+        about = "○ claimed, ● measured, on a log scale; band: ±5%"
+        about += "" if len(pairs) > charts.MANY or not total.other_part else "; dotted: another part measured than claimed"
+        widgets.titled("Claimed beside measured, run by run", about, charts.beside(pairs, page), "speedups-beside")
+    with right:
+        about = "Claimed ÷ measured per run; bar: median; hollow: another part"
+        widgets.titled("How much to divide a claim by", about, charts.factors(checks, pairs, page), "speedups-factors", height=250)
+        if silent := sentences.unchecked_agents(rows):
+            st.html(f'<p class="t-cap">{html_parts.text(silent)}</p>')
+
+
+def measurements() -> tuple[str | None, str] | None:
+    """What became of them, one bar per agent. Returns the agent and class of the segment that was clicked."""
+    measured = [row for row in agents if row.runs_measured]
+    seen = [name for name in charts.CLASSES if total.measured[name]]
+    own = [(name, MEASURED_CLASSES[name]) for name in seen if name not in queries.UNCOMPARED]
+    others = [(name, MEASURED_CLASSES[name]) for name in seen if name in queries.UNCOMPARED and name != "machine"]
+    machine = [("machine", MEASURED_CLASSES["machine"])] if "machine" in seen else []
+    legend = html_parts.legend(("", own), ("cannot be compared:", others), ("not the agent's doing:", machine))
+    st.html(f'<h2 class="t-h3">What became of the measurements</h2>{legend}')
+    chosen: Any = st.plotly_chart(
+        charts.outcomes(measured, page),
+        key=f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}",
+        config={"displayModeBar": False},
+        alt="What became of the measurements, one bar per agent",
+        on_select="rerun",
+        selection_mode="points",
+    )
+    points = chosen["selection"]["points"]
+    return tuple(points[0]["customdata"]) if points else None
+
+
+def show_all() -> None:
+    """Take the choice of a segment back: its chart is made anew."""
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
+
+
+def sentences_of_claims() -> None:
+    """Each claim with its sentence; a chosen one opens in its summary."""
+    claims = cache.ask(claim_queries.claims, filters, QUANTIFIED, SENTENCES)
+    how = f"{FILTERS[MIN_CONFIDENCE].name} 0 (under {filter_bar.MORE})"
+    st.caption(
+        " ".join(
+            filter(
+                None, ("Click a row to read the claim in its summary.", hidden_words(cache.ask(claim_queries.count_hidden, filters), how))
+            )
+        )
+    )
+    alt = "Each claim with its ratio, sentence, evidence, caveat and confidence, and its run"
+    widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt, "speedup")
+
+
+def lists(segment: tuple[str | None, str] | None) -> None:
+    """The runs in lists, or those of a segment."""
+    counts = {key: number for key, number in cache.ask(queries.counts, filters).items() if number}
+    labels = {key: f"{queries.LISTS[key][0]} {number:,}" for key, number in counts.items()}
+    labels |= {"sentences": f"Sentences {quantified:,}"} if quantified else {}
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="speedup-tabs"):
+        if segment:
+            number = next((row.measured[segment[1]] for row in agents if row.agent == segment[0]), 0)
+            title = sentences.of_class(segment[0], MEASURED_CLASSES[segment[1]], number)
+            st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>', width="content")
+            st.button("All runs", icon=":material/close:", key="speedups-all", on_click=show_all)
+            key = "uncompared" if segment[1] in ("breaks", *queries.UNCOMPARED) else "comparable"
+        else:
+            number = 0
+            st.html('<h2 class="t-h3">Runs</h2>', width="content")
+            named = st.query_params.get("tab", "")  # a link may be older than its number of runs
+            if "tab" not in st.session_state and (known := [key for key in labels if named.startswith(labels[key].rpartition(" ")[0])]):
+                st.session_state["tab"] = known[0]
+            key = widgets.choice("Runs", labels, "tab", label_visibility="collapsed")
+    if key == "sentences":
+        sentences_of_claims()
+        return
+    found = cache.ask(queries.runs, filters, key, CLAIMS if key == "claims" else LISTED, measure, segment)
+    found = cache.ask(queries.with_sentences, found) if key == "claims" else found
+    st.html(speedup_table.run_table(found, key, filters))
+    number = number or counts[key]
+    command = cache.command("claims --format csv" if key == "claims" else "verdicts --every --format csv")
+    cut = f"First {len(found):,} of {number:,}. All: {code_span(command)} " if number > len(found) else ""
+    if cut or key in ("moved", "comparable", "pairs"):
+        st.caption(cut + (band_words() if key in ("moved", "comparable", "pairs") else ""))
+
+
+def quadrants() -> None:
+    """ISO-Bench's quadrants, where a benchmark published them."""
+    found = cache.ask(measured_queries.totals, filters)
+    if found and any(found[key] for key in QUADRANTS):
+        with st.expander("ISO-Bench quadrants", icon=":material/table:"):
+            st.caption("Measured against the reference, and judged by whether the bottleneck is the same.")
+            labelled = cache.ask(measured_queries.summary, filters, ("repo", "agent", "model"), having="runs_labelled")
+            grid = verdict_grids.group_grid(labelled, verdict_grids.QUADRANTS)
+            widgets.table(grid, "Runs in each quadrant, by repository, agent and model")
+
+
+if not total.claimed.known and not total.runs_measured and not quantified:
+    how_to_measure()
+    live.end_page()
+if total.checked:
+    claimed_beside_measured()
+elif total.claimed.known:
+    drawn = charts.claims(rows, cache.ask(agent_queries.points, filters, agent_charts.MOST_POINTS).to_pylist(), page)
+    widgets.titled("What is claimed", "Claimed speedup per run, log scale; bar: median", drawn, "speedups-claims")
+segment = measurements() if total.runs_measured else None
+lists(segment)
+if total.runs_measured:
+    quadrants()
+else:
+    how_to_measure()

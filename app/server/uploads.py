@@ -90,9 +90,10 @@ class Arrived:
         return Arrived(self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports))
 
     @property
-    def runs(self) -> int:
-        """The number of records of these files in the store, including those that were there before."""
-        return sum(report.accepted + report.duplicates for report in self.reports)
+    def counts(self) -> dict[str, int]:
+        """The files and what became of their documents: `documents` is the sum of the parts."""
+        parts = {name: sum(getattr(one, name) for one in self.reports) for name in ("accepted", "duplicates", "rejected", "ignored")}
+        return {"sources": len(self.reports), "documents": sum(parts.values())} | parts
 
     @property
     def run_ids(self) -> list[str]:

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
 from app.queries.filters.registry import SEARCHED
+from app.text import brief
 from app.text.columns import Column, columns, with_starts
 from app.text.formatting import UNKNOWN_NAME, sortable_duration
+from app.text.html_parts import MEASURED as CLASSES
 from app.text.presentation import fact_words, upload_words
 from app.text.words.claims import ORIGIN_NAMES, evidence_words, words
+from app.text.words.measures import BOUNDS as KINDS
 from schemas.catalogue import columns as catalogue
-from schemas.catalogue.entry import Columns, Figure
+from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
+from schemas.catalogue.entry import Columns
+from schemas.catalogue.failures import REASONS as FAILURES
 from schemas.catalogue.figures import MORE, listed
 from schemas.text import quoted, visible
 from schemas.unit_names import Unit
@@ -42,22 +48,18 @@ class Grid:
 
 
 RUNS = Listing(
-    catalogue.RUNS,
-    listed(
-        "title", "dated_at", "model", "outcome", "cost_own_usd", "cost_list_usd", "duration_ms", "num_turns", "output_tokens",
-        "cache_read_share",
-        "cost_per_turn_usd", "parallelism", MORE, "repo", "experiment", "time_source", "source_name", "session_id", "run_id",
-    ),
-)  # fmt: skip
-COMPACT_RUNS = ("title", "cost_own_usd", "dated_at", "outcome", "model", "duration_ms")
+    {**catalogue.RUNS, "task_key": catalogue.GROUPS["task"]},
+    ("title", "agent", "model", "task_key", "outcome", "why", "cost_shown", "duration_ms", "claimed_speedup", "measured", "dated_at"),
+)
+COMPACT_RUNS = ("title", "cost_shown", "dated_at", "agent", "outcome", "duration_ms")
 """What a phone shows of a run, most important first: three columns have room at once."""
 
-MORE_RUNS = (
-    "task", "started_at", "agent", "agent_version", "tokens_basis", "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score",
-    "provider", "region", "duration_api_own_ms",
-    "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_caveat",
-    "claimed_evidence", "claimed_quote", "claimed_confidence",
-    "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
+MORE_RUNS = listed(
+    "repo", "task", "experiment", "cost_own_usd", "cost_list_usd", "num_turns", "output_tokens", "cache_read_share", "cost_per_turn_usd",
+    "parallelism", MORE, "time_source", "source_name", "session_id", "run_id", "started_at", "agent_version", "tokens_basis",
+    "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score", "provider", "region", "duration_api_own_ms", "input_tokens",
+    "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_caveat", "claimed_evidence", "claimed_quote",
+    "claimed_confidence", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
     "excluded_reason",
 )  # fmt: skip
 """Further columns that the list of runs can show."""
@@ -74,6 +76,8 @@ MODEL_FIGURES = (
     "cache_write_tokens",
 )
 MODELS = Listing(catalogue.MODELS, (*MODEL_GROUPS, *MODEL_FIGURES))
+MODEL_COSTS = Listing(catalogue.MODELS, (*MODEL_GROUPS, "uses", *COSTS_OF_MODELS, "priced_uses"))
+UNPRICED = Listing(catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd"))
 USAGE = Listing(
     catalogue.USES,
     (
@@ -104,7 +108,7 @@ SOURCES = Listing(
     catalogue.SOURCES,
     ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at"),
 )
-WORDED = ("outcome", "tokens_basis", "cost_cause", "causes", "cause", "claimed_evidence", "evidence", "time_source")
+WORDED = ("agent", "outcome", "tokens_basis", "cost_cause", "causes", "cause", "claimed_evidence", "evidence", "time_source")
 """Columns whose values are keys, shown as words."""
 
 ROW_HEIGHT, MOST_ROWS = 35, 18
@@ -191,11 +195,24 @@ def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa
     return runs.append_column("excerpt", pa.array([one and f"{PLACES[one[0]]}: {one[1]}" for one in found], pa.string()))
 
 
-def outlier_grid(far: pa.Table, measure: Figure) -> Grid:
-    """Runs far from the usual, as `app.queries.comparisons.distributions.outliers` finds them."""
-    return grid(
-        far, Listing(catalogue.outliers(measure), ("title", "dated_at", "model", "outcome", "value", "times_usual", "usual", "run_id"))
-    )
+def with_answers(runs: pa.Table, measured: Mapping[str, tuple[str, float | None]], measure: CostMeasure) -> pa.Table:
+    """The runs with `cost_shown` by the measure, `why` they failed, and what was `measured` (run id → class and speedup), in words."""
+    bound = {BEST: "cost_best_bounds", LIST: "tokens_basis"}.get(measure)
+    costs, whys, found = [], [], []
+    for row in runs.to_pylist():
+        cost = row[measure.column]
+        written = "" if cost is None else brief.usd(cost, row[bound] if bound and row[bound] in KINDS else "")
+        costs.append(f"{' ' * (12 - len(written.split('.')[0].lstrip('≤≥≈ ')))}{written}" if written else None)  # as texts sort by size
+        label = FAILURES[row["reason"]].label if row["reason"] else ""
+        whys.append(": ".join(filter(None, (label, row["failure_message"]))) or None)
+        kind, speedup = measured.get(row["run_id"], ("not_measured", None))
+        words = (
+            None if kind == "not_measured" else brief.ratio(speedup) if speedup is not None else CLASSES.get(kind, kind.replace("_", " "))
+        )
+        found.append(words)
+    for name, cells in (("cost_shown", costs), ("why", whys), ("measured", found)):
+        runs = runs.append_column(name, pa.array(cells, pa.string()))
+    return runs
 
 
 def claim_grid(claims: pa.Table) -> Grid:
@@ -248,11 +265,6 @@ def _lines(texts: pa.ChunkedArray, width: int) -> int:
 def grid_height(rows: pa.Table, tall: int = ROW_HEIGHT) -> int:
     """Height in pixels that shows the rows, or as many as a page has room for."""
     return int(ROW_HEIGHT + 2 + min(rows.num_rows * tall, (MOST_ROWS - 1) * ROW_HEIGHT))
-
-
-def with_percentages(rows: pa.Table) -> pa.Table:
-    """The same with its column `share` in percent."""
-    return rows.set_column(rows.column_names.index("share"), "share", pc.multiply(rows["share"], 100.0))
 
 
 def upload_grid(reports: Sequence[SourceReport]) -> Grid:

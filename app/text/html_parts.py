@@ -57,14 +57,14 @@ def said(sentence: str) -> str:
     return _EMPHASIS.sub(r"<em>\1</em>", html.escape(visible(sentence)))
 
 
-def heading(sentence: str, second: str = "", coverage: str = "", missing: str = "") -> str:
-    """The answer of a screen, the second most important fact, and what both rest on. `missing` is the link to what the logs lack."""
-    link = f' · <a href="{html.escape(missing)}" target="_self">what is missing</a>' if missing else ""
+def heading(sentence: str, second: str = "", coverage: str = "", address: str = "", *, label: str = "what is missing") -> str:
+    """The answer of a screen, the second most important fact, and what both rest on, with a link: usually to what the logs lack."""
+    link = f' · <a href="{html.escape(address)}" target="_self">{text(label)}</a>' if address else ""
     return "".join(
         (
             f'<h1 class="t-h1">{said(sentence)}</h1>',
             f'<p class="t-sub">{said(second)}</p>' if second else "",
-            f'<p class="t-cap">{said(coverage)}{link}</p>' if coverage or missing else "",
+            f'<p class="t-cap">{said(coverage)}{link}</p>' if coverage or address else "",
         )
     )
 
@@ -97,6 +97,15 @@ def agent_and_model(agent: str | None, model: str | None) -> str:
     return f"{agent_name(agent)} with {visible(model)}" if model else agent_name(agent)
 
 
+def agent_link(agent: str | None, model: str | None, filters: Filters) -> str:
+    """An agent with its mark and model; a click on it leaves the runs of both."""
+    named = f"{mark(agent)}{text(agent_name(agent))}"
+    chosen = filters.with_values("agent", [agent]) if agent else filters
+    chosen = chosen.with_values("main-model", [model]) if model else chosen
+    linked = anchor(link("", chosen), named, kind="t-plain t-agent") if agent else named
+    return f'<span class="t-agent">{linked}</span> {muted(model or "model not recorded")}'
+
+
 def bar(segments: Sequence[Segment], *, width: int = 0) -> str:
     """A bar of segments, as wide as its cell or `width` pixels; their sizes are told on hovering."""
     total = sum(segment.size for segment in segments)
@@ -114,7 +123,7 @@ def legend(*groups: tuple[str, Iterable[tuple[str, str]]]) -> str:
     parts = []
     for title, entries in groups:
         named = [f'<span><i class="t-sw t-{kind}"></i>{html.escape(label)}</span>' for kind, label in entries]
-        parts += [f'<span class="t-n">{html.escape(title)}</span>', *named] if named else []
+        parts += [*([f'<span class="t-n">{html.escape(title)}</span>'] if title else []), *named] if named else []
     return f'<div class="t-key">{"".join(parts)}</div>' if parts else ""
 
 
@@ -137,3 +146,8 @@ def muted(words: str) -> str:
 def warning(words: str) -> str:
     """A line that catches the eye. `words` is HTML."""
     return f'<div class="t-warn" role="status">{words}</div>'
+
+
+def group_name(agent: str | None, label: str, detail: str) -> str:
+    """A group of runs: its agent's mark, its name, and its model muted."""
+    return f'<span class="t-agent">{mark(agent)}<span>{text(label)} {muted(detail)}</span></span>'

@@ -17,7 +17,6 @@ from app.text import file_kinds
 from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_words, untold
 from app.text.formatting import human, known_of, short_id
 from app.text.words.claims import evidence_words
-from app.text.words.measured import cost_per
 from app.text.words.measures import bound_sign, bounds_note, one_bound
 from ingest.store.doubts import DOUBTS
 from ingest.store.sessions.chains import MAY_CONTINUE, MAY_CONTINUE_MEANING
@@ -26,7 +25,6 @@ from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.catalogue.metrics_measured import VERDICT_METRICS
 from schemas.file_kinds import NO_LOGS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import in_json, one_line, paired, plural, visible
@@ -82,25 +80,9 @@ RUN_ORIGIN = (
 )  # fmt: skip
 
 
-VERDICT_CARDS = (
-    "runs_measured", "runs_faster", "runs_same", "runs_slower", "runs_failed", "runs_not_comparable", "runs_without_baseline",
-)  # fmt: skip
-"""The first counts all that the others tell apart."""
-
-
 def cards(row: Mapping[str, Any], metrics: Sequence[str]) -> list[Card]:
     """Metrics over runs as cards, from a row of `queries.summary`."""
     return [_card(row, key, int(row["runs"])) for key in metrics]
-
-
-def verdict_cards(row: Mapping[str, Any]) -> list[Card]:
-    """What was measured, from VERDICT_METRICS of all runs: what became of each measured run, and what a verified speedup cost."""
-    counts = [VERDICT_METRICS[key] for key in VERDICT_CARDS]
-    per = VERDICT_METRICS["cost_per_faster_usd"]
-    cost = cost_per(row[per.key], row["cost_best_usd"], row["runs_faster"], row["runs_compared"])
-    known = known_of(int(row["cost_usd_known"]), int(row["runs"]))
-    note = f"{known} runs" if known else ""
-    return [*(Card(one.label, human(row[one.key], one.unit), one.meaning) for one in counts), Card(per.label, cost, per.meaning, note)]
 
 
 def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:

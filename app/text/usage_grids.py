@@ -9,21 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.queries.usage.totals import Usage
-from app.text.columns import agent_name, columns
-from app.text.formatting import human, known_of
+from app.text.columns import agent_name
 from app.text.grid_columns import Grid, Listing, grid
-from app.text.presentation import Card
-from app.text.words.usage import outside_note
 from schemas.catalogue import sessions as catalogue
-from schemas.catalogue.usage import BLOCK_ENTRIES, LOWER_BOUNDS, OUTSIDE, RESETS, USAGE, USAGE_METRICS, WHOLE_RUNS
-from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.catalogue.usage import LOWER_BOUNDS, RESETS, USAGE, WHOLE_RUNS
 
 Row = Mapping[str, Any]
-
-CARDS = ("responses", "sessions", "total_tokens", "cost_list_usd", OUTSIDE, LOWER_BOUNDS)
-ACTIVE_CARDS = ("minutes_left", "total_tokens", "cost_list_usd", "tokens_per_minute", "usd_per_hour", "projected_tokens", "projected_usd")
 
 BLOCKS = Listing(
     USAGE,
@@ -59,30 +50,6 @@ RESPONSES = Listing(
 
 _ONLY_IF_ANY = (LOWER_BOUNDS, WHOLE_RUNS, "subagents", "failed_calls", RESETS)
 """Counts that are left out where they are 0 everywhere."""
-
-
-def usage_cards(used: Usage) -> list[Card]:
-    """What was used in all; how many figures are lower bounds only where some are."""
-    [total] = used.total.to_pylist()
-    found = {one.name: one for one in columns(pa.Table.from_pylist([dict(total)]), USAGE)}
-    notes = {"responses": f"and {plural(total[WHOLE_RUNS], 'run')} without responses" if total[WHOLE_RUNS] else ""}
-    of = total["responses"] + total[WHOLE_RUNS]
-    notes["cost_list_usd"] = known_of(total["cost_list_usd_known"], of)
-    notes[OUTSIDE] = outside_note(total, used.unexplained)
-    notes[LOWER_BOUNDS] = f"of {of:,}"
-    shown = [found[key] for key in CARDS if key != LOWER_BOUNDS or total[key]]
-    return [Card(one.header, one.cell(total), one.meaning, notes.get(one.name, "")) for one in shown]
-
-
-def active_cards(row: Row) -> list[Card]:
-    """The block that goes on, from its row in a table of blocks; its rates are unknown where it has one response."""
-    entries = BLOCK_ENTRIES | USAGE_METRICS
-    minutes = row["minutes_left"]
-    left = human(None if minutes is None else minutes * 60_000, Unit.MILLISECONDS)
-    said = {"minutes_left": left} | {key: human(row[key], entries[key].unit) for key in ACTIVE_CARDS if key != "minutes_left"}
-    ends = f"ends {human(row['block_end'], Unit.TIME)}"
-    first = Card("Time left", said.pop("minutes_left"), BLOCK_ENTRIES["minutes_left"].meaning, ends)
-    return [first, *(Card(entries[key].header, text, entries[key].meaning) for key, text in said.items())]
 
 
 def block_grid(blocks: pa.Table) -> Grid:

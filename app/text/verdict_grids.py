@@ -10,44 +10,14 @@ import pyarrow as pa
 
 from app.text.columns import agent_name
 from app.text.grid_columns import Grid, Listing, grid
-from app.text.words.measured import FAILURE_NAMES, NAMES, NOT_RUN, UNCOMPARED_NAMES, VERDICT_COLUMNS, failure_words
+from app.text.words.measured import NAMES, VERDICT_COLUMNS, failure_words
 from schemas.catalogue import measured_columns as catalogue
 from schemas.text import one_line
-
-COMPARED = Listing(
-    catalogue.VERDICTS,
-    (
-        "title", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict", "overclaim_factor", "why", "cost_own_usd",
-        "measured_vs_reference", "reference_verdict", "claimed_evidence", "measured_low", "measured_high", "metric", "statistic", "agent",
-        "model", "quadrant", "source_name", "run_id",
-    ),
-)  # fmt: skip
-"""Runs with a measured ratio: claimed, then measured, then what that makes of the claim."""
-
-UNCOMPARED = Listing(
-    catalogue.VERDICTS,
-    (
-        "title", "claimed_speedup", "verdict", "why", "cost_own_usd", "reference_verdict", "measured_vs_reference", "metric", "agent",
-        "model", "quadrant", "source_name", "run_id",
-    ),
-)  # fmt: skip
-"""Measured runs without such a ratio, and why."""
-
-REASONS = Listing(catalogue.UNCOMPARED, ("verdict", "reason", "runs"))
-COSTS = Listing(
-    catalogue.VERDICT_GROUPS,
-    (
-        "agent", "model", "cost_per_faster", "cost_per_faster_compared", "runs_faster", "runs_compared", "runs",
-        "runs_reached", "cost_per_reached", "cost_best_usd", "cost_compared_runs_usd",
-    ),
-)  # fmt: skip
-"""Cost per verified speedup over all runs of a group, and over those that were compared with a baseline."""
 
 QUADRANTS = Listing(
     catalogue.VERDICT_GROUPS,
     ("repo", "agent", "model", "runs_q1", "runs_q2", "runs_q3", "runs_q4", "true_success_share", "hard_success_share"),
 )
-CALIBRATION = Listing(catalogue.VERDICT_GROUPS, ("pairs", "claimed_over_measured", "wrong_sign_share", "kept_share"))
 VALUES = Listing(
     catalogue.SPEEDUPS,
     (
@@ -69,16 +39,6 @@ def verdict_grid(table: pa.Table, listing: Listing) -> Grid:
 def group_grid(table: pa.Table, listing: Listing, by: str = "") -> Grid:
     """Groups of runs; `by` is a grouping that stands before the columns of the listing."""
     return grid(_spoken(table), Listing(listing.of, (by, *listing.keys) if by else listing.keys))
-
-
-def reason_grid(reasons: pa.Table) -> Grid:
-    """Why measured runs have no ratio against the baseline, as of `app.queries.measured.reasons`."""
-    rows = reasons.to_pylist()
-    told = {
-        "verdict": [UNCOMPARED_NAMES[row["verdict"]] for row in rows],
-        "reason": [FAILURE_NAMES.get(row["reason"], row["reason"]) or NOT_RUN for row in rows],
-    }
-    return grid(pa.table(told | {"runs": reasons["runs"]}), REASONS)
 
 
 def _spoken(table: pa.Table) -> pa.Table:

@@ -80,6 +80,9 @@ RUNS: Columns = {
         _SOURCE["received_at"],
         _SOURCE["ingested_by"],
         Entry("excerpt", "Match", meaning="Where the searched text was found, and what is around it."),
+        Entry("cost_shown", "Cost", meaning="What the run cost by the chosen measure; ≤: an upper bound."),
+        Entry("why", "Reason", meaning="Why the run did not complete, and the error in one line."),
+        Entry("measured", "Measured", meaning="The measured speedup against the baseline, or what became of the measurement."),
     ),
 }
 """One run: columns of `v_runs`."""
@@ -218,27 +221,59 @@ def outliers(measure: Entry) -> Columns:
     return {**RUNS, **by_key(replace(measure, key="value"), *far)}
 
 
-def compared(names: tuple[str, str] = ("Baseline", "Candidate")) -> Columns:
-    """One metric in two cohorts of these names, in words."""
-    sides = Entry("first", names[0]), Entry("second", names[1])
-    interval = Entry("interval", "95% CI")
-    said = Entry("verdict", "Change"), Entry("ratio", "Ratio"), interval, Entry("tasks", "By task")
-    return by_key(Entry("measure", "Metric"), *sides, *said)
-
-
-_ENDS = {"": "", "_low": ", CI from", "_high": ", CI to"}
-_SIDES = {"first": "Baseline", "second": "Candidate"}
-_ESTIMATES = {
-    "difference": Entry("difference", "Difference", Unit.COUNT),
-    "ratio": Entry("ratio", "Ratio", Unit.RATIO),
-    "task_difference": Entry("task_difference", "Difference by task", Unit.COUNT),
-    "task_ratio": Entry("task_ratio", "Ratio by task", Unit.RATIO),
-}
-COMPARED: Columns = by_key(
-    *(Entry(key, label) for key, label in (("measure", "Metric"), ("unit", "Unit"), ("better", "Better"), ("verdict", "Change"))),
-    *(Entry(f"{side}_known", f"{name}, runs", Unit.COUNT) for side, name in _SIDES.items()),
-    *(Entry(f"tasks{end}", f"Tasks{words}", Unit.COUNT) for end, words in (("", ""), ("_lower", ", lower"), ("_higher", ", higher"))),
-    *(Entry(f"{side}_median", f"{name} (p50)", Unit.COUNT) for side, name in _SIDES.items()),
-    *(replace(one, key=f"{key}{end}", label=f"{one.label}{words}") for key, one in _ESTIMATES.items() for end, words in _ENDS.items()),
+METRICS_COMPARED = by_key(
+    Entry("cost", "Cost", Unit.USD, "lower", "Cost of runs that started, of the same kind on both sides."),
+    Entry("wall", "Wall time", Unit.MILLISECONDS, "lower", "Wall time of completed runs: failures never count as speed."),
+    Entry("turns", "Turns", Unit.COUNT, "neither", "Turns of runs that started."),
+    Entry("speedup", "Measured speedup", Unit.RATIO, "higher", "Measured speedup against a comparable baseline."),
 )
-"""One metric in two cohorts, in numbers: medians and differences are in the unit that `unit` names."""
+"""What groups of runs are compared by."""
+
+COMPARED: Columns = by_key(
+    Entry("group", "Group"),
+    Entry("filters", "Filters", meaning="What chooses the runs of the group."),
+    Entry("metric", "Metric"),
+    Entry("unit", "Unit", meaning="The unit of the median; the ratio has none."),
+    Entry("better", "Better"),
+    Entry("basis", "Basis", meaning="Of a cost: reported, or at list prices."),
+    Entry("runs", "Runs", Unit.COUNT),
+    Entry("started", "Started", Unit.COUNT),
+    Entry("tasks", "Tasks", Unit.COUNT, meaning="Tasks that started runs of the group worked on."),
+    Entry("completed_tasks", "Completed tasks", Unit.COUNT, meaning="Tasks that a run of the group completed."),
+    Entry("open_tasks", "Open tasks", Unit.COUNT, meaning="Tasks not known to be completed, with a run whose end is unknown."),
+    Entry("known", "Known", Unit.COUNT, meaning="Runs that the median rests on."),
+    Entry("median", "Median", Unit.COUNT),
+    Entry("median_bound", "Bound of the median", meaning="≤ or ≥ where the median is a bound."),
+    Entry("pair", "Paired by", meaning="task: the ratio is the median over tasks; nothing: of the medians of all runs."),
+    Entry("n", "Size of the ratio", Unit.COUNT, meaning="Tasks that the ratio rests on, or runs of the smaller side."),
+    Entry("ratio", "Ratio", Unit.RATIO, meaning="The group ÷ the baseline, the first group."),
+    Entry("ratio_bound", "Bound of the ratio", meaning="≤ or ≥ where the ratio is a bound, ? where bounds leave it open."),
+    Entry("ratio_low", "CI from", Unit.RATIO, meaning="95% interval of the ratio, by bootstrap; with fewer than 5 values their range."),
+    Entry("ratio_high", "CI to", Unit.RATIO),
+    Entry("tasks_lower", "Tasks, lower", Unit.COUNT, meaning="Tasks on which the group surely has less."),
+    Entry("tasks_higher", "Tasks, higher", Unit.COUNT, meaning="Tasks on which the group surely has more."),
+    Entry("tasks_undecided", "Tasks, undecided", Unit.COUNT, meaning="Tasks on which bounds do not tell."),
+    Entry("verdict", "Verdict"),
+)
+"""One metric of one group of runs beside the baseline, in numbers."""
+
+COMPARED_WORDS: Columns = by_key(
+    Entry("group", "Group"),
+    Entry("tasks", "Tasks"),
+    Entry("completed", "Completed", meaning="Tasks that a run of the group completed."),
+    Entry("cost", "Cost per run"),
+    Entry("cost_n", "Runs", meaning="Runs that the median rests on."),
+    Entry("cost_ratio", "Cost ratio", meaning="Median over shared tasks ÷ baseline, its 95% interval, and n tasks."),
+    Entry("cheaper", "Cheaper / dearer", meaning="On how many shared tasks."),
+    Entry("wall", "Wall time, completed"),
+    Entry("wall_n", "Runs"),
+    Entry("wall_ratio", "Time ratio"),
+    Entry("faster", "Faster / slower", meaning="On how many shared tasks."),
+    Entry("turns", "Turns"),
+    Entry("turns_n", "Runs"),
+    Entry("turns_ratio", "Turns ratio"),
+    Entry("speedup", "Measured speedup"),
+    Entry("speedup_n", "Runs"),
+    Entry("speedup_ratio", "Speedup ratio"),
+)
+"""One group of runs beside the baseline, in words."""

@@ -15,8 +15,8 @@ FILTERS = (
     *("evidence", "min-claim", "min-confidence", "session", "search", "nosuchfilter"),
 )
 CONTROLS = (
-    *("run", "what", "order", "columns", "page", "by", "tz", "grouping", "reprice", "format", "compare-by", "first-model", "second-model"),
-    *("compared", "rule", "time", "measure", "preview", "embed", "embed_options"),
+    *("run", "what", "order", "columns", "page", "by", "tz", "grouping", "reprice", "format", "groups", "pair"),
+    *("rule", "time", "measure", "preview", "embed", "embed_options"),
 )
 CHECKED = "a heading is drawn; no traceback on the page, no exception in the log; no script ran, no request but to the dashboard"
 PATHS = (*SCREENS, "run", "nosuchscreen", "runs/../run", "run/%2e%2e/%00")

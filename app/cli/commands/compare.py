@@ -1,4 +1,4 @@
-"""`tachograph compare`: two groups of runs, metric by metric."""
+"""`tachograph compare`: groups of runs beside a baseline."""
 
 from __future__ import annotations
 
@@ -8,57 +8,70 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli import terminal
-from app.cli.options import TABLE, Output, examples, utf8, with_output, with_store
-from app.queries.filters.chosen import parse
+from app.cli.options import TABLE, Output, Word, examples, utf8, with_output, with_store
+from app.queries.filters.chosen import NO_FILTERS, parse
 from app.reports.exports import EXPORTS
 from app.text.words.closed_lists import with_known_words
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 
 if TYPE_CHECKING:
     from app.queries.filters.notes import CheckedStore
 
+PAIRS = ("task", "nothing")
+"""Those of `app.queries.comparisons.groups`, which costs an import of pyarrow; a test compares them."""
+
 
 @click.command(
     epilog=examples(
+        "compare",
         "compare main-model=claude-opus-4-6 main-model=claude-sonnet-4-5",
-        "compare 'label=branch=main repo=vllm' 'label=branch=next repo=vllm'",
+        "compare agent=claude-code 'agent=codex main-model=gpt-5' agent=openhands",
         "compare experiment=baseline experiment=cached --format json",
         "compare --base main.duckdb --brief",
     )
 )
-@click.argument("first", metavar="['FILTER A'", default=None, required=False, callback=utf8)
-@click.argument("second", metavar="'FILTER B']", default=None, required=False, callback=utf8)
+@click.argument("groups", metavar="['BASELINE' 'GROUP'...]", nargs=-1, callback=utf8)
+@click.option("--pair", type=Word(PAIRS), show_default="task", help="Compare task by task, or all runs with all runs.")
+@click.option(
+    "--cost", type=Word(tuple(COST_MEASURES)), default=BEST.key, show_default=True, help="As reported, at list prices, or best known."
+)
 @click.option("--base", metavar="STORE", callback=utf8, help="Take the baseline from another store. Without filters: all runs of both.")
 @click.option("--brief", is_flag=True, help="Only what the runs cost and which were measured faster, in a sentence.")
 @with_output
 @with_store
-def compare(first: str | None, second: str | None, base: str | None, output: Output, store: CheckedStore, *, brief: bool) -> None:
-    """Compare two groups of runs, metric by metric, with confidence intervals.
+def compare(
+    groups: tuple[str, ...], pair: str | None, cost: str, base: str | None, output: Output, store: CheckedStore, *, brief: bool
+) -> None:
+    """Compare groups of runs with the first of them: cost, wall time and turns on the same tasks.
 
-    A filter is key=value; quote several: 'model=glm-5.1 repo=vllm'. Keys are the filter options of `runs`. Intervals are 95%
-    confidence intervals of the ratio of medians (bootstrap with a fixed seed). Tasks in both groups are also compared one by one.
-    With --base, FILTER A chooses in that store; FILTER B may be left out, if it is the same.
+    A group is filters, key=value; quote several: 'model=glm-5.1 repo=vllm'. Keys are the filter options of `runs`. Without groups, the
+    largest of an agent with a model are compared. A ratio is the median, over tasks that both have, of the group's median divided by the
+    baseline's, with a 95% interval (bootstrap with a fixed seed). Costs are on one basis: list prices where reported and list prices would
+    mix. With --base, the first group chooses in that store; the second may be left out, if it is the same.
     """
     from app.cli.output import deliver
     from app.queries.comparisons.totals import two_totals
     from app.queries.read_transaction import read_transaction
     from app.queries.run_ids import with_whole_ids
-    from app.reports.comparison import compare as compare_runs
+    from app.reports.comparison import compare as compare_groups
     from app.text.words.totals import totals_words
     from ingest.store.database import Store
 
-    if second is None and not base:
-        raise click.UsageError("Give two filters, such as model=a model=b, or a store to compare with: --base STORE.")
+    if len(groups) == 1 and not base:
+        raise click.UsageError("Give two filters or more, such as model=a model=b, or a store to compare with: --base STORE.")
+    if brief and not (len(groups) == 2 or (base and len(groups) < 2)):
+        raise click.UsageError("--brief compares two groups.")
     other = Store(base) if base else None
-    texts = first or "", (first or "") if second is None else second
-    one, two = (with_whole_ids(place, with_known_words(parse(text))) for place, text in zip((other or store, store), texts, strict=True))
-    store.look_up(*((two,) if base else (one, two)))
+    if other:
+        groups = (*groups, *[groups[0] if groups else ""] * (2 - len(groups)))
+    chosen = [with_whole_ids(store if number or not other else other, with_known_words(parse(text))) for number, text in enumerate(groups)]
+    store.look_up(*(chosen[1 if other else 0 :] or [NO_FILTERS]))
     with read_transaction(store) as candidate, read_transaction(other) if other else nullcontext(candidate) as baseline:
-        said = totals_words(two_totals((baseline, one), (candidate, two)))
-        made = None if brief else compare_runs(candidate, one, two, baseline if other else None)
-    if made is None:
-        terminal.put(f"{said}\n".encode())
-        return
+        if brief:
+            terminal.put(f"{totals_words(two_totals((baseline, chosen[0]), (candidate, chosen[1])))}\n".encode())
+            return
+        made = compare_groups(candidate, chosen, pair or "", COST_MEASURES[cost], baseline if other else None)
     is_for_people = output.format == TABLE or EXPORTS[output.format].is_for_people
     deliver(made.words if is_for_people else made.figures, output)
-    for note in (*made.notes, said):
+    for note in made.notes:
         terminal.note(note)

@@ -13,7 +13,7 @@ from app.queries.filters.chosen import Filters
 if TYPE_CHECKING:
     from ingest.store.database import Store
 
-VALUES = ("outcome", "measured", "claimed", "cost", "duration")
+VALUES = ("result", "outcome", "measured", "claimed", "cost", "duration")
 """Those of `app.queries.tasks`, which costs an import of pyarrow; a test compares them."""
 
 

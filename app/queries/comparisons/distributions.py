@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -37,15 +36,6 @@ class Scale:
         low, high = (math.log(self.low), math.log(self.high)) if self.logarithmic else (self.low, self.high)
         places = [low + (high - low) * place / self.count for place in range(self.count + 1)]
         return [math.exp(place) for place in places] if self.logarithmic else places
-
-
-def joined(scales: Sequence[Scale]) -> Scale | None:
-    """One scale that covers all: logarithmic where all are. None where there is none."""
-    if not scales:
-        return None
-    is_logarithmic = all(one.logarithmic for one in scales)
-    low, high = min(one.low for one in scales) if is_logarithmic else 0.0, max(one.high for one in scales)
-    return Scale(low, high, is_logarithmic, min(one.count for one in scales))
 
 
 def scale(store: Store, filters: Filters, measure: Figure) -> Scale | None:
@@ -110,31 +100,6 @@ def outliers(store: Store, filters: Filters, measure: Figure, times: float, limi
         from v_runs join far using (place)
         order by times_usual desc, run_id limit {int(limit)}"""
     return fetch(store, sql, condition.parameters | {"times": times})
-
-
-def values(store: Store, filters: Filters, measures: Sequence[Figure]) -> pa.Table:
-    """Every run's value of each measure, one column per measure key."""
-    condition = where(filters)
-    listed = ", ".join(f'{_value(measure)} as "{measure.key}"' for measure in measures)
-    return fetch(store, f"select {listed} from v_runs where {condition.sql}", condition.parameters)
-
-
-def task_medians(store: Store, filters: Filters, measures: Sequence[Figure]) -> dict[str, dict[str, float]]:
-    """Median of each measure (by its key) for each task (`task_key`); what is not known is left out."""
-    if not measures:
-        return {}
-    condition = where(filters)
-    listed = ", ".join(f'median({_value(measure)}) as "{measure.key}"' for measure in measures)
-    sql = f"select task_key as task, {listed} from v_runs where {condition.sql} and task_key is not null group by 1"
-    rows = fetch(store, sql, condition.parameters).to_pylist()
-    return {measure.key: {row["task"]: row[measure.key] for row in rows if row[measure.key] is not None} for measure in measures}
-
-
-def shared(store: Store, first: Filters, second: Filters) -> int:
-    """How many runs both filters choose."""
-    one, two = where(first, "a"), where(second, "b")
-    sql = f"select count(*) as runs from v_runs where ({one.sql}) and ({two.sql})"
-    return int(fetch(store, sql, one.parameters | two.parameters)["runs"][0].as_py())
 
 
 def _value(measure: Figure) -> str:

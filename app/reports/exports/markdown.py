@@ -41,12 +41,14 @@ def write_report(report: Report) -> bytes:
 
 
 def _first_page(page: FirstPage) -> str:
-    """Title, what it is about, figures, top lists, budgets and notes."""
+    """Title, what it is about, the sentence and table of agents, figures, top lists, budgets and notes."""
+    more = "".join(f"{escaped(text)}\n\n" for text in page.more)
+    answer = f"**{escaped(page.answer)}**\n\n{more}{_pipes(page.agent_table)}" if page.agents else f"**{escaped(page.answer)}**\n"
     figures = [("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)]
     tops = "".join(f"\n{_pipes(_top(top, page.measure))}" for top in page.named_tops)
     budgets = f"\n{_pipes(_budgets(page))}" if page.budgets else ""
     notes = "".join(f"- {escaped(note)}\n" for note in page.notes)
-    return f"# {escaped(page.title)}\n\n{_list(page.lines)}\n{_pipes(figures)}{tops}{budgets}\n{notes}"
+    return f"# {escaped(page.title)}\n\n{_list(page.lines)}\n{answer}\n{_pipes(figures)}{tops}{budgets}\n{notes}"
 
 
 def _list(lines: Iterable[tuple[str, str]]) -> str:
@@ -61,7 +63,7 @@ def _pipes(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _top(top: TopList, measure: CostMeasure) -> list[tuple[str, str, str]]:
-    rows = [(one.name, human(one.usd, Unit.USD), human(one.share, Unit.SHARE)) for one in top.shares]
+    rows = [(one.name, top.sign + human(one.usd, Unit.USD), human(one.share, Unit.SHARE)) for one in top.shares]
     return [(top.title, GROUPS[measure.total].label, GROUPS[measure.share].header), *rows]
 
 
@@ -72,19 +74,16 @@ def _budgets(page: FirstPage) -> list[tuple[str, ...]]:
 
 def _section(section: Section) -> str:
     note = f"{escaped(section.note)}\n\n" if section.note else ""
-    table = (
-        _totals(section.table, section.answer.of)
-        if section.key == "totals"
-        else write_markdown(for_people(section.answer), of=section.answer.of).decode()
-    )
+    shown = for_people(section.answer)
+    table = _totals(shown, section.answer.of) if section.key == "totals" else write_markdown(shown, of=section.answer.of).decode()
     return f"\n### {escaped(section.title)}\n\n{note}{table}"
 
 
 def _totals(table: pa.Table, of: Columns) -> str:
-    """Figures one below the other, each exactly."""
+    """Figures one below the other."""
     [row] = table.to_pylist()
     lines = [_line((TOTALS["figure"].label, TOTALS["value"].label, TOTALS["known"].label)), _line(("---", "---:", "---"))]
-    lines += (_line((escaped(column.label), escaped(column.exact(row)), column.note(row))) for column in columns(table, of))
+    lines += (_line((escaped(column.label), escaped(column.cell(row)), column.note(row))) for column in columns(table, of))
     return "".join(lines)
 
 

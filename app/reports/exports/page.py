@@ -37,10 +37,11 @@ def write_report(report: Report) -> bytes:
     """The first page, totals, what it covers, and a table per section, with charts where there is something to compare."""
     charts = _charts(report)
     totals = report.section("totals").answer
-    [row] = totals.table.to_pylist()
+    shown = for_people(totals)
+    [row] = shown.to_pylist()
     parts = [_section(section, charts.get(section.key)) for section in report.shown if section.key != "totals"]
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
-    figures = [cell(column, row) for column in columns(totals.table, totals.of)]
+    figures = [cell(column, row) for column in columns(shown, totals.of)]
     return _page(one_line(report.first.title), lines, figures, parts, first_page(report.first))
 
 

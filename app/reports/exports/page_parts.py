@@ -12,6 +12,7 @@ from app.reports.budgets import cells
 from app.text.columns import Column, columns
 from app.text.formatting import human
 from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL
+from schemas.agents import AGENTS
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line
 from schemas.unit_names import Unit
@@ -55,14 +56,31 @@ def first_page(page: FirstPage) -> dict[str, Any]:
         {
             "title": top.title,
             "rows": [
-                {"name": one_line(one.name), "usd": human(one.usd, Unit.USD), "share": human(one.share, Unit.SHARE)} for one in top.shares
+                {"name": one_line(one.name), "usd": top.sign + human(one.usd, Unit.USD), "share": human(one.share, Unit.SHARE)}
+                for one in top.shares
             ],
         }
         for top in page.named_tops
     ]
     lines = [(word, one_line(text)) for word, text in page.lines]
     notes = [one_line(note) for note in page.notes]
-    return {"lines": lines, "figures": page.figures, "tops": tops, "budgets": [cells(one) for one in page.budgets], "notes": notes}
+    head, *rows = page.agent_table
+    colours = ["" if one.is_model else colour_of(one.agent) for one in page.agents]
+    return {
+        "answer": page.answer,
+        "more": page.more,
+        "agents": {"head": head, "rows": list(zip(colours, rows, strict=True))} if rows else None,
+        "lines": lines,
+        "figures": page.figures,
+        "tops": tops,
+        "budgets": [cells(one) for one in page.budgets],
+        "notes": notes,
+    }
+
+
+def colour_of(agent: str | None) -> str:
+    """The colour of an agent, as in charts."""
+    return AGENTS[agent].colour if agent in AGENTS else "#7A7A7A"
 
 
 def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:

@@ -174,6 +174,16 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
         sheet.write_string(line, 0, word, bold)
         _text(book, sheet, line, 1, text)
     line += 2
+    _text(book, sheet, line, 0, page.answer, bold=True, font_size=13)
+    for line, text in enumerate(page.more, line + 1):  # noqa: B020  each is beneath the one before
+        _text(book, sheet, line, 0, text)
+    if page.agents:
+        line = _table(book, sheet, line + 2, page.agent_table[0], head)
+        for row in page.agent_table[1:]:
+            for place, text in enumerate(row):
+                _text(book, sheet, line, place, text, align="right" if place in (1, 2) else "left")
+            line += 1
+    line += 1
     for figure in page.numbers:
         sheet.write_string(line, 0, figure.label, bold)
         _cell(book, sheet, (line, 1), Column("value", "", figure.unit), {"value": figure.number}, align="right")
@@ -181,7 +191,7 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
             _text(book, sheet, line, 2, figure.note)
         line += 1
     for top in page.named_tops:
-        line = _table(book, sheet, line + 1, (top.title, page.measure.label, "Share"), head)
+        line = _table(book, sheet, line + 1, (top.title, f"{top.sign}{page.measure.label}", "Share"), head)
         for one in top.shares:
             _text(book, sheet, line, 0, one.name)
             _cell(book, sheet, (line, 1), Column("value", "", Unit.USD), {"value": one.usd})

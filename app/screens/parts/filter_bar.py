@@ -54,7 +54,7 @@ SCREEN_WORDS = frozenset(
         widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "axis", "baseline", "budget", "by-repo", "cells",
         "columns",
         "compact", "format", "group", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice", "rule",
-        "session-along", "show", "sort", "tab", "tz", "usage-per", "usage-show", "view", "what",
+        "session-along", "show", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view", "what",
     )
 )  # fmt: skip
 """Words in addresses that screens keep their widgets in. Any other word that is no filter is one that somebody mistyped."""
@@ -76,10 +76,11 @@ def follow_address() -> None:
     _write_address()
 
 
-def show(*, by_responses: bool = False) -> None:
+def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     """Place the bar; ends the screen where there are no runs, or none that match. Raises StoreError.
 
-    `by_responses`: a period matches the times of responses, which a run may have long before it ends.
+    `by_responses`: a period matches the times of responses, which a run may have long before it ends. `forced_cost`: the measure of cost
+    that the screen takes.
     """
     total = cache.count(Filters())
     if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
@@ -95,7 +96,7 @@ def show(*, by_responses: bool = False) -> None:
                     _popover(label, keys, options)
             if chosen():
                 st.button("Clear all", type="tertiary", key="clear-filters", on_click=_choose, args=(Filters(),))
-        widgets.cost_choice()
+        widgets.cost_choice(forced_cost)
     _tell_left_out(_unknown_names(options))
     if unknown := filter_urls.unknown_words(st.query_params, _is_of_screen):
         are = "These filters are unknown and were ignored" if len(unknown) > 1 else "This filter is unknown and was ignored"

@@ -12,19 +12,15 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.errors import FragmentHandledException
 
-from app.charts import CHARTS, distributions
+from app.charts import CHARTS
 from app.charts.legend import without_legend
-from app.charts.palette import Looks, group_looks
-from app.queries import quality as quality_queries
+from app.charts.palette import Looks
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
-from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters import urls as filter_urls
 from app.queries.filters.chosen import Filters
-from app.queries.filters.registry import FILTERS
-from app.queries.grouping import group
 from app.queries.read_transaction import read_transaction
-from app.queries.screens import AXES, ORDERS
+from app.queries.screens import ORDERS
 from app.queries.textless import exported
 from app.reports.exports import EXPORTS
 from app.screens import cache
@@ -41,15 +37,12 @@ from app.text.grid_columns import (
     grid_height,
     money_decimals,
     row_height,
-    with_percentages,
 )
 from app.text.presentation import Card, Shown, fact_words, plain
 from app.text.sentences import Said
 from ingest.system.defects import DEBUG, what_failed, written_down
-from schemas.catalogue.columns import FACTS, RUNS
+from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, ON_SCREENS, CostMeasure
-from schemas.catalogue.dimensions import LABEL_PREFIX
-from schemas.catalogue.entry import Figure
 from schemas.errors import StoreBusy, StoreMissing, TachographError
 from schemas.text import visible
 from schemas.unit_names import Unit
@@ -68,7 +61,8 @@ TIMES = {"at": f"{MINUTE}:ss"}
 """How a grid writes times, and those that follow one another within a minute."""
 
 WIDTHS = TEXT_WIDTHS | {
-    "title": 280, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 320, "reason": 460,
+    "title": 210, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 220, "task_key": 130,
+    "reason": 460,
 }  # fmt: skip
 """Widths in pixels of columns of texts, where the longest of them would be too wide or is what the table is for."""
 
@@ -88,6 +82,9 @@ COST_WORDS = {"best": "Best known", "reported": "Reported", "list": "List price"
 
 COST = "cost"
 """The parameter of the address that names the measure of cost."""
+
+FORCED, FORCED_BY = "cost-forced", "cost-forced-by"
+"""In the session: the choice where a screen forces a measure, and that measure."""
 
 _COST = "cost-measure"
 """In the session: the measure that was chosen, for all screens."""
@@ -171,14 +168,35 @@ def card_grid(cards: Sequence[Card]) -> None:
             )
 
 
-def cost_choice() -> None:
-    """The choice of the measure of cost, the same for all screens; kept in the address."""
+def cost_choice(forced: str = "") -> None:
+    """The choice of the measure of cost, the same for all screens; kept in the address. `forced`: the one that a screen takes instead."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="cost-choice"):
         st.html('<span class="t-n">Cost</span>', width="content")
         labels = {measure.key: COST_WORDS[measure.key] for measure in ON_SCREENS}
+        if forced in labels:
+            st.session_state[FORCED] = forced
+            about = "Best-known costs would mix reported ones and list prices here."
+            st.segmented_control(
+                "Cost", list(labels), format_func=labels.__getitem__, key=FORCED, required=True, help=about,
+                label_visibility="collapsed", on_change=_choose_cost,
+            )  # fmt: skip
+            return
         if COST not in st.session_state and COST not in st.query_params and st.session_state.get(_COST) in labels:
             st.session_state[COST] = st.session_state[_COST]
         st.session_state[_COST] = choice("Cost", labels, COST, label_visibility="collapsed")
+
+
+def _choose_cost() -> None:
+    """Take another measure than the one that a screen forces."""
+    st.session_state[_COST] = st.session_state[FORCED]
+
+
+def force_cost(measure: CostMeasure | None) -> None:
+    """Show a measure as chosen on this screen, which takes it in place of the best-known cost; None: show the one that was chosen."""
+    key = measure.key if measure else ""
+    if st.session_state.get(FORCED_BY, "") != key:
+        st.session_state[FORCED_BY] = key
+        st.rerun()
 
 
 def cost_in_force() -> CostMeasure:
@@ -203,6 +221,12 @@ def titled(title: str, caption: str, drawn: Any, key: str, *, height: int = 0) -
         drawn.update_layout(height=height)
     st.html(f'<h3 class="t-h3">{html_parts.text(title)}</h3><p class="t-cap">{html_parts.text(caption)}</p>')
     plotted(drawn, key, f"{title}. {caption}")
+
+
+def subheading(title: str, caption: str = "") -> None:
+    """What comes below on a screen, and how to read it."""
+    about = f'<p class="t-cap">{html_parts.text(caption)}</p>' if caption else ""
+    st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>{about}')
 
 
 def plotted(drawn: Any, key: str, alt: str) -> None:
@@ -234,30 +258,10 @@ def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") ->
         st.caption(plain(note))
 
 
-def groups(measure: Figure, by: str, filters: Filters, models: Looks) -> None:
-    """A measure per group: boxes of quantiles, in the colours of models or outcomes where these are the groups."""
-    quantiles = worded(cache.ask(distribution_queries.quantiles, filters, measure, by), by)
-    drawing(
-        distributions.groups_finding(measure, quantiles),
-        "Box: p25–p75 with the median; whiskers: p5–p95. Up to 20 groups.",
-        distributions.boxes(measure, quantiles, group_looks(by, models), st.context.theme.type),
-        f"boxes-{by}",
-    )
-
-
 def worded(groups: pa.Table, by: str) -> pa.Table:
     """The groups in words: outcomes are keys of ours."""
     named = [None if value is None else fact_words(value, by) for value in groups["group"].to_pylist()]
     return groups.set_column(groups.column_names.index("group"), "group", pa.array(named, pa.string()))
-
-
-def axes(options: Mapping[str, Mapping[str, int]]) -> dict[str, str]:
-    """What runs can be drawn along: their time where any is known, the ingestion order, what they worked on, and any label."""
-    facts = {row["fact"]: row["share"] for row in cache.ask(quality_queries.known, Filters()).to_pylist()}
-    named = {key: AXES[key].label for key in AXES if key != "time" or facts[quality_queries.OWN_TIME]}
-    tasks = {key: FILTERS[key].name for key in ("task", "repo", "experiment") if key in options}
-    labels = dict.fromkeys(label.partition("=")[0] for label in options.get("label", ()))
-    return named | tasks | {word: group(word).label for word in ("outcome", "model", *(f"{LABEL_PREFIX}{key}" for key in labels))}
 
 
 PHONE = "Mobi"
@@ -319,7 +323,7 @@ def choice(
         list(options),
         format_func=lambda option: visible(options[option]),
         key=key,
-        default=next(iter(options)),
+        default=None if key in st.session_state else next(iter(options)),
         required=True,
         label_visibility=label_visibility,
         bind="query-params",
@@ -333,12 +337,27 @@ def _in_words(key: str, options: Mapping[str, str]) -> None:
         st.session_state[key] = st.query_params[key]
 
 
-def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0) -> str:
+def pick(
+    label: str,
+    options: Mapping[str, str],
+    key: str,
+    *,
+    width: int = 200,
+    default: int = 0,
+    label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
+) -> str:
     """One of many, by default the one at `default`; kept in the address."""
     _in_words(key, options)
     place = min(default, len(options) - 1)
     picked = st.selectbox(
-        label, list(options), index=place, format_func=lambda option: visible(options[option]), key=key, width=width, bind="query-params"
+        label,
+        list(options),
+        index=place,
+        format_func=lambda option: visible(options[option]),
+        key=key,
+        width=width,
+        label_visibility=label_visibility,
+        bind="query-params",
     )
     return str(picked)
 
@@ -348,11 +367,12 @@ def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -
     _open_chosen(runs, _selection(rows, key, alt, "single-row"), order)
 
 
-def ticked_runs(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> list[str]:
-    """The same with rows that can be ticked: the ids of these. A chosen cell opens its run."""
-    selection = _selection(rows, key, alt, "multi-row")
-    _open_chosen(runs, {"cells": selection.get("cells", ())}, order)
-    return [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
+def runs_beside(rows: Grid, runs: pa.Table, key: str, alt: str) -> tuple[list[str], str | None]:
+    """A grid of runs: the ids of those that are ticked, and the one with a chosen cell. Where one may only look, nothing is ticked."""
+    selection = _selection(rows, key, alt, None if cache.is_read_only() else "multi-row")
+    ticked = [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
+    place = chosen_row(runs, {"cells": selection.get("cells", ())})
+    return ticked, None if place is None else str(runs["run_id"][place].as_py())
 
 
 def _open_chosen(runs: pa.Table, selection: Mapping[str, Any], order: str) -> None:
@@ -434,7 +454,7 @@ def _config(column: Column, decimals: int, title: int) -> Any:
     about = plain(column.meaning) or None
     if column.unit is Unit.USD:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[Unit.USD], step=10.0**-decimals)
-    if column.unit is Unit.MILLISECONDS:
+    if column.unit is Unit.MILLISECONDS or column.name in ("cost_shown", "measured"):
         return st.column_config.TextColumn(column.header, help=about, alignment="right")
     if column.unit in FORMATS:
         return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit])
@@ -449,16 +469,6 @@ def table(rows: Grid, alt: str) -> None:
     tall = row_height(rows.rows)
     height = grid_height(rows.rows, tall)
     st.dataframe(rows.rows, hide_index=True, column_config=column_config(rows), placeholder="–", height=height, row_height=tall, alt=alt)
-
-
-def share_table(rows: pa.Table, alt: str) -> None:
-    """Fields with the share of runs that have them, as bars."""
-    config = {
-        "fact": st.column_config.TextColumn(FACTS["fact"].label),
-        "known": st.column_config.NumberColumn(FACTS["known"].label, format="localized", width="small"),
-        "share": st.column_config.ProgressColumn(FACTS["share"].label, format="%.1f%%", min_value=0, max_value=100),
-    }
-    st.dataframe(with_percentages(rows), hide_index=True, column_config=config, height=grid_height(rows), alt=alt)
 
 
 def cut_note(text: Shown) -> None:

@@ -76,25 +76,6 @@ def with_caveat(figures: str, caveat: str | None) -> str:
     return f"{figures} ({caveat})" if caveat else figures
 
 
-def overview_line(row: Row, caveat: str | None = None) -> str:
-    """What all runs claim, from a row of `queries.summary`, with the caveat of an only claim; empty where none claims anything."""
-    runs, benchmarked = row["runs_with_claim"], row.get("runs_benchmarked")
-    if not runs:
-        return ""
-    speedup = human(row["claimed_speedup_median"], Unit.RATIO)
-    if runs == 1:
-        told = with_caveat(f"{speedup} faster", caveat)
-        return f"1 of {row['runs']:,} runs claims a speedup: {told}, {'with' if benchmarked else 'without'} a stated benchmark"
-    median = with_caveat(f"median {speedup}", partial_words(row))
-    return f"{runs:,} of {row['runs']:,} runs claim a speedup: {median}, {benchmarked:,} with a stated benchmark"
-
-
-def partial_words(row: Row) -> str:
-    """How many of the claiming runs claim it for a part only: `9 of 17 micro-benchmark or component only`; empty where none does."""
-    runs, partial = row["runs_with_claim"], row["runs_partial_claim"]
-    return f"{partial:,} of {runs:,} micro-benchmark or component only" if partial else ""
-
-
 def hidden_words(count: int, how: str = f"--{MIN_CONFIDENCE} 0") -> str:
     """`3 claims of low confidence are hidden; --min-confidence 0 lists them.`, where `how` lists them; empty where none is hidden."""
     verb, them = ("is", "it") if count == 1 else ("are", "them")

@@ -8,8 +8,8 @@ from typing import Any
 from app.text.formatting import human
 from app.text.words.claims import evidence_words, ratio, words
 from app.text.words.measures import sign_of
-from schemas.catalogue.metrics_measured import BAND, MIN_PAIRS
-from schemas.text import plural, quoted
+from schemas.catalogue.metrics_measured import BAND
+from schemas.text import quoted
 from schemas.unit_names import Unit
 
 Row = Mapping[str, Any]
@@ -45,10 +45,6 @@ FAILURE_NAMES = {
 }
 """What people call a failure."""
 
-UNCOMPARED_NAMES = {"failed": "Failed", "not_comparable": "Not comparable", "not_measured": "Without a baseline"}
-"""What the groups of runs without a measured ratio are called."""
-
-NOT_RUN = "the benchmark was not run"
 
 VERDICT_COLUMNS = ("verdict", "reference_verdict", "claim_verdict")
 
@@ -58,15 +54,6 @@ def band_words(band: float = BAND) -> str:
     beyond = f"Faster and slower mean beyond ±{human(band, Unit.SHARE).replace('.0%', '%')} of the baseline"
     return f"{beyond}; where a ratio rests on single runs that band is a convention, not noise."
 
-
-SHARES = f"Wrong sign: claimed faster, measured slower. Below {MIN_PAIRS} runs there are points and no median or share."
-"""What calibration means, for notes."""
-
-TWO_DENOMINATORS = (
-    "Cost per verified speedup: best-known cost of all runs that started, failed ones included, ÷ runs measured faster. Compared runs: the "
-    "same for runs with a comparable baseline only."
-)
-"""Which runs a cost per verified speedup counts, for notes."""
 
 NOTHING_MEASURED = "Nothing was measured."
 NOTHING_MATCHES = "None of the matching runs was measured."
@@ -95,12 +82,6 @@ def claimed(row: Row) -> str:
     if row["claimed_speedup"] is None:
         return "no claimed speedup"
     return f"claimed {human(row['claimed_speedup'], Unit.RATIO)} ({row['claimed_metric']})"
-
-
-def beside(row: Row) -> str:
-    """What a run claimed beside what was measured: `claimed 2.00× (time) · measured 0.98×: same · over-claimed`."""
-    judged = CLAIM_VERDICT_NAMES.get(row["claim_verdict"], "") if row["claimed_speedup"] is not None else ""
-    return " · ".join(filter(None, (claimed(row), against_baseline(row), judged)))
 
 
 def claim_facts(row: Row) -> list[tuple[str, str]]:
@@ -173,15 +154,3 @@ def cost_per(usd: Any, cost: Any, counted: int, judged: int, bounds: str | None 
     if usd is not None and judged:
         return sign_of(bounds) + human(usd, Unit.USD)
     return f"none for {sign_of(bounds)}{human(cost, Unit.USD)}" if cost is not None and judged and not counted else human(None)
-
-
-def overview_line(row: Row) -> str:
-    """What was measured of all runs, from a row of `app.queries.measured.summary`; empty where nothing was."""
-    if not row["runs_measured"]:
-        return ""
-    compared = row["runs_compared"]
-    said = f"Measured: {plural(row['runs_measured'], 'run')}, {compared:,} against a comparable baseline"
-    if compared:
-        said += f": {row['runs_faster']:,} faster, {row['runs_same']:,} same, {row['runs_slower']:,} slower"
-    cost = cost_per(row["cost_per_faster_usd"], row["cost_best_usd"], row["runs_faster"], compared, row["cost_best_bounds"])
-    return f"{said}. Cost per verified speedup: {cost}"

@@ -19,21 +19,10 @@ from schemas.unit_names import Unit
 
 SEVERAL_TOOLS = "A response that calls several tools counts for each of them: tokens and cost of the rows do not add up."
 
-NO_RESPONSES = "There are no session transcripts in this store."
-NOTHING_MATCHES = "None of the matching runs has responses."
-READ_SESSIONS = "Ingest the sessions that Claude Code and Codex keep on this machine, or any folder of theirs with `ingest PATH`:"
-"""What to do where no session was read."""
-
 BLOCKS = (
     "A block starts with its first response, on the hour, as the usage windows of subscriptions do. The burn rate is that between its "
     "first and its last response. Filter by one agent to see the windows of one subscription."
 )
-
-PER_DAY = (
-    "List prices; each response counts on its own day (UTC), a run without responses on the day it started, by model. Other charts of this "
-    "screen count each run whole."
-)
-"""The same for a screen whose other charts are about runs."""
 
 OWN_PERIOD = "Each response counts in its own period (UTC), a run without responses when it started."
 
@@ -67,11 +56,6 @@ def choices(total: Row) -> dict[str, Shown]:
     return {key: shown for key, shown in SHOWN.items() if total[shown.column] is not None} or {"tokens": SHOWN["tokens"]}
 
 
-def usual(found: Along) -> Shown:
-    """What a chart shows unless somebody chooses: cost where a price is known."""
-    return SHOWN["cost" if found.table["cost_list_usd"].null_count < found.table.num_rows else "tokens"]
-
-
 def along_finding(found: Along, shown: Shown) -> str:
     """`List-price cost per day: $101.05 on 5 days, most on 2026-06-18 ($63.46)`."""
     sums: dict[str, Decimal] = {}
@@ -86,13 +70,6 @@ def along_finding(found: Along, shown: Shown) -> str:
     on = "on" if found.by == "day" else "in"
     first = f"{title}: {least}{human(sum(sums.values(), Decimal(0)), shown.unit)} {on} {plural(len(sums), found.by)}"
     return f"{first}, most {on} {most} ({human(sums[most], shown.unit)})" if len(sums) > 1 else first
-
-
-def outside_note(total: Row, unexplained: int) -> str:
-    """Why it is not, or only partly, known what sessions cost outside their transcripts."""
-    if unexplained:
-        return f"unknown for {plural(unexplained, 'session')}"
-    return "no session reports more" if total[OUTSIDE] is None else ""
 
 
 def periods(found: Along) -> list[str]:
@@ -131,11 +108,6 @@ def limits(used: Usage) -> list[str]:
     else:
         said.append(SEVERAL_TOOLS if used.table.num_rows else "")
     return [words for words in said if words]
-
-
-def active_row(used: Usage) -> Row | None:
-    """The row of the active block in a table of blocks; None where none is active."""
-    return next((row for row in used.table.to_pylist() if row["block_state"] == "active"), None)
 
 
 def listed(sessions: pa.Table) -> str:

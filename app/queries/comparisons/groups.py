@@ -1,0 +1,323 @@
+"""Groups of runs beside a baseline: cost, wall time, turns and measured speedup, task by task.
+
+A group is whatever filters choose. `app.text.sentences.compare` says in words what comes out.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from app.queries import measured
+from app.queries import runs as run_queries
+from app.queries.comparisons.bootstrap import FEWEST
+from app.queries.comparisons.ratios import Ratio, Span, Spans, Verdict, paired, sign_of, unpaired
+from app.queries.filters.chosen import NO_FILTERS, Filters, where
+from app.queries.filters.registry import EXCLUDED, FILTERS, Kind
+from app.queries.read_transaction import ReadTransaction, read_transaction
+from app.queries.runs import fetch
+from ingest.store.database import Store
+from ingest.system.command_lines import command_line
+from schemas.catalogue.columns import METRICS_COMPARED
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
+
+MOST_GROUPS = 6
+USUAL_GROUPS = 4
+"""How many groups are compared where none are named."""
+
+TASK, NOTHING = "task", "nothing"
+PAIRS = (TASK, NOTHING)
+"""What runs are paired by."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A metric over the runs of a group that have it: median with ≤ or ≥ before it, least and largest."""
+
+    runs: int = 0
+    median: Decimal | float | None = None
+    sign: str = ""
+    least: Decimal | float | None = None
+    most: Decimal | float | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of runs. `filters`: None where the group and the filters of all groups exclude each other.
+
+    `tasks`: those that its started runs worked on; `completed_tasks`: completed at least once; of `open_tasks` no run is known to have
+    completed, and how some ended is unknown. `unknown_ends`, `taskless`, `with_tokens`: started runs.
+    """
+
+    filters: Filters | None
+    agents: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    runs: int = 0
+    started: int = 0
+    completed: int = 0
+    unknown_ends: int = 0
+    taskless: int = 0
+    with_tokens: int = 0
+    tasks: int = 0
+    completed_tasks: int = 0
+    open_tasks: int = 0
+    known: Mapping[str, Known] | None = None
+
+    def of(self, metric: str) -> Known:
+        """The metric over its runs."""
+        return (self.known or {}).get(metric, Known())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The baseline, and the other groups with their ratios against it by metric.
+
+    `basis`: the cost that all are compared by; `is_forced`: best-known costs would have been sums of several kinds. `shared`: tasks that a
+    group has in common with the baseline. `overlap`: its runs that are in the baseline, too.
+    """
+
+    baseline: Group
+    others: tuple[Group, ...]
+    ratios: tuple[Mapping[str, Ratio], ...]
+    basis: CostMeasure
+    is_forced: bool
+    pair: str
+    shared: tuple[int, ...]
+    overlap: tuple[int, ...]
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """All of them, the baseline first."""
+        return self.baseline, *self.others
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics that stand side by side: measured speedups only where two groups have enough of them."""
+        measured = sum(group.of("speedup").runs >= FEWEST for group in self.groups) > 1
+        return tuple(key for key in METRICS_COMPARED if key != "speedup" or measured)
+
+    def is_paired(self, place: int) -> bool:
+        """Whether the other group at this place is compared task by task."""
+        return self.pair == TASK and self.shared[place] > 0
+
+
+def narrowed(filters: Filters, group: Filters) -> Filters | None:
+    """The group's runs that the filters of all groups choose as well; None where they exclude each other."""
+    found = filters
+    for key, values in group.chosen:
+        both = filters.values(key)
+        if both and FILTERS[key].kind is Kind.NAMES:
+            values = tuple(value for value in values if value in both)  # noqa: PLW2901
+            if not values:
+                return None
+        elif key != EXCLUDED:
+            values = (*both, *values)  # noqa: PLW2901
+        found = found.with_values(key, values)
+    return found
+
+
+def largest(store: Store, filters: Filters = NO_FILTERS, most: int = USUAL_GROUPS) -> tuple[list[Filters], str]:
+    """(the largest groups of an agent's runs with a model, what to pair them by). The baseline is first: it completed the most tasks.
+
+    Those that share FEWEST tasks with it go before all others, and are paired by task; groups of one agent stand together. Raises
+    StoreError.
+    """
+    condition = where(filters)
+    sql = f"""
+        select agent, model_group as model, count(*) as started, count(distinct task_key) filter (is_completed) as completed,
+            coalesce(list(distinct task_key) filter (task_key is not null), []) as tasks,
+            count(model_group) over (partition by agent) as named
+        from v_runs where {condition.sql} and is_started and agent is not null group by agent, model_group
+        qualify model_group is not null or named = 0
+        order by started desc, agent, model"""
+    ranked = fetch(store, sql, condition.parameters).to_pylist()
+    if not ranked:
+        return [], TASK
+    first = max(ranked[:most], key=lambda row: (row["completed"], row["started"]))
+    others = [row for row in ranked if row is not first]
+    sharing = [row for row in others if len({*row["tasks"]} & {*first["tasks"]}) >= FEWEST]
+    chosen = (sharing or others)[: most - 1]
+    best = {agent: max(row["completed"] for row in chosen if row["agent"] == agent) for agent in {row["agent"] for row in chosen}}
+    chosen.sort(key=lambda row: (-best[row["agent"]], row["agent"], -row["completed"]))
+    found = [
+        NO_FILTERS.with_values("agent", [row["agent"]]).with_values("main-model", [row["model"]] if row["model"] else [])
+        for row in (first, *chosen)
+    ]
+    return found, TASK if sharing else NOTHING
+
+
+def compare(
+    store: Store, chosen: Sequence[Filters | None], pair: str = TASK, cost: CostMeasure = BEST, base: Store | None = None
+) -> Comparison:
+    """Compare the runs that each filters choose with those of the first. `base`: the store of the first, where it is another.
+
+    Raises StoreError.
+    """
+    with read_transaction(store) as candidate, read_transaction(base) if base else nullcontext(candidate) as other:
+        places = [other, *[candidate] * (len(chosen) - 1)]
+        sides = [(place, None if one is None else place.searched(one)) for place, one in zip(places, chosen, strict=True)]
+        counted = _counted(sides)
+        basis, is_forced = _basis(counted, cost)
+        found = [_group(place, filters, basis) for place, filters in sides]
+        groups = [replace(group, filters=filters) for (group, _), filters in zip(found, chosen, strict=True)]
+        tasks = [{row["task"]: row for row in rows if row["started"]} for _, rows in found]
+        shared = tuple(len(tasks[0].keys() & one.keys()) for one in tasks[1:])
+        runs = [{} if filters is None or (pair == TASK and all(shared)) else _runs(place, filters, basis) for place, filters in sides]
+        ratios = []
+        for number, (group, common) in enumerate(zip(groups[1:], shared, strict=True), 1):
+            ratios.append(found_ratios := dict[str, Ratio]())
+            for metric in METRICS_COMPARED:
+                if not group.of(metric).runs or not groups[0].of(metric).runs:
+                    found_ratios[metric] = Ratio(Verdict.UNRECORDED)
+                elif pair == TASK and common:
+                    found_ratios[metric] = paired(_spans(tasks[number], metric), _spans(tasks[0], metric))
+                else:
+                    found_ratios[metric] = unpaired(runs[number][metric], runs[0][metric])
+        overlap = tuple(one.get("shared", 0) for one in counted[1:])
+    return Comparison(groups[0], tuple(groups[1:]), tuple(ratios), basis, is_forced, pair, shared, overlap)
+
+
+def _counted(sides: Sequence[tuple[ReadTransaction, Filters | None]]) -> list[dict[str, int]]:
+    """How many started runs of each group have each measure of cost, and how many of its runs are in the first group, too: `shared`."""
+    found: list[dict[str, int]] = [{} for _ in sides]
+    for store in dict.fromkeys(store for store, _ in sides):
+        parts, parameters = list[str](), dict[str, Any]()
+        chosen = {
+            number: where(filters, f"g{number}_") for number, (place, filters) in enumerate(sides) if place is store and filters is not None
+        }
+        for number, condition in chosen.items():
+            counted = [
+                f"count({measure.column}) filter (is_started and {condition.sql}) as {measure.key}" for measure in COST_MEASURES.values()
+            ]
+            shared = f"count(*) filter (({condition.sql}) and ({chosen[0].sql}))" if 0 in chosen else "0"
+            parts += [f"{sql}{number}" for sql in (*counted, f"{shared} as shared")]
+            parameters |= condition.parameters
+        row = fetch(store, f"select {', '.join(parts)} from v_runs", parameters).to_pylist()[0] if parts else {}
+        for number in chosen:
+            found[number] = {key: row[f"{key}{number}"] for key in (*COST_MEASURES, "shared")}
+    first, filters = sides[0]
+    for number, (store, other) in enumerate(sides):
+        if store is not first and filters is not None and other is not None:
+            found[number]["shared"] = len({*run_queries.ids(first, filters)} & {*run_queries.ids(store, other)})
+    return found
+
+
+def _basis(known: Sequence[Mapping[str, int]], wanted: CostMeasure) -> tuple[CostMeasure, bool]:
+    """The cost that all groups are compared by: best-known ones are compared where all are reported, or all are at list prices."""
+    if wanted is not BEST:
+        return wanted, False
+    known = [row for row in known if row.get("best")]
+    if all(row["reported"] == row["best"] for row in known):
+        return (REPORTED if known else LIST), False
+    if not any(row["reported"] for row in known):
+        return LIST, False
+    only_reported = not all(row["list"] for row in known) and all(row["reported"] for row in known)
+    return (REPORTED if only_reported else LIST), True
+
+
+def _values(basis: CostMeasure, *, has_measured: bool) -> dict[str, tuple[str, str, str]]:
+    """SQL of each metric: the value of a run, and the least and the largest that it can be. Failures never count as speed."""
+    usd = f"case when is_started then {basis.column} end"
+    has_bounds = basis is LIST
+    low = f"case when tokens_basis in ('upper_bound', 'estimate') then 0 * ({usd}) else {usd} end" if has_bounds else usd
+    high = f"case when tokens_basis in ('lower_bound', 'estimate') then ({usd}) * 0 + 'inf'::double else ({usd})::double end"
+    exact = {
+        "wall": "case when is_started and is_completed then duration_ms end",
+        "turns": "case when is_started then num_turns end",
+        "speedup": "measured_speedup" if has_measured else "null",
+    }
+    return {"cost": (usd, low, high if has_bounds else usd)} | {key: (value, value, value) for key, value in exact.items()}
+
+
+def _from(store: Store, filters: Filters, basis: CostMeasure) -> tuple[str, dict[str, Any]]:
+    """SQL of the group's runs with the values of each metric."""
+    condition, has_measured = where(filters), bool(measured.count(store))
+    listed = ", ".join(
+        f"({sql})::{'decimal(38, 9)' if key == 'cost' and not end else 'double'} as {key}{end}"
+        for key, ends in _values(basis, has_measured=has_measured).items()
+        for end, sql in zip(("", "_low", "_high"), ends, strict=True)
+    )
+    rows = measured.with_verdicts(store) if has_measured else "v_runs"
+    columns = "task_key, agent, model_group as model, is_started, is_completed, total_tokens"
+    return f"(select {columns}, {listed} from {rows} where {condition.sql})", condition.parameters
+
+
+def _group(store: ReadTransaction, filters: Filters | None, basis: CostMeasure) -> tuple[Group, list[dict[str, Any]]]:
+    """The group, and one row per task: how many of its runs `started`, and the median of each metric with its ends."""
+    if filters is None:
+        return Group(None), []
+    rows, parameters = _from(store, filters, basis)
+    figures = ", ".join(
+        f"count({key}) as {key}_known, median({key}) as {key}, median({key}_low) as {key}_low, median({key}_high) as {key}_high,"
+        f" min({key}) as {key}_least, max({key}) as {key}_most"
+        for key in METRICS_COMPARED
+    )
+    sql = f"""
+        select task_key as task, grouping(task_key) = 1 as is_whole, count(*) as runs, count(*) filter (is_started) as started,
+            count(*) filter (is_started and is_completed) as completed,
+            count(*) filter (is_started and is_completed is null) as unknown_ends,
+            count(total_tokens) filter (is_started) as with_tokens,
+            list_sort(list(distinct agent) filter (agent is not null)) as agents,
+            list_sort(list(distinct model) filter (model is not null)) as models, {figures}
+        from {rows} group by grouping sets ((task_key), ())"""
+    found = fetch(store, sql, parameters).to_pylist()
+    whole = next(row for row in found if row["is_whole"])
+    tasks = [row for row in found if not row["is_whole"] and row["task"] is not None]
+    group = Group(
+        filters,
+        tuple(whole["agents"] or ()),
+        tuple(whole["models"] or ()),
+        whole["runs"],
+        whole["started"],
+        whole["completed"],
+        whole["unknown_ends"],
+        whole["started"] - sum(row["started"] for row in tasks),
+        whole["with_tokens"],
+        sum(row["started"] > 0 for row in tasks),
+        sum(row["completed"] > 0 for row in tasks),
+        sum(row["completed"] == 0 < row["unknown_ends"] for row in tasks),
+        {
+            key: Known(whole[f"{key}_known"], whole[key], _sign(whole, key), whole[f"{key}_least"], whole[f"{key}_most"])
+            for key in METRICS_COMPARED
+        },
+    )
+    return group, tasks
+
+
+def _sign(row: Mapping[str, Any], key: str) -> str:
+    return "" if row[key] is None else sign_of(row[f"{key}_low"], row[f"{key}_high"])
+
+
+def _spans(tasks: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Span]:
+    return {task: Span(float(row[key]), row[f"{key}_low"], row[f"{key}_high"]) for task, row in tasks.items() if row[key] is not None}
+
+
+def _runs(store: ReadTransaction, filters: Filters, basis: CostMeasure) -> dict[str, Spans]:
+    """Each metric of all runs that have it."""
+    rows, parameters = _from(store, filters, basis)
+    listed = ", ".join(f"{key}{end}" for key in METRICS_COMPARED for end in ("", "_low", "_high"))
+    table = fetch(store, f"select {listed} from {rows}", parameters)
+    return {key: Spans(*(_numbers(table[f"{key}{end}"]) for end in ("", "_low", "_high"))) for key in METRICS_COMPARED}
+
+
+def _numbers(column: pa.ChunkedArray) -> Any:
+    """The known values. Without `to_numpy`, with which pyarrow imports pandas: 0.3 s."""
+    return np.asarray(np.from_dlpack(column.combine_chunks().cast(pa.float64()).drop_null()), np.float64)
+
+
+def command(groups: Sequence[Filters], pair: str, location: str) -> str:
+    """The same comparison of the store at `location` on the command line."""
+    words = ["compare", *(shlex.quote(as_text(filters)) for filters in groups), *(["--pair", pair] if pair != TASK else [])]
+    return command_line(" ".join(words), location)
+
+
+def as_text(filters: Filters) -> str:
+    """`main-model=claude-opus-4-6 repo=vllm`, as `app.queries.filters.chosen.parse` reads them."""
+    return " ".join(shlex.quote(f"{key}={value}") for key, values in filters.chosen for value in values)

@@ -1,0 +1,162 @@
+"""A group's figures divided by the baseline's: task by task, or the medians of all runs. Pure: numbers in, numbers out.
+
+A figure lies between two numbers: the same twice where it is exact, 0 and itself where it is an upper bound, itself and infinity where it
+is a lower one. Medians and quotients of such spans are spans again, so that nothing is said of a group that its bounds do not allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from app.queries.comparisons.bootstrap import FEWEST, LEVEL, SEED, Values, medians
+
+
+class Verdict(StrEnum):
+    """What may be said of a group against the baseline."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+    UNCLEAR = "no clear difference"
+    BOUNDS = "bounds only"
+    TOO_FEW = "too few"
+    UNSHARED = "no shared task"
+    UNRECORDED = "not recorded"
+    NO_RATIO = "baseline is 0"
+
+
+class Span(NamedTuple):
+    """A figure as recorded, and what it lies between."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def sign(self) -> str:
+        """≤ or ≥ where the figure is open on one side, ? where on both."""
+        below, above = self.low < self.value * (1 - 1e-9), self.high > self.value * (1 + 1e-9)
+        return "?" if below and above else "≤" if below else "≥" if above else ""
+
+
+class Spans(NamedTuple):
+    """The same of many runs."""
+
+    value: Values
+    low: Values
+    high: Values
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One metric of a group ÷ that of the baseline.
+
+    `value`: the median over tasks, or the ratio of medians of runs; with the `sign` ≤ or ≥ it is a bound, with ? nothing is known of it.
+    `low` and `high`: its interval at LEVEL; with fewer than FEWEST values the least and the largest. `n`: tasks that both have, or runs of
+    the group and of the baseline. `lower`, `higher`: tasks on which the group surely has less or more; of `undecided` ones bounds do not
+    tell. `bounded`: tasks with a bound on either side. `tasks`: each task's ratio.
+    """
+
+    verdict: Verdict
+    value: float = 0.0
+    sign: str = ""
+    low: float | None = None
+    high: float | None = None
+    n: tuple[int, ...] = ()
+    lower: int = 0
+    higher: int = 0
+    undecided: int = 0
+    bounded: int = 0
+    tasks: Mapping[str, Span] | None = None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether a direction may be said."""
+        return self.verdict in (Verdict.LOWER, Verdict.HIGHER)
+
+
+def paired(group: Mapping[str, Span], baseline: Mapping[str, Span]) -> Ratio:
+    """The median of the tasks' ratios, tasks in the order of their names, on a logarithmic scale."""
+    shared = sorted(group.keys() & baseline.keys())
+    tasks = {task: _quotient(group[task], baseline[task]) for task in shared if baseline[task].value > 0}
+    if not tasks:
+        return Ratio(Verdict.NO_RATIO if shared else Verdict.UNSHARED)
+    spans = list(tasks.values())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value, low, high = (np.log(np.array(one, np.float64)) for one in zip(*spans, strict=True))
+        middles = Span(*(float(np.exp(medians(one, None).median)) for one in (value, low, high)))
+        ends = (_resampled(low), _resampled(high)) if len(spans) >= FEWEST else None
+        interval = _interval(*map(np.exp, ends)) if ends else (min(span.value for span in spans), max(span.value for span in spans))
+    return _judged(
+        middles,
+        interval,
+        (len(spans),),
+        lower=sum(span.high < 1 for span in spans),
+        higher=sum(span.low > 1 for span in spans),
+        undecided=sum(span.low < span.high and span.low <= 1 <= span.high for span in spans),
+        bounded=sum(span.low < span.high for span in spans),
+        tasks=tasks,
+    )
+
+
+def unpaired(group: Spans, baseline: Spans) -> Ratio:
+    """The median of the group's runs ÷ that of the baseline's."""
+    n = group.value.size, baseline.value.size
+    if not min(n):
+        return Ratio(Verdict.UNRECORDED, n=n)
+    whole, of = (Span(*(medians(values, None).median for values in side)) for side in (group, baseline))
+    if of.value <= 0:
+        return Ratio(Verdict.NO_RATIO, n=n)
+    interval = None
+    if min(n) >= FEWEST:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            interval = _interval(
+                *(_resampled(one) / _resampled(two, SEED + 1) for one, two in zip(group[1:], baseline[:0:-1], strict=True))
+            )
+    return _judged(_quotient(whole, of), interval, n)
+
+
+def sign_of(low: float, high: float) -> str:
+    """≤ or ≥ before a figure that is a bound, ? where nothing is known of it; empty for one that is exact, or nearly so."""
+    if low == high or (low > 0 and high < inf):
+        return ""
+    return "?" if low <= 0 and high == inf else "≤" if low <= 0 else "≥"
+
+
+def _judged(middle: Span, interval: tuple[float, float] | None, n: tuple[int, ...], **counts: object) -> Ratio:
+    sign = sign_of(middle.low, middle.high)
+    value = {"≤": middle.high, "≥": middle.low}.get(sign, middle.value)
+    if sign:
+        verdict, interval = Verdict.BOUNDS, None
+    elif interval is None or min(n) < FEWEST:
+        verdict = Verdict.TOO_FEW
+    elif interval[0] <= 1 <= interval[1]:
+        verdict = Verdict.UNCLEAR
+    else:
+        verdict = Verdict.LOWER if interval[1] < 1 else Verdict.HIGHER
+    low, high = interval or (None, None)
+    return Ratio(verdict, value, sign, low, high, n, **counts)  # type: ignore[arg-type]
+
+
+def _quotient(one: Span, two: Span) -> Span:
+    return Span(_ratio(one.value, two.value), _ratio(one.low, two.high), _ratio(one.high, two.low))
+
+
+def _ratio(one: float, two: float) -> float:
+    return (1.0 if one == two else inf) if two == 0 else one / two
+
+
+def _resampled(values: Values, seed: int = SEED) -> Values:
+    return medians(values, np.random.default_rng(seed)).resampled
+
+
+def _interval(lows: Values, highs: Values) -> tuple[float, float]:
+    """The outer ends of what resamples found; what is unknown in one of them is taken for the worst."""
+    low = np.quantile(np.nan_to_num(lows, nan=0.0, posinf=inf), (1 - LEVEL) / 2, method="lower")
+    high = np.quantile(np.nan_to_num(highs, nan=inf, posinf=inf), (1 + LEVEL) / 2, method="higher")
+    return float(low), float(high)
