@@ -25,7 +25,7 @@ from ingest.store.rebuild import RebuildReport, rebuild
 from ingest.store.record_rows import checked_tables, read_record
 from schemas.errors import RejectReason
 from schemas.rows.row import Row
-from schemas.rows.run import PatchFileRow, ToolCallRow
+from schemas.rows.run import PatchFileRow, PatchRow, ToolCallRow
 from schemas.rows.source import Severity
 from schemas.rows.tables import TABLES, arrow_schema
 from schemas.rows.units import LARGEST_INT
@@ -95,7 +95,8 @@ def full_rows(document: Document, context_of: ContextOf) -> Rows:
     run_id = rows.run.run_id
     calls = (ToolCallRow(run_id=run_id, tool="Bash", calls=2, errors=1),)
     patch = (PatchFileRow(run_id=run_id, path="a/b.py", insertions=3, deletions=1),)
-    return rows._replace(run=rows.run.completed({"agent": Careless.agent}), tool_calls=calls, patch_files=patch)
+    text = (PatchRow(run_id=run_id, file_name="a.diff", bytes=3, is_cut=False, text="+1\n"),)
+    return rows._replace(run=rows.run.completed({"agent": Careless.agent}), tool_calls=calls, patch_files=patch, patches=text)
 
 
 def with_value(rows: Rows, wrong: Wrong) -> Rows:
@@ -153,7 +154,7 @@ def careless_log(path: Path, count: int, **good: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("table", ["runs", "model_usage", "tool_calls", "patch_files"])
+@pytest.mark.parametrize("table", ["runs", "model_usage", "tool_calls", "patch_files", "patches"])
 def test_a_wrong_value_costs_its_record_alone(table: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong value in each column in turn; of every kind, as they follow one another, in one of the columns of a type.
 
@@ -189,7 +190,9 @@ def test_every_wrong_value_is_found_wherever_it_is(table: str) -> None:
     assert read
     [good] = complete([read])
     full = full_rows(Document(0, "line 1", record_text(uuid="full", result=SUMMARY)), lambda *_: Context("s"))
-    full = good._replace(run=good.run.completed({"run_id": "full"}), tool_calls=full.tool_calls, patch_files=full.patch_files)
+    full = good._replace(
+        run=good.run.completed({"run_id": "full"}), tool_calls=full.tool_calls, patch_files=full.patch_files, patches=full.patches
+    )
     full = full._replace(claims=good.claims, file_changes=good.file_changes, statements=good.statements)
     full = full._replace(findings=(Finding("rule", Severity.INFO, "message"),))
     own = ("run_id", FACTS.get(table)) if table in FACTS else ()
@@ -279,7 +282,7 @@ LARGEST: dict[pa.DataType, Any] = {
 }
 
 
-@pytest.mark.parametrize("table", ["runs", "model_usage", "tool_calls", "patch_files"])
+@pytest.mark.parametrize("table", ["runs", "model_usage", "tool_calls", "patch_files", "patches"])
 def test_the_largest_value_that_a_column_takes_ends_no_ingest(
     table: str, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,7 +76,8 @@ class SpoolWriter:
         """Add the rows of one record."""
         rows = rows if self.keeps_text else without_text(rows)
         self._records.append(_Record(result, document.beginning(), rows))
-        self._characters += len(document.content) + sum(len(patch.text) for patch in rows.patches)
+        patches = (getattr(patch, "text", None) for patch in rows.patches)  # values are checked later
+        self._characters += len(document.content) + sum(len(text) for text in patches if isinstance(text, str))
         if len(self._records) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
             self.flush()
 
