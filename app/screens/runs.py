@@ -46,7 +46,8 @@ def show_list() -> None:
         is_compact = widgets.compact_toggle()
         shown = grid_columns.COMPACT_RUNS if is_compact else widgets.columns_picker(grid_columns.RUNS, grid_columns.MORE_RUNS)
         pages = min(cache.PAGES, -(-total // cache.PAGE))
-        number = st.pagination(pages, key="page", bind="query-params", max_visible_pages=None if pages <= 7 else 7) if pages > 1 else 1
+        wide = 110 + 44 * min(pages, 9)  # as wide as all of a few pages, which it would leave out otherwise
+        number = st.pagination(pages, key="page", bind="query-params", width=wide) if pages > 1 else 1
         widgets.download_runs(filters)
     runs = cache.ask(screen_queries.runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
     measured = cache.ask(measured_queries.classes_of, tuple(runs["run_id"].to_pylist()))
