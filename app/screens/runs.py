@@ -23,8 +23,8 @@ from schemas.catalogue import columns as catalogue
 from schemas.catalogue.failures import REASONS
 from schemas.text import plural
 
-BESIDE, TEXTS, OF_TEXT = 430, 50, 100
-"""Pixels of a run beside the list; error texts that are listed, and runs of one."""
+BESIDE, TEXTS, OF_TEXT, MOST_IN_FULL = 430, 50, 100, 7
+"""Pixels of a run beside the list; error texts that are listed, and runs of one; pages that are all named."""
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 agents = cache.ask(agent_queries.agents, filters, measure)
@@ -41,13 +41,16 @@ def show_list() -> None:
         widgets.heading(sentences.listed(agents, measure))
     with tools:
         order = widgets.pick(
-            "Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=250, is_labelled=False
+            "Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=250, label_visibility="collapsed"
         )
         is_compact = widgets.compact_toggle()
         shown = grid_columns.COMPACT_RUNS if is_compact else widgets.columns_picker(grid_columns.RUNS, grid_columns.MORE_RUNS)
         pages = min(cache.PAGES, -(-total // cache.PAGE))
-        wide = 110 + 44 * min(pages, 9)  # as wide as all of a few pages, which it would leave out otherwise
-        number = st.pagination(pages, key="page", bind="query-params", width=wide) if pages > 1 else 1
+        few = {str(page): str(page) for page in range(1, pages + 1)} if pages <= MOST_IN_FULL else {}
+        number = 1
+        if pages > 1:
+            paged = st.pagination(pages, key="page", bind="query-params") if not few else None
+            number = paged or int(widgets.choice("Page", few, "page", label_visibility="collapsed"))
         widgets.download_runs(filters)
     runs = cache.ask(screen_queries.runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
     measured = cache.ask(measured_queries.classes_of, tuple(runs["run_id"].to_pylist()))

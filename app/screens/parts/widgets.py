@@ -321,7 +321,15 @@ def _in_words(key: str, options: Mapping[str, str]) -> None:
         del st.query_params[key]
 
 
-def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, default: int = 0, is_labelled: bool = True) -> str:
+def pick(
+    label: str,
+    options: Mapping[str, str],
+    key: str,
+    *,
+    width: int = 200,
+    default: int = 0,
+    label_visibility: Literal["visible", "hidden", "collapsed"] = "visible",
+) -> str:
     """One of many, by default the one at `default`; kept in the address."""
     _in_words(key, options)
     place = min(default, len(options) - 1)
@@ -331,8 +339,8 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
         index=place,
         format_func=lambda option: visible(options[option]),
         key=key,
-        label_visibility="visible" if is_labelled else "collapsed",
         width=width,
+        label_visibility=label_visibility,
         bind="query-params",
     )
     return str(picked)
