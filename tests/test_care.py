@@ -104,7 +104,7 @@ def _figures(store: Store, filters: Filters) -> list[Any]:
         claim_queries.claims(store, filters)["run_id"].to_pylist(),
         claim_queries.count_claims(store, filters),
         claim_queries.findings(store, filters).num_rows,
-        quality_queries.known(store, filters).to_pylist(),
+        quality_queries.by_agent(store, filters)[0],
         check(store, filters, {key: value for key, value in limits.items() if value is not None}).runs,
         report(store, Request(filters)).section("totals").table["runs"].to_pylist(),
     ]

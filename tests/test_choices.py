@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from app.charts import distributions, findings
+from app.charts import distributions
 from app.queries import screens as screen_queries
 from app.queries.filters.chosen import Filters, choose
 from ingest.documents.contents import Source, read_paths
@@ -108,13 +108,6 @@ def test_a_finding_says_that_it_leaves_out_the_runs_without_a_group(extreme: int
     )
 
 
-def test_without_errors_the_warnings_are_counted() -> None:
-    rows = [{"rule": "x", "severity": "warning", "findings": 36}, {"rule": "y", "severity": "info", "findings": 3}]
-    assert findings.finding(pa.Table.from_pylist(rows), 30, 163) == "0 errors, 36 warnings in 30 runs (of 163 examined)"
-    assert findings.finding(pa.Table.from_pylist(rows[1:]), 0, 163) == "0 errors, 0 warnings in 0 runs (of 163 examined)"
-
-
-@pytest.mark.slow
 def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs.duckdb")
     long = "The quick brown fox jumps over the lazy dog near the river bank"

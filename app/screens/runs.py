@@ -23,8 +23,8 @@ from schemas.catalogue import columns as catalogue
 from schemas.catalogue.failures import REASONS
 from schemas.text import plural
 
-BESIDE, TEXTS, OF_TEXT = 430, 50, 100
-"""Pixels of a run beside the list; error texts that are listed, and runs of one."""
+BESIDE, TEXTS, OF_TEXT, MOST_IN_FULL = 430, 50, 100, 7
+"""Pixels of a run beside the list; error texts that are listed, and runs of one; pages that are all named."""
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 agents = cache.ask(agent_queries.agents, filters, measure)
@@ -46,7 +46,11 @@ def show_list() -> None:
         is_compact = widgets.compact_toggle()
         shown = grid_columns.COMPACT_RUNS if is_compact else widgets.columns_picker(grid_columns.RUNS, grid_columns.MORE_RUNS)
         pages = min(cache.PAGES, -(-total // cache.PAGE))
-        number = st.pagination(pages, key="page", bind="query-params", max_visible_pages=None if pages <= 7 else 7) if pages > 1 else 1
+        few = {str(page): str(page) for page in range(1, pages + 1)} if pages <= MOST_IN_FULL else {}
+        number = 1
+        if pages > 1:
+            paged = st.pagination(pages, key="page", bind="query-params") if not few else None
+            number = paged or int(widgets.choice("Page", few, "page", label_visibility="collapsed"))
         widgets.download_runs(filters)
     runs = cache.ask(screen_queries.runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
     measured = cache.ask(measured_queries.classes_of, tuple(runs["run_id"].to_pylist()))

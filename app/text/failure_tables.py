@@ -9,6 +9,7 @@ from app.queries.filters.chosen import Filters
 from app.text import brief, html_parts
 from app.text.formatting import UNKNOWN_NAME
 from app.text.html_parts import MEASURED, Segment, agent_link, agent_name, anchor, link, mark, muted
+from app.text.summary_html import summary_html
 from schemas.catalogue.failures import ACCOUNT, AGENT, PERSON, PROVIDER, REASONS, SET_UP, WHOSE
 from schemas.text import plural
 
@@ -132,7 +133,8 @@ def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) 
         error = f'<p class="t-bad t-pane-text"><b>{html_parts.text(label)}</b><br>{html_parts.text(message)}</p>'
     summary, told = run["result"] or "", ""
     if summary and not run["reason"]:
-        told = f'<p class="t-pane-text">{html_parts.text(summary[:SUMMARY])}{"…" if len(summary) > SUMMARY else ""}</p>'
+        cut = "…" if len(summary) > SUMMARY else ""
+        told = f'<div class="t-pane-text">{summary_html(summary[:SUMMARY] + cut)}</div>'
     open_ = anchor(link("run", filters, run=run["run_id"]), "Open the run: claims, patch, record", kind="t-link")
     named = f'<span class="t-agent">{mark(run["agent"])}{html_parts.text(agent_name(run["agent"]))}</span>'
     said = html_parts.text(" · ".join([*filter(None, about), str(run["outcome"] or "unknown").replace("_", " ")]))

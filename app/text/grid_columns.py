@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ class Grid:
 
 
 RUNS = Listing(
-    {**catalogue.RUNS, "task_key": catalogue.GROUPS["task"]},
+    {**catalogue.RUNS, "task_key": replace(catalogue.RUNS["task_key"], label=catalogue.RUNS["task"].label)},
     ("title", "agent", "model", "task_key", "outcome", "why", "cost_shown", "duration_ms", "claimed_speedup", "measured", "dated_at"),
 )
 COMPACT_RUNS = ("title", "cost_shown", "dated_at", "agent", "outcome", "duration_ms")

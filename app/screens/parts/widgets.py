@@ -332,9 +332,17 @@ def choice(
 
 
 def _in_words(key: str, options: Mapping[str, str]) -> None:
-    """A link that somebody wrote by hand may name a choice as the command line does: `group=day`."""
-    if key not in st.session_state and st.query_params.get(key) in options:
-        st.session_state[key] = st.query_params[key]
+    """A link that somebody wrote by hand may name a choice as the command line does: `group=day`. What is no choice here is dropped.
+
+    Screens share some keys (`view`): what was chosen on one may be none of another's.
+    """
+    asked = st.query_params.get(key)
+    if key not in st.session_state and asked in options:
+        st.session_state[key] = asked
+    if st.session_state.get(key) is not None and st.session_state[key] not in options:
+        del st.session_state[key]
+    if asked is not None and asked not in options and asked not in options.values():
+        del st.query_params[key]
 
 
 def pick(
