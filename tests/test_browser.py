@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, e
 
 from app.text.formatting import sortable_duration
 from ingest.documents.contents import Source
-from ingest.pipeline import ingest
+from ingest.pipeline import Options, ingest
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, TOTAL_COST, StoreOnce, record_text
 from tests.measured_runs import fill
@@ -284,20 +284,34 @@ def as_another(page: Page) -> Page:
     return page
 
 
-def test_a_point_of_claim_and_measurement_opens_its_run_and_a_title_with_an_address_is_no_link(
+def test_points_segments_and_cells_answer_clicks_and_a_title_with_an_address_is_no_link(
     shown: Path, store_once: StoreOnce, visit: Open
 ) -> None:
     text = "See loop@830cfb89.log, www.host.example and https://host.example/a"
     copied = Path(shutil.copy(store_once("measured-runs", fill).location, shown.with_suffix(".new")))
     ingest([Source("log", record_text(uuid="run", result=text).encode())], Store(copied))
+    ingest(
+        [Source("log", record_text(uuid="solved", session_id="s", result="Sorted.").encode())], Store(copied), Options((("task", "sort"),))
+    )
     copied.replace(shown)
-    page = visit("/verdicts", "dark")
-    expect(page.get_by_role("heading", name="6 runs with a claimed and a measured speedup")).to_be_visible()
-    expect(page.get_by_text("no claim").first).to_be_visible()
+    page = visit("/speedups", "dark")
+    expect(page.get_by_role("heading", name="1 of 6 checked claims held.")).to_be_visible()
+    wait_until_drawn(page)
+    page.locator(".js-plotly-plot").last.locator(".bars .point path").last.click(force=True)
+    expect(page.get_by_role("heading", name="Claude Code: other set-up or workload, 1 run")).to_be_visible()
+    expect(page.locator("s", has_text="1.11×")).to_be_visible()
     wait_until_drawn(page)
     page.locator(".js-plotly-plot").first.locator(".points path.point").first.click(force=True)
-    expect(page.get_by_role("heading", name="What was measured")).to_be_visible()
-    expect(page.locator(".t-run-bars").get_by_text("this run", exact=True)).to_be_visible()
+    page.wait_for_url(re.compile("/run[?]run="))
+    wait_until_drawn(page)
+
+    move(page, "tasks")
+    expect(page.get_by_role("heading", name="Claude Code's one task was completed")).to_be_visible()
+    grid = page.get_by_test_id("stDataFrame").locator(".dvn-scroller")
+    expect(grid).to_be_visible()
+    wait_until_drawn(page)
+    grid.click(position={"x": 500, "y": 3 * 35 + 17})  # below two rows of headings and that of the repository
+    page.wait_for_url(re.compile("/run[?]run=solved"))
     wait_until_drawn(page)
 
     move(page, "run?run=run")
@@ -367,8 +381,8 @@ def require_fits_a_phone(page: Page) -> None:
         "sessions",
         "cost",
         "duration",
-        "claims",
-        "verdicts",
+        "tasks",
+        "speedups",
         "compare",
         "quality",
         "reports",

@@ -24,7 +24,6 @@ from schemas.unit_names import Unit
 from tests.conftest import record_text
 from tests.test_dashboard import add
 
-OF_MODELS = {key: chart for key, chart in CHARTS.items() if not key.startswith(("claims-", "verdicts-"))}
 """Charts coloured by model; those of claims and verdicts have tests of their own."""
 
 SCHEMA = pa.schema(
@@ -73,7 +72,7 @@ TABLES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", TABLES)
-@pytest.mark.parametrize("key", OF_MODELS)
+@pytest.mark.parametrize("key", CHARTS)
 def test_a_chart_survives_what_a_store_may_hold(key: str, case: str) -> None:
     chart, rows = CHARTS[key], TABLES[case]
     figure = chart.draw(rows)
@@ -83,13 +82,13 @@ def test_a_chart_survives_what_a_store_may_hold(key: str, case: str) -> None:
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
 
 
-@pytest.mark.parametrize("key", OF_MODELS)
+@pytest.mark.parametrize("key", CHARTS)
 def test_there_is_no_legend_of_one(key: str) -> None:
     assert not CHARTS[key].draw(TABLES["one row"]).layout.showlegend
     assert CHARTS[key].draw(table(row(), row(2, "other"))).layout.showlegend
 
 
-@pytest.mark.parametrize("key", OF_MODELS)
+@pytest.mark.parametrize("key", CHARTS)
 def test_every_axis_says_what_it_shows(key: str) -> None:
     layout = CHARTS[key].draw(TABLES["one row"]).layout
     assert layout.xaxis.title.text
@@ -104,7 +103,7 @@ def test_thousands_of_points_are_left_to_the_graphics_card(key: str) -> None:
 
 def test_a_model_has_one_colour_in_every_chart() -> None:
     rows = table(row(1, "b"), row(2, "a"), row(3, "c"))
-    colours = [{trace.name: trace.marker.color for trace in CHARTS[key].draw(rows).data if trace.showlegend} for key in OF_MODELS]
+    colours = [{trace.name: trace.marker.color for trace in CHARTS[key].draw(rows).data if trace.showlegend} for key in CHARTS]
     assert all(found == {"b": PALETTE[0], "a": PALETTE[1], "c": PALETTE[2]} for found in colours)
 
 
@@ -230,7 +229,7 @@ def test_hover_gives_exact_values() -> None:
 def test_a_hostile_name_stays_text() -> None:
     name = '<a href="https://example.com">x</a>'
     rows = table(row(1, name, run_id=name, title=name), row(2))
-    for key, chart in OF_MODELS.items():
+    for key, chart in CHARTS.items():
         figure = chart.draw(rows).update_traces(customdata=None)  # which is never drawn
         assert "<a" not in figure.to_json().replace("\\u003c", "<"), key
 

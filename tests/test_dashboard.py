@@ -124,7 +124,9 @@ def test_a_file_that_is_no_store_is_told(screen: str, made_once: MadeOnce, open_
 @pytest.mark.parametrize("screen", SCREENS)
 def test_a_hostile_link_does_nothing_also_where_little_is_known_of_the_runs(screen: str, sparse: Store, open_screen: Open) -> None:
     keys = [
-        "claims-by",
+        "cells",
+        "tab",
+        "sort",
         "per",
         "time",
         "show",

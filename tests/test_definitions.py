@@ -9,17 +9,14 @@ import duckdb
 import pytest
 
 import tachograph
-from app.cli.commands.tasks import VALUES as COMMAND_VALUES
 from app.queries.comparisons import groups
 from app.queries.filters.chosen import Filters
-from app.queries.tasks import VALUES
-from app.reports.tasks import words
 from ingest.store import statements
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.figures import undated
-from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
+from tests.conftest import StoreOnce, ingest_paths, record, record_text
 from tests.test_iso_bench_items import JOURNAL, item
 
 BASE, OTHER = "aaaa1111" + "0" * 32, "dddd4444" + "0" * 32
@@ -177,45 +174,3 @@ def test_a_query_pays_for_no_figure_that_it_does_not_ask_for(tasks: Any) -> None
     assert "MARK" not in plan
     assert "regexp" not in plan
     assert "sources" not in plan
-
-
-def test_the_matrix_of_tasks_has_the_figures_of_the_groups(tasks: Any) -> None:
-    """Several runs of a cell are counted, a cell without runs is empty, and its task is that of `--by task`."""
-    rows = {row["task"]: row for row in tasks.tasks(value="cost")}
-    grouped = {row["task"]: row for row in tasks.report(by=("task", "agent"), metrics=("runs", "cost_best_median_usd"))}
-    assert {task: (row["claude-code_runs"], row["claude-code_value"]) for task, row in rows.items()} == {
-        task: (row["runs"], row["cost_best_median_usd"]) for task, row in grouped.items()
-    }
-    assert rows["vllm@aaaa1111"]["claude-code"] == "$0.2500 (3 of 3)"
-    assert rows["vllm@aaaa1111"]["names"] == "vllm_core-0001, vllm_core-0007"
-    shown = {value: {row["task"]: row["claude-code"] for row in tasks.tasks(value=value)} for value in VALUES}
-    assert shown["outcome"]["vllm@aaaa1111"] == "3 of 3 done"
-    assert shown["measured"] == dict.fromkeys(TASKS, "not measured") | {"vllm@aaaa1111": "1.25× (2 of 3)"}, "2.00× and 0.50×"
-    assert (shown["claimed"]["kernels/sort"], shown["claimed"]["vllm@dddd4444"]) == ("2.00×", "no claim")
-    assert shown["duration"]["sort"] == "1m 00s"
-    [sort] = tasks.tasks(by=("agent", "model"), task="kernels/sort")
-    assert sort["claude-code · claude-opus-4-6"] == "done"
-
-
-@pytest.mark.parametrize(
-    ("cell", "said"),
-    [
-        ({"never_started": 4}, "not started 4×"),
-        ({"unknown_ends": 2, "runs": 2}, "ended ? 2×"),
-        ({"limits": 3}, "limit 3 of 4"),
-        ({}, "failed 4×"),
-        ({"runs": 1}, "failed"),
-        ({"completed": 1, "limits": 3}, "1 of 4 done"),
-    ],
-)
-def test_a_cell_without_a_completed_run_says_what_became_of_most(cell: dict[str, int], said: str) -> None:
-    assert words(dict.fromkeys(("completed", "never_started", "limits", "unknown_ends"), 0) | {"runs": 4} | cell, "outcome") == said
-
-
-def test_the_command_writes_the_matrix_for_papers(tasks: Any, tachograph: Run) -> None:
-    assert COMMAND_VALUES == VALUES
-    said = tachograph("tasks", "--db", tasks.location, "--value", "measured", "--repo", "vllm", "--format", "latex").stdout
-    assert r"vllm@aaaa1111 & 1.25$\times$ (2 of 3) & 3 & vllm\_core-0001, vllm\_core-0007 \\" in said
-    assert (said.count(r"\toprule"), tasks.location in said) == (1, False)
-    listed = tachograph("tasks", "--db", tasks.location, "--format", "csv").stdout
-    assert len(listed.splitlines()) == 1 + len(TASKS)

@@ -9,9 +9,7 @@ from itertools import product
 import pytest
 
 from app.charts.base import INKS
-from app.charts.claims.stated import INK_ON_EVIDENCE
 from app.charts.palette import ON_COLOUR, ON_DEEP, PALETTE, SEVERITIES
-from app.text.words.claims import EVIDENCE
 from tests.conftest import ROOT
 from tests.test_charts import luminance
 
@@ -22,7 +20,7 @@ PAGES = ("light", "dark")
 CAPTION = 0.6
 """How opaque Streamlit writes captions; names of facts and legends have 0.75."""
 
-ON_PRIMARY, *_ = [dict(zip(PAGES, found, strict=True)) for found in re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", CSS)]
+ON_PRIMARY = dict(zip(PAGES, re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", CSS)[0], strict=True))
 
 
 def contrast(first: str, second: str) -> float:
@@ -49,7 +47,6 @@ def test_every_text_of_the_theme_can_be_read(page: str) -> None:
 @pytest.mark.parametrize(
     ("text", "colour"),
     [
-        *((INK_ON_EVIDENCE[key], EVIDENCE[key]) for key in EVIDENCE),
         *((ON_COLOUR, SEVERITIES[key]) for key in SEVERITIES),
         (ON_DEEP, PALETTE[0]),
     ],

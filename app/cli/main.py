@@ -148,9 +148,11 @@ cli.add_command(run)
         "report --since 2026-03 --until 2026-04 --owner Finance --max-total-usd 500 -o cost.html",
         "report --by repo --metrics cost_usd,turns --format csv",
         "report --by agent --cost list",
+        "report --by task,agent --pivot agent --metrics cost_best_usd --format csv",
     )
 )
 @by_option
+@click.option("--pivot", default="", metavar="DIMENSION", callback=utf8, help="One of --by whose values become columns.")
 @keys_option("--metrics", RUN_METRICS, "metric", (), "Metrics to show (replaces the defaults)")
 @zone_option("IANA time zone for days and times, also of --since and --until.")
 @click.option("--runs", "listed", type=Rows(min=0), metavar="N", help="Number of runs to list.  [default: 10; in xlsx 10,000]")
@@ -183,7 +185,7 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
     listed, brief = options["listed"], options["brief"]
     runs = output.runs if listed is None else listed
     first = FirstPage(options["title"], options["owner"], options["budgets"])
-    request = Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"], options["cost"], first)
+    request = Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"], options["cost"], first, options["pivot"])
     made = make_report(store, request)
     if made.header.undated and any(group.in_order for group in groups(by)):
         terminal.note(made.header.undated)

@@ -29,6 +29,7 @@ from app.reports import first_page as first_pages
 from app.reports import measured_results
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
+from app.reports.pivot import pivoted
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
 from app.text.columns import BOUNDS_COLUMNS, with_bounds
@@ -39,6 +40,7 @@ from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure, with_their_bounds
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
+from schemas.errors import UsageError
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -84,7 +86,7 @@ class Request:
     `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list;
     `reprice` a model at whose prices the
     same tokens are shown as well (`app.queries.comparisons.what_if`); `cost` the key of a measure of cost, empty for the usual one
-    (`app.queries.cost.usual_measure`); `first` is what the first page is asked for.
+    (`app.queries.cost.usual_measure`); `first` is what the first page is asked for; `pivot` one of `by` whose values become columns.
     """
 
     filters: Filters = NO_FILTERS
@@ -95,6 +97,7 @@ class Request:
     reprice: str = ""
     cost: str = ""
     first: first_pages.Request = field(default_factory=first_pages.Request)
+    pivot: str = ""
 
 
 @dataclass(frozen=True)
@@ -271,12 +274,26 @@ def _groups(store: Store, request: Request, measure: CostMeasure) -> Section:
             (*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *(() if measure is REPORTED else measure_words.bounded_by(measure)))
         )
     )
+    if request.pivot:
+        return _pivoted(store, request, measure)
     answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
     shown = (*request.by, *(dict.fromkeys(("runs", *request.metrics)) if request.metrics else _shown_of_groups(measure)))
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
     silent = untold_groups_note(answer.table, shown, GROUPS)
     note = " ".join(filter(None, (OF_MODELS if "model" in request.by else "", silent)))
     return Section("groups", f"By {names}", replace(answer, shown=shown, note=silent), note)
+
+
+def _pivoted(store: Store, request: Request, measure: CostMeasure) -> Section:
+    """The groups with one grouping across: by default how many runs there are and what they cost."""
+    if request.pivot not in request.by or len(request.by) < 2:
+        message = f"--pivot {request.pivot} needs --by with that and another grouping."
+        raise UsageError(message, "For example: --by task,agent --pivot agent.")
+    metrics = request.metrics or ("runs", measure.total)
+    answer = grouped(store, request.filters, request.by, with_their_bounds(metrics), request.zone, measure)
+    answer = pivoted(answer, request.by, request.pivot, metrics)
+    names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
+    return Section("groups", f"By {names}", answer)
 
 
 def _shown_of_groups(measure: CostMeasure) -> tuple[str, ...]:

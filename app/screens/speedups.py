@@ -86,17 +86,15 @@ def show_all() -> None:
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 
+def hidden() -> str:
+    """How many claims are hidden for their low confidence."""
+    return hidden_words(cache.ask(claim_queries.count_hidden, filters), f"{FILTERS[MIN_CONFIDENCE].name} 0 (under {filter_bar.MORE})")
+
+
 def sentences_of_claims() -> None:
     """Each claim with its sentence; a chosen one opens in its summary."""
     claims = cache.ask(claim_queries.claims, filters, QUANTIFIED, SENTENCES)
-    how = f"{FILTERS[MIN_CONFIDENCE].name} 0 (under {filter_bar.MORE})"
-    st.caption(
-        " ".join(
-            filter(
-                None, ("Click a row to read the claim in its summary.", hidden_words(cache.ask(claim_queries.count_hidden, filters), how))
-            )
-        )
-    )
+    st.caption(" ".join(filter(None, ("Click a row to read the claim in its summary.", hidden()))))
     alt = "Each claim with its ratio, sentence, evidence, caveat and confidence, and its run"
     widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt, "speedup")
 
@@ -145,6 +143,8 @@ def quadrants() -> None:
 
 
 if not total.claimed.known and not total.runs_measured and not quantified:
+    if words := hidden():
+        st.caption(words)
     how_to_measure()
     live.end_page()
 if total.checked:

@@ -56,7 +56,10 @@ def agent_name(key: str) -> str:
 _BOUNDED = ("output_tokens", "total_tokens", "cost_list_usd")
 """Figures that are lower bounds in a row of usage that counts LOWER_BOUNDS."""
 
-BOUNDS_COLUMNS = {column: f"{column}_bounds" for column in BOUNDS}
+BOUNDS_SUFFIX, OF_SUFFIX = "_bounds", "_of"
+"""Columns beside a figure: what bounds it, and of how many runs some are known, where those are not the row's."""
+
+BOUNDS_COLUMNS = {column: f"{column}{BOUNDS_SUFFIX}" for column in BOUNDS}
 """Column of a cost → what bounds it in the row: no column of its own, but a sign before the cost."""
 
 _BASES = (("runs",), ("responses", WHOLE_RUNS), ("calling_responses",))
@@ -130,11 +133,12 @@ class Column:
     def _bound(self, row: Mapping[str, Any]) -> str:
         """`≥ ` before a figure that is a lower bound, `≤ ` before an upper one."""
         is_least = self.name in _BOUNDED and row.get(LOWER_BOUNDS) and row[self.name] is not None
-        return "≥ " if is_least else bound_sign(row, self.name, row.get(BOUNDS_COLUMNS.get(self.name, "")))
+        return "≥ " if is_least else bound_sign(row, self.name, row.get(f"{self.name}{BOUNDS_SUFFIX}"))
 
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""
-        known, of = row.get(self.known or ""), next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
+        base = next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
+        known, of = row.get(self.known or ""), row.get(f"{self.name}{OF_SUFFIX}", base)
         least = of
         if of and self.name in GROUP_COSTS:
             of -= row.get("never_started_runs") or 0
@@ -183,7 +187,8 @@ def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
 def _notes(schema: pa.Schema) -> set[str]:
     """Counts and bounds beside a figure. A label's key may end like a count: its values are text."""
     names = {field.name for field in schema if field.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(field.type)}
-    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names} | {*BOUNDS_COLUMNS.values()}
+    beside = {f"{name}{suffix}" for name in schema.names for suffix in (BOUNDS_SUFFIX, OF_SUFFIX)}
+    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names} | beside
 
 
 def _column(field: pa.Field, of: Columns, notes: set[str]) -> Column:

@@ -99,7 +99,7 @@ def matrix(found: pa.Table, value: str, order: str = "best", *, by_repo: bool = 
     sizes: dict[str | None, int] = defaultdict(int)
     for task in made:
         sizes[task.repo] += 1
-    made.sort(key=lambda task: ((-sizes[task.repo], task.repo or "") if by_repo else (), rank(task), task.key))
+    made.sort(key=lambda task: ((task.repo is None, -sizes[task.repo], task.repo or "") if by_repo else (), rank(task), task.key))
     return Matrix(tuple(sorted(runs, key=place)), tuple(made), sum(row["runs"] for row in rows if row["task"] is None))
 
 

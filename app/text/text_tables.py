@@ -18,7 +18,7 @@ from rich.text import Text
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import Answer
-from app.text.columns import BOUNDS_COLUMNS, Column, columns, with_bounds, with_starts
+from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, Column, columns, with_bounds, with_starts
 from app.text.formatting import MINUS, UNKNOWN
 from schemas.text import one_line
 
@@ -98,7 +98,8 @@ def _chosen(table: pa.Table, shown: tuple[str, ...]) -> pa.Table:
     if not (shown and table.num_rows):
         return table.select(shown) if shown else table
     known = [name for name in shown[1:] if table[name].null_count < table.num_rows and _says_something(table[name])]
-    counts = [*(f"{name}{KNOWN_SUFFIX}" for name in known), *BOUNDS_COLUMNS.values()]
+    counts = [f"{name}{suffix}" for name in known for suffix in (KNOWN_SUFFIX, OF_SUFFIX)]
+    counts += [*BOUNDS_COLUMNS.values(), *(f"{name}{BOUNDS_SUFFIX}" for name in known if name not in BOUNDS_COLUMNS)]
     return table.select([shown[0], *known, *(name for name in counts if name in table.column_names)])
 
 

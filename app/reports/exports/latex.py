@@ -12,7 +12,7 @@ from schemas.text import one_line, visible
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "–": "--",
-    "−": "$-$", "·": r"$\cdot$", "<": r"\textless{}", ">": r"\textgreater{}",
+    "−": "$-$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "·": r"$\cdot$", "<": r"\textless{}", ">": r"\textgreater{}",
 }  # fmt: skip
 _MARKUP = re.compile("|".join(map(re.escape, _SPECIAL)))
 

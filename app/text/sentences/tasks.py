@@ -27,18 +27,20 @@ def no_tasks(found: TaskTotals) -> Said:
 
 def _completed(found: TaskTotals) -> str:
     """`176 of 179 tasks were completed at least once`; of a single agent, what it completed. An unknown end may be a completion."""
+    if found.tasks == 1:
+        whom = f"{agent_name(found.agents[0])}'s one task" if len(found.agents) == 1 else "The one task"
+        was = "was completed" if found.completed else "is not known to be completed" if found.unknown_ends else "was not completed"
+        return f"{whom} {was}"
     at_least = "at least " if found.unknown_ends else ""
-    number = f"{at_least}{found.completed:,} of {plural(found.tasks, 'task')}"
+    number = f"{at_least}{found.completed:,} of {found.tasks:,} tasks"
     if len(found.agents) == 1:
         whom = agent_name(found.agents[0])
-        if found.completed:
-            return f"{whom} completed {number}"
         none = "is not known to have completed any" if at_least else "completed none"
-        return f"{whom} {none} of {plural(found.tasks, 'task')}"
+        return f"{whom} completed {number}" if found.completed else f"{whom} {none} of {found.tasks:,} tasks"
     if not found.completed:
-        return f"None of {plural(found.tasks, 'task')} {'is known to be' if at_least else 'was'} completed"
+        return f"None of {found.tasks:,} tasks {'is known to be' if at_least else 'was'} completed"
     if found.completed == found.tasks:
-        return f"All {number.rpartition(' of ')[2]} were completed at least once"
+        return f"All {found.tasks:,} tasks were completed at least once"
     verb = "was" if found.completed == 1 else "were"
     return f"{number[0].upper()}{number[1:]} {verb} completed{'' if at_least else ' at least once'}"
 

@@ -1,0 +1,202 @@
+"""Screens and charts of claims: what agents say is shown as what they say, with its evidence, and where it stands in the summary."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from app.charts.palette import EVIDENCE_SIZES, SCOPES
+from app.queries import claims as claim_queries
+from app.queries import runs as run_queries
+from app.queries.filters.chosen import Filters
+from app.text import grid_columns
+from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
+from app.text.summary_html import summary_html
+from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
+from ingest.documents.contents import Source
+from ingest.pipeline import ingest
+from ingest.store.database import Store
+from schemas.catalogue.caveats import caveat_sql
+from schemas.rows.claim import ClaimRow, Evidence, Scope
+from schemas.rows.source import Severity
+from schemas.rows.statement import StatementKind
+from schemas.rows.tables import arrow_schema
+from tests.conftest import ROOT, StoreOnce, record_text
+from tests.labelled.texts import labelled_texts
+from tests.test_charts import luminance
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+RUN = "5e0c031e-eef9-49db-91be-235c0b535201"
+EVERYTHING = Filters()
+FIELDS = {field.name: field.type for field in arrow_schema(ClaimRow)}
+
+
+def claim(**changes: Any) -> dict[str, Any]:
+    known = {"kind": "quantified", "metric": "time", "direction": "better", "evidence": "stated", "scope": "micro", "origin": "own"}
+    usual = {
+        "run_id": "r",
+        "title": "Faster kernel",
+        "claim_no": 1,
+        "start": 0,
+        "end": 9,
+        "quote": "3x faster",
+        "ratio": 3.0,
+        "hedged": False,
+        "subject": None,
+    }
+    ends = {"ratio_low": None, "ratio_high": None, "caveat": None}
+    about = {"repo": None, "task": None, "model": "m", "cost_own_usd": Decimal("0.5"), "pick": "largest"}
+    return known | usual | ends | about | {"claims_found": 1, "runs_found": 1, "benchmarked_found": 0} | changes
+
+
+def claims(*rows: dict[str, Any]) -> pa.Table:
+    columns = {name: pa.array([row[name] for row in rows], FIELDS.get(name)) for name in claim()}
+    return pa.table(columns)
+
+
+def fill_many(store: Store) -> None:
+    """A store whose runs have the labelled texts as summaries: half of them claim something."""
+    records = [record_text(uuid=f"run-{number}", session_id=f"s-{number}", result=text) for number, text in enumerate(summaries())]
+    ingest([Source("log.jsonl", "\n".join(records).encode())], store)
+
+
+@pytest.fixture(scope="module")
+def many(store_once: StoreOnce) -> Store:
+    return store_once("many", fill_many)
+
+
+def summaries() -> list[str]:
+    return [labelled.text for labelled in labelled_texts()][::3]
+
+
+Open = Callable[..., "AppTest"]
+
+
+@pytest.fixture
+def open_screen(screens: Open) -> Open:
+    def open_(screen: str, store: Store, **query: str) -> AppTest:
+        return screens(store.location, f"screens/{screen}.py", **query)
+
+    return open_
+
+
+def headings(app: AppTest) -> list[str]:
+    return [heading.value for heading in app.header]
+
+
+def html_of(app: AppTest) -> str:
+    return "".join(element.proto.body for element in app.get("html"))
+
+
+def test_a_run_shows_its_claims_where_they_stand(read_samples: Store, open_screen: Open) -> None:
+    app = open_screen("run", read_samples, run=RUN)
+    html = html_of(app)
+    title = r"claimed 3\.17× \(time\) · method stated · micro-benchmark only"
+    assert re.search(rf'<strong><mark style="[^"]*" title="{title}[^"]*">3\.17x speedup</mark>', html)
+    assert ">method stated</mark> 2 · the summary says how the numbers were obtained" in html
+    assert "Claims: 3.17× faster (micro-benchmark only) · time · method stated" in [text.value.replace("\\", "") for text in app.markdown]
+    assert {"Claims", "Findings", "Other statements", "Files changed (per summary)"} <= set(headings(app))
+    findings = next(text.value for text in app.markdown if text.value.startswith("- "))
+    assert ":blue[:material/info:] **Info**" in findings
+    assert "Commit</dt>" in html
+    changes = app.dataframe[-1].value
+    assert (changes["insertions"].sum(), changes["deletions"].sum()) == (61, 29)
+
+
+THEME = tomllib.loads((ROOT / "app" / ".streamlit" / "config.toml").read_text())["theme"]
+INKS = [(page, THEME[page][key]) for page in ("light", "dark") for key in ("textColor", "linkColor", "codeTextColor")]
+
+
+@pytest.mark.parametrize("evidence", EVIDENCE)
+@pytest.mark.parametrize(("page", "ink"), INKS)
+def test_marked_text_can_be_read_by_day_and_by_night(page: str, ink: str, evidence: str) -> None:
+    tint = STRENGTHS[evidence][0] / 255
+    paper = blended(EVIDENCE[evidence], THEME[page]["backgroundColor"], tint)
+    lighter, darker = sorted((luminance(ink), luminance(paper)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
+def blended(colour: str, page: str, share: float) -> str:
+    pairs = [(int(colour[at : at + 2], 16), int(page[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(top * share + under * (1 - share)):02X}" for top, under in pairs)
+
+
+def test_stronger_evidence_stands_out_more() -> None:
+    tints = [tint for tint, _ in STRENGTHS.values()]
+    assert tints == sorted(tints, reverse=True)
+    assert list(STRENGTHS) == list(EVIDENCE) == list(EVIDENCE_SIZES) == list(EVIDENCE_MEANINGS) == [kind.value for kind in Evidence]
+    assert set(SCOPES) == {scope.value for scope in Scope}
+    assert "background:none" in mark_style(QUALITATIVE)
+
+
+def test_every_claim_of_a_summary_is_marked_and_in_the_legend(many: Store) -> None:
+    for number in (5, 20, 40):
+        facts = claim_queries.of_run(many, f"run-{number}")
+        rows = facts.claims.to_pylist()
+        shown = summary_html(summaries()[number], marks_of(rows))
+        assert all(claim_title(row).split(" · about")[0] in shown for row in rows)
+        assert legend_html(rows).count("<mark") == len({row["kind"] == QUALITATIVE or row["evidence"] for row in rows})
+
+
+def test_words_of_claims() -> None:
+    end_to_end = {"scope": "end_to_end", "hedged": True, "caveat": "approximate"}
+    ranged = claim(ratio_low=2.0, ratio_high=4.0, origin="cited", subject="the `parser`", **end_to_end)
+    assert (
+        claim_title(ranged) == "claimed 3.00× (2.00× to 4.00×) (time) · number only · approximate · quoted from others · about the parser"
+    )
+    assert claim_title(claim(ratio=None, kind="qualitative")) == "claimed better (time) · no number · micro"
+    known = {"claimed_speedup": 3.0, "claimed_metric": "time", "claimed_evidence": "stated", "claimed_caveat": None}
+    assert headline(known | {"claimed_low": 2.0, "claimed_high": 4.0}) == ("Claims: 3.00× faster (2.00× to 4.00×) · time · number only")
+    assert headline(known | {"claimed_low": None, "claimed_high": None}) == "Claims: 3.00× faster · time · number only"
+    assert headline({"claimed_speedup": None}) == ""
+    partial = {"runs": 9, "runs_with_claim": 3, "runs_benchmarked": 1, "runs_partial_claim": 2, "claimed_speedup_median": 2.0}
+    assert (
+        overview_line(partial)
+        == "3 of 9 runs claim a speedup: median 2.00× (2 of 3 micro-benchmark or component only), 1 with a stated benchmark"
+    )
+    assert overview_line({"runs_with_claim": 0}) == overview_line({"runs_with_claim": None}) == ""
+
+
+def test_findings_and_statements_of_strangers_stay_text() -> None:
+    evil = "<script>x</script>\n# h **b** :red[x]"
+    lines = finding_lines([{"severity": severity.value, "message": evil, "expected": evil, "actual": None} for severity in Severity])
+    assert len(lines.splitlines()) == 2 * len(Severity)
+    assert "<script" not in lines.replace("\\<", "")
+    assert "**b**" not in lines
+    assert "<script" not in statements_html([{"kind": "commit", "subject": evil, "count": None, "quote": evil}])
+    for kind in StatementKind:
+        assert statement({"kind": kind.value, "subject": None, "count": 1200, "quote": "q"})[1].startswith("1,200")
+
+
+TEXT = "## Results\n\nWe tried it. The parser is **3x faster** now (from 9 s to 3 s). All tests pass.\n- Impact: ~2x speedup for `pad`\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "caveat"),
+    [
+        ("'micro', 'benchmarked', false", "micro-benchmark only"),
+        ("'component', 'estimated', true", "one component only, projected, approximate"),
+        ("'unspecified', 'stated', false", "scope not stated"),
+        ("'end_to_end', 'benchmarked', false", None),
+        ("'end_to_end', 'figures', true", "approximate"),
+    ],
+)
+def test_a_claim_says_what_limits_it(changes: str, caveat: str | None, read_samples: Store) -> None:
+    sql = f"select {caveat_sql()} as caveat from (select unnest([struct_pack(scope := s, evidence := e, hedged := h)], recursive := true)"
+    found = run_queries.fetch(read_samples, f"{sql} from (values ({changes})) as row(s, e, h))", {})
+    assert found["caveat"].to_pylist() == [caveat]
+
+
+def test_a_speedup_is_listed_with_its_caveat_wherever_runs_are(read_samples: Store) -> None:
+    runs = run_queries.runs(read_samples, EVERYTHING)
+    chosen = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, ("run_id", "claimed_speedup", "outcome")))
+    assert chosen.rows.column_names == ["run_id", "claimed_speedup", "claimed_caveat", "outcome"]
+    assert set(chosen.rows["claimed_caveat"].to_pylist()) == {"micro-benchmark only", None}
