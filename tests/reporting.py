@@ -89,15 +89,16 @@ def from_parquet(body: bytes) -> Totals:
 
 
 def from_md(body: bytes) -> Totals:
+    """As people read them, so that only whole numbers are exact."""
     table = body.decode().split("\n### Totals\n\n")[1].split("\n\n")[0]
     rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
-    return _by_label([(row[0], row[1]) for row in rows])
+    return _by_label([(row[0], row[1]) for row in rows if re.fullmatch(r"[\d,]+", row[1])])
 
 
 def from_html(body: bytes) -> Totals:
-    """The exact figure stands beneath the one for people, where they differ."""
-    found = re.findall(r"<span>(.*?)</span><strong>(.*?)</strong>(?:<small>((?!based on ).*?)</small>)?", body.decode())
-    return _by_label([(html.unescape(label), html.unescape(exact or text)) for label, text, exact in found])
+    """The exact figure is the title of the one for people."""
+    found = re.findall(r'<span>(.*?)</span><strong title="(.*?)">', body.decode())
+    return _by_label([(html.unescape(label), html.unescape(exact)) for label, exact in found])
 
 
 def from_xlsx(body: bytes) -> Totals:

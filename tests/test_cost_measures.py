@@ -197,7 +197,8 @@ def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, sc
     assert not app.exception
     shown = "".join(element.proto.body for element in app.get("html"))
     assert f"<em>{brief.usd(facts(mixed)['cost_list_usd'], 'upper_bound')}</em>" in shown
-    assert app.query_params["cost"] in ("list", ["list"], ["List price"])
+    linked: AppTest = screens(mixed.location, "screens/cost.py", cost="list")
+    assert shown.partition("</h1>")[0] in "".join(element.proto.body for element in linked.get("html"))
 
 
 # what agents do not report

@@ -26,10 +26,12 @@ from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
 from app.reports.first_page import FirstPage, TopList
 from app.reports.period import Period, period_of
+from app.text import brief
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
+from schemas.catalogue.cost_measures import BEST
 from tests.conftest import StoreOnce, ingest_paths, record_text
 
 USAGE = {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4}
@@ -63,7 +65,7 @@ def months(store_once: StoreOnce) -> Iterator[Store]:
 
 def page(store: Store, since: str = "", until: str = "", budgets: Budgets = ()) -> FirstPage:
     given = {key: text for key, text in (("since", since), ("until", until)) if text}
-    return report(store, Request(choose(given), first=first_page.Request(budgets=budgets))).first
+    return report(store, Request(choose(given), cost="reported", first=first_page.Request(budgets=budgets))).first
 
 
 def march(store: Store, budgets: Budgets = ()) -> FirstPage:
@@ -78,16 +80,16 @@ def test_a_whole_month_is_compared_with_the_month_before(months: Store) -> None:
     found = march(months)
     assert dict(found.lines)["Period"] == "March 2026"
     assert figures(found)["Total reported cost"][0] == "$36.00"
-    assert figures(found)["Change vs. previous period"] == ("+$26.00 (+260.0%)", "February 2026: $10.00, 1 run")
+    assert figures(found)["Change vs. previous period"] == ("+$26.00", "February 2026: $10.00, 1 run")
     assert figures(found)["Failure rate"] == ("12.5%", "1 of 8 runs")
-    assert (found.change_usd, found.change_share) == (Decimal(26), Decimal("2.6"))
+    assert (found.change_usd, found.change_share) == (Decimal(26), None), "a share of one run says nothing"
 
 
 def test_any_other_period_is_compared_with_one_of_the_same_length(months: Store) -> None:
     """The 15th to the 18th against the 11th to the 14th: 5 + 6 + 7 + 8 against 1 + 2 + 3 + 4."""
     half = page(months, since="2026-03-15", until="2026-03-19")
     assert dict(half.lines)["Period"] == "2026-03-15 to 2026-03-18"
-    assert figures(half)["Change vs. previous period"] == ("+$16.00 (+160.0%)", "2026-03-11 to 2026-03-14: $10.00, 4 runs")
+    assert figures(half)["Change vs. previous period"] == ("+$16.00", "2026-03-11 to 2026-03-14: $10.00, 4 runs")
 
 
 def test_nothing_is_before_the_first_run(months: Store) -> None:
@@ -147,7 +149,7 @@ def test_the_first_and_the_last_day_of_the_calendar_are_periods_too(since: str, 
 def test_a_terminal_without_a_minus_sign_shows_a_hyphen(months: Store) -> None:
     """`?$7.00` could be any amount."""
     made = report(months, Request(choose({"since": "2026-03-01", "until": "2026-03-13"})))
-    assert b"-$7.00 (-70.0%)" in report_text(made, 80, "ascii")
+    assert b"-$7.00" in report_text(made, 80, "ascii")
 
 
 def test_a_period_that_ends_before_it_begins_is_compared_with_nothing() -> None:
@@ -196,15 +198,16 @@ def test_what_is_left_of_a_budget_is_said_with_pass_or_fail(months: Store) -> No
 
 def test_notes_say_what_the_costs_are_and_what_the_difference_is_to(sample_store: Store) -> None:
     notes = page(sample_store).notes
-    assert notes[0] == "Reported costs are the agents' own estimates, not invoices."
-    assert notes[1].startswith("List-price difference (list − reported): ")
-    assert notes[1].endswith(" vs. $2.83 reported, 3 runs.")
-    assert notes[-1].startswith("Date unknown: 3 runs ($2.83).")
+    assert notes[0].startswith("Date unknown: 3 runs ($2.83).")
+    assert notes[0].endswith("read them again with --trust-file-times.")
+    assert notes[1] == "Reported costs are the agents' own estimates, not invoices."
+    assert notes[2].startswith("List-price difference (list − reported): ")
+    assert notes[2].endswith(" vs. $2.83 reported, 3 runs.")
 
 
 def made(store: Store) -> Report:
     first = first_page.Request("Agents in March", "Finance <b>& Co</b>", BUDGETS)
-    return report(store, Request(choose(MARCH), ("repo",), first=first))
+    return report(store, Request(choose(MARCH), ("repo",), cost="reported", first=first))
 
 
 def text_of(book: bytes) -> str:
@@ -218,10 +221,27 @@ def test_every_format_begins_with_the_page(months: Store, name: str) -> None:
     body = report_text(whole, 100) if name == "table" else EXPORTS[name].write_report(whole)
     text = text_of(body) if name == "xlsx" else body.decode()
     text = text[max(text.find("<body>"), 0) :]
-    words = ["Agents in March", "Finance", *(["Budget left"] if name != "json" else []), "repo-8", "Reported costs are the agents"]
+    said = [] if name == "json" else ["Eight runs of Claude Code cost $36.00; 7 of 8 completed", "Claude Code"]
+    words = ["Agents in March", "Finance", *said, *(["Budget left"] if name != "json" else []), "repo-8", "Reported costs are the agents"]
     places = [text.index(word) for word in words]
     assert places == sorted(places)
     assert "<b>&" not in text if name == "html" else True
+
+
+def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
+    """Figures that no agent has are no column; a bound in the total is one in every top list, without shares."""
+    found = march(months)
+    [row] = found.agents
+    head, line = found.agent_table
+    assert line[0].startswith("Claude Code (model-")
+    assert dict(zip(head[1:], line[1:], strict=True)) == {
+        "Runs": "8", "Outcome": "7 of 8 completed", "Cost": brief.usd(row.cost_usd),
+        "Per run (median)": "$4.50", "Wall time (completed)": "1m 00s",
+    }  # fmt: skip
+    [sign] = {top.sign for top in found.tops}
+    assert sign == ""
+    bounded = first_page._bounded_top(found.tops[0], found.totals | {"cost_best_bounds": "upper_bound"}, BEST)
+    assert (bounded.sign, {one.share for one in bounded.shares}) == ("≤ ", {None})
 
 
 def test_json_has_the_page_as_numbers(months: Store) -> None:

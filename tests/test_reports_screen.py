@@ -72,7 +72,7 @@ def test_the_preview_has_the_totals_of_the_file(read_samples: Store, screen: Ope
     app = screen(read_samples)
     assert totals(app)["Best-known cost"] == usd(Decimal(TOTAL_COST))
     assert "Three runs of Claude Code cost $2.83" in said(app)
-    assert re.search("Preview.*Cost report.*Claude Code.*Totals.*By main model.*Models.*About this report", said(app), re.DOTALL)
+    assert re.search("Preview.*Cost report.*Claude Code.*Totals.*By model.*Models.*About this report", said(app), re.DOTALL)
     assert "Includes all 3 runs." in app.caption[0].value
     assert printed(app, read_samples) == "tachograph report --by model -o cost-report-by-model.html"
     assert app.get("download_button")

@@ -46,7 +46,9 @@ def show_cost() -> None:
     st.html(cost_tables.month_table(months, filters))
     if any(row.month is None for row in months):
         how = code_span(cache.command("ingest --trust-file-times PATH"))
-        st.caption(f"The logs of runs without a date tell none. Where the times of their files can be trusted: {how}")
+        st.caption(
+            f"The logs of runs without a date tell none. Where the times of their files can be trusted, undo their ingest, then: {how}"
+        )
     if rows[0].cost.known:
         strips.cost(rows, filters, measure, height=LARGE)
     if prices := cache.ask(queries.list_prices, filters):

@@ -27,8 +27,8 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
     """A row per reason: whose it is, runs by agent (or what `by` says), a bar of the runs, and what was lost; all of them last."""
     groups = [name for name, _ in total["columns"]]
     shown, rest = groups[:MOST_COLUMNS], groups[MOST_COLUMNS:]
-    head = [("", "Reason"), ("", "Whose"), *(("r w", _group(name, by)) for name in shown), *([("r w", "others")] if rest else [])]
-    head += [("", "Runs"), ("r", "Before it<br>began"), ("r", "Lost wall time<br>(median)"), ("r", "Cost")]
+    head = [("", "Reason"), ("w", "Whose"), *(("r w", _group(name, by)) for name in shown), *([("r w", "others")] if rest else [])]
+    head += [("", "Runs"), ("r", "Before it<br>began"), ("r w", "Lost wall time<br>(median)"), ("r", "Cost")]
     most, of = max(row["runs"] for row in reasons), f"of {facts['runs']:,}"
     made = []
     for row in (*reasons, total):
