@@ -170,7 +170,8 @@ def test_the_sentence_is_never_stronger_than_its_figures(
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     total = replace(
         rows[0], is_all=True, is_model=False, started=sum(row.started for row in rows),
-        bounds=", ".join(filter(None, (row.bounds for row in rows))), cost_usd=sum(costs) if costs else None, cost=replace(rows[0].cost, known=sum(row.cost.known for row in rows)),
+        bounds=", ".join(filter(None, (row.bounds for row in rows))), cost_usd=sum(costs, Decimal(0)) if costs else None,
+        cost=replace(rows[0].cost, known=sum(row.cost.known for row in rows)),
     )  # fmt: skip
     said = sentences.cost([total, *rows], BEST)
     assert (said.heading, said.second) == (heading, second)

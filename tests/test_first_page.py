@@ -240,7 +240,7 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
     }  # fmt: skip
     [sign] = {top.sign for top in found.tops}
     assert sign == ""
-    bounded = first_page._bounded_top(found.tops[0], found.totals | {"cost_best_bounds": "upper_bound"}, BEST)
+    bounded = first_page._bounded_top(found.tops[0], {**found.totals, "cost_best_bounds": "upper_bound"}, BEST)
     assert (bounded.sign, {one.share for one in bounded.shares}) == ("≤ ", {None})
 
 

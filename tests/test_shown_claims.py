@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from app.charts.palette import EVIDENCE_SIZES, SCOPES
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
 from app.text import grid_columns
 from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
 from app.text.summary_html import summary_html
-from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, headline, overview_line, statement
+from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, statement
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from schemas.catalogue.caveats import caveat_sql
-from schemas.rows.claim import ClaimRow, Evidence, Scope
+from schemas.rows.claim import ClaimRow, Evidence
 from schemas.rows.source import Severity
 from schemas.rows.statement import StatementKind
 from schemas.rows.tables import arrow_schema
@@ -132,8 +131,7 @@ def blended(colour: str, page: str, share: float) -> str:
 def test_stronger_evidence_stands_out_more() -> None:
     tints = [tint for tint, _ in STRENGTHS.values()]
     assert tints == sorted(tints, reverse=True)
-    assert list(STRENGTHS) == list(EVIDENCE) == list(EVIDENCE_SIZES) == list(EVIDENCE_MEANINGS) == [kind.value for kind in Evidence]
-    assert set(SCOPES) == {scope.value for scope in Scope}
+    assert list(STRENGTHS) == list(EVIDENCE) == list(EVIDENCE_MEANINGS) == [kind.value for kind in Evidence]
     assert "background:none" in mark_style(QUALITATIVE)
 
 
@@ -153,16 +151,6 @@ def test_words_of_claims() -> None:
         claim_title(ranged) == "claimed 3.00× (2.00× to 4.00×) (time) · number only · approximate · quoted from others · about the parser"
     )
     assert claim_title(claim(ratio=None, kind="qualitative")) == "claimed better (time) · no number · micro"
-    known = {"claimed_speedup": 3.0, "claimed_metric": "time", "claimed_evidence": "stated", "claimed_caveat": None}
-    assert headline(known | {"claimed_low": 2.0, "claimed_high": 4.0}) == ("Claims: 3.00× faster (2.00× to 4.00×) · time · number only")
-    assert headline(known | {"claimed_low": None, "claimed_high": None}) == "Claims: 3.00× faster · time · number only"
-    assert headline({"claimed_speedup": None}) == ""
-    partial = {"runs": 9, "runs_with_claim": 3, "runs_benchmarked": 1, "runs_partial_claim": 2, "claimed_speedup_median": 2.0}
-    assert (
-        overview_line(partial)
-        == "3 of 9 runs claim a speedup: median 2.00× (2 of 3 micro-benchmark or component only), 1 with a stated benchmark"
-    )
-    assert overview_line({"runs_with_claim": 0}) == overview_line({"runs_with_claim": None}) == ""
 
 
 def test_findings_and_statements_of_strangers_stay_text() -> None:

@@ -375,7 +375,8 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
     for one in runs:
         one["other"] = one["other"] and one["claimed"] is not None
         if one["measured"] is not None:
-            one["class"] = "faster" if one["measured"] > 1.05 else "slower" if one["measured"] < 1 / 1.05 else "same"
+            measured = float(one["measured"])
+            one["class"] = "faster" if measured > 1.05 else "slower" if measured < 1 / 1.05 else "same"
     return runs
 
 
@@ -412,7 +413,8 @@ def checks_of(runs: list[dict[str, Any]]) -> list[speedups.Checks]:
         pairs = [run for run in runs if run["claimed"] is not None and run["measured"] is not None and run["other"] is part]
         kinds = Counter(map(kind_of, pairs))
         factor = spread([run["claimed"] / run["measured"] for run in pairs])
-        found += [speedups.Checks(None, True, part, len(pairs), *(kinds[name] for name in ("held", "more", "less", "wrong")), factor)]
+        held, more, less, wrong = (kinds[name] for name in ("held", "more", "less", "wrong"))
+        found += [speedups.Checks(None, True, part, len(pairs), held, more, less, wrong, factor)]
     return [row for row in found if row.checked]
 
 
