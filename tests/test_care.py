@@ -99,7 +99,6 @@ def _figures(store: Store, filters: Filters) -> list[Any]:
         run_queries.summary(store, filters, (), ("runs", "cost_usd")).to_pylist(),
         run_queries.models(store, filters).to_pylist(),
         sorted(run_queries.runs(store, filters)["run_id"].to_pylist()),
-        run_queries.model_rows(store, filters, 10).num_rows,
         cost_queries.models(store, filters).to_pylist(),
         claim_queries.claims(store, filters)["run_id"].to_pylist(),
         claim_queries.count_claims(store, filters),

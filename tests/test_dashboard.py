@@ -15,7 +15,6 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from app.charts.runs import scatters
 from app.queries.filters.chosen import Filters
 from app.queries.filters.registry import FILTERS
 from app.queries.runs import summary
@@ -35,7 +34,6 @@ from app.text.presentation import (
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import REPORTED
 from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import FILE, ROOT, SAMPLES, MadeOnce, StoreOnce, ingest_paths, page_text, record_text
 
@@ -169,23 +167,6 @@ def test_hostile_filters_in_a_link_choose_no_run_and_do_nothing(screen: str, rea
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_run_id_is_no_run(value: str, read_samples: Store, open_screen: Open) -> None:
     assert open_screen("screens/run.py", read_samples.location, run=value).title[0].value == "Run not found"
-
-
-def test_the_overview_adds_up(sample_store: Store, open_screen: Open) -> None:
-    app = open_screen("screens/overview.py")
-    assert figures(app) == {
-        "Runs": "3",
-        "Reported cost": "$2.83",
-        "Total duration": "10m 09s",
-        "Turns": "110",
-        "Sessions": "3",
-        "Failure rate": "0.0%",
-        "API time / wall time": "1.23×",
-        "Cost per turn": "$0.0257",
-    }
-    assert {metric.label: metric.help for metric in app.metric}["Turns"] == RUN_METRICS["turns"].meaning
-    assert len(app.get("plotly_chart")) == 2 + len(scatters(REPORTED))
-    assert not [metric for metric in app.metric if metric.delta], "all figures are known for all runs"
 
 
 def test_a_run_that_another_process_reads_in_shows_on_the_next_look_and_what_is_known_of_some_runs_only_says_so(

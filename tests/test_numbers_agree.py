@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -16,13 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import simplejson
 
-from app.charts import looks
 from app.cli.doctor import examine
 from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
-from app.queries import screens as screen_queries
-from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters.chosen import Filters, choose
 from app.queries.usage.totals import Request as UsageRequest
 from app.queries.usage.totals import usage
@@ -43,7 +38,6 @@ from ingest.store.database import Store
 from ingest.store.doubts import note_doubts
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
-from schemas.catalogue.columns import MEASURES
 from schemas.unit_names import Unit
 from tachograph import open as open_store
 from tests import test_opencode as opencode
@@ -330,39 +324,10 @@ def test_the_difference_names_its_base(mixed: Store) -> None:
     assert shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2  # with how many runs it rests on between
 
 
-def test_a_model_has_its_colour_of_the_screens_in_a_report(tmp_path: Path, store: Store) -> None:
-    usage = record()["modelUsage"]["claude-opus-4-6"]
-    names = ("claude-haiku-4-5", "claude-opus-4-6", "claude-sonnet-4-5")
-    put(store, *(record_text(uuid=f"{name}-{n}", session_id=f"{name}-{n}", modelUsage={name: usage}) for name in names for n in range(2)))
-    made = report(store, Request(choose({"model": "claude-sonnet-4-5"})))
-    on_screen = looks(screen_queries.ranked_models(store))
-    page = EXPORTS["html"].write_report(made).decode()
-    [figure] = re.findall(r'id="chart-runs-figure">(.*?)</script>', page)
-    [bars] = json.loads(html.unescape(figure))["data"]
-    assert (bars["name"], bars["marker"]["color"]) == ("claude-sonnet-4-5", on_screen["claude-sonnet-4-5"].colour)
-    assert on_screen["claude-sonnet-4-5"] != looks(["claude-sonnet-4-5"])["claude-sonnet-4-5"]
-
-
-def test_a_report_tells_the_runs_of_its_table_from_those_of_its_chart(store: Store) -> None:
-    put(store, *(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(12)))
-    made = report(store, Request())
-    assert made.section("runs").note.startswith("Top 10 of 12 runs account for ")
-    assert "The chart shows all 12 runs." in EXPORTS["html"].write_report(made).decode()
-
-
 def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:
     [*_, rest] = [finding.found for finding in examine(mixed) if finding.subject == "cost"]
     assert rest == "$5.00 of 1 run has no model attribution"
     assert "$5.00 of 1 run has no model attribution." in report(mixed, Request()).section("models").note
-
-
-def test_a_run_that_never_started_is_in_no_distribution(mixed: Store) -> None:
-    measure = MEASURES["wall"]
-    [whole] = distribution_queries.quantiles(mixed, Filters(), measure).to_pylist()
-    assert (whole["runs"], whole["known"], whole["least"]) == (5, 4, 60_000)
-    on = distribution_queries.scale(mixed, Filters(), measure)
-    assert on is not None
-    assert sum(distribution_queries.bins(mixed, Filters(), measure, on)["runs"].to_pylist()) == 4
 
 
 # the cost of odd runs, everywhere
@@ -467,7 +432,6 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
             "models": made.section("models").table,
             "all models": run_queries.models(odd, everything, by=()),
             "models of the screen": cost_queries.models(odd, everything),
-            "chart of runs": run_queries.model_rows(odd, everything, 99),
             **{by: run_queries.summary(odd, everything, (by,), ("cost_usd",)) for by in ("model", "day", "repo", "outcome", "cause")},
         }.items()
     }

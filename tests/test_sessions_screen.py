@@ -15,8 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.charts import looks, periods
+from app.charts import periods
 from app.charts import session as session_charts
+from app.charts.palette import looks
 from app.charts.usage import bars
 from app.queries.filters.chosen import choose
 from app.queries.read_transaction import read_transaction

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from app.charts.base import INKS
-from app.charts.palette import ON_COLOUR, ON_DEEP, PALETTE, SEVERITIES
+from app.charts.palette import ON_DEEP, PALETTE
 from tests.conftest import ROOT
 from tests.test_charts import luminance
 
@@ -47,7 +47,6 @@ def test_every_text_of_the_theme_can_be_read(page: str) -> None:
 @pytest.mark.parametrize(
     ("text", "colour"),
     [
-        *((ON_COLOUR, SEVERITIES[key]) for key in SEVERITIES),
         (ON_DEEP, PALETTE[0]),
     ],
 )

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import plotly.graph_objects as go
-import pyarrow as pa
 
-from app.charts.palette import Looks, looks, name
-from app.text.formatting import exact, short_id
+from app.charts.palette import name
+from app.text.formatting import exact
 from schemas.catalogue.entry import Columns
-from schemas.text import one_line, plural
+from schemas.text import one_line
 from schemas.unit_names import Unit
 
 HEIGHT = 380
@@ -32,54 +30,6 @@ INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
 
 _HOVERED = {"light": {"bgcolor": "#FFFFFF", "font": {"color": "#0F1719"}}, "dark": {"bgcolor": "#1C2526", "font": {"color": "#F0F2F1"}}}
 """Colours of hover text, which else takes those of its mark: small and grey on many."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """The texts of a chart: `finding` is its title where it has data, `note` says which runs are left out."""
-
-    finding: str
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """One chart. `title` says what it shows; `shows` how, for those who cannot see it."""
-
-    key: str
-    title: str
-    shows: str
-    words: Callable[[pa.Table], Words]
-    draw_with: Callable[[pa.Table, Looks], go.Figure]
-
-    def draw(self, table: pa.Table, models: Looks | None = None, page: str | None = None) -> go.Figure:
-        """The figure. `models` are the looks of all the store's models, else of the table's; `page` is light, dark or not known."""
-        return inked(self.draw_with(table, looks(table["model"].to_pylist()) if models is None else models), page)
-
-    def heading(self, table: pa.Table, *, whole: bool = True) -> str:
-        """The finding, if the rows are all runs (`whole`); else the title, since a part has other figures than the cards beside it."""
-        return self.words(table).finding if whole else self.title
-
-    def alt(self, table: pa.Table, *, whole: bool = True) -> str:
-        """The chart in words."""
-        parts = (self.heading(table, whole=whole), self.shows, self.words(table).note)
-        return " ".join(f"{part.rstrip('.')}." for part in parts if part)
-
-
-CHARTS: dict[str, Chart] = {}
-"""Every chart by its key."""
-
-Draw = Callable[[pa.Table, Looks], go.Figure]
-
-
-def chart(key: str, title: str, shows: str, words: Callable[[pa.Table], Words]) -> Callable[[Draw], Draw]:
-    """Register a drawing function as a chart."""
-
-    def register(draw: Draw) -> Draw:
-        CHARTS[key] = Chart(key, title, shows, words, draw)
-        return draw
-
-    return register
 
 
 def figure(traces: list[Any], **layout: Any) -> go.Figure:
@@ -133,13 +83,6 @@ def tick_name(text: str | None) -> str:
     return f"{safe(whole[:end].rstrip())}<br>{safe(whole[end:])}"
 
 
-def level(*figures: go.Figure) -> None:
-    """Figures side by side get the height of the highest."""
-    height = max(one.layout.height for one in figures)
-    for one in figures:
-        one.update_layout(height=height)
-
-
 def nothing(why: str) -> go.Figure:
     """An empty figure with the reason as its text."""
     axis = {"visible": False}
@@ -157,18 +100,6 @@ def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
 
 
-def run_line(row: Mapping[str, Any]) -> str:
-    """The last line of a hover text: the title of the run and the beginning of its id."""
-    return f"Run: {one_line(row['title'])} ({one_line(short_id(row['run_id']))})"
-
-
 def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tuple[Any, Unit]]:
     """Figures of a row for `hover`: columns of the catalogue."""
     return {of[key].label: (row[key], of[key].unit) for key in keys}
-
-
-def left_out(unknown: int, zero: int, what: str) -> str:
-    """How many runs are not drawn and why, empty where all are: they have no `what`, or a logarithmic axis has no zero."""
-    said = [f"Not shown: {plural(unknown, 'run')} without {what}."] if unknown else []
-    said += [f"{zero:,} zero-value {'run is' if zero == 1 else 'runs are'} not shown on the log scale."] if zero else []
-    return " ".join(said)

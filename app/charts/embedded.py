@@ -9,9 +9,7 @@ import plotly.graph_objects as go
 import pyarrow as pa
 from plotly.offline import get_plotlyjs
 
-from app.charts.base import CHARTS, INKS
-from app.charts.models import PER_RUN
-from app.charts.palette import Looks
+from app.charts.base import INKS
 from app.charts.spending import bars_note, cost_bars
 from app.queries.grouping import group
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
@@ -35,18 +33,12 @@ def plotly_script() -> str:
     return str(get_plotlyjs())
 
 
-def report_charts(
-    groups: pa.Table, by: tuple[str, ...], models: pa.Table, model_rows: pa.Table, looks: Looks, runs: int, measure: CostMeasure = REPORTED
-) -> Mapping[str, Embedded]:
-    """The charts of a report by the key of their section; a chart of fewer than two bars says no more than its table.
-
-    `looks` are those of all the store's models, as on its screens; `runs` is how many runs the report covers.
-    """
+def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, measure: CostMeasure = REPORTED) -> Mapping[str, Embedded]:
+    """The charts of a report by the key of their section; a chart of fewer than two bars says no more than its table."""
     in_order = bool(by) and group(by[0]).in_order
     found = {
         "groups": _bars(groups, by, "per group", measure, in_order=in_order) if by else None,
         "models": _bars(_model_names(models), ("model",), "per model", measure),
-        "runs": _runs(model_rows, looks, runs, measure),
     }
     return {key: chart for key, chart in found.items() if chart}
 
@@ -62,15 +54,6 @@ def _model_names(table: pa.Table) -> pa.Table:
     """The table with models named with provider and region, where known: most models have no region."""
     named = [" · ".join(row[key] for key in MODEL_KEYS if row[key]) or None for row in table.select(MODEL_KEYS).to_pylist()]
     return table.set_column(0, "model", pa.array(named, pa.string()))
-
-
-def _runs(model_rows: pa.Table, looks: Looks, runs: int, measure: CostMeasure) -> Embedded | None:
-    drawn = len(set(model_rows["run_id"].to_pylist()))
-    if drawn < 2:
-        return None
-    chart = CHARTS[PER_RUN[measure.key]]
-    said = f"The chart shows the top {drawn} of {runs:,} runs." if drawn < runs else f"The chart shows all {drawn} runs."
-    return _embedded(chart.draw(model_rows, looks, "light"), chart.alt(model_rows), said)
 
 
 def _embedded(drawn: go.Figure, alt: str, note: str) -> Embedded:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from app.text.formatting import UNKNOWN_NAME
-from schemas.agents import AGENTS
 
 R = TypeVar("R")
 
@@ -45,14 +44,10 @@ TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "inpu
 SEVERITIES = {"error": "#D55E00", "warning": "#B07D00", "info": "#3A93C8"}
 """Severities of findings, the gravest first."""
 
-COHORTS = ("#0072B2", "#D55E00")
-"""The two sides of a comparison: blue and vermilion, which no colour blindness confuses."""
 
 PLAIN = "#0F8A84"
 """The colour of data without groups."""
 
-ON_COLOUR = "#0F1719"
-"""The colour of texts on these colours, in light and dark themes: white would not have enough contrast on most of them."""
 
 ON_DEEP = "#FFFFFF"
 """The colour of texts on the first colour of PALETTE, which is too deep for the other."""
@@ -93,23 +88,6 @@ def in_legend(groups: Mapping[str | None, Sequence[R]], models: Looks) -> list[t
         look = models.get(model, OTHER_LOOK)
         entries.setdefault(look, (OTHERS if look.is_other else name(model), []))[1].extend(rows)
     return [(label, look, rows) for look, (label, rows) in sorted(entries.items(), key=lambda entry: entry[0].place)]
-
-
-OUTCOME_LOOKS: Looks = {None: _NOBODY} | {
-    called: Look(colour, "circle", "") for outcome, colour in OUTCOMES.items() for called in (outcome, outcome.replace("_", " "))
-}
-"""A look for each outcome, by its stored name and by its words."""
-
-
-AGENT_LOOKS: Looks = {None: _NOBODY} | {
-    word: Look(agent.colour, agent.marker, "", place) for place, agent in enumerate(AGENTS.values()) for word in (agent.key, agent.label)
-}
-"""A look for each agent, by its key and by its label."""
-
-
-def group_looks(by: str, models: Looks) -> Looks | None:
-    """The looks of groups of models, outcomes or agents, which have colours of their own; None for all other groups."""
-    return {"model": models, "outcome": OUTCOME_LOOKS, "agent": AGENT_LOOKS}.get(by)
 
 
 def _look(place: int) -> Look:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
 
 from app.charts.axes import axis_layout, axis_of
-from app.charts.base import INKS, figure, figures_of, hover, safe
-from app.charts.palette import ON_DEEP, PALETTE, PLAIN, name
+from app.charts.base import figure, figures_of, hover, safe
+from app.charts.palette import ON_DEEP, PALETTE, name
 from app.charts.periods import filled, labels
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
@@ -43,20 +42,6 @@ def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False, m
     periods = filled([row[keys[0]] for row in drawn])
     ticks = [_name({keys[0]: period}, keys) for period in periods]
     return _upright(drawn, names, [periods.index(row[keys[0]]) for row in drawn], ticks, measure)
-
-
-def with_budget(drawn: go.Figure, allowed: Decimal | None, page: str | None) -> go.Figure:
-    """The figure of costs with a dashed line at the budget; as it is without one, or where nothing is drawn."""
-    if allowed is None or not drawn.data:
-        return drawn
-    ink = INKS.get(page or "", PLAIN)
-    drawn.add_hline(y=float(allowed), line={"dash": "dash", "width": 1.5, "color": ink})
-    name = {"text": f"Budget {human(allowed, Unit.USD)}", "showarrow": False, "font": {"color": ink, "size": 12}}
-    # the range of an axis minds data alone: an invisible point keeps the line in sight
-    x = next((trace.x[-1] for trace in drawn.data if trace.x is not None and len(trace.x)), None)
-    point = go.Scatter(x=[x], y=[float(allowed) * 1.06], mode="markers", marker={"opacity": 0}, hoverinfo="skip", showlegend=False)
-    drawn.add_trace(point)
-    return drawn.add_annotation(name | {"x": 0, "xref": "paper", "xanchor": "left", "y": float(allowed), "yanchor": "bottom"})
 
 
 def bars_note(table: pa.Table, *, in_order: bool = False, measure: CostMeasure = REPORTED) -> str:

@@ -107,42 +107,6 @@ def runs(store: Store, filters: Filters, limit: int | None = None, measure: Cost
     return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
 
 
-def model_rows(store: Store, filters: Filters, limit: int, measure: CostMeasure = REPORTED) -> pa.Table:
-    """Each model's share of the `limit` most expensive runs: one row per model of a run, most expensive run first.
-
-    What a run cost beyond its models is a row without a model, so that the rows add up to what the runs cost.
-    """
-    condition, cost = where(filters), measure.column
-    chosen = f"select place, run_id, {cost} from v_runs where {condition.sql} order by {cost} desc nulls last, run_id limit {int(limit)}"
-    return model_shares(store, chosen, condition.parameters, measure)
-
-
-def model_shares(store: Store, chosen: str, parameters: dict[str, Any], measure: CostMeasure = REPORTED) -> pa.Table:
-    """The same for the runs that the SQL `chosen` selects, with their `place`, `run_id` and the cost of the measure.
-
-    Where the cost of a run is unknown, so are the shares of its models: at list prices one model may have a price and another none.
-    """
-    cost = measure.column
-    sql = f"""
-        with chosen as materialized ({chosen}),
-        named as (select run_id, title from v_runs where place in (select place from chosen)),
-        usage as materialized (
-            select run_id, model, provider, region, {cost} from ({usage_by(measure)}) semi join chosen using (run_id)
-        ),
-        shares as (
-            select run_id, chosen.{cost} as run_usd, model, provider, region,
-                   case when chosen.{cost} is not null then usage.{cost} end as cost_usd
-            from chosen join usage using (run_id)
-            union all
-            select run_id, chosen.{cost}, null, null, null, chosen.{cost} - coalesce(of_models.usd, 0)
-            from chosen left join (select run_id, sum({cost}) as usd from usage group by run_id) as of_models using (run_id)
-            where of_models.usd is null or abs(chosen.{cost} - of_models.usd) > 0.000001
-        )
-        select run_id, title, model, provider, region, cost_usd from shares join named using (run_id)
-        order by run_usd desc nulls last, run_id, cost_usd desc nulls last, model"""
-    return fetch(store, sql, parameters)
-
-
 def usage_by(measure: CostMeasure) -> str:
     """SQL of the rows of models with a column of the measure: where its run reports a cost, the best-known one is that of the report."""
     if measure is not BEST:

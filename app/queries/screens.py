@@ -14,7 +14,6 @@ from app.queries.read_transaction import read_transaction
 from app.queries.runs import RUN_COLUMNS, at_places, cost_columns, fetch
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST
-from schemas.catalogue.entry import Figure
 from schemas.catalogue.figures import RUN_FIGURES
 
 MOST_OPTIONS = 300
@@ -22,23 +21,6 @@ MOST_OPTIONS = 300
 
 BEFORE, EXCERPT = 24, 160
 """Characters of a text before a match, and in all."""
-
-
-@dataclass(frozen=True)
-class Along:
-    """What runs follow one another by: `place` for a few of them, `moment` where they are many."""
-
-    label: str
-    place: str
-    moment: str
-
-
-AXES = {
-    "time": Along("Date", "dated_at", "dated_at"),
-    "received": Along("Ingestion order", "row_number() over (order by received_at, source_name, ordinal)", "received_at"),
-}
-"""Records carry no time of their own: where nothing around them does, the order in which they were read is all there is. The date of a
-file is no time: it may be that of a copy."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +96,6 @@ def ranked_models(store: Store) -> list[str]:
     return [str(model) for model in fetch(store, sql)["model"].to_pylist()]
 
 
-def values_of(store: Store, filters: Filters, key: str, limit: int) -> list[str]:
-    """What the filter `key` can be set to among the runs that the others leave, the most frequent first."""
-    return list(_counted(store, filters, key, limit))
-
-
 def _counted(store: Store, filters: Filters, key: str, limit: int) -> dict[str, int]:
     """The same with the number of runs."""
     condition = where(filters)
@@ -185,58 +162,3 @@ def _from_a_word(excerpt: str, *, is_start: bool) -> str:
     """Without the half word that it begins with, unless the text itself begins there."""
     half, blank, rest = excerpt.partition(" ")
     return excerpt.lstrip() if is_start else f"… {rest}" if blank and len(half) < BEFORE // 2 else f"…{excerpt}"
-
-
-def series(store: Store, filters: Filters, measure: Figure, axis: str) -> pa.Table:
-    """Every run that has the measure, along one of AXES: `run_id`, `title`, `model`, `outcome`, `x`, `value`, and `trend`.
-
-    `trend` is the running median of the tenth of the runs around it.
-    """
-    condition = where(filters)
-    reach = max(2, count(store, filters) // 20)
-    sql = f"""
-        with points as (
-            select run_id, title, model, outcome, {AXES[axis].place} as x, {measure.key}::double as value
-            from v_runs where {condition.sql} and {measure.key} is not null
-        )
-        select *, median(value) over (order by x, run_id rows between {reach} preceding and {reach} following) as trend
-        from points where x is not null order by x, run_id"""
-    return fetch(store, sql, condition.parameters)
-
-
-def bands(store: Store, filters: Filters, measure: Figure, axis: str, steps: int) -> pa.Table:
-    """The same where there are too many runs to draw, in `steps` even parts of the axis: `x`, `runs`, `low`, `middle`, `high`.
-
-    A tenth of a part's runs lies below `low`, a tenth above `high`.
-    """
-    condition = where(filters)
-    at = f"epoch({AXES[axis].moment})"
-    chosen = f"v_runs where {condition.sql} and {measure.key} is not null and {AXES[axis].moment} is not null"
-    [ends] = fetch(store, f"select min({at}) as first, max({at}) as last from {chosen}", condition.parameters).to_pylist()
-    if ends["first"] is None:
-        ends = {"first": 0.0, "last": 0.0}
-    sql = f"""
-        select to_timestamp($first + step * $width) as x, runs, found[1] as low, found[2] as middle, found[3] as high
-        from (
-            select least($steps - 1, floor(({at} - $first) / $width)) as step, count(*) as runs,
-                   quantile_cont({measure.key}::double, [0.1, 0.5, 0.9]) as found
-            from {chosen} group by step
-        ) order by x"""
-    width = max((ends["last"] - ends["first"]) / steps, 1.0)
-    return fetch(store, sql, condition.parameters | {"first": ends["first"], "width": width, "steps": steps})
-
-
-def density(store: Store, filters: Filters, x: str, y: str, cells: int) -> pa.Table:
-    """How many `runs` lie in each cell, `cells` to a power of ten either way: the cells' middle as logarithms `x` and `y` (base 10)."""
-    condition = where(filters)
-    sql = f"""
-        select (floor(log10({x}::double) * $cells) + 0.5) / $cells as x, (floor(log10({y}::double) * $cells) + 0.5) / $cells as y,
-               count(*) as runs
-        from v_runs where {condition.sql} and {x} > 0 and {y} > 0 group by all order by x, y"""
-    return fetch(store, sql, condition.parameters | {"cells": cells})
-
-
-def count(store: Store, filters: Filters) -> int:
-    """How many runs there are."""
-    condition = where(filters)
-    return int(fetch(store, f"select count(*) as runs from v_runs where {condition.sql}", condition.parameters)["runs"][0].as_py())

@@ -17,7 +17,6 @@ import pyarrow as pa
 from app.queries import claims as claim_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
-from app.queries import screens as screen_queries
 from app.queries.comparisons.what_if import what_if
 from app.queries.cost import usual_measure
 from app.queries.filters.chosen import NO_FILTERS, Filters
@@ -43,9 +42,6 @@ from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.errors import UsageError
 from schemas.text import plural
 from schemas.unit_names import Unit
-
-DRAWN_RUNS = 50
-"""Runs that its chart draws."""
 
 TOTALS = tuple(
     key
@@ -174,15 +170,12 @@ class Section:
 class Report:
     """A whole report. `first` is its first page; `main` is its section for formats that hold one table only.
 
-    `measure` is what its costs are. `model_rows` are what its chart of runs draws. `stored_models` are all models of the store: each has
-    the colour that it has on the screens.
+    `measure` is what its costs are.
     """
 
     header: Header
     first: FirstPage
     sections: tuple[Section, ...]
-    model_rows: pa.Table
-    stored_models: tuple[str, ...] = ()
     measure: CostMeasure = REPORTED
 
     def section(self, key: str) -> Section:
@@ -247,8 +240,7 @@ def report(store: Store, request: Request) -> Report:
                 "findings", "Findings", Answer(claim_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
             ),
         )
-        drawn = run_queries.model_rows(transaction, request.filters, DRAWN_RUNS, measure)
-        return Report(header, first, sections, drawn, tuple(screen_queries.ranked_models(transaction)), measure)
+        return Report(header, first, sections, measure)
 
 
 def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.charts import looks
+from app.charts.palette import looks
 from app.charts.periods import is_sparse
 from app.charts.usage import bars
 from app.queries import agents as agent_queries

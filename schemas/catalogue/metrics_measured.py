@@ -16,8 +16,6 @@ BAND = 0.05
 MIN_PAIRS = 5
 """Fewest pairs of claim and measurement that a calibration rests on."""
 
-CLAIM_VERDICTS = ("kept", "over_claimed", "under_claimed", "wrong_sign")
-"""What a claim turned out to be, where a ratio was measured."""
 
 MEASURED_CLASSES = {
     "faster": "faster",
@@ -129,8 +127,6 @@ VERDICT_METRICS = by_key(
 QUADRANTS = ("runs_q1", "runs_q2", "runs_q3", "runs_q4")
 """Runs by ISO-Bench's quadrants."""
 
-CALIBRATION = ("pairs", "claimed_over_measured", "wrong_sign_share", "kept_share")
-"""How far the claims of a group hold."""
 
 VERDICT_TEXTS = by_key(
     Entry(

@@ -17,7 +17,6 @@ import jinja2
 import pyarrow as pa
 
 from app.charts.embedded import Embedded, plotly_script, report_charts
-from app.charts.palette import looks
 from app.reports.exports.page_parts import Cell, Part, cell, first_page, part
 from app.text.columns import columns
 from app.text.text_tables import for_people
@@ -46,9 +45,7 @@ def write_report(report: Report) -> bytes:
 
 
 def _charts(report: Report) -> Mapping[str, Embedded]:
-    groups, models = report.section("groups").table, report.section("models").table
-    runs, colours = report.header.coverage["runs"], looks(report.stored_models)
-    return report_charts(groups, report.header.by, models, report.model_rows, colours, runs, report.measure)
+    return report_charts(report.section("groups").table, report.header.by, report.section("models").table, report.measure)
 
 
 def _section(section: Section, chart: Embedded | None) -> Part:

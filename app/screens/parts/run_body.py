@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from app.charts import looks
 from app.queries import claims as claim_queries
 from app.queries import measured as measured_queries
 from app.queries import run_page
@@ -122,7 +121,6 @@ def _details(run: Mapping[str, Any], facts: RunFacts, values: pa.Table | None, p
             st.caption(plain(cause))
 
     def tokens() -> None:
-        widgets.chart("run-tokens", usage, looks(cache.models()))
         widgets.table(grid_columns.grid(usage, grid_columns.USAGE), "Tokens and reported cost of each model of this run")
 
     def measured() -> None:

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import streamlit as st
 
-from app.charts import looks
 from app.charts import session as charts
+from app.charts.palette import looks
 from app.queries.usage import sessions as queries
 from app.screens import cache
 from app.screens.parts import widgets
@@ -33,11 +33,15 @@ def _drawn(run_id: str, lanes: pa.Table) -> None:
         axes = words.axes(points)
         axis = widgets.choice("Along", axes, "session-along") if len(axes) > 1 else next(iter(axes))
         caption, note = words.timeline_caption(points), words.timeline_note(points, axis)
-        widgets.drawing(words.timeline_finding(points), caption, charts.timeline(points, axis, page), "session-timeline", note)
+        widgets.titled(
+            words.timeline_finding(points), " ".join(filter(None, (caption, note))), charts.timeline(points, axis, page), "session-timeline"
+        )
     if lanes.num_rows > 1:
         with st.container(border=True):
             drawn = charts.lanes(points, axis, looks(cache.models()), page)
-            widgets.drawing(words.lanes_finding(lanes), words.LANES, drawn, "session-lanes", words.lanes_note(lanes))
+            widgets.titled(
+                words.lanes_finding(lanes), " ".join(filter(None, (words.LANES, words.lanes_note(lanes)))), drawn, "session-lanes"
+            )
             widgets.table(
                 usage_grids.lane_grid(lanes), "Responses, tokens, cost and tool calls of the main conversation and each sub-agent"
             )

@@ -12,9 +12,6 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.errors import FragmentHandledException
 
-from app.charts import CHARTS
-from app.charts.legend import without_legend
-from app.charts.palette import Looks
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
 from app.queries.filters import urls as filter_urls
@@ -38,7 +35,7 @@ from app.text.grid_columns import (
     money_decimals,
     row_height,
 )
-from app.text.presentation import Card, Shown, fact_words, plain
+from app.text.presentation import Shown, fact_words, plain
 from app.text.sentences import Said
 from ingest.system.defects import DEBUG, what_failed, written_down
 from schemas.catalogue.columns import RUNS
@@ -152,22 +149,6 @@ def _offer_logs() -> None:
             st.rerun()
 
 
-def card_grid(cards: Sequence[Card]) -> None:
-    """Figures side by side, as many as the page is wide."""
-    with st.grid(4, min_column_width=150):
-        for card in cards:
-            st.metric(
-                card.label,
-                card.value,
-                card.note or None,
-                help=card.help,
-                border=True,
-                height="stretch",
-                delta_color=card.colour,
-                delta_arrow="off",
-            )
-
-
 def cost_choice(forced: str = "") -> None:
     """The choice of the measure of cost, the same for all screens; kept in the address. `forced`: the one that a screen takes instead."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="cost-choice"):
@@ -238,24 +219,6 @@ def plotted(drawn: Any, key: str, alt: str) -> None:
             open_run(clicked_run(point))
     else:
         st.plotly_chart(drawn, key=f"chart-{key}", config=_CHART_OPTIONS, alt=visible(alt))
-
-
-def chart(key: str, table: pa.Table, looks: Looks, *, whole: bool = True, note: str = "", legend: bool = True) -> None:
-    """One chart under its finding, with what it leaves out below; a part of the rows allows no finding."""
-    shown = CHARTS[key]
-    drawn = shown.draw(table, looks, st.context.theme.type)
-    drawn = drawn if legend else without_legend(drawn)
-    drawing(shown.heading(table, whole=whole), shown.title if whole else shown.shows, drawn, key, note or shown.words(table).note)
-
-
-def drawing(finding: str, caption: str, drawn: Any, key: str, note: str = "") -> None:
-    """A figure under its finding, with how to read it, and what it leaves out below; a click on a run's mark opens the run."""
-    with st.container(gap=None):
-        st.header(plain(finding), anchor=False)
-        st.caption(plain(caption))
-    plotted(drawn, key, " ".join(f"{part.rstrip('.')}." for part in (finding, caption, note) if part))
-    if note:
-        st.caption(plain(note))
 
 
 def worded(groups: pa.Table, by: str) -> pa.Table:

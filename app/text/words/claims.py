@@ -71,11 +71,6 @@ def claim_title(row: Row) -> str:
     return " · ".join([*said, f"about {row['subject'].replace('`', '')}"] if row["subject"] else said)
 
 
-def with_caveat(figures: str, caveat: str | None) -> str:
-    """`3.17× (micro-benchmark only)`: a claim with what limits it."""
-    return f"{figures} ({caveat})" if caveat else figures
-
-
 def hidden_words(count: int, how: str = f"--{MIN_CONFIDENCE} 0") -> str:
     """`3 claims of low confidence are hidden; --min-confidence 0 lists them.`, where `how` lists them; empty where none is hidden."""
     verb, them = ("is", "it") if count == 1 else ("are", "them")
