@@ -124,7 +124,7 @@ def test_the_rarest_columns_are_one_with_all_their_runs(several: Store) -> None:
 def test_the_orders_of_tasks_and_their_repositories(several: Store) -> None:
     found = queries.cells(several, NO_FILTERS, ("agent",))
     orders = {order: [task.key for task in task_matrix.matrix(found, "result", order).tasks] for order in task_matrix.ORDERS}
-    assert orders["name"] == sorted(TASKS)
+    assert orders["alphabet"] == sorted(TASKS)
     assert orders["best"][0] == orders["apart"][0] == orders["cost"][0] == "vllm@aaaa1111"
     by_repo = task_matrix.matrix(found, "result", by_repo=True)
     assert [task.repo for task in by_repo.tasks] == ["vllm", "vllm", "engine", "kernels", None], "the largest first"
