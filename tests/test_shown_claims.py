@@ -1,4 +1,4 @@
-"""Screens and charts of claims: what agents say is shown as what they say, with its evidence, and where it stands in the summary."""
+"""Claims as screens show them: what agents say is shown as what they say, with its evidence, and where it stands in the summary."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
+from app.queries.sentences import sentence, sentence_span
 from app.text import grid_columns
 from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
 from app.text.summary_html import summary_html
@@ -173,6 +176,34 @@ def test_findings_and_statements_of_strangers_stay_text() -> None:
 
 
 TEXT = "## Results\n\nWe tried it. The parser is **3x faster** now (from 9 s to 3 s). All tests pass.\n- Impact: ~2x speedup for `pad`\n"
+
+
+@pytest.mark.parametrize(
+    ("quote", "said"),
+    [
+        ("3x faster", "The parser is 3x faster now (from 9 s to 3 s)."),
+        ("~2x speedup", "Impact: ~2x speedup for pad"),
+        ("Results", "Results"),
+    ],
+)
+def test_a_claim_is_listed_with_its_sentence(quote: str, said: str) -> None:
+    start = TEXT.index(quote)
+    assert sentence(TEXT, start, start + len(quote)) == said
+
+
+@given(st.text(max_size=200), st.integers(0, 200), st.integers(0, 200))
+def test_the_sentence_of_a_claim_holds_it(text: str, one: int, other: int) -> None:
+    start, end = sorted((min(one, len(text)), min(other, len(text))))
+    found = sentence_span(text, start, end)
+    assert 0 <= found.start <= start <= end <= found.end <= len(text)
+
+
+def test_a_sentence_without_an_end_is_cut_and_says_so(store: Store) -> None:
+    ingest([Source("a", record_text(result=f"{'lead ' * 90}the build is 3x faster {'and on ' * 90}").encode())], store)
+    [said] = claim_queries.claims(store, EVERYTHING)["sentence"].to_pylist()
+    assert said.startswith("… ")
+    assert said.endswith(" …")
+    assert "the build is 3x faster" in said
 
 
 @pytest.mark.parametrize(

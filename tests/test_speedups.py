@@ -433,8 +433,8 @@ def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]
             ends = [median(values)] if len(values) >= 5 else sorted({min(values), max(values)})
             assert text == "–".join(f"{value:.2f}×" for value in ends), "a median from five on, else the range"
         assert ("a median of" in heading) is (len(pairs) >= 5)
-        whose = {agent_name(run["agent"]) for run in pairs}
-        assert set(re.split(", | and ", re.search(r"\. (.*?) promised", heading)[1])) == whose  # type: ignore[index]
+        whose = {agent_name(run["agent"]).lower() for run in pairs}
+        assert set(re.split(", | and ", re.search(r"\. (.*?) promised", heading)[1].lower())) == whose  # type: ignore[index]
     elif claims and (found := re.search(r"(a median of )?([\d.]+×)(?:–([\d.]+×))?;", heading)):
         assert bool(found[1]) is (len(claims) >= 5)
         assert found[2] == f"{(median(claims) if len(claims) >= 5 else min(claims)):.2f}×"

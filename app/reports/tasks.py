@@ -23,18 +23,17 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
 from schemas.unit_names import Unit
 
-_UNITS = {
-    "result": Unit.RATIO, "outcome": Unit.SHARE, "measured": Unit.RATIO, "claimed": Unit.RATIO, "cost": Unit.USD,
-    "duration": Unit.MILLISECONDS,
-}  # fmt: skip
-_ABOUT = {
-    "result": "The median measured ratio against a comparable baseline; else whether the change breaks, else how many runs are done.",
-    "outcome": "done: completed; ended ?: the log does not say how.",
-    "measured": "Median of the measured speedups against a comparable baseline; in brackets how many of the runs have one.",
-    "claimed": "Median of the claimed speedups; in brackets how many of the runs have one.",
-    "cost": "Median cost of the runs that started; in brackets how many of the runs have one.",
-    "duration": "Median of the wall time of completed runs; in brackets how many of the runs have one.",
-}
+_UNITS = dict(zip(queries.VALUES, (Unit.RATIO, Unit.SHARE, Unit.RATIO, Unit.RATIO, Unit.USD, Unit.MILLISECONDS), strict=True))
+_IN_BRACKETS = "in brackets how many of the runs have one."
+_TEXTS = (
+    "The median measured ratio against a comparable baseline; else whether the change breaks, else how many runs are done.",
+    "done: completed; ended ?: the log does not say how.",
+    f"Median of the measured speedups against a comparable baseline; {_IN_BRACKETS}",
+    f"Median of the claimed speedups; {_IN_BRACKETS}",
+    f"Median cost of the runs that started; {_IN_BRACKETS}",
+    f"Median of the wall time of completed runs; {_IN_BRACKETS}",
+)
+_ABOUT = dict(zip(queries.VALUES, _TEXTS, strict=True))
 _SYMBOLS = "↑ measured faster, = same (±5%), ↓ slower."
 
 

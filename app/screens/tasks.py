@@ -20,8 +20,10 @@ from schemas.text import plural, visible
 MOST_COLUMNS = 8
 """Columns of the grid; the rarest of more are one."""
 
-CONTENTS = {"result": "Result", "measured": "Measured", "claimed": "Claimed", "cost": "Cost", "duration": "Wall time"}
-COLUMNS = {"model": "Agent, model", "agent": "Agent"}
+CONTENTS = dict(
+    zip(("result", "measured", "claimed", "cost", "duration"), ("Result", "Measured", "Claimed", "Cost", "Wall time"), strict=True)
+)
+COLUMNS = {"agent-model": "Agent, model", "agent-alone": "Agent"}
 
 NOTHING = "\u200b"
 SHADE, INK = ("#F1EFE8", "#1A2226"), ("#000000", "#FFFFFF")
@@ -89,7 +91,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     is_by_agent = False
     if len(totals.agents) > 1:  # of a single agent, the columns are its models
         st.html('<span class="t-n t-spare">Columns</span>', width="content")
-        is_by_agent = widgets.choice("Columns", COLUMNS, "columns", label_visibility="collapsed") == "agent"
+        is_by_agent = widgets.choice("Columns", COLUMNS, "columns", label_visibility="collapsed") == "agent-alone"
     st.html('<span class="t-n t-spare">Order</span>', width="content")
     order = widgets.pick("Order", task_matrix.ORDERS, "sort", width=210, label_visibility="collapsed")
     by_repo = st.checkbox("By repository", True, key="by-repo", bind="query-params")

@@ -17,7 +17,7 @@ from schemas.agents import AGENTS
 
 Column = tuple[str | None, ...]
 
-ORDERS = {"best": "Measured, best first", "apart": "Agents disagree most", "cost": "Cost, high to low", "name": "Name"}
+ORDERS = {"best": "Measured, best first", "apart": "Agents disagree most", "cost": "Cost, high to low", "alphabet": "Name"}
 """The orders of tasks."""
 
 
@@ -88,7 +88,7 @@ def matrix(found: pa.Table, value: str, order: str = "best", *, by_repo: bool = 
 
     def rank(task: Task) -> Any:
         cells = list(task.cells.values())
-        if order == "name":
+        if order == "alphabet":
             return 0
         if order == "cost":
             return -float(sum(cell["cost_sum"] or 0 for cell in cells))

@@ -40,7 +40,7 @@ def _held(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
         held = f"{f'{total.held:,}' if total.held else 'None'} of {total.checked:,} checked claims held."
     benchmarks = "the benchmark" if total.checked == 1 else "the benchmarks"
     found, _ = brief.median(total.checked_measured, brief.ratio)  # a median as the promise before it
-    return f"**{held}** {who} promised {_of(total.checked_claim)}; {benchmarks} found {found}."
+    return f"**{held}** {who[0].upper()}{who[1:]} promised {_of(total.checked_claim)}; {benchmarks} found {found}."
 
 
 def _of(values: Spread) -> str:

@@ -27,14 +27,15 @@ def no_tasks(found: TaskTotals) -> Said:
 
 def _completed(found: TaskTotals) -> str:
     """`176 of 179 tasks were completed at least once`; of a single agent, what it completed. An unknown end may be a completion."""
+    only = found.agents[0] if len(found.agents) == 1 else None
     if found.tasks == 1:
-        whom = f"{agent_name(found.agents[0])}'s one task" if len(found.agents) == 1 else "The one task"
+        whom = f"{agent_name(only)}'s one task" if only else "The one task"
         was = "was completed" if found.completed else "is not known to be completed" if found.unknown_ends else "was not completed"
         return f"{whom} {was}"
     at_least = "at least " if found.unknown_ends else ""
     number = f"{at_least}{found.completed:,} of {found.tasks:,} tasks"
-    if len(found.agents) == 1:
-        whom = agent_name(found.agents[0])
+    if only:
+        whom = agent_name(only)
         none = "is not known to have completed any" if at_least else "completed none"
         return f"{whom} completed {number}" if found.completed else f"{whom} {none} of {found.tasks:,} tasks"
     if not found.completed:
