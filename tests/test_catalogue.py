@@ -158,6 +158,7 @@ def opened(screen, **query):
     return app
 
 runs, overview = opened("runs", order="turn-output"), opened("overview", show="turn-output", along="received")
+runs.multiselect(key="columns").set_value(["title", "output_per_turn", "run_id"]).run()
 run_id = runs.dataframe[0].value["run_id"].iloc[0]
 card = {one.label: [one.value, one.help] for one in opened("run", run=run_id).metric}
 print(json.dumps({
