@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from app.queries.filters import urls as filter_urls
 from app.queries.filters.chosen import Filters, choose, parse
 from app.queries.filters.registry import FILTERS, Kind
-from app.screens.parts.filter_bar import SCREEN_PREFIXES, SCREEN_WORDS
+from app.screens.parts.filter_bar import SCREEN_WORDS
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.text import one_line
@@ -202,5 +202,5 @@ def test_no_word_of_a_screen_is_taken_for_a_mistyped_filter() -> None:
         named += [options["key"]] if "bind" in options else []
     parts = [key.values[0] if isinstance(key, ast.JoinedStr) else key for key in named]
     keys = {key.value for key in parts if isinstance(key, ast.Constant)}
-    assert {"compact", "columns", "tz", "show", "first-"} <= keys
-    assert not [key for key in keys if key not in SCREEN_WORDS and not str(key).startswith(SCREEN_PREFIXES)]
+    assert {"compact", "columns", "tz", "pair"} <= keys
+    assert not [key for key in keys if key not in SCREEN_WORDS]

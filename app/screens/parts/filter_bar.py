@@ -59,8 +59,6 @@ SCREEN_WORDS = frozenset(
 )  # fmt: skip
 """Words in addresses that screens keep their widgets in. Any other word that is no filter is one that somebody mistyped."""
 
-SCREEN_PREFIXES = ("first-", "second-")
-
 
 def follow_address() -> None:
     """Take the filters of a link that was opened; keep ours where the menu was used, which leads to an address without any.
@@ -120,7 +118,7 @@ def _count(*, by_responses: bool) -> int:
 
 
 def _is_of_screen(word: str) -> bool:
-    return word in SCREEN_WORDS or word.startswith(SCREEN_PREFIXES)
+    return word in SCREEN_WORDS
 
 
 def _others() -> tuple[str, ...]:

@@ -281,17 +281,18 @@ def choice(
 ) -> str:
     """One of a few, by default the first; kept in the address."""
     _in_words(key, options)
+    first = next(iter(options))
     picked = st.segmented_control(
         label,
         list(options),
         format_func=lambda option: visible(options[option]),
         key=key,
-        default=None if key in st.session_state else next(iter(options)),
+        default=first if st.session_state.get(key, first) == first else None,  # also where a run is cut short before it is drawn
         required=True,
         label_visibility=label_visibility,
         bind="query-params",
     )
-    return str(picked) if picked in options else next(iter(options))
+    return str(picked) if picked in options else first
 
 
 def _in_words(key: str, options: Mapping[str, str]) -> None:
