@@ -5,7 +5,8 @@ The written files are what the store runs and what a reader opens; a test compar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pyarrow as pa
 from ingest.store.history.annotations import LABEL_COLUMNS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry, Figure
+from schemas.catalogue.failures import TOLD
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
 from schemas.rows.row import Row
 from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
@@ -28,8 +30,8 @@ _RUNS = """\
 -- One row per run: the record's figures and those that follow from them, and what people say of it. Never aggregates over runs.
 {written}
 {begun}
-select
-    runs.* exclude (raw, result, text_no, title, labels, {named}),
+{outer}select
+    runs.* exclude (raw, result, text_no, title, labels, place, {named}),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -45,12 +47,16 @@ select
     coalesce(annotations.excluded, false) as excluded,
     annotations.excluded_reason,
     -- the row number of the run: a short id, valid within one read transaction
-    runs.rowid as place,
+    runs.place,
 {figures},
     sources.name as source_name,
     sources.received_at,
     sources.ingested_by
-from runs
+from (
+    -- what many figures read of one text, worked out once
+    select *, runs.rowid as place, {error_told} as error_told
+    from runs
+) as runs
 left join (
     -- one row per source as it is: grouped, so that DuckDB knows, and leaves the join out of queries that need nothing of it
     select
@@ -59,7 +65,7 @@ left join (
     from sources
     group by source_id
 ) as sources using (source_id)
-{annotations};
+{annotations}{ended};
 {comments}"""
 
 _SHARED = """\
@@ -80,7 +86,7 @@ select runs.rowid as place, annotations.* from annotations join runs using (run_
 create temp table shared as
 {_SHARED};
 create temp view v_runs as""",
-    "annotations": "left join annotated as annotations on annotations.place = runs.rowid",
+    "annotations": "left join annotated as annotations on annotations.place = runs.place",
 }
 """What differs between the view of the store and that of a read transaction."""
 
@@ -126,10 +132,27 @@ def files() -> Mapping[str, str]:
 
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry], **parts: str) -> str:
     """SQL of a view with the comments on its columns; without them where it has no name to stay."""
-    parts |= {"written": _WRITTEN, "figures": ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())}
+    first, *others = _steps(figures)
+    outer = [f"select *{' exclude (error_told)' if step is others[-1] else ''},\n{_listed(step)}\nfrom (" for step in reversed(others)]
+    parts |= {"written": _WRITTEN, "figures": _listed(first), "outer": "\n".join([*outer, ""]), "ended": "\n)" * len(outer)}
+    parts["error_told"] = TOLD
     parts |= {"named": ", ".join(LABEL_COLUMNS), "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)}
     commented = {**figures, **joined} if name else {}
     return sql.format(comments="".join(_comment(name, key, entry.meaning) for key, entry in commented.items()), **parts)
+
+
+def _steps(figures: Mapping[str, Figure]) -> list[list[Figure]]:
+    """The figures, each in a step behind those it names: DuckDB plans the SQL of a figure again for each figure beside it that names it."""
+    steps, left = [], dict(figures)
+    while left:
+        steps.append([one for one in left.values() if not any(re.search(rf"\b{key}\b", one.sql) for key in left.keys() - {one.key})])
+        assert steps[-1], f"figures that name each other: {', '.join(left)}"
+        left = {key: one for key, one in left.items() if one not in steps[-1]}
+    return steps
+
+
+def _listed(figures: Iterable[Figure]) -> str:
+    return ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures)
 
 
 def schema_sql() -> str:

@@ -79,7 +79,7 @@ _LINES = f"list_filter(string_split({_TEXT}, chr(10)), lambda line: regexp_match
 _RAISED = f"list_filter({_LINES}, lambda line: regexp_matches(line, '^[A-Za-z_][A-Za-z0-9_.]*(Error|Exception|Exit)\\b'))[-1]"
 _IS_TRACEBACK = f"contains({_TEXT}, 'File \"')"
 TOLD = f"lower(coalesce(case when {_IS_TRACEBACK} then coalesce({_RAISED}, '') else {_TEXT} end, ''))"
-"""What of the text tells the cause: of a traceback the exception, and not the code around it."""
+"""`error_told`, what of the text tells the cause: of a traceback the exception, and not the code around it."""
 
 MESSAGE_SQL = (
     "case when failure_cause is not null then"
@@ -91,7 +91,7 @@ _MACHINE = r"enospc|no space left|disk (is )?full|out of memory|cannot allocate 
 
 
 def _when(keys: tuple[str, ...]) -> str:
-    return " ".join(f"when regexp_matches({TOLD}, '{CAUSES[key].words}') then '{key}'" for key in keys)
+    return " ".join(f"when regexp_matches(error_told, '{CAUSES[key].words}') then '{key}'" for key in keys)
 
 
 CAUSE_SQL = (
@@ -102,7 +102,7 @@ CAUSE_SQL = (
     f" when outcome = 'limit_reached' then case {_when(('limit', 'quota'))} else 'limit' end"
     f" when outcome = 'api_error' then case {_when(('quota', 'credentials', 'model', 'limit', 'request', 'network'))} else 'api' end"
     " when outcome = 'interrupted' then 'interrupted'"
-    f" when regexp_matches({TOLD}, '{_MACHINE}') then 'machine' else 'error' end"
+    f" when regexp_matches(error_told, '{_MACHINE}') then 'machine' else 'error' end"
 )
 """The cause of a run that did not complete. What an error text says of a machine is the agent's own work, once the run has started."""
 
@@ -112,9 +112,11 @@ STAND_INS = {
     CAUSES["machine"].words: "command not found", _MACHINE: "no space left",
 }  # fmt: skip
 STAND_IN_SQL = (
-    "nullif(concat_ws(', ', "
-    + ", ".join(f"case when regexp_matches({TOLD}, '{words}') then '{word}' end" for words, word in STAND_INS.items())
-    + "), '')"
+    "list_transform(["
+    + TOLD
+    + "], lambda told: nullif(concat_ws(', ', "
+    + ", ".join(f"case when regexp_matches(told, '{words}') then '{word}' end" for words, word in STAND_INS.items())
+    + "), ''))[1]"
 )
 """What stands for the text of an error that was said in a session, where such texts are left out: it tells the same cause."""
 
