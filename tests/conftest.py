@@ -144,6 +144,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
     for item in items:
         if _is_slow(item):
             item.add_marker(pytest.mark.slow)
+        if _fills_its_module(item) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
     thorough = [item for item in items if not is_thorough() and item.get_closest_marker("thorough")]
     config.hook.pytest_deselected(items=thorough)
     items[:] = [item for item in items if item not in thorough]
@@ -154,6 +156,12 @@ def _is_slow(item: pytest.Item) -> bool:
     fills = "store" in asked and "sample_store" not in asked  # a new store: an ingest; that of the samples is a copy
     fills |= "store_once" in asked and "samples_read" not in asked  # one for its module, which is filled for the first test
     return fills or bool(asked & SLOW) or ATTACKS in item.path.parents
+
+
+def _fills_its_module(item: pytest.Item) -> bool:
+    """Whether it uses what is made once for its module: one process runs all such tests of the module, else each would make it."""
+    made = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
+    return any(fixture.scope == "module" for fixtures in made for fixture in fixtures)
 
 
 gc.disable()  # until all is imported and collected

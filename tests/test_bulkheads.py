@@ -30,6 +30,7 @@ from ingest.store.database import Store
 from ingest.system import bounds
 from schemas.file_kinds import FileKind
 from tests.conftest import SAMPLES, ingest_paths, record_text
+from tests.examples import size
 
 pytestmark = pytest.mark.slow
 
@@ -126,6 +127,10 @@ def test_a_reader_that_fails_at_the_end_costs_its_file_alone(store: Store, tmp_p
     assert "KeyError" in reject["detail"]
 
 
+FILES = 12
+"""Enough for four rounds of halving."""
+
+
 def test_bounds_leave_out_what_is_done_for_other_files() -> None:
     """Rows of many files are written while one of them is read: that time is not this file's, and is never cut short."""
     with bounds.bounded(lambda: 0):
@@ -138,12 +143,12 @@ def test_bounds_leave_out_what_is_done_for_other_files() -> None:
     assert not bounds._bounds
 
 
-@pytest.mark.parametrize("guilty", [{3}, {0, 17, 39}, set(range(40))])
+@pytest.mark.parametrize("guilty", [{3}, {0, 5, 11}, set(range(FILES))])
 def test_a_source_that_the_store_does_not_take_is_rejected(
     guilty: set[int], store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A statement that fails because of some runs is found by halving; the others are one ingest, which can be undone."""
-    sessions = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
+    sessions = [f"{number:08}-0000-4000-8000-000000000000" for number in range(FILES)]
     for number, session in enumerate(sessions):
         (tmp_path / f"{number:02}.json").write_text(record_text(uuid=f"u-{number}", session_id=session))
     unwelcome = tuple(sessions[number] for number in guilty)
@@ -156,18 +161,18 @@ def test_a_source_that_the_store_does_not_take_is_rejected(
 
     monkeypatch.setattr(commit, "note_doubts", failing)
     report = ingest_paths(store, tmp_path)
-    assert [report.total(name) for name in ("documents", "accepted", "rejected")] == [40, 40 - len(guilty), len(guilty)]
+    assert [report.total(name) for name in ("documents", "accepted", "rejected")] == [FILES, FILES - len(guilty), len(guilty)]
     assert {Path(reject["source_name"]).stem for reject in rejects(store)} == {f"{number:02}" for number in guilty}
     assert all("no such run" in reject["detail"] for reject in rejects(store))
     with store.reading() as connection:
         [row] = connection.execute("select ingest_id, sources, accepted, rejected from ingests").fetchall()
-        assert row == (report.ingest_id, 40, 40 - len(guilty), len(guilty))
-        assert connection.execute("select count(*) from runs").fetchone() == (40 - len(guilty),)
+        assert row == (report.ingest_id, FILES, FILES - len(guilty), len(guilty))
+        assert connection.execute("select count(*) from runs").fetchone() == (FILES - len(guilty),)
     monkeypatch.setattr(commit, "note_doubts", note_doubts)
     mended = ingest([Source(str(path), path.read_bytes()) for path in sorted(tmp_path.glob("*.json"))], store, Options(retry_rejects=True))
     assert mended.total("rejected") == 0
     with store.reading() as connection:
-        assert connection.execute("select count(*) from runs").fetchone() == (40,)
+        assert connection.execute("select count(*) from runs").fetchone() == (FILES,)
 
 
 MEASURED = json.dumps(
@@ -253,7 +258,7 @@ CALLS: tuple[tuple[Any, str], ...] = (
 """What is made to fail, one at a time."""
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(size(len(CALLS), thorough=40)))
 def test_an_error_of_the_file_system_costs_its_file_alone(
     number: int, store: Store, logs: tuple[list[Path], dict[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

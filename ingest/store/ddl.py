@@ -5,7 +5,8 @@ The written files are what the store runs and what a reader opens; a test compar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,8 +30,8 @@ _RUNS = """\
 -- One row per run: the record's figures and those that follow from them, and what people say of it.
 {written}
 {begun}
-select
-    runs.* exclude (raw, result, text_no, title, labels, place, error_text, error_told, {named}),
+{outer}select
+    runs.* exclude (raw, result, text_no, title, labels, place, {named}),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -64,7 +65,7 @@ left join (
     from sources
     group by source_id
 ) as sources using (source_id)
-{annotations};
+{annotations}{ended};
 {comments}"""
 
 _SHARED = """\
@@ -143,15 +144,28 @@ def files() -> Mapping[str, str]:
 
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry], **parts: str) -> str:
     """SQL of a view with the comments on its columns; without them where it has no name to stay."""
-    parts |= {"written": _WRITTEN, "figures": ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures.values())}
-    parts |= {
-        "error_text": ERROR_SQL,
-        "error_told": TOLD_SQL,
-        "named": ", ".join(LABEL_COLUMNS),
-        "columns_of_labels": ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS),
-    }
+    first, *others = _steps(figures)
+    dropped = {id(others[-1]): " exclude (error_text, error_told)"} if others else {}
+    outer = [f"select *{dropped.get(id(step), '')},\n{_listed(step)}\nfrom (" for step in reversed(others)]
+    parts |= {"written": _WRITTEN, "figures": _listed(first), "outer": "\n".join([*outer, ""]), "ended": "\n)" * len(outer)}
+    parts |= {"error_text": ERROR_SQL, "error_told": TOLD_SQL, "named": ", ".join(LABEL_COLUMNS)}
+    parts["columns_of_labels"] = ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)
     commented = {**figures, **joined} if name else {}
     return sql.format(comments="".join(_comment(name, key, entry.meaning) for key, entry in commented.items()), **parts)
+
+
+def _steps(figures: Mapping[str, Figure]) -> list[list[Figure]]:
+    """The figures, each in a step behind those it names: DuckDB plans the SQL of a figure again for each figure beside it that names it."""
+    steps, left = [], dict(figures)
+    while left:
+        steps.append([one for one in left.values() if not any(re.search(rf"\b{key}\b", one.sql) for key in left.keys() - {one.key})])
+        assert steps[-1], f"figures that name each other: {', '.join(left)}"
+        left = {key: one for key, one in left.items() if one not in steps[-1]}
+    return steps
+
+
+def _listed(figures: Iterable[Figure]) -> str:
+    return ",\n".join(f"    {figure.sql} as {figure.key}" for figure in figures)
 
 
 def schema_sql() -> str:

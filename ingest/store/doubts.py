@@ -33,6 +33,7 @@ _SHARED_SESSIONS = "select 1 from examined where session_id is not null group by
 _TWO_LOGS = "select 1 from runs semi join examined using (run_id) where logs_share_no_id(agent) limit 1"
 _COPIED = "select 1 from runs semi join examined using (run_id) where has_whole_files(agent) limit 1"
 _STREAMS = "select 1 from run_records semi join examined using (run_id) where record_kind = 'stream' limit 1"
+_TAKEN_IN = "select 1 from run_records semi join examined using (run_id) where record_kind = 'stream' and not is_kept limit 1"
 _TRANSCRIBED = "select 1 from responses semi join examined using (run_id) limit 1"
 _WARNING = {"severity": Severity.WARNING}
 _DOUBTFUL: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
@@ -40,7 +41,7 @@ _DOUBTFUL: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
     ("04_two_logs", _TWO_LOGS, _WARNING),
     ("05_copied_sessions", _COPIED, _WARNING),
     ("07_cut_off", _STREAMS, _WARNING),
-    ("08_taken_in", _STREAMS, _WARNING),
+    ("08_taken_in", _TAKEN_IN, _WARNING),
     ("06_transcripts", _TRANSCRIBED, {"warning": Severity.WARNING, "info": Severity.INFO}),
 )
 """The steps that write findings, and what tells whether there are runs for them: a step without any takes ten times as long to plan."""

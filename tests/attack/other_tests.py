@@ -25,7 +25,9 @@ OURS = {f"test_{name}.py" for name in _SMALL}
 
 _LAWS = (
     "borrowed_texts",
+    "bulkheads",
     "chains",
+    "cut_streams",
     "docs",
     "growing_transcripts",
     "no_text",
