@@ -9,16 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from app.charts import CHARTS, distributions, looks, periods
+from app.charts import CHARTS, looks, periods
 from app.charts.axes import Axis, axis_layout
 from app.charts.base import level, tick_name
 from app.charts.legend import legend_html, without_legend
-from app.charts.palette import OTHER_LOOK, OTHERS, OUTCOMES, PALETTE, TOP, group_looks
+from app.charts.palette import OTHER_LOOK, OTHERS, OUTCOMES, PALETTE, TOP
 from app.queries.filters.chosen import Filters
 from app.queries.runs import model_rows, run, runs
 from app.text.formatting import exact
 from ingest.store.database import Store
-from schemas.catalogue.columns import MEASURES
 from schemas.rows.run import Outcome
 from schemas.unit_names import Unit
 from tests.conftest import record_text
@@ -110,9 +109,6 @@ def test_a_model_has_one_colour_in_every_chart() -> None:
 def test_an_outcome_has_one_colour_whatever_else_there_is() -> None:
     assert set(OUTCOMES) == {str(outcome) for outcome in Outcome}
     assert len(set(OUTCOMES.values())) == len(OUTCOMES)
-    found = [{"group": "api_error", "runs": 9, "known": 9, "p05": 1.0, "p25": 2.0, "p50": 3.0, "p75": 4.0, "p95": 5.0}]
-    drawn = distributions.boxes(MEASURES["wall"], pa.Table.from_pylist(found), group_looks("outcome", looks(["api_error"])), "light")
-    assert drawn.data[0].line.color == OUTCOMES["api_error"]
 
 
 def test_of_more_models_than_colours_the_first_have_one_and_the_others_share_one() -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 
-from app.charts import distributions
 from app.queries import screens as screen_queries
 from app.queries.filters.chosen import Filters, choose
 from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from schemas.catalogue.columns import MEASURES
 from tests.conftest import StoreOnce, record_text
 
 if TYPE_CHECKING:
@@ -89,23 +86,6 @@ def test_a_report_at_prices_that_nobody_knows_is_refused_before_it_is_offered(op
 def test_a_run_stands_in_the_address_of_its_own_screen_only(opened: Any) -> None:
     assert "run" not in opened("cost", run="a").query_params
     assert "run" in opened("run", run="a").query_params
-
-
-def test_small_groups_are_told_where_a_finding_leaves_them_out() -> None:
-    rows = [{"group": name, "known": known, "p50": middle} for name, known, middle in (("a", 90, 5), ("b", 90, 9), ("c", 1, 2))]
-    measure = next(iter(MEASURES.values()))
-    said = distributions.groups_finding(measure, pa.Table.from_pylist(rows))
-    assert said.endswith(f", among groups with {distributions.FEW} or more runs")
-    assert not distributions.groups_finding(measure, pa.Table.from_pylist(rows[:2])).endswith("more runs)")
-
-
-@pytest.mark.parametrize("extreme", [1, 99])
-def test_a_finding_says_that_it_leaves_out_the_runs_without_a_group(extreme: int) -> None:
-    rows = [{"group": name, "known": 90, "p50": middle} for name, middle in (("a", 5), ("b", 9), (None, extreme))]
-    measure = next(iter(MEASURES.values()))
-    assert distributions.groups_finding(measure, pa.Table.from_pylist(rows)) == (
-        "Highest: b (median $9.00); lowest: a (median $5.00), among named groups"
-    )
 
 
 def test_an_excerpt_begins_with_a_word_or_says_that_it_does_not(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_items_of_one_commit_are_one_task_whatever_their_numbers(store: Store, t
         journal = JOURNAL | {"commits": {"human": commit}}
         item(tmp_path / f"{number}{commit}", number, journal, claude_code_stdout__txt=record_text(uuid=f"{number}{commit}"))
     ingest_paths(store, tmp_path)
-    cells = task_queries.cells(store, Filters(), ["agent"], "cost")
+    cells = task_queries.cells(store, Filters(), ["agent"])
     assert {*cells["task"].to_pylist()} == {"vllm@cccc3333", "vllm@dddd4444"}
 
 

@@ -22,7 +22,6 @@ from app.queries import cost as cost_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries import screens as screen_queries
-from app.queries.comparisons import distributions as distribution_queries
 from app.queries.filters.chosen import Filters, choose
 from app.queries.usage.totals import Request as UsageRequest
 from app.queries.usage.totals import usage
@@ -43,7 +42,6 @@ from ingest.store.database import Store
 from ingest.store.doubts import note_doubts
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
-from schemas.catalogue.columns import MEASURES
 from schemas.unit_names import Unit
 from tachograph import open as open_store
 from tests import test_opencode as opencode
@@ -354,15 +352,6 @@ def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) ->
     [*_, rest] = [finding.found for finding in examine(mixed) if finding.subject == "cost"]
     assert rest == "$5.00 of 1 run has no model attribution"
     assert "$5.00 of 1 run has no model attribution." in report(mixed, Request()).section("models").note
-
-
-def test_a_run_that_never_started_is_in_no_distribution(mixed: Store) -> None:
-    measure = MEASURES["wall"]
-    [whole] = distribution_queries.quantiles(mixed, Filters(), measure).to_pylist()
-    assert (whole["runs"], whole["known"], whole["least"]) == (5, 4, 60_000)
-    on = distribution_queries.scale(mixed, Filters(), measure)
-    assert on is not None
-    assert sum(distribution_queries.bins(mixed, Filters(), measure, on)["runs"].to_pylist()) == 4
 
 
 # the cost of odd runs, everywhere

@@ -45,9 +45,6 @@ TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "inpu
 SEVERITIES = {"error": "#D55E00", "warning": "#B07D00", "info": "#3A93C8"}
 """Severities of findings, the gravest first."""
 
-COHORTS = ("#0072B2", "#D55E00")
-"""The two sides of a comparison: blue and vermilion, which no colour blindness confuses."""
-
 PLAIN = "#0F8A84"
 """The colour of data without groups."""
 
@@ -105,11 +102,6 @@ AGENT_LOOKS: Looks = {None: _NOBODY} | {
     word: Look(agent.colour, agent.marker, "", place) for place, agent in enumerate(AGENTS.values()) for word in (agent.key, agent.label)
 }
 """A look for each agent, by its key and by its label."""
-
-
-def group_looks(by: str, models: Looks) -> Looks | None:
-    """The looks of groups of models, outcomes or agents, which have colours of their own; None for all other groups."""
-    return {"model": models, "outcome": OUTCOME_LOOKS, "agent": AGENT_LOOKS}.get(by)
 
 
 def _look(place: int) -> Look:
