@@ -53,7 +53,8 @@ SCREEN_WORDS = frozenset(
     (
         widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "axis", "baseline", "budget", "by-repo", "cells",
         "columns",
-        "compact", "format", "group", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice", "rule",
+        "compact", "format", "group", "grouping", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice",
+        "rule",
         "session-along", "show", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view", "what",
     )
 )  # fmt: skip
