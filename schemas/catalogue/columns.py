@@ -215,12 +215,6 @@ CHECKS: Columns = by_key(
 """One limit and its verdict, in words."""
 
 
-def outliers(measure: Entry) -> Columns:
-    """One run that is far from the usual."""
-    far = Entry("usual", "Model median", measure.unit), Entry("times_usual", "× median", Unit.RATIO)
-    return {**RUNS, **by_key(replace(measure, key="value"), *far)}
-
-
 def compared(names: tuple[str, str] = ("Baseline", "Candidate")) -> Columns:
     """One metric in two cohorts of these names, in words."""
     sides = Entry("first", names[0]), Entry("second", names[1])

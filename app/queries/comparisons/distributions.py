@@ -96,22 +96,6 @@ def quantiles(store: Store, filters: Filters, measure: Figure, by: str | None = 
     return fetch(store, sql, condition.parameters | dict(grouped.parameters))
 
 
-def outliers(store: Store, filters: Filters, measure: Figure, times: float, limit: int) -> pa.Table:
-    """Runs whose measure is at least `times` the median of their model's runs, of which there are ten or more: the furthest first."""
-    condition = where(filters)
-    sql = f"""
-        with chosen as (select place, model, {_value(measure)} as value from v_runs where {condition.sql}),
-        usual as (select model, median(value) as usual from chosen group by model having count(value) >= 10),
-        far as (
-            select place, value, usual, value / usual as times_usual from chosen join usual using (model)
-            where usual > 0 and value >= $times * usual
-        )
-        select run_id, title, dated_at, model, outcome, is_started, value, usual, times_usual
-        from v_runs join far using (place)
-        order by times_usual desc, run_id limit {int(limit)}"""
-    return fetch(store, sql, condition.parameters | {"times": times})
-
-
 def values(store: Store, filters: Filters, measures: Sequence[Figure]) -> pa.Table:
     """Every run's value of each measure, one column per measure key."""
     condition = where(filters)
