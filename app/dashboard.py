@@ -50,7 +50,7 @@ def moved(path: str, to: StreamlitPage, view: str = "") -> StreamlitPage:
         st.switch_page(to, query_params={**widgets.filters_kept(), **({"view": [view]} if view else {})})
 
     lead: Callable[[], None] = lead_on
-    return st.Page(lead, title=to.title, url_path=path, visibility="hidden")
+    return st.Page(lead, title=path.capitalize(), url_path=path, visibility="hidden")  # a page has no title in a process that reads files
 
 
 FORMER = (
@@ -66,7 +66,7 @@ page = st.navigation([*OF_RUNS, DATA, RUN, *FORMER], position="top")
 for left in (widgets.RUN_ID, evidence.CLAIM_NO):
     if page is not RUN and left in st.query_params:  # left behind by the way back from a run
         del st.query_params[left]
-view = st.query_params.get("view", "").lower()  # a click writes it as it is called, a link as the command line does
+view = str(st.session_state.get("view") or st.query_params.get("view", "")).lower()  # a click writes it as it is called
 is_upload = page is DATA and view == "upload"
 with nullcontext() if is_upload else live.following(), widgets.told_errors(), cache.request():
     if page in OF_RUNS or (page is DATA and not is_upload and holds.runs):

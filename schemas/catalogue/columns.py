@@ -215,12 +215,6 @@ CHECKS: Columns = by_key(
 """One limit and its verdict, in words."""
 
 
-def outliers(measure: Entry) -> Columns:
-    """One run that is far from the usual."""
-    far = Entry("usual", "Model median", measure.unit), Entry("times_usual", "× median", Unit.RATIO)
-    return {**RUNS, **by_key(replace(measure, key="value"), *far)}
-
-
 METRICS_COMPARED = by_key(
     Entry("cost", "Cost", Unit.USD, "lower", "Cost of runs that started, of the same kind on both sides."),
     Entry("wall", "Wall time", Unit.MILLISECONDS, "lower", "Wall time of completed runs: failures never count as speed."),

@@ -1,0 +1,85 @@
+"""The screen Data: what it says is known and missing adds up, and what an agent never tells is no lack of its logs. Failures likewise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app.queries import quality as queries
+from app.queries.filters.chosen import Filters
+from app.text import data_tables
+from app.text.sentences import data as sentences
+from app.text.sentences import failures as failure_sentences
+from ingest.store.database import Store
+from schemas.catalogue.failures import WHOSE
+from tests.test_cost_measures import fill
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+    from tests.conftest import StoreOnce
+
+NOTHING = {"sources": 0, "documents": 0, "accepted": 0, "duplicates": 0, "rejected": 0, "ignored": 0}
+
+
+@pytest.fixture(scope="module")
+def mixed(store_once: StoreOnce) -> Store:
+    """Two runs of Claude Code, three of TRAE, one of them without tokens."""
+    return store_once("cost_measures", fill)
+
+
+def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(mixed: Store, screens: Callable[..., AppTest]) -> None:
+    rows = queries.by_agent(mixed, Filters())
+    total, *agents = rows
+    assert sum(row.started for row in agents) == total.started == 4
+    assert {key: sum(row.known[key] for row in agents) for key in queries.FACTS} == total.known
+    assert (total.known["cost"], total.known["date"], total.runs) == (4, 2, 5)
+    said = sentences.quality(rows, queries.documents(mixed))
+    assert said.heading == "**All 4 runs that started tell** the cost, the wall time and how they ended."
+    assert said.second == "Every record could be read."
+    table = data_tables.told_table(rows, Filters())
+    assert "never told" in table, "TRAE tells no time of API calls"
+    assert "2 of 4" in table, "the dates"
+    unknown = [replace(rows[0], whole=2, known=rows[0].known | {"cost": 2, "end": 3}), *agents]
+    assert sentences.quality(unknown, NOTHING).heading.endswith("how they ended; unknown is the cost of 2 and how they ended of 1.")
+    app = screens(mixed.location, "screens/data.py")
+    assert "<em>All 4 runs that started tell</em>" in "".join(element.proto.body for element in app.get("html"))
+
+
+@pytest.mark.parametrize(
+    ("parts", "heading"),
+    [
+        ({}, "Add logs of agents or results of benchmarks: **each is read once**."),
+        ({"sources": 2, "accepted": 3}, "**3 of 3 records** are new runs."),
+        (
+            {"sources": 9, "accepted": 165, "duplicates": 161, "ignored": 7},
+            "**165 of 326 records** are new runs; 161 were there already.",
+        ),
+        ({"sources": 1, "rejected": 1}, "**0 of 1 record** are new runs; 1 could not be read."),
+        ({"sources": 4, "ignored": 4}, "**No run** was found in 4 files."),
+    ],
+)
+def test_the_parts_of_an_upload_add_up(parts: dict[str, int], heading: str) -> None:
+    said = sentences.upload(NOTHING | parts)
+    assert said.heading == heading
+
+
+@pytest.mark.parametrize(
+    ("facts", "heading"),
+    [
+        (
+            {"set-up": 4, "account": 2, "agent": 3},
+            "9 of 20 runs failed or were cut short, **6 of them through set-up or account** and 3 by the agent itself.",
+        ),
+        ({"agent": 2}, "2 of 20 runs failed or were cut short, **all of them by the agent itself**."),
+        ({"unknown": 1}, "1 of 20 runs failed or was cut short."),
+        ({}, "**None of the 20 runs failed**."),
+    ],
+)  # fmt: skip
+def test_who_failed_is_said_as_far_as_it_is_known(facts: dict[str, int], heading: str) -> None:
+    given: dict[str, Any] = dict.fromkeys(WHOSE, 0) | facts
+    given |= {"runs": 20, "failed": sum(facts.values()), "never_started": 0}
+    assert failure_sentences.failures(given, [], []).heading == heading
