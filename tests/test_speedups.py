@@ -371,7 +371,7 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
             "other": st.booleans(),
         }
     )
-    runs = draw(st.lists(run, min_size=1, max_size=14))
+    runs: list[dict[str, Any]] = draw(st.lists(run, min_size=1, max_size=14))
     for one in runs:
         one["other"] = one["other"] and one["claimed"] is not None
         if one["measured"] is not None:
@@ -412,7 +412,8 @@ def checks_of(runs: list[dict[str, Any]]) -> list[speedups.Checks]:
         pairs = [run for run in runs if run["claimed"] is not None and run["measured"] is not None and run["other"] is part]
         kinds = Counter(map(kind_of, pairs))
         factor = spread([run["claimed"] / run["measured"] for run in pairs])
-        found += [speedups.Checks(None, True, part, len(pairs), *(kinds[name] for name in ("held", "more", "less", "wrong")), factor)]
+        numbers = {name: kinds[name] for name in ("held", "more", "less", "wrong")}
+        found.append(speedups.Checks(agent=None, is_all=True, is_other_part=part, checked=len(pairs), factor=factor, **numbers))
     return [row for row in found if row.checked]
 
 
