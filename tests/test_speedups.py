@@ -365,7 +365,7 @@ def worlds(draw: st.DrawFn) -> list[dict[str, Any]]:
             "other": st.booleans(),
         }
     )
-    runs = draw(st.lists(run, min_size=1, max_size=14))
+    runs: list[dict[str, Any]] = draw(st.lists(run, min_size=1, max_size=14))
     for one in runs:
         one["other"] = one["other"] and one["claimed"] is not None
         if one["measured"] is not None:
