@@ -39,6 +39,8 @@ SCHEMA = pa.schema(
         ("cost_per_turn_usd", pa.decimal128(18, 9)),
         ("cost_own_usd", pa.decimal128(18, 9)),
         ("cost_list_usd", pa.decimal128(18, 9)),
+        ("cost_best_usd", pa.decimal128(18, 9)),
+        ("cost_best_per_turn_usd", pa.decimal128(18, 9)),
         ("cost_list_per_turn_usd", pa.decimal128(18, 9)),
         ("cost_usd", pa.decimal128(18, 9)),
         ("input_tokens", pa.int64()),

@@ -22,6 +22,7 @@ from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
 from app.text import cost_grids
+from app.text.columns import columns
 from app.text.formatting import human
 from app.text.grid_columns import RUNS, grid
 from app.text.presentation import run_cards
@@ -33,8 +34,8 @@ from app.text.words.measures import bound_sign
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
-from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.cost_measures import BEST, BOUNDS, COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from tests.conftest import StoreOnce, record_text
 from tests.test_trae import call, trajectory
 
@@ -164,17 +165,56 @@ def test_the_bounds_stand_in_card_tables_report_and_terminal(mixed: Store) -> No
     assert "upper bounds" in results.models(mixed, ALL).note
 
 
-def test_the_usual_measure_is_what_is_reported_and_list_prices_where_nothing_is(mixed: Store) -> None:
-    assert cost_queries.usual_measure(facts(mixed)) is REPORTED
-    assert cost_queries.usual_measure(facts(mixed, TRAE)) is LIST
-    assert cost_queries.choices(facts(mixed, TRAE)) == [LIST]
+def test_the_usual_measure_is_the_best_known_cost(mixed: Store) -> None:
+    """In the report, the lists, and where no run reports a cost: it is that of the list prices then."""
+    assert cost_queries.choices(facts(mixed)) == [BEST, REPORTED, LIST]
+    assert cost_queries.choices(facts(mixed, TRAE)) == [BEST, LIST]
     nothing = choose({"agent": ["trae-agent"], "until": "2025-10-14", "excluded": "all"})
-    assert cost_queries.choices(facts(mixed, nothing)) == [REPORTED]
+    assert cost_queries.choices(facts(mixed, nothing)) == [BEST]
     made = report(mixed, Request(TRAE))
-    assert made.measure is LIST
-    assert made.first.figures[0].label == "Total list-price cost"
-    assert made.first.notes[1].startswith("No run reports a cost: cost is at list prices. 1 of 3 runs has no list-price cost")
-    assert results.runs(mixed, TRAE, None).kept[4] == "cost_list_usd"
+    assert made.measure is BEST
+    assert made.first.figures[0].label == "Total best-known cost"
+    assert made.first.figures[0].value == f"≤ {human(sum(bounded(mixed)), RUN_METRICS['cost_usd'].unit)}"
+    assert made.first.notes[1].startswith("1 of 3 runs has no known cost")
+    assert results.runs(mixed, TRAE, None).kept[4] == "cost_best_usd"
+
+
+def test_a_cost_says_for_how_many_of_the_started_runs_it_is_known_and_never_zero(mixed: Store) -> None:
+    """From 90 % on it says nothing; of none it is not recorded."""
+    made = report(mixed, Request(by=("agent",), cost="reported")).main_answer
+    [cost] = [column for column in columns(for_people(made), made.of) if column.name == "cost_usd"]
+    rows = {row["agent"]: row for row in for_people(made).to_pylist()}
+    assert (cost.cell(rows["trae-agent"]), cost.note(rows["trae-agent"])) == ("not recorded", "")
+    assert cost.note({"runs": 20, "started_runs": 10, "cost_usd_known": 9}) == ""
+    assert cost.note({"runs": 20, "started_runs": 15, "cost_usd_known": 9}) == "9 of 15"
+
+
+def test_a_median_of_few_values_is_their_range_and_a_rate_of_few_runs_their_count(mixed: Store) -> None:
+    made = report(mixed, Request(by=("agent",), metrics=("cost_median_usd", "error_rate"))).main_answer
+    table = for_people(made)
+    shown = {column.name: column for column in columns(table, made.of)}
+    [row] = [row for row in table.to_pylist() if row["agent"] == "claude-code"]
+    assert set(shown) == {"agent", "runs", "cost_median_usd", "error_rate"}
+    assert shown["cost_median_usd"].cell(row) == "$0.2500–$3.00, n 2"
+    assert shown["error_rate"].cell(row) == "0 of 2"
+    assert shown["error_rate"].cell(row | {"runs": 30, "error_rate_known": 25, "error_rate": 0.2}) == "5 of 25 known"
+    assert shown["error_rate"].cell(row | {"runs": 25, "error_rate_known": 25, "error_rate": 0.2}) == "20.0%"
+
+
+@pytest.mark.parametrize("measure", ["list", "best"])
+def test_no_bound_is_lost_between_a_group_and_its_text(mixed: Store, measure: str) -> None:
+    """Every cost of a group that includes a bound has its sign; a median where more than half of its runs are bounds."""
+    made = report(mixed, Request(by=("agent",), cost=measure)).section("groups").answer
+    table = for_people(made)
+    keys = [key for key in COST_MEASURES[measure].among(DEFAULT_REPORT) if key in BOUNDS and key in table.column_names]
+    bounded = 0
+    for row, source in zip(table.to_pylist(), made.table.to_pylist(), strict=False):
+        for column in columns(table, made.of):
+            if column.name in keys and row[column.name] is not None:
+                told = source[BOUNDS[column.name][0]]
+                assert column.cell(row).startswith(("≤ ", "≥ ", "≈ ")) is bool(told), (column.name, row)
+                bounded += bool(told)
+    assert bounded
 
 
 def test_a_list_of_models_says_what_it_adds_to_the_runs(mixed: Store) -> None:
@@ -209,8 +249,7 @@ def test_the_command_of_a_report_names_the_measure_where_it_is_chosen() -> None:
 
 def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, screens: Any) -> None:
     app: AppTest = screens(mixed.location, "screens/cost.py")
-    assert app.metric[0].label == "Reported cost"
-    assert any("3 of 5 runs report no cost" in caption.value for caption in app.caption)
+    assert app.metric[0].label == "Best-known cost"
     app.segmented_control(key="cost").set_value("list").run()
     assert not app.exception
     card = app.metric[0]
@@ -222,13 +261,6 @@ def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, sc
     assert "Reported cost" not in labels
 
 
-def test_of_agents_that_report_no_cost_the_screen_shows_list_prices_unasked(mixed: Store, screens: Any) -> None:
-    app: AppTest = screens(mixed.location, "screens/cost.py", agent="trae-agent")
-    assert app.metric[0].label == "List-price cost"
-    assert not [control for control in app.segmented_control if control.key == "cost"]
-    assert any("No run reports a cost" in caption.value for caption in app.caption)
-
-
 # what agents do not report
 
 
@@ -238,11 +270,11 @@ def test_a_dash_is_explained_where_it_is_for_the_agent(mixed: Store) -> None:
     of_one_agent = run_queries.runs(mixed, choose({"agent": "claude-code"}))
     assert untold_note(of_one_agent, RUNS.keys, RUNS.of) == ""
     assert untold_note(run_queries.runs(mixed, TRAE), RUNS.keys, RUNS.of) == "", "an empty column is not shown"
-    assert results.runs(mixed, ALL, None).note.endswith("–: not reported by TRAE (Reported cost).")
+    assert results.runs(mixed, ALL, None, "reported").note.endswith("–: not reported by TRAE (Reported cost).")
 
 
 def test_agents_side_by_side_say_which_figures_they_do_not_report(mixed: Store) -> None:
-    made = report(mixed, Request(by=("agent",)))
+    made = report(mixed, Request(by=("agent",), cost="reported"))
     said = "–: not reported by TRAE (Reported cost, Share, Cost per run (p50)"
     assert said in made.section("groups").note
     assert said in made.main_answer.note
@@ -273,6 +305,6 @@ def test_a_compact_list_has_title_cost_and_day_and_keeps_to_the_address(mixed: S
     assert any("List\\-price cost is an upper bound for 1 run" in caption or "an upper bound for 1 run" in caption for caption in captions)
     app.toggle(key="compact").set_value(True).run()
     assert not app.exception
-    assert list(app.dataframe[0].value.columns)[:3] == ["title", "cost_own_usd", "dated_at"]
+    assert list(app.dataframe[0].value.columns)[:3] == ["title", "cost_best_usd", "dated_at"]
     opened: AppTest = screens(mixed.location, "screens/runs.py", compact="true", agent="trae-agent")
-    assert list(opened.dataframe[0].value.columns)[:3] == ["title", "cost_list_usd", "dated_at"]
+    assert list(opened.dataframe[0].value.columns)[:3] == ["title", "cost_best_usd", "dated_at"]

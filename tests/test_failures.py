@@ -97,7 +97,9 @@ def test_failures_are_counted_the_same_everywhere(failed: Store) -> None:
     assert all(row["runs"] == row["trae-agent"] + row["claude-code"] == len(opened.runs(failure=row["reason"])) for row in listed)
     assert sum(row["never_started_runs"] for row in listed) == facts["never_started"] == len(BEFORE_IT_BEGAN)
     assert [row["reason"] for row in listed][-1] == "other", "what is not known comes last, however often it is"
-    [total] = failure_answer(failed, Filters()).total.to_pylist()
+    whole = failure_answer(failed, Filters()).total
+    assert whole is not None
+    [total] = whole.to_pylist()
     assert (total["runs"], total["trae-agent"], total["claude-code"]) == (16, 15, 1)
     known = [row["cost_best_usd"] for row in listed if row["cost_best_usd"] is not None]
     costs = [run["cost_best_usd"] for run in opened.runs() if run["reason"] and run["cost_best_usd"] is not None]

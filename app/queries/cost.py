@@ -17,7 +17,7 @@ from app.queries.grouping import group
 from app.queries.runs import KNOWN_SUFFIX, fetch, model_shares, summary, usage_by
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, ON_SCREENS, REPORTED, CostMeasure
-from schemas.catalogue.metrics import MODEL_METRICS
+from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS
 
 TIME, RECEIVED = "time", "received"
 
@@ -68,10 +68,6 @@ class Groups:
 def usual_measure(_facts: Mapping[str, Any]) -> CostMeasure:
     """What cost is counted by unless somebody chooses: as best known."""
     return BEST
-
-
-FEWEST_VALUES = 5
-"""Fewest known values on either side of a change in percent, and of a median."""
 
 
 def is_comparable(before: Mapping[str, Any], after: Mapping[str, Any], measure: CostMeasure) -> bool:

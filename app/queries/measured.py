@@ -125,16 +125,16 @@ def calibration(store: Store, filters: Filters, by: str, limit: int = 20) -> pa.
 
 
 def reasons(store: Store, filters: Filters) -> pa.Table:
-    """Why measured runs have no ratio against the baseline: `verdict`, `reason`, and the `runs` with it. A run may have several reasons."""
+    """Why measured runs have no ratio against the baseline: `verdict`, the first `reason` of each, and the `runs` with it."""
     condition = where(filters)
     sql = f"""
         with judged as (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[UNCOMPARED]}),
         told as (
             -- names in brackets differ from run to run
-            select run_id, verdict, unnest(case verdict
-                when 'failed' then [coalesce(failure, 'unknown')]
-                else string_split(coalesce(regexp_replace(not_comparable, ' \\([^)]*\\)', '', 'g'), ''), '; ')
-            end) as reason
+            select run_id, verdict, case verdict
+                when 'failed' then coalesce(failure, 'unknown')
+                else string_split(coalesce(regexp_replace(not_comparable, ' \\([^)]*\\)', '', 'g'), ''), '; ')[1]
+            end as reason
             from judged
         )
         select * from (select verdict, reason, count(distinct run_id) as runs from told group by all)

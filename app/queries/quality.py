@@ -25,10 +25,10 @@ FACTS = {RUNS[key].label: key for key in _COLUMNS} | _TIMES | {RUNS[key].label: 
 
 
 def known(store: Store, filters: Filters) -> pa.Table:
-    """For each of FACTS the `fact`, how many runs tell it (`known`), and the `share` of runs."""
+    """For each of FACTS the `fact`, how many of the runs that started tell it (`known`), and their `share`: other figures rest on these."""
     condition = where(filters)
     counts = ", ".join(f"count({column})" for column in FACTS.values())
-    sql = f"select unnest([{counts}]) as known, count(*) as runs from v_runs where {condition.sql}"
+    sql = f"select unnest([{counts}]) as known, count(*) as runs from v_runs where {condition.sql} and is_started"
     found = fetch(store, f"select known, known / runs as share from ({sql})", condition.parameters)
     return found.add_column(0, "fact", pa.array(list(FACTS), pa.string()))
 

@@ -37,8 +37,8 @@ from app.text.untold import untold_groups_note, untold_note
 from app.text.words import measures as measure_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure, with_their_bounds
-from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.metrics import DEFAULT_REPORT, HIGH, LOW, MEDIANS, RUN_METRICS, with_their_notes
 from schemas.text import plural
 from schemas.unit_names import Unit
 
@@ -48,7 +48,9 @@ DRAWN_RUNS = 50
 TOTALS = tuple(
     key
     for key, metric in RUN_METRICS.items()
-    if metric.unit is not Unit.TEXT and key not in {measure.share for measure in COST_MEASURES.values()}
+    if metric.unit is not Unit.TEXT
+    and key not in {measure.share for measure in COST_MEASURES.values()}
+    and key.removesuffix(LOW).removesuffix(HIGH) not in {*MEDIANS} - {key}
 )
 """Every figure but the share of the whole in the whole."""
 
@@ -250,7 +252,7 @@ def report(store: Store, request: Request) -> Report:
 
 def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
     """The figures, each once, after the number of runs, and the bounds of the costs: without these no figure says what it rests on."""
-    return with_their_bounds(("runs", "never_started_runs", *metrics))
+    return with_their_notes(("runs", "never_started_runs", *metrics))
 
 
 def grouped(

@@ -45,7 +45,7 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
         heading(f"{what}{': ' if parts else ''}{', '.join(parts)}", store.location, filters),
         (*_FIRST, *names.values(), *_LAST),
         _wide(total, names).drop_columns([*_FIRST, "example"]) if table.num_rows else None,
-        FAILURES | entries,
+        {**FAILURES, **entries},
         (*_FIRST, *names.values(), "runs"),
         note,
     )

@@ -21,7 +21,7 @@ from app.reports.budget_file import Budgets
 from app.reports.budgets import Verdict, verdicts
 from app.reports.period import Period, period_of
 from app.text.answers import excluded_words, undated_words
-from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
+from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of, rate_words
 from app.text.words import measures as measure_words
 from app.text.words.costs import base_words
 from app.text.words.measured import cost_per
@@ -173,7 +173,9 @@ class FirstPage:
             ),
             Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
-            Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if ended else ""),
+            Figure(
+                "Failure rate", rate_words(failures, ended, runs) if ended else human(None), failures, Unit.SHARE, failed if ended else ""
+            ),
             *(_measured_figures(self.measured) if self.measured else []),
             *self._budget_left,
         ]
@@ -331,7 +333,7 @@ def _shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | Non
 def _estimates(basis: Basis) -> str:
     if basis.measure is LIST:
         return "Costs are those of the tokens at list prices, not invoices."
-    if basis.measure is BEST:
+    if basis.measure is BEST and basis.totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
         return "Costs are the agents' own estimates, else those of the tokens at list prices, not invoices."
     return "Reported costs are the agents' own estimates, not invoices."
 

@@ -121,8 +121,8 @@ if arrived.run_ids:
             query_params={widgets.RUN_ID: one.run_id},
             icon=":material/arrow_forward:",
         )
-    if arrived.runs > len(arrived.run_ids):
-        st.caption(f"Showing {len(arrived.run_ids):,} of {arrived.runs:,} new runs.")
+    if arrived.new_runs > len(arrived.run_ids):
+        st.caption(f"Showing {len(arrived.run_ids):,} of {arrived.new_runs:,} new runs.")
         st.page_link("screens/runs.py", label="See all runs", icon=":material/list:")
     st.page_link("screens/overview.py", label="See the overview", icon=":material/speed:")
 rejects = grid_columns.reject_grid(arrived.reports)

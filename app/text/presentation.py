@@ -22,7 +22,7 @@ from app.text.words.measures import bound_sign, bounds_note, one_bound
 from ingest.store.doubts import DOUBTS
 from ingest.store.sessions.chains import MAY_CONTINUE, MAY_CONTINUE_MEANING
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.cost_measures import LIST, REPORTED
+from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
@@ -97,8 +97,8 @@ def verdict_cards(row: Mapping[str, Any]) -> list[Card]:
     """What was measured, from VERDICT_METRICS of all runs: what became of each measured run, and what a verified speedup cost."""
     counts = [VERDICT_METRICS[key] for key in VERDICT_CARDS]
     per = VERDICT_METRICS["cost_per_faster_usd"]
-    cost = cost_per(row[per.key], row["cost_best_usd"], row["runs_faster"], row["runs_compared"])
-    known = known_of(int(row["cost_usd_known"]), int(row["runs"]))
+    cost = cost_per(row[per.key], row["cost_best_usd"], row["runs_faster"], row["runs_compared"], row["cost_best_bounds"])
+    known = known_of(int(row[f"{per.key}{KNOWN_SUFFIX}"]), int(row["runs"] - row["never_started_runs"]))
     note = f"{known} runs" if known else ""
     return [*(Card(one.label, human(row[one.key], one.unit), one.meaning) for one in counts), Card(per.label, cost, per.meaning, note)]
 
@@ -106,7 +106,7 @@ def verdict_cards(row: Mapping[str, Any]) -> list[Card]:
 def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:
     metric = RUN_METRICS[key]
     known = known_of(int(row[f"{key}{KNOWN_SUFFIX}"]), runs)
-    bounded = bounds_note(row) if key == LIST.total else ""
+    bounded = bounds_note(row, BEST if key == BEST.total else LIST) if key in (LIST.total, BEST.total) else ""
     value = bound_sign(row, key) + human(row[key], metric.unit)
     return Card(metric.label, value, metric.meaning, ", ".join(filter(None, (known and f"{known} runs", bounded))))
 

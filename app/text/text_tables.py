@@ -18,8 +18,9 @@ from rich.text import Text
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import Answer
-from app.text.columns import BOUNDS_COLUMNS, Column, columns, with_bounds, with_starts
+from app.text.columns import BOUNDS_COLUMNS, STARTED, Column, columns, with_bounds, with_starts
 from app.text.formatting import MINUS, UNKNOWN
+from schemas.catalogue.metrics import HIGH, LOW, MEDIANS
 from schemas.text import one_line
 
 IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
@@ -98,7 +99,8 @@ def _chosen(table: pa.Table, shown: tuple[str, ...]) -> pa.Table:
     if not (shown and table.num_rows):
         return table.select(shown) if shown else table
     known = [name for name in shown[1:] if table[name].null_count < table.num_rows and _says_something(table[name])]
-    counts = [*(f"{name}{KNOWN_SUFFIX}" for name in known), *BOUNDS_COLUMNS.values()]
+    ends = (f"{name}{end}" for name in known if name in MEDIANS for end in (LOW, HIGH))
+    counts = [*(f"{name}{KNOWN_SUFFIX}" for name in known), *ends, STARTED, *BOUNDS_COLUMNS.values()]
     return table.select([shown[0], *known, *(name for name in counts if name in table.column_names)])
 
 

@@ -59,7 +59,7 @@ COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST)}
 ON_SCREENS = tuple(COST_MEASURES.values())
 """Those that screens offer to choose from."""
 
-GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for kind in KINDS if kind != "share")
+GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for kind in KINDS)
 """Columns of groups with a cost by one of the measures: known for so many of the runs that started."""
 
 NEARLY_ALL = 0.9
@@ -81,8 +81,3 @@ BOUNDS = {
 
 A sum with a bound in it is a bound; a median is one where more than half of its runs are.
 """
-
-
-def with_their_bounds(metrics: tuple[str, ...]) -> tuple[str, ...]:
-    """The metrics, each once, and behind them those that say which bounds the costs among them include."""
-    return tuple(dict.fromkeys((*metrics, *(BOUNDS[key][0] for key in metrics if key in BOUNDS))))
