@@ -115,7 +115,7 @@ def test_no_verified_speedup_is_none_for_the_cost_and_never_infinity(measured: S
 def test_a_speedup_of_unknown_cost_makes_the_others_no_cheaper(store: Store, unread: Store) -> None:
     shutil.copy(unread.location, store.location)
     with store.writing() as writer:
-        writer.connection.execute("update runs set cost_own_usd = null where run_id = 'over'")
+        writer.connection.execute("update runs set cost_own_usd = null, cost_list_usd = null where run_id = 'over'")
     row = totals(store)
     assert (row["runs_faster"], row["cost_per_faster_usd"]) == (3, Decimal("4.75")), "9.50 ÷ the two of known cost"
     assert row["cost_per_faster_usd_known"] == 10

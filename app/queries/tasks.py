@@ -11,6 +11,7 @@ from app.queries.grouping import groups
 from app.queries.measured import with_verdicts
 from app.queries.runs import fetch
 from ingest.store.database import Store
+from schemas.catalogue.metrics import RUN_METRICS
 
 VALUES = ("outcome", "measured", "claimed", "cost", "duration")
 """What cells can show."""
@@ -37,7 +38,7 @@ def cells(store: Store, filters: Filters, by: Sequence[str], value: str) -> pa.T
 
     Several runs of a cell are the median of those that have the value; of `outcome`, the share that completed of those whose end is known.
     Beside it `runs`, how they ended (`completed`, `never_started`, `limits`, `unknown_ends`), what became of measurements without a ratio
-    (`broken`, `machine_failed`, `not_comparable`), `bounds` of the cost, and the `names` of the task as logged.
+    (`broken`, `machine_failed`, `not_comparable`), `bounds` of more than half of the costs, and the `names` of the task as logged.
     """
     condition, columns = where(filters), groups(by)
     listed = ", ".join(f"({group.sql})::varchar" for group in columns)
@@ -49,7 +50,7 @@ def cells(store: Store, filters: Filters, by: Sequence[str], value: str) -> pa.T
             count(*) filter (verdict = 'failed' and failure is distinct from 'infra') as broken,
             count(*) filter (verdict = 'failed' and failure = 'infra') as machine_failed,
             count(*) filter (verdict = 'not_comparable') as not_comparable,
-            string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds) filter (is_started) as bounds,
+            {RUN_METRICS["cost_best_median_bounds"].sql} as bounds,
             list(distinct task order by task) filter (task is not null) as names
         from {with_verdicts(store)} where {condition.sql}
         group by 1, 2 order by task nulls last, count(*) desc, 2"""

@@ -152,7 +152,7 @@ class Column:
             return ""
         known, of = row.get(self.known or ""), next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
         least = of
-        if of and (self.name in GROUP_COSTS or self.name == "duration_ms"):
+        if of and (self.name in GROUP_COSTS or self.name in ("duration_ms", "lost_ms")):
             of = row.get(STARTED, of)
             least = NEARLY_ALL * of
         return f"{known:,} of {of:,}" if known and of and least and known < least else ""

@@ -53,7 +53,8 @@ COMPACT_RUNS = ("title", "cost_own_usd", "dated_at", "outcome", "model", "durati
 """What a phone shows of a run, most important first: three columns have room at once."""
 
 MORE_RUNS = (
-    "task", "started_at", "agent", "agent_version", "tokens_basis", "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score",
+    "reason", "task", "started_at",
+    "agent", "agent_version", "tokens_basis", "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score",
     "provider", "region", "duration_api_own_ms",
     "input_tokens", "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_speedup", "claimed_caveat",
     "claimed_evidence", "claimed_quote", "claimed_confidence",
