@@ -63,7 +63,7 @@ def printed(app: AppTest, store: Store) -> str:
 def test_the_preview_has_the_totals_of_the_file(read_samples: Store, screen: Open) -> None:
     app = screen(read_samples)
     assert Decimal(totals(app)["Reported cost"].lstrip("$")) == Decimal(TOTAL_COST)
-    assert [heading.value for heading in app.header][:4] == ["Preview", "Totals", "By main model", "Models"]
+    assert [heading.value for heading in app.header][:4] == ["Preview", "Totals", "By model", "Models"]
     assert "Includes all 3 runs." in app.caption[0].value
     assert printed(app, read_samples) == "tachograph report --by model -o cost-report-by-model.html"
     assert app.get("download_button")

@@ -51,7 +51,7 @@ KINDS = ("usd", "share", "mean_usd", "median_usd", "p90_usd", "max_usd", "per_tu
 REPORTED = CostMeasure("reported", "Reported cost", "cost_own_usd", "cost", "unreported_runs", "cost_")
 LIST = CostMeasure("list", "List-price cost", "cost_list_usd", "list-price cost", "unlisted_runs", "cost_list_")
 
-BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "best-known cost", "costless_runs", "cost_best_")
+BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "cost", "costless_runs", "cost_best_")
 
 COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST)}
 """All, the usual one first: what agents are compared by."""
