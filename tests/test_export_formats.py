@@ -158,9 +158,9 @@ def test_runs_of_a_workbook_begin_with_what_identifies_them_and_fold_the_rest_aw
 
 def test_a_workbook_leads_with_the_figures_of_the_first_page_as_numbers(grouped: Report) -> None:
     rows = {row[0]: row for row in book(grouped)["Summary"].iter_rows(values_only=True)}
-    assert Decimal(repr(rows["Total reported cost"][1])) == grouped.first.totals["cost_usd"]
+    assert Decimal(repr(rows["Total best-known cost"][1])) == grouped.first.totals["cost_best_usd"]
     assert rows["Failure rate"][1] == grouped.first.totals["error_rate"]
-    assert list(rows).index("Total reported cost") < 5
+    assert list(rows).index("Total best-known cost") < 5
 
 
 def test_no_cell_of_a_workbook_is_a_formula_not_even_when_it_is_edited(grouped: Report) -> None:

@@ -97,7 +97,7 @@ def test_title_owner_and_budget_are_on_the_first_page_and_in_the_command(
     app.text_input(key="report-title").set_value("Agents -- it's March").run()
     app.number_input(key="budget").set_value(2.5).run()
     shown = {metric.label: (metric.value, metric.delta) for metric in app.metric}
-    assert shown["Total reported cost"][0] == "$2.83"
+    assert shown["Total best-known cost"][0] == "$2.83"
     assert shown["Budget left"] == ("−$0.3251", "FAIL, of $2.50")
     assert shown["Max cost per run"][1] == "FAIL, at most $0.5000"
     assert [heading.value.replace("\\", "") for heading in app.subheader] == ["Agents -- it's March"]

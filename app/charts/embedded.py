@@ -42,10 +42,12 @@ def report_charts(
 
     `looks` are those of all the store's models, as on its screens; `runs` is how many runs the report covers.
     """
+    # models have a reported cost and one at list prices, and no best-known one
+    of_models = measure if measure.total in models.column_names else REPORTED
     in_order = bool(by) and group(by[0]).in_order
     found = {
         "groups": _bars(groups, by, "per group", measure, in_order=in_order) if by else None,
-        "models": _bars(_model_names(models), ("model",), "per model", measure),
+        "models": _bars(_model_names(models), ("model",), "per model", of_models),
         "runs": _runs(model_rows, looks, runs, measure),
     }
     return {key: chart for key, chart in found.items() if chart}

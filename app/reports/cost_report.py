@@ -228,7 +228,12 @@ def report(store: Store, request: Request) -> Report:
         measure = COST_MEASURES[request.cost] if request.cost else usual_measure(row)
         asked = replace(request.first, measure=measure)
         first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
-        told = [name for key in metrics if RUN_METRICS[key].unit is not Unit.TEXT for name in (key, f"{key}{KNOWN_SUFFIX}")]
+        told = [
+            name
+            for key in metrics
+            if RUN_METRICS[key].unit is not Unit.TEXT and not key.endswith((LOW, HIGH))
+            for name in (key, f"{key}{KNOWN_SUFFIX}")
+        ]
         listed = totals.select([*told, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
         sections = (
             Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
