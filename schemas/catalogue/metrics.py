@@ -114,7 +114,7 @@ _RUN_METRICS = by_key(
     Metric(
         "duration_median_ms", "Duration of completed runs (p50)", Unit.MILLISECONDS, "lower",
         "Median (p50) of the wall time of completed runs: a failure is no fast run.",
-        sql="median(duration_ms) filter (is_completed)", known="count(duration_ms) filter (is_completed)",
+        sql="round(median(duration_ms) filter (is_completed))", known="count(duration_ms) filter (is_completed)",
     ),
     over(
         "active_ms", "active_ms", "Active time", Unit.MILLISECONDS, "lower",
@@ -144,7 +144,7 @@ _RUN_METRICS = by_key(
     *(metric for figure in RUN_FIGURES.values() for metric in aggregates_of(figure)),
 )  # fmt: skip
 
-MEDIANS = tuple(key for key, metric in _RUN_METRICS.items() if metric.sql.startswith("median("))
+MEDIANS = tuple(key for key, metric in _RUN_METRICS.items() if "median(" in metric.sql)
 """Metrics that are a median: of fewer than FEWEST_VALUES people read the range and how many there are."""
 
 RUN_METRICS = _RUN_METRICS | by_key(*(end for key in MEDIANS for end in _ends(_RUN_METRICS[key])))
