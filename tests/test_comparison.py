@@ -28,7 +28,8 @@ from app.text.sentences import compare as sentences
 from app.text.words.groups import counts, names, ratio_words, times
 from app.text.words.totals import totals_words
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import LIST, REPORTED
+from schemas.catalogue.cost_measures import BEST, LIST
+from schemas.catalogue.metrics import FEWEST_VALUES
 from tests.conftest import FILE, SAMPLES, Run, StoreOnce, ingest_paths, record_text
 
 
@@ -342,24 +343,21 @@ def totals(runs: int, usd: str | None, known: int = 4, verified: int | None = No
     ("baseline", "candidate", "sentence"),
     [
         (
-            totals(4, "2.00", verified=1),
-            totals(4, "2.36", verified=2),
-            "4 runs cost $2.36, +18.0% vs. $2.00 of 4 runs in the baseline; 2 verified speedups, 1 in the baseline.",
+            totals(5, "2.00", 5, verified=1),
+            totals(5, "2.36", 5, verified=2),
+            "5 runs cost $2.36, +18.0% vs. $2.00 of 5 runs in the baseline; 2 verified speedups, 1 in the baseline.",
         ),
-        (
+        (  # a percentage of fewer than five costs would be chance
             totals(1, "2.00", 1),
             totals(4, "1.00", 3, verified=0),
-            (
-                "4 runs cost $1.00 (known for 3 of 4), −50.0% vs. $2.00 of 1 run in the baseline; 0 verified speedups, "
-                "unknown in the baseline."
-            ),
+            "4 runs cost $1.00 (known for 3 of 4) vs. $2.00 of 1 run in the baseline; 0 verified speedups, unknown in the baseline.",
         ),
         (totals(0, None, 0), totals(4, "1.00"), "4 runs cost $1.00 vs. – of 0 runs in the baseline."),
         (totals(2, "0", 2), totals(4, "1.00"), "4 runs cost $1.00 vs. $0.0000 of 2 runs in the baseline."),
     ],
 )
 def test_totals_are_said_with_what_is_known_of_them(baseline: Totals, candidate: Totals, sentence: str) -> None:
-    assert totals_words(TwoTotals(baseline, candidate, REPORTED, is_comparable=True)) == sentence
+    assert totals_words(TwoTotals(baseline, candidate, BEST, min(baseline.known, candidate.known) >= FEWEST_VALUES)) == sentence
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
 from app.text import brief
+from app.text.columns import columns
 from app.text.formatting import human
 from app.text.grid_columns import RUNS
 from app.text.presentation import run_cards
@@ -32,8 +33,8 @@ from app.text.words.measures import bound_sign
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
-from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.cost_measures import BEST, BOUNDS, COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from tests.conftest import StoreOnce, record_text
 from tests.test_trae import call, trajectory
 
@@ -154,10 +155,52 @@ def test_the_bounds_stand_in_card_tables_report_and_terminal(mixed: Store) -> No
     assert "upper bounds" in results.models(mixed, ALL).note
 
 
-def test_the_usual_measure_is_what_is_best_known(mixed: Store) -> None:
-    assert cost_queries.usual_measure(facts(mixed)) is BEST
+def test_the_usual_measure_is_the_best_known_cost(mixed: Store) -> None:
+    """In the report, the lists, and where no run reports a cost: it is that of the list prices then."""
     made = report(mixed, Request(TRAE))
-    assert (made.measure, made.first.figures[0].label) == (BEST, "Total best-known cost")
+    assert made.measure is BEST
+    assert made.first.figures[0].label == "Total best-known cost"
+    assert made.first.figures[0].value == f"≤ {human(sum(bounded(mixed)), RUN_METRICS['cost_usd'].unit)}"
+    assert made.first.notes[1].startswith("1 of 3 runs has no known cost")
+    assert results.runs(mixed, TRAE, None).kept[4] == "cost_best_usd"
+
+
+def test_a_cost_says_for_how_many_of_the_started_runs_it_is_known_and_never_zero(mixed: Store) -> None:
+    """From 90 % on it says nothing; of none it is not recorded."""
+    made = report(mixed, Request(by=("agent",), cost="reported")).main_answer
+    [cost] = [column for column in columns(for_people(made), made.of) if column.name == "cost_usd"]
+    rows = {row["agent"]: row for row in for_people(made).to_pylist()}
+    assert (cost.cell(rows["trae-agent"]), cost.note(rows["trae-agent"])) == ("not recorded", "")
+    assert cost.note({"runs": 20, "started_runs": 10, "cost_usd_known": 9}) == ""
+    assert cost.note({"runs": 20, "started_runs": 15, "cost_usd_known": 9}) == "9 of 15"
+
+
+def test_a_median_of_few_values_is_their_range_and_a_rate_of_few_runs_their_count(mixed: Store) -> None:
+    made = report(mixed, Request(by=("agent",), metrics=("cost_median_usd", "error_rate"))).main_answer
+    table = for_people(made)
+    shown = {column.name: column for column in columns(table, made.of)}
+    [row] = [row for row in table.to_pylist() if row["agent"] == "claude-code"]
+    assert set(shown) == {"agent", "runs", "cost_median_usd", "error_rate"}
+    assert shown["cost_median_usd"].cell(row) == "$0.2500–$3.00, n 2"
+    assert shown["error_rate"].cell(row) == "0 of 2"
+    assert shown["error_rate"].cell(row | {"runs": 30, "error_rate_known": 25, "error_rate": 0.2}) == "5 of 25 known"
+    assert shown["error_rate"].cell(row | {"runs": 25, "error_rate_known": 25, "error_rate": 0.2}) == "20.0%"
+
+
+@pytest.mark.parametrize("measure", ["list", "best"])
+def test_no_bound_is_lost_between_a_group_and_its_text(mixed: Store, measure: str) -> None:
+    """Every cost of a group that includes a bound has its sign; a median where more than half of its runs are bounds."""
+    made = report(mixed, Request(by=("agent",), cost=measure)).section("groups").answer
+    table = for_people(made)
+    keys = [key for key in COST_MEASURES[measure].among(DEFAULT_REPORT) if key in BOUNDS and key in table.column_names]
+    bounded = 0
+    for row, source in zip(table.to_pylist(), made.table.to_pylist(), strict=False):
+        for column in columns(table, made.of):
+            if column.name in keys and row[column.name] is not None:
+                told = source[BOUNDS[column.name][0]]
+                assert column.cell(row).startswith(("≤ ", "≥ ", "≈ ")) is bool(told), (column.name, row)
+                bounded += bool(told)
+    assert bounded
 
 
 def test_a_list_of_models_says_what_it_adds_to_the_runs(mixed: Store) -> None:

@@ -177,10 +177,10 @@ def test_a_run_that_another_process_reads_in_shows_on_the_next_look_and_what_is_
     add(sample_store, record_text(duration_ms=..., num_turns=...))
     app.run()
     assert figures(app)["Runs"] == "4"
-    assert figures(app)["Reported cost"] == "$3.08"
+    assert figures(app)["Best-known cost"] == "$3.08"
     notes = {metric.label: metric.delta for metric in app.metric}
     assert notes["Total duration"] == notes["Turns"] == "based on 3 of 4 runs"
-    assert notes["Runs"] == notes["Reported cost"] == ""
+    assert notes["Runs"] == notes["Best-known cost"] == ""
 
 
 def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
@@ -190,10 +190,10 @@ def test_charts_of_a_part_of_the_runs_claim_nothing_about_all(
     monkeypatch.setattr("app.screens.cache.MARKS", 2)
     monkeypatch.setattr("app.screens.parts.widgets.BARS", 2)
     app = open_screen("screens/overview.py")
-    assert app.header[0].value == "Reported cost per run, by model"
+    assert app.header[0].value == "Best-known cost per run, by model"
     assert [caption.value for caption in app.caption if caption.value.startswith("Top 2 of 3 runs")]
     assert app.header[1].value == "API calls took 1\\.23× the wall time" or "1.23" in app.header[1].value
-    assert figures(app)["Reported cost"] == "$2.83"
+    assert figures(app)["Best-known cost"] == "$2.83"
 
 
 def test_the_runs_stand_most_expensive_first(sample_store: Store, open_screen: Open) -> None:

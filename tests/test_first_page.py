@@ -79,10 +79,10 @@ def figures(of: FirstPage) -> dict[str, tuple[str, str]]:
 def test_a_whole_month_is_compared_with_the_month_before(months: Store) -> None:
     found = march(months)
     assert dict(found.lines)["Period"] == "March 2026"
-    assert figures(found)["Total reported cost"][0] == "$36.00"
+    assert figures(found)["Total best-known cost"][0] == "$36.00"
     assert figures(found)["Change vs. previous period"] == ("+$26.00", "February 2026: $10.00, 1 run")
-    assert figures(found)["Failure rate"] == ("12.5%", "1 of 8 runs")
-    assert (found.change_usd, found.change_share) == (Decimal(26), None), "a share of one run says nothing"
+    assert figures(found)["Failure rate"] == ("1 of 8", "1 of 8 runs")
+    assert (found.change_usd, found.change_share) == (Decimal(26), None), "a percentage of one run would be chance"
 
 
 def test_any_other_period_is_compared_with_one_of_the_same_length(months: Store) -> None:
@@ -246,9 +246,15 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
 
 def test_json_has_the_page_as_numbers(months: Store) -> None:
     summary = json.loads(EXPORTS["json"].write_report(made(months)))["summary"]
-    assert (summary["cost_usd"], summary["change_usd"], summary["budget_left_usd"], summary["owner"]) == (36, 26, 14, "Finance <b>& Co</b>")
-    assert summary["before"] == {"from": "2026-02-01T00:00:00Z", "to": "2026-03-01T00:00:00Z", "runs": 1, "cost_usd": 10}
-    assert [one["cost_usd"] for one in summary["top_repositories"]] == [8, 7, 6, 5, 4, 6]
+    assert summary["cost"] == "best"
+    assert (summary["cost_best_usd"], summary["change_usd"], summary["budget_left_usd"], summary["owner"]) == (
+        36,
+        26,
+        14,
+        "Finance <b>& Co</b>",
+    )
+    assert summary["before"] == {"from": "2026-02-01T00:00:00Z", "to": "2026-03-01T00:00:00Z", "runs": 1, "cost_best_usd": 10}
+    assert [one["cost_best_usd"] for one in summary["top_repositories"]] == [8, 7, 6, 5, 4, 6]
 
 
 @pytest.mark.xdist_group("browser")

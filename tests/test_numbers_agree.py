@@ -15,13 +15,17 @@ import pytest
 import simplejson
 
 from app.cli.doctor import examine
+from app.queries import claims as claim_queries
 from app.queries import cost as cost_queries
+from app.queries import measured as measured_queries
+from app.queries import quality
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
+from app.queries.comparisons.totals import two_totals
 from app.queries.filters.chosen import Filters, choose
 from app.queries.usage.totals import Request as UsageRequest
 from app.queries.usage.totals import usage
-from app.reports import results
+from app.reports import measured_results, results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
@@ -32,16 +36,19 @@ from app.text.grid_columns import RUNS, grid
 from app.text.text_tables import for_people
 from app.text.words.costs import base_words
 from app.text.words.measures import bound_sign
+from app.text.words.totals import totals_words
 from ingest.documents.contents import Source
 from ingest.pipeline import ingest
 from ingest.store.database import Store
 from ingest.store.doubts import note_doubts
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
+from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.unit_names import Unit
 from tachograph import open as open_store
 from tests import test_opencode as opencode
 from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text
+from tests.measured_runs import fill as fill_measured
 from tests.reporting import READERS
 from tests.test_mcp import asked
 
@@ -422,7 +429,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     odd: Store, tachograph: Run, screens: Callable[..., AppTest], tmp_path: Path
 ) -> None:
     """The report, its groups and exports, lists of runs and models, budgets, usage, MCP, Python, the charts and the Overview."""
-    made, everything = report(odd, Request(by=("agent",))), Filters()
+    made, everything = report(odd, Request(by=("agent",), cost="reported")), Filters()
     [whole] = made.section("totals").table.to_pylist()
     assert (whole["cost_usd"], whole["cost_beyond_total_usd"]) == (ODD_USD, ODD_BEYOND)
     sums = {
@@ -484,3 +491,83 @@ def test_a_sum_with_a_bound_in_it_is_a_bound(odd: Store) -> None:
     [cost] = [column for column in columns(listed, answer.of) if column.name == "cost_list_usd"]
     assert sum(cost.cell(row).startswith("≥ ") for row in listed.to_pylist()) == 1
     assert bound_sign(whole | {"token_bounds": "lower_bound, upper_bound"}, "cost_list_usd") == "≈ "
+
+
+# one meaning each: what two places said differently
+
+
+def test_claims_are_counted_once(store: Store) -> None:
+    """In the metric, the count, the list and a file: what a summary cites of others is no claim of its own."""
+    put(store, record_text(result="The sort is 2x faster. The paper reports a 3x speedup of its own method.", uuid="a", session_id="a"))
+    with store.writing() as writer:
+        writer.connection.execute("insert into claims select * replace (claim_no + 100 as claim_no, 'cited' as origin) from claims")
+    counted = total(store, "claims")["claims"]
+    listed = results.claims(store, Filters(), ("quantified",), None)
+    assert counted == claim_queries.count_claims(store, Filters(), ("quantified",))[0] == listed.table.num_rows > 0
+    assert f"{counted} claim" in listed.heading
+
+
+def test_a_wall_time_is_known_for_as_many_runs_everywhere(mixed: Store) -> None:
+    """A run that never started took no time: it is in no total, no median and no share of what is known."""
+    known = quality.by_agent(mixed, Filters())[0].known["wall"]
+    found = total(mixed, "duration_ms", "cost_usd", "cost_best_usd", "duration_median_ms")
+    assert known == found["duration_ms_known"] == found["cost_usd_known"] == found["cost_best_usd_known"] == 4
+    assert found["duration_median_ms_known"] == 4
+
+
+def test_a_verified_speedup_costs_the_same_in_verdicts_report_and_groups(measured: Store) -> None:
+    whole = measured_queries.totals(measured, Filters())
+    assert whole is not None
+    first = report(measured, Request()).first.as_dict()["measured"]["cost_per_faster_usd"]
+    answer = measured_results.groups(measured, Filters(), ("repo",))
+    assert answer.total is not None
+    listed = answer.total["cost_per_faster_usd"].to_pylist()[0]
+    grouped = total(measured, "cost_best_usd")["cost_best_usd"] / whole["runs_faster"]
+    assert whole["cost_per_faster_usd"] == first == listed == grouped.quantize(first)
+
+
+def test_what_became_of_measurements_adds_up(measured: Store) -> None:
+    """Each run once: in the classes, and in the verdicts."""
+    counts = {row["measured_class"]: row["n"] for row in rows(measured, "select measured_class, count(*) as n from v_verdicts group by 1")}
+    whole = measured_queries.totals(measured, Filters())
+    assert whole is not None
+    assert sum(counts.values()) == whole["runs"]
+    assert sum(counts.get(key, 0) for key in ("faster", "same", "slower")) == whole["runs_compared"]
+
+
+@pytest.fixture(scope="module")
+def measured(store_once: StoreOnce) -> Store:
+    return store_once("measured-runs", fill_measured)
+
+
+def _costing(store: Store, day: str, *costs: float | None) -> None:
+    """Runs of a day with these reported costs; one without a cost has tokens alone."""
+    usage = {"inputTokens": 1000, "outputTokens": 100, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
+    for number, cost in enumerate(costs):
+        name = f"{day}-{number}"
+        begun = json.dumps({"type": "user", "timestamp": f"{day}T12:00:00Z", "session_id": name})
+        told = {"claude-opus-4-6": usage | ({"costUSD": cost} if cost else {})}
+        put(store, begun, record_text(uuid=name, session_id=name, total_cost_usd=cost or ..., modelUsage=told), name=name)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "share"),
+    [
+        ((1, 1, 1, 1, 1), (2, 2, 2, 2, 2), "+100.0%"),
+        ((1,), (2, 2, 2, 2, 2), ""),
+        ((1, 1, 1, 1), (2, 2, 2, 2), ""),
+        ((1, 1, 1, 1, 1), (None, None, None, None, None), ""),
+    ],
+)
+def test_a_change_in_percent_rests_on_five_costs_of_one_kind(
+    store: Store, before: tuple[float, ...], after: tuple[float | None, ...], share: str
+) -> None:
+    """+16869.2 % came from one run of the month before."""
+    _costing(store, "2026-01-10", *before)
+    _costing(store, "2026-02-10", *after)
+    sides = choose({"since": "2026-01", "until": "2026-02"}), choose({"since": "2026-02", "until": "2026-03"})
+    first = report(store, Request(sides[1])).first
+    assert f"({share})" in first.figures[1].value if share else "%" not in first.figures[1].value
+    said = totals_words(two_totals((store, sides[0]), (store, sides[1])))
+    # list prices are known on both sides, where five runs are
+    assert share in said if share else "%" not in said or ("at list prices" in said and min(len(before), len(after)) == FEWEST_VALUES)

@@ -207,7 +207,7 @@ def test_a_report_is_of_one_moment(sample_store: Store) -> None:
 def test_the_terminal_shows_what_matters_the_whole_report_with_all_and_brief_its_groups(tachograph: Run, filled: Path) -> None:
     short, whole = tachograph("report", "--by", "model"), tachograph("report", "--by", "model", "--all")
     assert (short.returncode, whole.returncode) == (0, 0)
-    headings = ["Cost report", "Totals", "By main model", "Models", "Most expensive runs", "About this report"]
+    headings = ["Cost report", "Totals", "By model", "Models", "Most expensive runs", "About this report"]
     assert [line for line in whole.stdout.splitlines() if line in headings] == headings
     assert [line for line in short.stdout.splitlines() if line in headings] == headings[:3]
     assert "add --all" in short.stderr

@@ -36,9 +36,11 @@ def plotly_script() -> str:
 def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, measure: CostMeasure = REPORTED) -> Mapping[str, Embedded]:
     """The charts of a report by the key of their section; a chart of fewer than two bars says no more than its table."""
     in_order = bool(by) and group(by[0]).in_order
+    # models have a reported cost and one at list prices, and no best-known one
+    of_models = measure if measure.total in models.column_names else REPORTED
     found = {
         "groups": _bars(groups, by, "per group", measure, in_order=in_order) if by else None,
-        "models": _bars(_model_names(models), ("model",), "per model", measure),
+        "models": _bars(_model_names(models), ("model",), "per model", of_models),
     }
     return {key: chart for key, chart in found.items() if chart}
 

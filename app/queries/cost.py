@@ -15,7 +15,7 @@ from app.queries.filters.registry import COUNTED
 from app.queries.runs import KNOWN_SUFFIX, fetch, usage_by
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
-from schemas.catalogue.metrics import MODEL_METRICS
+from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS
 
 COST_FACTS = (
     "runs", "cost_usd", "cost_list_usd", "unreported_runs", "unreported_list_usd", "unlisted_runs", "unlisted_cost_usd", "bounded_runs",
@@ -32,10 +32,6 @@ FAR, ENOUGH_TO_JUDGE = 5.0, 10
 def usual_measure(_facts: Mapping[str, Any]) -> CostMeasure:
     """What cost is counted by unless somebody chooses: as best known."""
     return BEST
-
-
-FEWEST_VALUES = 5
-"""Fewest known values on either side of a change in percent, and of a median."""
 
 
 def is_comparable(before: Mapping[str, Any], after: Mapping[str, Any], measure: CostMeasure) -> bool:

@@ -35,10 +35,11 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
     `never_started_runs` before they began; `lost_ms` is the median wall time of the others, in milliseconds.
     """
     condition, column = where(filters), group(by, zone=zone)
+    order = "g" if column.in_order else "n desc, g"
     sql = f"""
         with failed as (select *, ({column.sql})::varchar as g from v_runs where {condition.sql} and reason is not null),
         counted as (
-            select reason, map_from_entries(list((coalesce(g, ''), n) order by {"g" if column.in_order else "n desc, g"})) as columns
+            select reason, map_from_entries(list({{'key': coalesce(g, ''), 'value': n}} order by {order})) as columns
             from (select reason, g, count(*) as n from failed group by grouping sets ((reason, g), (g)))
             group by reason
         )

@@ -12,6 +12,7 @@ from app.queries.grouping import UTC_ZONE, groups
 from app.queries.read_transaction import ReadTransaction
 from app.queries.runs import aggregate, fetch
 from ingest.store.database import Store
+from schemas.catalogue.cost_measures import BEST
 from schemas.catalogue.metrics_measured import VERDICT_METRICS
 
 _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_usd, cost_list_usd"
@@ -94,7 +95,7 @@ def summary(
     having: str = "runs",
 ) -> pa.Table:
     """VERDICT_METRICS, one row per group, most expensive first; without `by` one row in all. `having`: a count that no group has 0 of."""
-    found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], of=with_verdicts(store))
+    found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], BEST, with_verdicts(store))
     return found.filter(pa.array([number > 0 for number in found[having].to_pylist()], pa.bool_())) if by else found
 
 

@@ -29,7 +29,7 @@ KNOWN_SUFFIX = "_known"
 """A metric's column `x` has a column `x_known` beside it: the number of rows it rests on."""
 
 RUN_COLUMNS = listed(
-    "run_id", "title", "dated_at", "agent", "agent_version", "model", "provider", "region", "outcome", "cost_reported_usd",
+    "run_id", "title", "dated_at", "agent", "agent_version", "model", "model_group", "provider", "region", "outcome", "cost_reported_usd",
     "cost_own_usd", "cost_list_usd", "cost_best_usd", "cost_best_bounds", "cost_delta_usd", "cost_cause",
     "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
     "cost_list_per_turn_usd", "cost_best_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",

@@ -37,8 +37,8 @@ from app.text.untold import untold_groups_note, untold_note
 from app.text.words import measures as measure_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure, with_their_bounds
-from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
+from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.metrics import DEFAULT_REPORT, HIGH, LOW, MEDIANS, RUN_METRICS, with_their_notes
 from schemas.errors import UsageError
 from schemas.text import plural
 from schemas.unit_names import Unit
@@ -46,7 +46,9 @@ from schemas.unit_names import Unit
 TOTALS = tuple(
     key
     for key, metric in RUN_METRICS.items()
-    if metric.unit is not Unit.TEXT and key not in {measure.share for measure in COST_MEASURES.values()}
+    if metric.unit is not Unit.TEXT
+    and key not in {measure.share for measure in COST_MEASURES.values()}
+    and key.removesuffix(LOW).removesuffix(HIGH) not in {*MEDIANS} - {key}
 )
 """Every figure but the share of the whole in the whole."""
 
@@ -222,7 +224,12 @@ def report(store: Store, request: Request) -> Report:
         measure = COST_MEASURES[request.cost] if request.cost else usual_measure(row)
         asked = replace(request.first, measure=measure)
         first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
-        told = [name for key in metrics if RUN_METRICS[key].unit is not Unit.TEXT for name in (key, f"{key}{KNOWN_SUFFIX}")]
+        told = [
+            name
+            for key in metrics
+            if RUN_METRICS[key].unit is not Unit.TEXT and not key.endswith((LOW, HIGH))
+            for name in (key, f"{key}{KNOWN_SUFFIX}")
+        ]
         listed = totals.select([*told, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
         sections = (
             Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
@@ -245,7 +252,7 @@ def report(store: Store, request: Request) -> Report:
 
 def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
     """The figures, each once, after the number of runs, and the bounds of the costs: without these no figure says what it rests on."""
-    return with_their_bounds(("runs", "never_started_runs", *metrics))
+    return with_their_notes(("runs", "never_started_runs", *metrics))
 
 
 def grouped(
@@ -282,7 +289,7 @@ def _pivoted(store: Store, request: Request, measure: CostMeasure) -> Section:
         message = f"--pivot {request.pivot} needs --by with that and another grouping."
         raise UsageError(message, "For example: --by task,agent --pivot agent.")
     metrics = request.metrics or ("runs", measure.total)
-    answer = grouped(store, request.filters, request.by, with_their_bounds(metrics), request.zone, measure)
+    answer = grouped(store, request.filters, request.by, with_their_notes(metrics), request.zone, measure)
     answer = pivoted(answer, request.by, request.pivot, metrics)
     names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
     return Section("groups", f"By {names}", answer)

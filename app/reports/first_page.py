@@ -24,7 +24,7 @@ from app.reports.budgets import Verdict, verdicts
 from app.reports.period import Period, period_of
 from app.text import brief
 from app.text.answers import excluded_words, undated_words
-from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of
+from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of, rate_words
 from app.text.html_parts import agent_name
 from app.text.sentences import Said
 from app.text.sentences.overview import overview
@@ -228,7 +228,9 @@ class FirstPage:
             ),
             Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
-            Figure("Failure rate", human(failures, Unit.SHARE), failures, Unit.SHARE, failed if ended else ""),
+            Figure(
+                "Failure rate", rate_words(failures, ended, runs) if ended else human(None), failures, Unit.SHARE, failed if ended else ""
+            ),
             *self._budget_left,
         ]
 
@@ -386,7 +388,7 @@ def _shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | Non
 def _estimates(basis: Basis) -> str:
     if basis.measure is LIST:
         return "Costs are those of the tokens at list prices, not invoices."
-    if basis.measure is BEST:
+    if basis.measure is BEST and basis.totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
         return "Costs are the agents' own estimates, else those of the tokens at list prices, not invoices."
     return "Reported costs are the agents' own estimates, not invoices."
 

@@ -27,7 +27,7 @@ from schemas.text import did_you_mean, plural
 RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "run_id")
 """What tells runs apart: a terminal of 80 columns shows it all."""
 RUNS_SHOWN = listed(
-    *RUNS_KEPT, "num_turns", "output_tokens", "cost_per_turn_usd", "cache_read_share",
+    *RUNS_KEPT, "num_turns", "output_tokens", "cost_per_turn_usd", "reason", "cache_read_share",
     "parallelism", MORE, "claimed_speedup", "claimed_caveat", "findings", "repo", "experiment", "time_source", "permission_denials",
     "labels", "note", "starred", "source_name",
 )  # fmt: skip

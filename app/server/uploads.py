@@ -96,6 +96,11 @@ class Arrived:
         return {"sources": len(self.reports), "documents": sum(parts.values())} | parts
 
     @property
+    def new_runs(self) -> int:
+        """The number of runs that these files brought into the store."""
+        return sum(report.accepted for report in self.reports)
+
+    @property
     def run_ids(self) -> list[str]:
         """The first runs in the files, each once."""
         return list(dict.fromkeys(run_id for report in self.reports for run_id in report.run_ids))[:LINKED_RUNS]

@@ -12,9 +12,10 @@ from math import isfinite
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human
+from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, exact, human, rate_words
 from app.text.words.claims import evidence_words
 from app.text.words.measured import NAMES as VERDICT_WORDS
 from app.text.words.measured import VERDICT_COLUMNS
@@ -24,6 +25,7 @@ from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, 
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
 from schemas.catalogue.entry import UNNAMED, Columns, Dimension, Entry
 from schemas.catalogue.failures import REASONS, WHOSE
+from schemas.catalogue.metrics import FEWEST_VALUES, HIGH, LOW, MEDIANS
 from schemas.catalogue.usage import LOWER_BOUNDS, USAGE_DIMENSIONS, WHOLE_RUNS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import visible
@@ -100,13 +102,25 @@ class Column:
         value = row[self.name]
         if value is None and self.is_name:
             return UNKNOWN_NAME
-        if value is None and self.name in _TOTALS and (row.get("runs") or 0) > (row.get("never_started_runs") or 0):
+        if value is None and self.name in _TOTALS and row.get(STARTED):
             return NOT_RECORDED
         if isinstance(value, list):
             return human(", ".join(map(_item, value)))
         if isinstance(value, float) and not isfinite(value):
             return UNKNOWN
+        if value is not None and (few := self._few(row)):
+            return few
+        if self.name == "error_rate" and value is not None and row.get(self.known or "") and row.get("runs"):
+            return rate_words(value, row[self.known or ""], row["runs"])
         return self._bound(row) + human(("no", "yes")[value] if isinstance(value, bool) else self._words(value, row), self.unit)
+
+    def _few(self, row: Mapping[str, Any]) -> str:
+        """`$0.10–$0.30, n 3` of a median of fewer than FEWEST_VALUES values; empty of others, and where the row has no range."""
+        known, ends = row.get(self.known or ""), [row.get(f"{self.name}{end}") for end in (LOW, HIGH)]
+        if not known or known >= FEWEST_VALUES or None in ends:
+            return ""
+        words = dict.fromkeys(human(end, self.unit) for end in ends)
+        return f"{self._bound(row)}{'–'.join(words)}, n {known:,}"
 
     def _words(self, value: Any, row: Mapping[str, Any]) -> Any:
         """What people call a key; any other value as it is."""
@@ -137,11 +151,13 @@ class Column:
 
     def note(self, row: Mapping[str, Any]) -> str:
         """`41 of 57` where the figure rests on some of the group's runs only, else empty."""
+        if self.name == "error_rate":  # says it itself
+            return ""
         base = next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
         known, of = row.get(self.known or ""), row.get(f"{self.name}{OF_SUFFIX}", base)
         least = of
-        if of and self.name in GROUP_COSTS:
-            of -= row.get("never_started_runs") or 0
+        if of and (self.name in GROUP_COSTS or self.name in ("duration_ms", "lost_ms")):
+            of = row.get(STARTED, of)
             least = NEARLY_ALL * of
         return f"{known:,} of {of:,}" if known and of and least and known < least else ""
 
@@ -151,6 +167,9 @@ def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
     notes = _notes(table.schema)
     return [_column(field, of, notes) for field in table.schema if field.name not in notes]
 
+
+STARTED = "started_runs"
+"""Beside the figures of a group: how many of its runs started."""
 
 NOT_RECORDED = "not recorded"
 """The cost of a group whose runs started, and of none of which a cost is known."""
@@ -176,7 +195,12 @@ def column(entry: Entry, known: str | None = None) -> Column:
 
 
 def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
-    """The table with what bounds its list-price and best-known costs beside them, so that their cells say so; `shown`: chosen columns."""
+    """The table with what bounds its list-price and best-known costs beside them, and how many runs of a group started.
+
+    Cells say so. `shown`: chosen columns.
+    """
+    if {"runs", "never_started_runs"} <= set(table.column_names) and STARTED not in table.column_names:
+        table = table.append_column(STARTED, pc.subtract(table["runs"], table["never_started_runs"]))
     for cost, names in BOUNDS.items():
         told = next((name for name in names if name in table.column_names), None)
         if told and cost in (shown or table.column_names) and BOUNDS_COLUMNS[cost] not in table.column_names:
@@ -187,8 +211,9 @@ def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
 def _notes(schema: pa.Schema) -> set[str]:
     """Counts and bounds beside a figure. A label's key may end like a count: its values are text."""
     names = {field.name for field in schema if field.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(field.type)}
+    ends = {f"{key}{end}" for key in MEDIANS if key in schema.names for end in (LOW, HIGH, LOW + KNOWN_SUFFIX, HIGH + KNOWN_SUFFIX)}
     beside = {f"{name}{suffix}" for name in schema.names for suffix in (BOUNDS_SUFFIX, OF_SUFFIX)}
-    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names} | beside
+    return {name for name in names if name.removesuffix(KNOWN_SUFFIX) in schema.names} | beside | {STARTED, *BOUNDS_COLUMNS.values()} | ends
 
 
 def _column(field: pa.Field, of: Columns, notes: set[str]) -> Column:

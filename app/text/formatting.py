@@ -31,6 +31,17 @@ def human(value: Any, unit: Unit = Unit.TEXT) -> str:
     return _WRITERS[unit](value)
 
 
+FEWEST_RUNS = 20
+"""Fewest runs of a rate in percent."""
+
+
+def rate_words(share: float, known: int, runs: int) -> str:
+    """`25.0%`; `49 of 82 known` where some ends are unknown, `1 of 4` of few runs: no percentage then."""
+    if known == runs >= FEWEST_RUNS:
+        return human(share, Unit.SHARE)
+    return f"{round(share * known):,} of {known:,}{' known' if known < runs else ''}"
+
+
 def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
     """The same with nothing of a sum rounded away: `$1.21176`, `4m 14s (253,963 ms)`, `1,565,905`."""
     if value is None:

@@ -55,7 +55,8 @@ COMPACT_RUNS = ("title", "cost_shown", "dated_at", "agent", "outcome", "duration
 """What a phone shows of a run, most important first: three columns have room at once."""
 
 MORE_RUNS = listed(
-    "repo", "task", "experiment", "cost_own_usd", "cost_list_usd", "num_turns", "output_tokens", "cache_read_share", "cost_per_turn_usd",
+    "reason", "repo", "task", "experiment", "cost_own_usd",
+    "cost_list_usd", "num_turns", "output_tokens", "cache_read_share", "cost_per_turn_usd",
     "parallelism", MORE, "time_source", "source_name", "session_id", "run_id", "started_at", "agent_version", "tokens_basis",
     "cost_delta_usd", "cost_cause", "cost_list_per_turn_usd", "score", "provider", "region", "duration_api_own_ms", "input_tokens",
     "cache_read_tokens", "cache_write_tokens", "permission_denials", "claimed_caveat", "claimed_evidence", "claimed_quote",

@@ -21,7 +21,7 @@ from app.text.words.measures import bound_sign, bounds_note, one_bound
 from ingest.store.doubts import DOUBTS
 from ingest.store.sessions.chains import MAY_CONTINUE, MAY_CONTINUE_MEANING
 from schemas.catalogue.columns import RUNS
-from schemas.catalogue.cost_measures import LIST, REPORTED
+from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
@@ -88,7 +88,7 @@ def cards(row: Mapping[str, Any], metrics: Sequence[str]) -> list[Card]:
 def _card(row: Mapping[str, Any], key: str, runs: int) -> Card:
     metric = RUN_METRICS[key]
     known = known_of(int(row[f"{key}{KNOWN_SUFFIX}"]), runs)
-    bounded = bounds_note(row) if key == LIST.total else ""
+    bounded = bounds_note(row, BEST if key == BEST.total else LIST) if key in (LIST.total, BEST.total) else ""
     value = bound_sign(row, key) + human(row[key], metric.unit)
     return Card(metric.label, value, metric.meaning, ", ".join(filter(None, (known and f"{known} runs", bounded))))
 

@@ -18,8 +18,9 @@ from rich.text import Text
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import Answer
-from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, Column, columns, with_bounds, with_starts
+from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Column, columns, with_bounds, with_starts
 from app.text.formatting import MINUS, UNKNOWN
+from schemas.catalogue.metrics import HIGH, LOW, MEDIANS
 from schemas.text import one_line
 
 IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
@@ -100,6 +101,7 @@ def _chosen(table: pa.Table, shown: tuple[str, ...]) -> pa.Table:
     known = [name for name in shown[1:] if table[name].null_count < table.num_rows and _says_something(table[name])]
     counts = [f"{name}{suffix}" for name in known for suffix in (KNOWN_SUFFIX, OF_SUFFIX)]
     counts += [*BOUNDS_COLUMNS.values(), *(f"{name}{BOUNDS_SUFFIX}" for name in known if name not in BOUNDS_COLUMNS)]
+    counts += [*(f"{name}{end}" for name in known if name in MEDIANS for end in (LOW, HIGH)), STARTED]
     return table.select([shown[0], *known, *(name for name in counts if name in table.column_names)])
 
 

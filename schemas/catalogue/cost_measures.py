@@ -51,7 +51,7 @@ KINDS = ("usd", "share", "mean_usd", "median_usd", "p90_usd", "max_usd", "per_tu
 REPORTED = CostMeasure("reported", "Reported cost", "cost_own_usd", "cost", "unreported_runs", "cost_")
 LIST = CostMeasure("list", "List-price cost", "cost_list_usd", "list-price cost", "unlisted_runs", "cost_list_")
 
-BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "best-known cost", "costless_runs", "cost_best_")
+BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "cost", "costless_runs", "cost_best_")
 
 COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST)}
 """All, the usual one first: what agents are compared by."""
@@ -59,7 +59,7 @@ COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST)}
 ON_SCREENS = tuple(COST_MEASURES.values())
 """Those that screens offer to choose from."""
 
-GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for kind in KINDS if kind != "share")
+GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for kind in KINDS)
 """Columns of groups with a cost by one of the measures: known for so many of the runs that started."""
 
 NEARLY_ALL = 0.9
@@ -81,8 +81,3 @@ BOUNDS = {
 
 A sum with a bound in it is a bound; a median is one where more than half of its runs are.
 """
-
-
-def with_their_bounds(metrics: tuple[str, ...]) -> tuple[str, ...]:
-    """The metrics, each once, and behind them those that say which bounds the costs among them include."""
-    return tuple(dict.fromkeys((*metrics, *(BOUNDS[key][0] for key in metrics if key in BOUNDS))))

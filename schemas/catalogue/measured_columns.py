@@ -57,7 +57,7 @@ VERDICTS: Columns = {
 
 UNCOMPARED: Columns = by_key(
     Entry("verdict", "Result", meaning="Whether the measurement failed, has no baseline, or one that cannot be compared."),
-    Entry("reason", "Reason", meaning="Why there is no measured ratio. A run may have several reasons."),
+    Entry("reason", "Reason", meaning="Why there is no measured ratio: the first reason of each run."),
     Entry("runs", "Runs", Unit.COUNT, meaning="Measured runs with this reason."),
 )
 """One reason why measured runs have no ratio."""

@@ -6,8 +6,10 @@ What an entry says is in `schemas.catalogue.entry`; the groupings are in `schema
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from schemas.catalogue.cost_measures import BOUNDS
 from schemas.catalogue.dimensions import DIMENSIONS, MODEL_DIMENSIONS
 from schemas.catalogue.entry import Better, Dimension, Metric, aggregates_of, by_key, of_model, over, quotient
 from schemas.catalogue.figures import RUN_FIGURES
@@ -16,6 +18,10 @@ from schemas.catalogue.metrics_cost import MODEL_CACHE_METRICS, MODEL_COST_METRI
 from schemas.unit_names import Unit
 
 __all__ = ["DEFAULT_REPORT", "DIMENSIONS", "MODEL_DIMENSIONS", "MODEL_METRICS", "RUN_METRICS", "Better", "Dimension", "Metric"]
+
+LOW, HIGH = "_low", "_high"
+FEWEST_VALUES = 5
+"""Fewest values of a median, and of either side of a change in percent."""
 
 _PARALLEL, _PARALLEL_KNOWN = quotient("duration_api_own_ms", "duration_ms")
 _PER_TURN, _PER_TURN_KNOWN = quotient("cost_own_usd", "num_turns", "not is_carried_over")
@@ -38,7 +44,19 @@ _NEVER_STARTED = (
     "Excluded from medians and averages."
 )
 
-RUN_METRICS = by_key(
+
+def _ends(median: Metric) -> list[Metric]:
+    """The least and the largest of the values of a median: what is said of few of them."""
+    return [
+        replace(
+            median, key=f"{median.key}{end}", label=f"{median.label}, {word}", meaning=f"The {word} of the same values.",
+            short="", sql=median.sql.replace("median(", f"{how}("),
+        )
+        for end, word, how in ((LOW, "least", "min"), (HIGH, "largest", "max"))
+    ]  # fmt: skip
+
+
+_RUN_METRICS = by_key(
     Metric("runs", "Runs", Unit.COUNT, "neither", "Number of runs. Each result record counts once.", sql="count(*)", known="count(*)"),
     Metric(
         "sessions", "Sessions", Unit.COUNT, "neither", "Number of distinct agent sessions.",
@@ -59,7 +77,7 @@ RUN_METRICS = by_key(
     over("cost_own_usd", "cost_usd", "Reported cost", Unit.USD, "lower", _COST, "worked"),
     Metric(
         "cost_share", "Share of reported cost", Unit.SHARE, "neither", _SHARE, short="Share",
-        sql="sum(cost_own_usd) / nullif(sum(sum(cost_own_usd)) over (), 0)", known="count(cost_own_usd)",
+        sql="sum(cost_own_usd) / nullif(sum(sum(cost_own_usd)) over (), 0)", known="count(cost_own_usd) filter (is_started)",
     ),
     over("cost_own_usd", "cost_mean_usd", "Cost per run (avg)", Unit.USD, "lower", _MEAN, "mean"),
     over("cost_own_usd", "cost_median_usd", "Cost per run (p50)", Unit.USD, "lower", _MEDIAN, "median"),
@@ -71,7 +89,7 @@ RUN_METRICS = by_key(
     ),
     Metric(
         "cost_per_completed_usd", "Cost per completed run (incl. failed runs)", Unit.USD, "lower", _PER_COMPLETED,
-        sql=_MONEY.format(f"sum(cost_own_usd) / {_WITH_COST.format('is_completed')}"), known="count(cost_own_usd)",
+        sql=_MONEY.format(f"sum(cost_own_usd) / {_WITH_COST.format('is_completed')}"), known="count(cost_own_usd) filter (is_started)",
         short="Cost per completed run",
     ),
     Metric(
@@ -80,7 +98,8 @@ RUN_METRICS = by_key(
     ),
     Metric(
         "cost_per_claimed_usd", "Cost per run with a claimed speedup", Unit.USD, "lower", _PER_CLAIMED,
-        sql=_MONEY.format(f"sum(cost_own_usd) / {_WITH_COST.format('claimed_speedup is not null')}"), known="count(cost_own_usd)",
+        sql=_MONEY.format(f"sum(cost_own_usd) / {_WITH_COST.format('claimed_speedup is not null')}"),
+        known="count(cost_own_usd) filter (is_started)",
     ),
     Metric(
         "cost_per_hour_usd", "Cost per hour", Unit.USD, "lower", _PER_HOUR,
@@ -95,7 +114,7 @@ RUN_METRICS = by_key(
     Metric(
         "duration_median_ms", "Duration of completed runs (p50)", Unit.MILLISECONDS, "lower",
         "Median (p50) of the wall time of completed runs: a failure is no fast run.",
-        sql="median(duration_ms) filter (is_completed)", known="count(duration_ms) filter (is_completed)",
+        sql="round(median(duration_ms) filter (is_completed))", known="count(duration_ms) filter (is_completed)",
     ),
     over(
         "active_ms", "active_ms", "Active time", Unit.MILLISECONDS, "lower",
@@ -124,7 +143,19 @@ RUN_METRICS = by_key(
     *CLAIM_METRICS.values(),
     *(metric for figure in RUN_FIGURES.values() for metric in aggregates_of(figure)),
 )  # fmt: skip
+
+MEDIANS = tuple(key for key, metric in _RUN_METRICS.items() if "median(" in metric.sql)
+"""Metrics that are a median: of fewer than FEWEST_VALUES people read the range and how many there are."""
+
+RUN_METRICS = _RUN_METRICS | by_key(*(end for key in MEDIANS for end in _ends(_RUN_METRICS[key])))
 """Figures over `v_runs`: one row is one run."""
+
+
+def with_their_notes(metrics: Iterable[str]) -> tuple[str, ...]:
+    """The metrics, each once, and behind them what their cells say too: bounds of costs, and both ends of medians."""
+    notes = (note for key in metrics for note in (*BOUNDS.get(key, ())[:1], *((f"{key}{LOW}", f"{key}{HIGH}") if key in MEDIANS else ())))
+    return tuple(dict.fromkeys((*metrics, *notes)))
+
 
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 

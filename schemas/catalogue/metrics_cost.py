@@ -112,7 +112,8 @@ RUN_COST_METRICS = by_key(
     ),
     Metric(
         "cost_list_share", "Share of list-price cost", Unit.SHARE, "neither", "The group's share of the list-price cost of all groups.",
-        short="Share", sql="sum(cost_list_usd) / nullif(sum(sum(cost_list_usd)) over (), 0)", known="count(cost_list_usd)",
+        short="Share", sql="sum(cost_list_usd) / nullif(sum(sum(cost_list_usd)) over (), 0)",
+        known="count(cost_list_usd) filter (is_started)",
     ),
     over("cost_list_usd", "cost_list_mean_usd", "List-price cost per run (avg)", Unit.USD, "lower", _LIST_MEAN, "mean"),
     over(
@@ -133,7 +134,7 @@ RUN_COST_METRICS = by_key(
     ),
     Metric(
         "cost_list_per_completed_usd", "List-price cost per completed run", Unit.USD, "lower", _LIST_PER_COMPLETED,
-        sql=f"cast(sum(cost_list_usd) / {_LIST_COMPLETED} as decimal(38, 9))", known="count(cost_list_usd)",
+        sql=f"cast(sum(cost_list_usd) / {_LIST_COMPLETED} as decimal(38, 9))", known="count(cost_list_usd) filter (is_started)",
     ),
     over("cost_best_usd", "cost_best_usd", "Best-known cost", Unit.USD, "lower", _BEST, "worked"),
     _median_bounds("cost_list_median_bounds", LIST.name, "cost_list_usd", f"case when {_IS_BOUNDED} then tokens_basis end"),
@@ -154,7 +155,8 @@ RUN_COST_METRICS = by_key(
     ),
     Metric(
         "cost_best_share", "Share of best-known cost", Unit.SHARE, "neither", "The group's share of the best-known cost of all groups.",
-        short="Share", sql="sum(cost_best_usd) / nullif(sum(sum(cost_best_usd)) over (), 0)", known="count(cost_best_usd)",
+        short="Share", sql="sum(cost_best_usd) / nullif(sum(sum(cost_best_usd)) over (), 0)",
+        known="count(cost_best_usd) filter (is_started)",
     ),
     over(
         "cost_best_usd", "cost_best_mean_usd", "Best-known cost per run (avg)", Unit.USD, "lower",
@@ -180,7 +182,7 @@ RUN_COST_METRICS = by_key(
         "cost_best_per_completed_usd", "Best-known cost per completed run", Unit.USD, "lower",
         "Best-known cost of all runs divided by the number of completed runs: failed runs are included in the cost.",
         sql="cast(sum(cost_best_usd) / nullif(count(*) filter (is_completed and cost_best_usd is not null), 0) as decimal(38, 9))",
-        known="count(cost_best_usd)",
+        known="count(cost_best_usd) filter (is_started)",
     ),
     over("unpriced_tokens", "unpriced_tokens", "Unpriced tokens", Unit.TOKENS, "lower", _UNPRICED),
     Metric(

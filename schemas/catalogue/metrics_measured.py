@@ -56,7 +56,8 @@ def _quadrants(key: str, label: str, condition: str, meaning: str) -> Metric:
 
 
 def _cost_per(key: str, label: str, condition: str, meaning: str, of_runs: str = "is_started") -> Metric:
-    per = f"sum(cost_best_usd) filter ({of_runs}) / nullif(count(*) filter ({condition}), 0)"
+    # a speedup of unknown cost makes the others no cheaper
+    per = f"sum(cost_best_usd) filter ({of_runs}) / nullif(count(cost_best_usd) filter ({condition}), 0)"
     return Metric(key, label, Unit.USD, "lower", meaning, sql=_MONEY.format(per), known=f"count(cost_best_usd) filter ({of_runs})")
 
 

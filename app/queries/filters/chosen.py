@@ -138,6 +138,10 @@ def with_found(filters: Filters) -> Filters:
     return Filters(tuple((FOUND.key if key == SEARCH else key, values) for key, values in filters.chosen))
 
 
+OWN = "(kind <> 'quantified' or origin = 'own')"
+"""The condition on claims that count: a figure that the summary cites of others is no claim of the agent's."""
+
+
 def where_claims(filters: Filters, *, hidden: bool = False) -> tuple[Where | None, Where]:
     """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them.
 
@@ -147,7 +151,7 @@ def where_claims(filters: Filters, *, hidden: bool = False) -> tuple[Where | Non
     of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS and one[0] != MIN_CONFIDENCE))
     of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
     claims, sure = _where(of_claims, CLAIM_FILTERS, "c"), where_shown(filters, hidden=hidden)
-    conditions = (claims.sql, sure.sql) if of_runs else (claims.sql, sure.sql, COUNTED)
+    conditions = (claims.sql, sure.sql, OWN) if of_runs else (claims.sql, sure.sql, OWN, COUNTED)
     return where(of_runs) if of_runs else None, Where(" and ".join(conditions), claims.parameters | sure.parameters)
 
 
