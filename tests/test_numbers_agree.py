@@ -33,7 +33,7 @@ from app.reports.exports import EXPORTS
 from app.text.brief import usd
 from app.text.columns import columns
 from app.text.formatting import human
-from app.text.grid_columns import RUNS, grid
+from app.text.grid_columns import RUNS, Listing, grid
 from app.text.text_tables import for_people
 from app.text.words.costs import base_words
 from app.text.words.measures import bound_sign
@@ -314,7 +314,7 @@ def test_a_report_says_what_its_total_may_count_twice(store: Store) -> None:
 
 
 def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:
-    shown = grid(run_queries.runs(copied, Filters()), RUNS).rows.to_pylist()
+    shown = grid(run_queries.runs(copied, Filters()), Listing(RUNS.of, ("run_id", "time_source"))).rows.to_pylist()
     assert {row["run_id"]: row["time_source"] for row in shown} == {"copied": "file modification time", "dated": "file path"}
     listed = for_people(results.runs(copied, Filters(), None)).to_pylist()
     assert {row["run_id"]: row["time_source"] for row in listed} == {"copied": "file", "dated": "path"}
@@ -457,7 +457,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     odd: Store, tachograph: Run, screens: Callable[..., AppTest], tmp_path: Path
 ) -> None:
     """The report, its groups and exports, lists of runs and models, budgets, usage, MCP, Python, the charts and the Overview."""
-    made, everything = report(odd, Request(by=("agent",))), Filters()
+    made, everything = report(odd, Request(by=("agent",), cost="reported")), Filters()
     [whole] = made.section("totals").table.to_pylist()
     assert (whole["cost_usd"], whole["cost_beyond_total_usd"]) == (ODD_USD, ODD_BEYOND)
     sums = {
