@@ -496,7 +496,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     shares = [share.share for top in made.first.tops for share in top.shares if share.share is not None]
     assert max(shares) <= 1
     for screen in ("screens/overview.py", "screens/cost.py"):
-        assert usd(ODD_USD) in "".join(element.proto.body for element in screens(odd.location, screen).get("html"))
+        assert usd(ODD_USD) in "".join(element.proto.body for element in screens(odd.location, screen, cost="reported").get("html"))
 
 
 def test_a_report_says_what_is_beyond_totals_and_what_zero_is(odd: Store) -> None:
