@@ -309,7 +309,7 @@ def test_grids_round_durations_and_drop_what_nobody_knows() -> None:
         "run_id": pa.array(["r"]),
     }
     shown_table = grid_columns.grid(pa.table(columns), grid_columns.RUNS).rows
-    assert shown_table.column_names == ["outcome", "duration_ms", "run_id"]
+    assert shown_table.column_names == ["outcome", "duration_ms"]
     assert shown_table["duration_ms"].to_pylist()[0].lstrip() == "4m 14s"
     assert shown_table["outcome"].to_pylist() == ["limit reached"]
 

@@ -32,7 +32,7 @@ from app.reports.exports import EXPORTS
 from app.text.brief import usd
 from app.text.columns import columns
 from app.text.formatting import human
-from app.text.grid_columns import RUNS, grid
+from app.text.grid_columns import RUNS, Listing, grid
 from app.text.text_tables import for_people
 from app.text.words.costs import base_words
 from app.text.words.measures import bound_sign
@@ -315,7 +315,7 @@ def test_a_report_says_what_its_total_may_count_twice(store: Store) -> None:
 
 
 def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:
-    shown = grid(run_queries.runs(copied, Filters()), RUNS).rows.to_pylist()
+    shown = grid(run_queries.runs(copied, Filters()), Listing(RUNS.of, ("run_id", "time_source"))).rows.to_pylist()
     assert {row["run_id"]: row["time_source"] for row in shown} == {"copied": "file modification time", "dated": "file path"}
     listed = for_people(results.runs(copied, Filters(), None)).to_pylist()
     assert {row["run_id"]: row["time_source"] for row in listed} == {"copied": "file", "dated": "path"}
@@ -467,7 +467,7 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     shares = [share.share for top in made.first.tops for share in top.shares if share.share is not None]
     assert max(shares) <= 1
     for screen in ("screens/overview.py", "screens/cost.py"):
-        assert usd(ODD_USD) in "".join(element.proto.body for element in screens(odd.location, screen).get("html"))
+        assert usd(ODD_USD) in "".join(element.proto.body for element in screens(odd.location, screen, cost="reported").get("html"))
 
 
 def test_a_report_says_what_is_beyond_totals_and_what_zero_is(odd: Store) -> None:
