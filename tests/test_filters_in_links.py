@@ -204,5 +204,5 @@ def test_no_word_of_a_screen_is_taken_for_a_mistyped_filter() -> None:
         named += [options["key"]] if "bind" in options else []
     parts = [key.values[0] if isinstance(key, ast.JoinedStr) else key for key in named]
     keys = {key.value for key in parts if isinstance(key, ast.Constant)}
-    assert {"compact", "columns", "tz", "show", "first-"} <= keys
+    assert {"compact", "columns", "tz", "cells", "first-"} <= keys
     assert not [key for key in keys if key not in SCREEN_WORDS and not str(key).startswith(SCREEN_PREFIXES)]
