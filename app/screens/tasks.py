@@ -52,10 +52,11 @@ def grid(made: task_matrix.Matrix, value: str, *, by_repo: bool) -> None:
     # a selection names the last level of a heading only: invisible blanks tell the models of two agents apart
     lasts = [task_matrix.model_words(column[1]) if len(column) > 1 else head for column, head in zip(made.columns, heads, strict=True)]
     names = [last + NOTHING * number for number, last in enumerate(lasts)]
-    frame = pd.DataFrame(rows, columns=["Task", "Also called", *names])
+    first = "Commit" if all("@" in task.key for task in made.tasks) else "Task"
+    frame = pd.DataFrame(rows, columns=[first, "Also called", *names])
     styled = pd.DataFrame(styles, columns=frame.columns)
     if heads != lasts:
-        frame.columns = styled.columns = pd.MultiIndex.from_tuples([("", "Task"), ("", "Also called"), *zip(heads, names, strict=True)])
+        frame.columns = styled.columns = pd.MultiIndex.from_tuples([("", first), ("", "Also called"), *zip(heads, names, strict=True)])
     config: Any = {1: st.column_config.TextColumn(pinned=True, width=110), 2: st.column_config.TextColumn(pinned=True, width=180)}
     chosen = st.dataframe(
         frame.style.apply(lambda _: styled, axis=None),
