@@ -10,6 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from app.screens import cache, sign_in_page
 from app.screens.parts import evidence, filter_bar, live, widgets
+from app.text import html_parts
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -19,6 +20,7 @@ st.logo(str(ASSETS / "wordmark.svg"), size="large")
 with widgets.told_errors():
     sign_in_page.require_sign_in()
 filter_bar.follow_address()
+html_parts.KEPT.set({})
 
 holds = cache.contents()
 
@@ -56,10 +58,10 @@ def moved(path: str, to: StreamlitPage, view: str = "") -> StreamlitPage:
 FORMER = (
     moved("claims", SPEEDUPS),
     moved("verdicts", SPEEDUPS),
-    moved("duration", COST, "time"),
-    moved("sessions", COST, "sessions"),
+    moved("duration", COST, "Time"),
+    moved("sessions", COST, "Sessions"),
     moved("quality", DATA),
-    moved("upload", DATA, "upload"),
+    moved("upload", DATA, "Upload"),
 )
 
 page = st.navigation([*OF_RUNS, DATA, RUN, *FORMER], position="top")

@@ -203,3 +203,15 @@ def test_the_overview_says_what_its_table_says(sample_store: Store, monkeypatch:
             assert f"{row.runs:,}" in shown
     assert sentences.overview(rows).heading.split("**")[0] in shown
     assert page.get("plotly_chart")
+
+
+def test_links_keep_the_measure_of_cost(sample_store: Store, screens: Any) -> None:
+    """A link of a table loads the page anew: what was chosen must stand in it."""
+    page = screens(sample_store.location, cost="list")
+    links = re.findall(r'href="([^"]+)"', "".join(str(one.proto.body) for one in page.get("html")))
+    assert links
+    assert all("cost=List" in link for link in links)
+    assert not any(
+        "cost=" in link
+        for link in re.findall(r'href="([^"]+)"', "".join(str(one.proto.body) for one in screens(sample_store.location).get("html")))
+    )

@@ -75,7 +75,7 @@ def few_runs() -> None:
         st.markdown(f"Add benchmark results to see what the claims are worth: `{cache.command('ingest results/')}`")
 
 
-if total.runs == 1:
+if total.runs == 1 and not filters and points:
     show_run(points[0]["run_id"], alone=True)
 elif total.runs <= FEW and len(agents) == 1:
     few_runs()
@@ -83,5 +83,5 @@ else:
     widgets.heading(sentences.overview(rows, measure))
     st.html(agent_table(queries.shown_rows(rows), filters))
     three_charts()
-if total.runs > 1:
+if total.runs > 1 or filters:
     before_you_quote()

@@ -37,7 +37,7 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         is_all = row["reason"] is None
         reason = "All" if is_all else REASONS[row["reason"]].label
         name = (
-            reason if is_all else anchor(link("", filters, view="failures", reason=row["reason"]), html_parts.text(reason), kind="t-link")
+            reason if is_all else anchor(link("", filters, view="Failures", reason=row["reason"]), html_parts.text(reason), kind="t-link")
         )
         bar = html_parts.bar(
             [Segment(BARS.get(row["whose"], "unknown_ends"), row["runs"], "runs")], width=max(3, round(LONGEST * row["runs"] / most))
@@ -79,7 +79,7 @@ def text_table(reason: str, texts: Sequence[Row], filters: Filters) -> str:
             "",
             [
                 anchor(
-                    link("", filters, view="failures", reason=reason, text=str(place)), code(row["text"]),
+                    link("", filters, view="Failures", reason=reason, text=str(place)), code(row["text"]),
                     kind="t-link t-wrap t-wide-text",
                 ),
                 f"{row['runs']:,}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -36,6 +37,10 @@ MEASURED = {
     "machine": "machine failed",
 }
 """What became of measurements, in the order of bars."""
+
+
+KEPT: ContextVar[dict[str, str]] = ContextVar("kept", default={})  # noqa: B039  never changed, only replaced
+"""Words of the address that every link keeps beside the filters: a link loads the page anew, and with it a new session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,8 @@ def heading(sentence: str, second: str = "", coverage: str = "", address: str = 
 
 def link(page: str, filters: Filters, **more: str) -> str:
     """The address of a page with these filters, from any other page."""
-    words = urlencode([(key, value) for key, values in urls.write(filters).items() for value in values] + list(more.items()))
+    named = [(key, value) for key, values in urls.write(filters).items() for value in values]
+    words = urlencode([*named, *(KEPT.get() | more).items()])
     return f"{page}?{words}" if words else page or "?"
 
 

@@ -143,7 +143,7 @@ def _offer_logs() -> None:
     """Two ways out of an empty store: the visitor's own logs, or ours to try."""
     st.markdown("Upload the result records of an agent, or load sample logs to look around:")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link("screens/data.py", label="Upload logs", icon=":material/upload_file:", query_params={"view": "upload"})
+        st.page_link("screens/data.py", label="Upload logs", icon=":material/upload_file:", query_params={"view": "Upload"})
         if cache.samples() and st.button("Load the sample logs", key="samples", icon=":material/science:"):
             cache.ingest_samples()
             st.rerun()
@@ -164,7 +164,8 @@ def cost_choice(forced: str = "") -> None:
             return
         if COST not in st.session_state and COST not in st.query_params and st.session_state.get(_COST) in labels:
             st.session_state[COST] = st.session_state[_COST]
-        st.session_state[_COST] = choice("Cost", labels, COST, label_visibility="collapsed")
+        chosen = st.session_state[_COST] = choice("Cost", labels, COST, label_visibility="collapsed")
+        html_parts.KEPT.set({} if chosen == BEST.key else {COST: labels[chosen]})
 
 
 def _choose_cost() -> None:

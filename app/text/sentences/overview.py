@@ -260,7 +260,7 @@ def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], l
         whose = f", {most.never_started:,} of them {agent_name(most.agent)}" if len(agents) > 1 and total.never_started > 1 else ""
         why = ", ".join(f"{words[0].lower()}{words[1:]} ({number:,})" for words, number in reasons[:3])
         words = f"{plural(total.never_started, 'run')} never started{whose}{f': {why}' if why else ''}"
-        found.append(Caution(words, "Failures", "runs", (("view", "failures"),)))
+        found.append(Caution(words, "Failures", "runs", (("view", "Failures"),)))
     for row in agents:
         if row.bounded and row.cost_usd is not None and row.bounded_usd is not None:
             name, kind = agent_name(row.agent), BOUNDS.get(row.bounds, "bounds or estimates")
