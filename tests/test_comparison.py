@@ -96,7 +96,7 @@ def test_a_bound_is_rounded_so_that_it_holds() -> None:
 
 
 AGENTS = {"claude-code": "Claude Code", "codex": "Codex", "cursor": "Cursor", "grok": "Grok Build"}
-GENERATED, RESAMPLED = 200, 400
+GENERATED, RESAMPLED = 100, 400
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from tests.fuzz import seeds
 from tests.fuzz.fuzz_ingest import Wrong, fuzz, ingested, made, our_seeds
 from tests.fuzz.measured_seeds import MEASURED
 
-INPUTS = 300
+INPUTS = 150
 LOGS = 12
 CUTS = 8
 

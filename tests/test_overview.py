@@ -98,7 +98,7 @@ def _generated(monkeypatch: pytest.MonkeyPatch) -> None:
 _WITH_VERDICTS = measured.with_verdicts
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(_run, min_size=1, max_size=40))
 def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
     """The heading's figures are those of the runs, bounds keep their sign, and what is unknown is never a figure."""
@@ -141,7 +141,7 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
         assert "$" not in heading
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(_run, min_size=1, max_size=40), st.sampled_from(sorted(COST_MEASURES)))
 def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
     """Agents add up to all runs and models to their agent; outcomes and measured classes to the runs; no bound is lost."""
