@@ -43,7 +43,7 @@ def test_within_budget_and_beside_the_base_branch(job: Job, samples_read: Callab
         "store": str(job.temp / "tachograph.duckdb"), "report": str(job.temp / "tachograph-report.html"), "passed": "true",
         "comparison": sentence,
     }  # fmt: skip
-    assert job.summary.startswith(f"**{sentence}**\n\n| Metric | Baseline | Candidate |")
+    assert job.summary.startswith(f"**{sentence}**\n\n| Group | Tasks | Completed | Cost per run |")
     assert "# Cost report\n" in job.summary
     assert "### ✅ PASS: 2 budgets met\n" in job.summary
     assert (job.temp / "tachograph-report.html").stat().st_size > 10_000
