@@ -38,12 +38,12 @@ def test_within_budget_and_beside_the_base_branch(job: Job, samples_read: Callab
         ACTION, paths="agent logs\n", labels="branch=next\nteam=a b", budgets="max-total-usd = 50\nmin-runs = 1", base_store="base.duckdb"
     )
     assert job.code == 0, job.said
-    sentence = "3 runs cost $2.83, +0.0% vs. $2.83 of 3 runs in the baseline."
+    sentence = "3 runs cost $2.83 vs. $2.83 of 3 runs in the baseline."
     assert job.outputs == {
         "store": str(job.temp / "tachograph.duckdb"), "report": str(job.temp / "tachograph-report.html"), "passed": "true",
         "comparison": sentence,
     }  # fmt: skip
-    assert job.summary.startswith(f"**{sentence}**\n\n| Metric | Baseline | Candidate |")
+    assert job.summary.startswith(f"**{sentence}**\n\n| Group | Tasks | Completed | Cost per run |")
     assert "# Cost report\n" in job.summary
     assert "### ✅ PASS: 2 budgets met\n" in job.summary
     assert (job.temp / "tachograph-report.html").stat().st_size > 10_000

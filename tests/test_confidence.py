@@ -86,7 +86,9 @@ def test_what_is_shown_is_one_rule_in_python_and_sql(unsure: Store) -> None:
     """Ingest counts in Python what lists choose in SQL."""
     assert [is_shown(confidence) for confidence in (None, SHOWN_FROM, 1.0, 0.7999, 0.0)] == [True, True, True, False, False]
     shown = where_claims(NO_FILTERS)[1]
-    values = "(values ('r', null), ('r', $edge), ('r', 1.0), ('r', 0.7999), ('r', 0.0)) as claims(run_id, confidence)"
+    values = (
+        """(select 'r' as run_id, 'quantified' as kind, 'own' as origin, unnest([null, $edge, 1.0, 0.7999, 0.0]) as confidence) as claims"""
+    )
     with unsure.reading() as connection:
         found = connection.execute(f"select ({shown.sql}) from {values}", shown.parameters | {"edge": SHOWN_FROM}).fetchall()
     assert [row for (row,) in found] == [True, True, True, False, False]

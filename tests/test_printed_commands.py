@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _COMMANDS = "ingest|report|runs|models|claims|findings|check|compare|rejects|sources|reprice|rebuild|doctor"
 _PRINTED = re.compile(rf"\btachograph (?:{_COMMANDS}) [^`\n]*")
-SCREENS = ("overview", "cost", "runs", "claims", "compare", "reports", "quality", "upload")
+SCREENS = ("overview", "runs", "tasks", "speedups", "compare", "cost", "reports", "data", "data?view=upload")
 PRICES = '[[price]]\nmodel = "a-model"\ninput = 1\noutput = 2\n'
 
 
@@ -42,6 +42,12 @@ def texts_of(app: AppTest) -> list[str]:
     return [str(element.value) for element in shown] + [str(getattr(element, "help", "") or "") for element in app.get("file_uploader")]
 
 
+def opened(screens: Callable[..., AppTest], store: Path, screen: str) -> AppTest:
+    """A screen by its address."""
+    name, _, view = screen.partition("?view=")
+    return screens(str(store), f"screens/{name}.py", **({"view": view} if view else {}))
+
+
 def runs_here(line: str, folder: Path, tachograph: Run) -> None:
     """The command as a reader types it in `folder`, with a path and a price file of his own."""
     (folder / "prices.toml").write_text(PRICES)
@@ -49,7 +55,7 @@ def runs_here(line: str, folder: Path, tachograph: Run) -> None:
     for name in ("before", "after"):
         (logs / name).mkdir(parents=True, exist_ok=True)
         shutil.copy(next(iter(SAMPLES.glob("*"))), logs / name)
-    words = [{"PATH": str(SAMPLES), "FILE": "prices.toml"}.get(word, word) for word in shlex.split(line)[1:]]
+    words = [{"PATH": str(SAMPLES), "RESULTS": str(SAMPLES), "FILE": "prices.toml"}.get(word, word) for word in shlex.split(line)[1:]]
     done = tachograph(*words, cwd=folder)
     assert done.returncode == 0, (line, done.stderr)
     assert not (folder / FILE).exists(), f"{line}: it made a store of its own"
@@ -71,14 +77,14 @@ def test_the_commands_of_a_screen_run(
     ingest_paths(Store(str(elsewhere)), SAMPLES, prompt="new")
     here = tmp_path / "here"
     here.mkdir()
-    for line in printed(texts_of(screens(str(elsewhere), f"screens/{screen}.py"))):
+    for line in printed(texts_of(opened(screens, elsewhere, screen))):
         assert f"--db {shlex.quote(str(elsewhere))}" in line
         runs_here(line, here, tachograph)
 
 
-@pytest.mark.parametrize("screen", ["reports", "compare", "upload"])
+@pytest.mark.parametrize("screen", ["reports", "compare", "data?view=upload"])
 def test_the_screens_that_should_print_a_command_do(screen: str, elsewhere: Path, screens: Callable[..., AppTest]) -> None:
-    assert printed(texts_of(screens(str(elsewhere), f"screens/{screen}.py")))
+    assert printed(texts_of(opened(screens, elsewhere, screen)))
 
 
 def test_an_empty_dashboard_says_how_to_fill_its_own_store(tmp_path: Path, screens: Callable[..., AppTest], tachograph: Run) -> None:

@@ -13,7 +13,7 @@ from app.server.serve import Access, command
 from app.server.sign_in import is_allowed, read_allowed
 from ingest.store.database import Store
 from schemas.errors import UsageError
-from tests.conftest import ROOT, Run
+from tests.conftest import ROOT, Run, said
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -115,11 +115,8 @@ def test_the_door(
     app.user = user
     app.run()
     assert not app.exception
-    if heading:
-        assert [element.value for element in app.header] == [heading]
-        assert not app.metric
-    else:
-        assert app.metric
+    assert [element.value for element in app.header] == ([heading] if heading else [])
+    assert ("$2.83" in said(app)) == (heading is None)
 
 
 def test_settings_that_went_bad_let_nobody_in(
@@ -130,7 +127,7 @@ def test_settings_that_went_bad_let_nobody_in(
     settings.unlink()
     app = dashboard().run()
     assert app.error
-    assert not app.metric
+    assert "$2.83" not in said(app)
 
 
 def test_the_command_checks_before_it_serves(tachograph: Run, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def few_runs() -> None:
         widgets.plotted(drawn, "few-runs", "Cost, wall time and claimed speedup of each run")
     st.html(runs_table(runs, filters))
     if not total.runs_measured and total.claimed.known:
-        st.markdown(f"Add benchmark results to see what the claims are worth: `{cache.command('ingest results/')}`")
+        st.markdown(f"Add benchmark results to see what the claims are worth: `{cache.command('ingest RESULTS')}`")
 
 
 if total.runs == 1 and not filters and points:

@@ -92,8 +92,12 @@ def show_failures() -> None:
     """Reasons by agent, model, repository or month; the texts of a reason; the runs of a text."""
     with tools:
         st.html('<span class="t-n">Columns</span>', width="content")
-        groups = {"agent": "Agent", "model": "Model", "repo": "Repository", "month": "Month"}
-        by = widgets.choice("Columns", groups, "per", label_visibility="collapsed")
+        by = widgets.choice(
+            "Columns",
+            {key: catalogue.GROUPS[key].label for key in ("agent", "model", "repo", "month")},
+            "per",
+            label_visibility="collapsed",
+        )
     table, whole = cache.ask(failure_queries.failures, filters, by)
     facts, reasons = cache.ask(failure_queries.totals, filters), table.to_pylist()
     with head:

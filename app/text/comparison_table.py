@@ -14,12 +14,8 @@ from schemas.catalogue.columns import METRICS_COMPARED
 
 def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
     """A row per group, the baseline first; a name leads to its runs."""
-    titles = {
-        "cost": f"{BASES[comparison.basis.key]} per run",
-        "wall": "Wall time, completed",
-        "turns": "Turns",
-        "speedup": "Measured speedup",
-    }
+    titles = {key: entry.label for key, entry in METRICS_COMPARED.items()}
+    titles |= {"cost": f"{BASES[comparison.basis.key]} per run", "wall": f"{titles['wall']}, completed"}
     counted = {"cost": ("cheaper", "Cheaper / dearer"), "wall": ("faster", "Faster / slower")}
     head, keys = [("", "Group"), ("r", "Tasks"), ("r", "Completed<br>(task at least once)")], ["tasks", "completed"]
     for metric in METRICS_COMPARED:

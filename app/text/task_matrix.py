@@ -14,10 +14,16 @@ from app.queries.tasks import OTHERS
 from app.text import html_parts, task_cells
 from app.text.html_parts import muted
 from schemas.agents import AGENTS
+from schemas.catalogue.columns import METRICS_COMPARED
 
 Column = tuple[str | None, ...]
 
-ORDERS = {"best": "Measured, best first", "apart": "Agents disagree most", "cost": "Cost, high to low", "alphabet": "Name"}
+ORDERS = {
+    "best": "Measured, best first",
+    "apart": "Agents disagree most",
+    "cost": f"{METRICS_COMPARED['cost'].label}, high to low",
+    "alphabet": "Name",
+}
 """The orders of tasks."""
 
 

@@ -21,7 +21,19 @@ from tests.attack.lab import Lab
 from tests.attack.payloads import hostile_stream, payloads
 from tests.serving import served
 
-SCREENS = ("", "runs", "cost", "duration", "claims", "verdicts", "sessions", "compare", "quality", "reports", "upload")
+SCREENS = (
+    "",
+    "runs",
+    "tasks",
+    "speedups",
+    "compare",
+    "cost",
+    "cost?view=time",
+    "cost?view=sessions",
+    "reports",
+    "data",
+    "data?view=upload",
+)
 """Every screen that the menu leads to; a test of the menu says if one is missing. A run has its own."""
 
 COMMANDS = ("report", "runs", "models", "usage", "claims", "findings", "verdicts", "measurements", "rejects", "sources")

@@ -40,7 +40,12 @@ from tests.examples import a_share, examples, is_thorough
 from tests.serving import served, wait_until_drawn
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
-SCREENS = ("overview", "runs", "cost", "duration", "claims", "verdicts", "sessions", "compare", "quality", "reports")
+SCREENS = (
+    ("overview", ""), ("runs", ""), ("runs", "failures"), ("tasks", ""), ("speedups", ""), ("compare", ""), ("cost", ""), ("cost", "time"),
+    ("cost", "sessions"), ("reports", ""), ("data", ""), ("data", "upload"),
+)  # fmt: skip
+"""Each screen and its views."""
+
 STORABLE = [one for one in HOSTILE if not "\ud800" <= one <= "\udfff"]
 OURS = re.compile(r"\x1b\[[012;]*m")
 """Bold, faint and neither, as tables are drawn."""
@@ -277,9 +282,9 @@ def flawless(app: AppTest) -> None:
     assert not [text for text in shown_on(app) if found_in(text)]
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-def test_d13_every_screen_shows_such_text_harmlessly(nasty: Store, screens: Callable[..., AppTest], screen: str) -> None:
-    flawless(screens(nasty.location, f"screens/{screen}.py"))
+@pytest.mark.parametrize(("screen", "view"), SCREENS)
+def test_d13_every_screen_shows_such_text_harmlessly(nasty: Store, screens: Callable[..., AppTest], screen: str, view: str) -> None:
+    flawless(screens(nasty.location, f"screens/{screen}.py", **({"view": view} if view else {})))
 
 
 def test_d5_every_such_run_has_its_page(nasty: Store, screens: Callable[..., AppTest]) -> None:

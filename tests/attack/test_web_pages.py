@@ -107,16 +107,16 @@ def test_d3_a_rebound_name_gets_nothing(server: tuple[str, int], page: Page) -> 
 def test_our_own_page_works_under_its_other_name(server: tuple[str, int], page: Page) -> None:
     page.goto(server[0].replace("127.0.0.1", "localhost"))
     wait_until_drawn(page)
-    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    expect(page.get_by_role("heading", name="Three runs of Claude Code cost $2.83")).to_be_visible()
 
 
 def test_d7_uploads_go_when_they_were_read_and_a_full_disk_is_told(server: tuple[str, int], folder: Path, page: Page) -> None:
     address, process = server
-    page.goto(f"{address}/upload")
+    page.goto(f"{address}/data?view=upload")
     wait_until_drawn(page)
     logs = page.locator("input[type=file]")
     logs.set_input_files(sorted(SAMPLES.iterdir()))
-    expect(page.get_by_role("heading", name="Upload results")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="0 of 3 records are new runs")).to_be_visible(timeout=30_000)
     wait_until_drawn(page)
     assert [file.name for file in folder.glob("tachograph-uploads-*/*")] == ["lock"]
 

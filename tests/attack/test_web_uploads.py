@@ -23,6 +23,9 @@ from tests.test_sign_in import GOOD
 
 pytestmark = pytest.mark.xdist_group("web")
 
+UPLOAD = ("data", "view=upload")
+"""The screen that offers the upload."""
+
 SECRET = "a secret of more than sixteen characters"
 UPLOADED_BYTES, GROWTH_BYTES = 96 << 20, 48 << 20
 
@@ -58,7 +61,7 @@ def answer_to_headers(address: str, path: str, more: str = "") -> bytes:
 def test_d7_a_read_only_dashboard_has_no_upload(tmp_path: Path) -> None:
     with served(tmp_path / "runs.duckdb", tmp_path / "log", Access(read_only=True), TMPDIR=str(tmp_path)) as (address, _):
         with session(address) as page:
-            page.run("upload")
+            page.run(*UPLOAD)
             assert page.put("a.json", b"{}").status == 403
             assert answer_to_headers(address, f"/_stcore/upload_file/{page.id}/1").startswith(b"HTTP/1.1 403")
         assert not list(tmp_path.glob("tachograph-*"))
@@ -67,18 +70,22 @@ def test_d7_a_read_only_dashboard_has_no_upload(tmp_path: Path) -> None:
 def test_d7_nobody_uploads_who_has_not_the_page_that_offers_it(server: tuple[str, int], folder: Path) -> None:
     address, _ = server
     with session(address) as page:
+        page.run("data")
+        assert page.put("a.json", b"{}").status == 403, "the screen offers it in another view"
+    with session(address) as page:
         page.run()
         assert page.put("a.json", b"{}").status == 403, "the overview offers no upload"
         assert answer_to_headers(address, f"/_stcore/upload_file/{page.id}/1").startswith(b"HTTP/1.1 403")
-        page.run("upload")
+        page.run(*UPLOAD)
         assert page.put("a.json", b"{}").status == 204
         assert page.put("a.json", b"{}", X_Xsrftoken="x").status == 403
         assert page.put("a.json", b"{}", cookie="").status == 403
         assert replace(page, id="none").put("a.json", b"{}").status == 403
         with session(address) as other:
-            other.run("upload")
+            other.run("upload")  # its address in earlier versions
             assert other.put("a.json", b"{}", "1").status == 403, "the file of another page"
-        assert [file.read_bytes() for file in kept(folder)] == [b"{}"]
+            assert other.put("b.json", b"[]", "2").status == 204
+        assert sorted(file.read_bytes() for file in kept(folder)) == [b"[]", b"{}"]
         taken = ask(
             address,
             f"/_stcore/upload_file/{page.id}/1",
@@ -88,7 +95,7 @@ def test_d7_nobody_uploads_who_has_not_the_page_that_offers_it(server: tuple[str
             cookie=f"_streamlit_xsrf={page.token}",
         )
         assert taken.status == 204
-    assert kept(folder) == []
+    assert [file.read_bytes() for file in kept(folder)] == [b"[]"]
     assert page.put("b.json", b"{}").status == 403, "the page is closed"
 
 
@@ -99,7 +106,7 @@ def test_d7_nobody_uploads_before_the_sign_in(tmp_path: Path) -> None:
 
         def uploads_as(email: str | None) -> int:
             with session(address, signed_in(address, email) if email else None) as page:
-                page.run("upload")
+                page.run(*UPLOAD)
                 return page.put("a.json", b"{}").status
 
         assert [uploads_as(email) for email in (None, "eve@evil.example", "ann@example.com")] == [403, 403, 204]
@@ -114,7 +121,7 @@ def signed_in(address: str, email: str) -> dict[str, str]:
 def test_d7_an_upload_takes_no_memory(server: tuple[str, int], folder: Path) -> None:
     address, process = server
     with session(address) as page:
-        page.run("upload")
+        page.run(*UPLOAD)
         assert page.put("small", b"x").status == 204
         before = psutil.Process(process).memory_info().rss
         assert page.put("large", bytes(UPLOADED_BYTES), "2").status == 204
@@ -128,7 +135,7 @@ def test_d7_an_upload_takes_no_memory(server: tuple[str, int], folder: Path) -> 
 )
 def test_what_is_no_form_with_one_file_is_refused(body: bytes, server: tuple[str, int], folder: Path) -> None:
     with session(server[0]) as page:
-        page.run("upload")
+        page.run(*UPLOAD)
         usual = {"content_type": "multipart/form-data; boundary=line", "cookie": f"_streamlit_xsrf={page.token}"}
         path = f"/_stcore/upload_file/{page.id}/9"
         answer = ask(server[0], path, "PUT", body, origin=server[0], X_Xsrftoken=page.token, **usual)

@@ -54,9 +54,9 @@ def _attack_one(lab: Lab, tally: Tally, browser: Browser, files: list[Path], siz
 
 def _upload(tab: Tab, files: list[Path], log: Log, *, is_full: bool) -> None:
     """Upload the files; a full disk may be told in place of what became of them."""
-    tab.open("upload")
+    tab.open("data?view=upload")
     tab.page.locator("input[type=file]").set_input_files(files)
-    arrived = tab.page.get_by_role("heading", name="Upload results")
+    arrived = tab.page.get_by_role("heading", name=re.compile(r"\bnew runs?\b"))
     (arrived.or_(tab.page.get_by_text(SAID)).first if is_full else arrived).wait_for()
     tab.check()
     assert "Traceback" not in (logged := log.take()), logged[-3000:]

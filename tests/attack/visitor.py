@@ -70,10 +70,11 @@ class Session:
     id: str = ""
     texts: list[str] = field(default_factory=list)
 
-    def run(self, page: str = "") -> None:
-        """Run a screen to its end, by the name in its address."""
+    def run(self, page: str = "", query: str = "") -> None:
+        """Run a screen to its end, by the name and the query in its address; an address that leads on is followed."""
         message = BackMsg()
         message.rerun_script.page_name = page
+        message.rerun_script.query_string = query
         self.connection.send(message.SerializeToString())
         while True:
             answer = ForwardMsg()
@@ -85,7 +86,7 @@ class Session:
                 self.id = answer.new_session.initialize.session_id
             elif kind == "delta":
                 self.texts.append(str(answer.delta))
-            elif kind == "script_finished":
+            elif kind == "script_finished" and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                 return
 
     def put(self, name: str, content: bytes, file_id: str = "1", **headers: str) -> Answer:

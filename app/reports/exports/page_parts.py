@@ -64,11 +64,11 @@ def first_page(page: FirstPage) -> dict[str, Any]:
     ]
     lines = [(word, one_line(text)) for word, text in page.lines]
     notes = [one_line(note) for note in page.notes]
-    head, *rows = page.agent_table
+    head, *rows = [[one_line(text) for text in row] for row in page.agent_table]
     colours = ["" if one.is_model else colour_of(one.agent) for one in page.agents]
     return {
-        "answer": page.answer,
-        "more": page.more,
+        "answer": one_line(page.answer),
+        "more": [one_line(text) for text in page.more],
         "agents": {"head": head, "rows": list(zip(colours, rows, strict=True))} if rows else None,
         "lines": lines,
         "figures": page.figures,

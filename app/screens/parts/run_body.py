@@ -18,6 +18,7 @@ from app.screens.parts import annotate, evidence, filter_bar, session, widgets
 from app.text import claim_marks, diff_html, grid_columns, html_parts, run_html, verdict_grids
 from app.text.formatting import human, short_id
 from app.text.presentation import (
+    RUN_CARDS,
     RUN_COST,
     RUN_ENDING,
     cause_sentence,
@@ -72,7 +73,7 @@ def show_run(run_id: str, *, alone: bool = False) -> bool:
             about = run_html.measured_about(verdict, values.to_pylist())
             st.html(run_html.part("What was measured", about) + run_html.measured_html(run, verdict, values.to_pylist()))
         if alone:
-            commands = {"results": cache.command("ingest results/"), "runs": cache.command("ingest ~/.claude/projects")}
+            commands = {"results": cache.command("ingest RESULTS"), "runs": cache.command("ingest ~/.claude/projects")}
             st.html(run_html.more_html(commands, has_patch=patch is not None, is_measured=verdict is not None))
     with st.container(gap="xsmall"):
         _details(run, facts, values, patch)
@@ -123,6 +124,9 @@ def _details(run: Mapping[str, Any], facts: RunFacts, values: pa.Table | None, p
     def tokens() -> None:
         widgets.table(grid_columns.grid(usage, grid_columns.USAGE), "Tokens and reported cost of each model of this run")
 
+    def figures() -> None:
+        st.html(facts_html(run, RUN_CARDS))
+
     def measured() -> None:
         assert values is not None
         widgets.table(
@@ -162,6 +166,7 @@ def _details(run: Mapping[str, Any], facts: RunFacts, values: pa.Table | None, p
 
     _folded("Cost", run_html.cost_words(run), cost, is_there=run["cost_best_usd"] is not None)
     _folded("Tokens", run_html.token_words(run), tokens, is_there=usage.num_rows > 0)
+    _folded("Figures", "its time, turns and tokens, and what each costs", figures)
     if values is not None:
         _folded("Measured values", f"{values.num_rows:,}", measured, is_there=values.num_rows > 0)
     session.show(run_id)

@@ -196,11 +196,11 @@ def chart_caption(comparison: Comparison, metric: str, called: Sequence[Name]) -
     """`List price, all runs that started; Claude Code = 1×`."""
     of = {
         "cost": f"{BASES[comparison.basis.key]}, all runs that started",
-        "wall": "Where both completed" if comparison.pair == TASK else "Completed runs",
-        "turns": "All runs that started",
-        "speedup": "Runs with a comparable baseline",
-    }
-    return f"{of[metric]}; {called[0].said} = 1×"
+        "wall": "where both completed" if comparison.pair == TASK else "completed runs",
+        "turns": "all runs that started",
+        "speedup": "runs with a comparable baseline",
+    }[metric]
+    return f"{of[:1].upper()}{of[1:]}; {called[0].said} = 1×"
 
 
 BASES = {REPORTED.key: "Reported cost", LIST.key: "List price"}
