@@ -39,8 +39,8 @@ MOST_LINES = 2
 SHORTENED = frozenset({"title", "note", "excluded_reason"})
 """Texts of so many lines in a list; `tachograph show` has them whole."""
 _PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d)|(?<=\bn) (?=\d))*[-_/.:@+,]*\s*")
-"""A part of a text that stays on one line: up to a sign between parts, or up to a blank and with it. A date, a number and `n 4` are one part
-each."""
+"""A part of a text that stays on one line: up to a sign between parts, or up to a blank and with it. A date, a number and `n 4` are one
+part each."""
 _LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
 """The least widths of columns of sentences: no column behind may take more from them."""
 
