@@ -42,7 +42,7 @@ def test_a_report_by_group_ends_with_a_total_for_people_only(tachograph: Run, fi
     assert table.stderr.startswith("3 runs · --label branch=main · tachograph.duckdb\n")
     assert table.returncode == 0
     lines = tachograph("report", "--by", "model,outcome", "--format", "csv").stdout.splitlines()
-    assert lines[0].startswith("model,outcome,runs,runs_known,cost_usd,cost_usd_known,")
+    assert lines[0].startswith("model,outcome,runs,runs_known,never_started_runs,never_started_runs_known,cost_usd,cost_usd_known,")
     assert "Total" not in lines[-1]
 
 

@@ -69,10 +69,11 @@ RESULTS = {
 
 @pytest.fixture(scope="module")
 def one_measured(store_once: StoreOnce) -> Store:
-    """A store of the three sample runs, one of them measured: to be copied."""
+    """A store of the three sample runs, one of them measured, and a run of another model: to be copied."""
 
     def fill(store: Store) -> None:
         ingest_paths(store, SAMPLES)
+        ingest([contents.Source("another.json", conftest.record_text().encode())], store)
         for name, said in (("before.json", "variant=baseline"), ("after.json", "variant=candidate,run=5e0c031e")):
             file = Path(store.location).with_name(name)
             file.write_text(RESULTS[name])

@@ -65,7 +65,7 @@ def months(store_once: StoreOnce) -> Iterator[Store]:
 
 def page(store: Store, since: str = "", until: str = "", budgets: Budgets = ()) -> FirstPage:
     given = {key: text for key, text in (("since", since), ("until", until)) if text}
-    return report(store, Request(choose(given), cost="reported", first=first_page.Request(budgets=budgets))).first
+    return report(store, Request(choose(given), first=first_page.Request(budgets=budgets))).first
 
 
 def march(store: Store, budgets: Budgets = ()) -> FirstPage:
@@ -207,7 +207,7 @@ def test_notes_say_what_the_costs_are_and_what_the_difference_is_to(sample_store
 
 def made(store: Store) -> Report:
     first = first_page.Request("Agents in March", "Finance <b>& Co</b>", BUDGETS)
-    return report(store, Request(choose(MARCH), ("repo",), cost="reported", first=first))
+    return report(store, Request(choose(MARCH), ("repo",), first=first))
 
 
 def text_of(book: bytes) -> str:

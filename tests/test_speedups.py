@@ -117,7 +117,7 @@ def test_no_verified_speedup_is_none_for_the_cost_and_never_infinity(measured: S
 def test_a_speedup_of_unknown_cost_makes_the_others_no_cheaper(store: Store, unread: Store) -> None:
     shutil.copy(unread.location, store.location)
     with store.writing() as writer:
-        writer.connection.execute("update runs set cost_own_usd = null where run_id = 'over'")
+        writer.connection.execute("update runs set cost_own_usd = null, cost_list_usd = null where run_id = 'over'")
     row = totals(store)
     assert (row["runs_faster"], row["cost_per_faster_usd"]) == (3, Decimal("4.75")), "9.50 ÷ the two of known cost"
     assert row["cost_per_faster_usd_known"] == 10
@@ -164,9 +164,9 @@ def test_a_run_that_nobody_measured_has_no_such_section(measured: Store, screens
 
 def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None:
     made = report(measured, Request(by=("model",)))
-    figures = {one.label: (one.value, one.note) for one in made.first.figures}
-    assert figures["Measured faster"] == ("3", "10 runs measured, 7 against a comparable baseline")
-    assert figures["Cost per verified speedup"] == ("$3.83", "")
+    head, line, *_ = made.first.agent_table
+    shown = dict(zip(head, line, strict=True))
+    assert (shown["Measured"], shown["Per verified speedup"]) == ("3 faster · 3 same · 1 slower · 1 failed", "$3.83")
     assert made.first.as_dict()["measured"]["cost_per_faster_compared_usd"] == Decimal("2.25")
     assert made.section("measured").table["cost_per_faster"].to_pylist() == ["$3.33", "none for $1.50"]
     for name in ("md", "html", "json"):

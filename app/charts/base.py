@@ -1,4 +1,4 @@
-"""What a chart is, the register of all charts, and what their figures have in common."""
+"""What the figures of all charts have in common."""
 
 from __future__ import annotations
 

@@ -295,7 +295,7 @@ def sources(limit: int | None, output: Output, store: Store) -> None:
 def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tuple[Path, ...], **how: Any) -> None:
     """Serve the dashboard on this machine until Ctrl-C. Screens follow the store: they show new runs by themselves.
 
-    It answers only to the names localhost, --host and --allow-host. Budgets show on the screens Cost and Reports.
+    It answers only to the names localhost, --host and --allow-host. Budgets show on the screens Cost & time and Reports.
     """
     from app.server.serve import Access, serve
     from ingest.store.database import Store

@@ -31,7 +31,7 @@ from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.pivot import pivoted
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
 from app.text.answers import Answer, excluded_words, heading, unattributed_words
-from app.text.columns import BOUNDS_COLUMNS, with_bounds
+from app.text.columns import BOUNDS_COLUMNS, STARTED, with_bounds
 from app.text.formatting import human, known_of
 from app.text.untold import untold_groups_note, untold_note
 from app.text.words import measures as measure_words
@@ -224,13 +224,14 @@ def report(store: Store, request: Request) -> Report:
         measure = COST_MEASURES[request.cost] if request.cost else usual_measure(row)
         asked = replace(request.first, measure=measure)
         first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
+        unasked = "never_started_runs" if request.metrics and "never_started_runs" not in request.metrics else ""
         told = [
             name
             for key in metrics
-            if RUN_METRICS[key].unit is not Unit.TEXT and not key.endswith((LOW, HIGH))
+            if RUN_METRICS[key].unit is not Unit.TEXT and not key.endswith((LOW, HIGH)) and (key != unasked)
             for name in (key, f"{key}{KNOWN_SUFFIX}")
         ]
-        listed = totals.select([*told, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
+        listed = totals.select([*told, STARTED, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
         sections = (
             Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
             _groups(transaction, request, measure),

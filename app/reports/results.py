@@ -113,7 +113,7 @@ def model_note(unattributed: str, facts: Mapping[str, Any], measure: CostMeasure
     """What a list of models leaves out or adds to what runs cost, and its bounds. `total` is its row of all models."""
     [listed] = total["cost_list_usd"].to_pylist()
     said = (
-        unattributed if measure is REPORTED else "",
+        "" if measure is LIST else unattributed,
         measure_words.left_out(facts, measure),
         measure_words.bounds(facts),
         measure_words.in_part_priced(listed, facts) if measure is LIST else "",

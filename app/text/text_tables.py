@@ -34,12 +34,13 @@ MOST_COLUMNS, NARROW = 7, 100
 """Columns of a table at most where it is no wider than NARROW: more are hard to read, and a file has them."""
 
 _LEAST_TEXT = 18
-_LEAST_PROSE = 16
+_LEAST_PROSE = 15
 MOST_LINES = 2
 SHORTENED = frozenset({"title", "note", "excluded_reason"})
 """Texts of so many lines in a list; `tachograph show` has them whole."""
-_PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d))*[-_/.:@+,]*\s*")
-"""A part of a text that stays on one line: up to a sign between parts, or up to a blank and with it. A date and a number are one part."""
+_PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d)|(?<=\bn) (?=\d))*[-_/.:@+,]*\s*")
+"""A part of a text that stays on one line: up to a sign between parts, or up to a blank and with it. A date, a number and `n 4` are one
+part each."""
 _LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
 """The least widths of columns of sentences: no column behind may take more from them."""
 
