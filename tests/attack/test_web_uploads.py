@@ -84,7 +84,7 @@ def test_d7_nobody_uploads_who_has_not_the_page_that_offers_it(server: tuple[str
         with session(address) as other:
             other.run("upload")  # its address in earlier versions
             assert other.put("a.json", b"{}", "1").status == 403, "the file of another page"
-            assert other.put("b.json", b"[]", "2").status == 204
+            assert other.put("b.json", b"[]", "led-on").status == 204
         assert sorted(file.read_bytes() for file in kept(folder)) == [b"[]", b"{}"]
         taken = ask(
             address,
