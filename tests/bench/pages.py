@@ -33,7 +33,7 @@ from tests.bench.big_store import make
 from tests.bench.questions import Question, Times, recorded, timed
 from tests.serving import ENTRY, chromium, served
 
-SCREENS = ("overview", "runs", "run", "duration", "claims", "verdicts", "cost", "compare", "quality", "reports")
+SCREENS = ("overview", "runs", "run", "tasks", "speedups", "compare", "cost", "reports")
 ROUNDS, COLD_ROUNDS = 20, 5
 MIN_COST = "min-cost"
 
