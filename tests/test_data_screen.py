@@ -72,10 +72,10 @@ def test_the_parts_of_an_upload_add_up(parts: dict[str, int], heading: str) -> N
     [
         (
             {"set-up": 4, "account": 2, "agent": 3},
-            "9 of 20 runs failed or were cut short, **6 of them through set-up or account** and 3 by the agent itself.",
+            "9 of 20 runs did not complete, **6 of them through set-up or account** and 3 by the agent itself.",
         ),
-        ({"agent": 2}, "2 of 20 runs failed or were cut short, **all of them by the agent itself**."),
-        ({"unknown": 1}, "1 of 20 runs failed or was cut short."),
+        ({"agent": 2}, "2 of 20 runs did not complete, **all of them by the agent itself**."),
+        ({"unknown": 1}, "1 of 20 runs did not complete."),
         ({}, "**None of the 20 runs failed**."),
     ],
 )  # fmt: skip

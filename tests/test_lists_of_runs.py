@@ -169,7 +169,7 @@ def test_the_cost_of_a_list_keeps_its_bound_and_sorts_as_a_text_by_its_size() ->
     costs = shown["cost_shown"].to_pylist()
     assert [cost.strip() for cost in costs] == ["$9.50", "≤ $81.52", "$1,250", "$0.034"]
     assert [cost.strip() for cost in sorted(costs)][-1] == "$1,250"
-    assert shown["measured"].to_pylist() == ["1.50×", "the change failed", None, None]
+    assert shown["measured"].to_pylist() == ["1.50×", "the change breaks", None, None]
 
 
 def test_a_chosen_cell_shows_its_run_beside_the_list(listed: Store, screens: Callable[..., AppTest]) -> None:
@@ -189,7 +189,7 @@ def test_a_reason_opens_its_texts_and_a_text_its_runs(listed: Store, screens: Ca
     def body(**query: str) -> str:
         return "".join(element.proto.body for element in screens(listed.location, "screens/runs.py", view="failures", **query).get("html"))
 
-    assert "2 of 3 runs failed or were cut short" in body()
+    assert "2 of 3 runs did not complete" in body()
     assert "Step limit reached" in body()
     assert "You&#x27;ve hit your limit" not in body()
     assert "You&#x27;ve hit your limit" in body(reason="quota")

@@ -166,7 +166,7 @@ def test_a_report_has_what_was_measured_in_every_format(measured: Store) -> None
     made = report(measured, Request(by=("model",)))
     head, line, *_ = made.first.agent_table
     shown = dict(zip(head, line, strict=True))
-    assert (shown["Measured"], shown["Per verified speedup"]) == ("3 faster · 3 same · 1 slower · 1 failed", "$3.83")
+    assert (shown["Measured"], shown["Per verified speedup"]) == ("3 faster · 3 same · 1 slower · 1 breaks", "$3.83")
     assert made.first.as_dict()["measured"]["cost_per_faster_compared_usd"] == Decimal("2.25")
     assert made.section("measured").table["cost_per_faster"].to_pylist() == ["$3.33", "none for $1.50"]
     for name in ("md", "html", "json"):

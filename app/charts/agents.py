@@ -31,6 +31,9 @@ _MARGIN = {"l": 4, "r": 4, "t": 4, "b": 4}
 MOST_POINTS = 2_000
 """Runs that are drawn one by one; above, each row is a box."""
 
+NEAR = 0.3
+"""Difference of the logarithms of two costs whose names would lie over one another: one stands above its point, one below."""
+
 ROW, LEAST, MOST = 34, 230, 400
 """Heights in pixels: of a row, and of a chart."""
 
@@ -363,13 +366,15 @@ def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
         line = {"color": ink, "width": 1, "dash": "dot"}
         traces.append(go.Scatter(mode="lines", x=[one.cost for one in ahead], y=[one.share for one in ahead], line=line, hoverinfo="skip"))
     rows = [one.row for one in found]
-    for place, one in enumerate(sorted(found, key=lambda one: one.cost)):
+    for one in found:
+        near = [other for other in found if other is not one and abs(math.log(other.cost / one.cost)) < NEAR]
+        is_lower = any(other.share > one.share or (other.share == one.share and other.cost > one.cost) for other in near)
         agent, name = one.row.agent, row_name(one.row, rows).replace("<br>", " ")
         sign = "≤ " if one.is_bound else ""
         traces.append(
             go.Scatter(
                 mode="markers+text", x=[one.cost], y=[one.share], text=[name], textfont={"size": 12}, showlegend=False,
-                textposition=("top center", "bottom center")[place % 2],
+                textposition="bottom center" if is_lower else "top center",
                 marker={"symbol": "triangle-left-open" if one.is_bound else symbol(agent), "color": colour(agent), "size": 11},
                 error_y={
                     "type": "data", "symmetric": False, "array": [one.high - one.share], "arrayminus": [one.share - one.low],

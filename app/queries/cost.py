@@ -111,7 +111,7 @@ def list_prices(store: Store, filters: Filters) -> list[ListPrice]:
     sql = f"""
         select agent, model_group as model, cost_cause as cause, count(*) as runs, sum(cost_own_usd) as reported_usd,
                sum(cost_list_usd) as list_usd, sum(cost_delta_usd) as delta_usd, sum(cache_saved_usd) as saved_usd
-        from v_runs where {condition.sql} and cost_delta_usd is not null group by agent, model_group, cost_cause
+        from v_runs where {condition.sql} and is_started and cost_delta_usd is not null group by agent, model_group, cost_cause
         order by sum(sum(cost_own_usd)) over (partition by agent, model_group) desc, agent, model, abs(delta_usd) desc, cause"""
     return [ListPrice(**row) for row in fetch(store, sql, condition.parameters).to_pylist()]
 

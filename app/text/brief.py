@@ -35,7 +35,7 @@ def duration(milliseconds: float) -> str:
     if minutes < 60:
         return f"{minutes}m {rest:02d}s" if minutes else f"{rest}s"
     hours, minutes = divmod(minutes, 60)
-    if hours < 72:
+    if hours < 24:
         return f"{hours}h {minutes:02d}m"
     days, hours = divmod(hours, 24)
     return f"{days:,}d {hours}h"
@@ -104,10 +104,10 @@ def completed_words(row: AgentFigures) -> tuple[str, str]:
 
 
 def measured_words(row: AgentFigures) -> tuple[str, str]:
-    """(a number, the words behind it): `12` ` faster · 52 same · 7 slower · 2 broken`, `` `0 of 96 comparable · 9 broken`."""
+    """(a number, the words behind it): `12` ` faster · 52 same · 7 slower · 2 break`, `` `0 of 96 comparable · 9 break`."""
     if not row.runs_measured:
         return "", NOT_MEASURED
-    broken = [f"{row.measured['breaks']:,} failed"] if row.measured["breaks"] else []
+    broken = [f"{row.measured['breaks']:,} {'breaks' if row.measured['breaks'] == 1 else 'break'}"] if row.measured["breaks"] else []
     if not row.comparable:
         return "", " · ".join([f"0 of {row.runs_measured:,} comparable", *broken])
     others = [f"{row.measured[name]:,} {name}" for name in ("same", "slower") if row.measured[name]]

@@ -32,7 +32,7 @@ MEASURED = {
     "faster": "faster",
     "same": "same (±5%)",
     "slower": "slower",
-    "breaks": "the change failed",
+    "breaks": "the change breaks",
     "uncompared": "not comparable, no baseline",
     "machine": "machine failed",
 }

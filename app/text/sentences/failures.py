@@ -23,7 +23,7 @@ def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
     """How the runs of a list ended. `rows` are those of `app.queries.agents.agents`."""
     total = rows[0]
     ends = [
-        f"**{total.completed:,} completed**",
+        f"**{total.completed:,} completed**" if total.completed or not total.unknown_ends else "",
         f"{total.failed + total.limited:,} failed or were cut short" if total.failed + total.limited else "",
         f"{total.never_started:,} never started" if total.never_started else "",
         f"of {total.unknown_ends:,} the end is unknown" if total.unknown_ends else "",
@@ -36,7 +36,7 @@ def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
 def failures(facts: Row, reasons: Sequence[Row], agents: Sequence[AgentFigures]) -> Said:
     """How many runs failed, through whom, and what that cost. `facts` and `reasons` are those of `app.queries.failures`."""
     silent = [row for row in agents if not row.is_all and not row.is_model and row.unknown_ends]
-    ends = [f"{agent_name(row.agent)}: {row.unknown_ends:,} of {row.runs:,} logs do not say how the run ended" for row in silent[:2]]
+    ends = [f"{agent_name(row.agent)}: {row.unknown_ends:,} of {row.started:,} logs do not say how the run ended" for row in silent[:2]]
     covers = "Reasons are read from the error texts by rules; what no rule knows stays unknown."
     covers += f" {'; '.join(ends)}: not counted." if ends else ""
     if not facts["failed"]:
@@ -44,7 +44,7 @@ def failures(facts: Row, reasons: Sequence[Row], agents: Sequence[AgentFigures])
     outside = facts[SET_UP] + facts[ACCOUNT]
     parts = [(outside, "through set-up or account"), *((facts[key], words) for key, words in CHANGED_BY.items())]
     told = [(number, words) for number, words in sorted(parts, key=lambda part: -part[0]) if number][:2]
-    failed = f"{facts['failed']:,} of {plural(facts['runs'], 'run')} failed or {'was' if facts['failed'] == 1 else 'were'} cut short"
+    failed = f"{facts['failed']:,} of {plural(facts['runs'], 'run')} did not complete"
     if told:
         number, words = told[0]
         failed += f", **{'all' if number == facts['failed'] else f'{number:,}'} of them {words}**"

@@ -257,9 +257,9 @@ def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], l
     found: list[Caution] = []
     if total.never_started:
         most = max(agents, key=lambda row: row.never_started)
-        whose = f", {most.never_started:,} of them {agent_name(most.agent)}" if len(agents) > 1 and total.never_started > 1 else ""
+        whose = f"; {most.never_started:,} are of {agent_name(most.agent)}" if len(agents) > 1 and total.never_started > 1 else ""
         why = ", ".join(f"{words[0].lower()}{words[1:]} ({number:,})" for words, number in reasons[:3])
-        words = f"{plural(total.never_started, 'run')} never started{whose}{f': {why}' if why else ''}"
+        words = f"{plural(total.never_started, 'run')} never started{f': {why}' if why else ''}{whose}"
         found.append(Caution(words, "Failures", "runs", (("view", "Failures"),)))
     for row in agents:
         if row.bounded and row.cost_usd is not None and row.bounded_usd is not None:
@@ -274,7 +274,7 @@ def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], l
     for row in agents:
         if row.unknown_ends:
             cost = ", and none says what it cost" if row.cost_usd is None and row.unknown_ends > 1 else ""
-            words = f"{agent_name(row.agent)}: {row.unknown_ends:,} of {plural(row.runs, 'log')} do not say how the run ended{cost}"
+            words = f"{agent_name(row.agent)}: {row.unknown_ends:,} of {plural(row.started, 'log')} do not say how the run ended{cost}"
             found.append(Caution(words, "Data", "data", (), row.agent))
     if total.undated:
         words = f"{plural(total.undated, 'run')} without a date {'is' if total.undated == 1 else 'are'} in no month"
