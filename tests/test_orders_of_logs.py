@@ -123,6 +123,7 @@ def test_any_order_gives_the_same_tables(data: st.DataObject) -> None:
         assert_same(logs, [data.draw(st.permutations(sorted(logs)))], Path(folder))
 
 
+@pytest.mark.slow
 def test_a_record_that_replaces_another_has_what_the_transcript_tells(tmp_path: Path) -> None:
     """The result first, then the transcript, then the stream with the same result: responses and sub-agents were lost."""
     claude = {name: text for name, text in SISTERS["claude"].items() if name != "bare"}

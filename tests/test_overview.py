@@ -98,6 +98,7 @@ def _generated(monkeypatch: pytest.MonkeyPatch) -> None:
 _WITH_VERDICTS = measured.with_verdicts
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(_run, min_size=1, max_size=40))
 def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
@@ -141,6 +142,7 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
         assert "$" not in heading
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(_run, min_size=1, max_size=40), st.sampled_from(sorted(COST_MEASURES)))
 def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
@@ -191,6 +193,7 @@ def test_nobody_is_ahead_by_a_bound_and_nobody_ahead_is_beaten(sample_store: Sto
         assert one.is_ahead == (not one.is_bound and not beaten)
 
 
+@pytest.mark.slow
 def test_the_overview_says_what_its_table_says(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page of the sample logs: heading, table with each agent, three charts; with a filter the sentence is about that agent alone."""
     monkeypatch.setenv("TACHOGRAPH_DB", sample_store.location)
