@@ -31,7 +31,7 @@ from schemas.text import plural
 from schemas.unit_names import Unit
 
 PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
-"""Packages whose versions are told; of the others only what is wrong."""
+"""Packages that `doctor` lists with their versions; others only if something is wrong."""
 
 OLD_PRICES_DAYS = 120
 """Providers change prices and add models every few weeks: a library without any for so long is out of date."""

@@ -196,7 +196,7 @@ class ReadingBar:
             self._bar.update(self._task, description=f"Reading {plural(sources, 'file')}", total=size)
 
     def advance(self, done: Progress) -> None:
-        """Tell what was read just now."""
+        """Print what was read just now."""
         if self._bar:
             fields = self._bar.tasks[0].fields
             counts = {name: fields[name] + getattr(done, name) for name in ("documents", "rejected")}

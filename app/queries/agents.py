@@ -217,7 +217,7 @@ def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BE
     sql = f"""
         select run_id, title, agent, model_group as model, is_started, coalesce(is_completed, false) as is_completed,
                {measure.column} as cost_usd, {bound_of(measure)} as bound, duration_ms, claimed_speedup, measured_speedup, scope_differs,
-               outcome, num_turns, output_tokens, {measure.column.replace("_usd", "_per_turn_usd").replace("_own", "")} as per_turn_usd,
+               outcome, num_turns, output_tokens, {measure.prefix}per_turn_usd as per_turn_usd,
                claimed_scope, claimed_evidence
         from {measured.with_verdicts(store)} where {condition.sql} order by run_id limit {int(limit)}"""
     return fetch(store, sql, condition.parameters)

@@ -29,11 +29,6 @@ FAR, ENOUGH_TO_JUDGE = 5.0, 10
 """A slow outlier takes FAR times the median of ENOUGH_TO_JUDGE runs or more of its agent and model."""
 
 
-def usual_measure(_facts: Mapping[str, Any]) -> CostMeasure:
-    """What cost is counted by unless somebody chooses: as best known."""
-    return BEST
-
-
 def is_comparable(before: Mapping[str, Any], after: Mapping[str, Any], measure: CostMeasure) -> bool:
     """Whether the change from one sum of costs to another is a percentage: both of five known costs, and of one kind.
 

@@ -18,7 +18,6 @@ from app.queries import claims as claim_queries
 from app.queries import reports as report_queries
 from app.queries import runs as run_queries
 from app.queries.comparisons.what_if import what_if
-from app.queries.cost import usual_measure
 from app.queries.filters.chosen import NO_FILTERS, Filters
 from app.queries.filters.time_words import this_moment
 from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
@@ -37,7 +36,7 @@ from app.text.untold import untold_groups_note, untold_note
 from app.text.words import measures as measure_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import DEFAULT_REPORT, HIGH, LOW, MEDIANS, RUN_METRICS, with_their_notes
 from schemas.errors import UsageError
 from schemas.text import plural
@@ -81,10 +80,9 @@ FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 class Request:
     """What a report is asked for.
 
-    `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list;
-    `reprice` a model at whose prices the
-    same tokens are shown as well (`app.queries.comparisons.what_if`); `cost` the key of a measure of cost, empty for the usual one
-    (`app.queries.cost.usual_measure`); `first` is what the first page is asked for; `pivot` one of `by` whose values become columns.
+    `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list; `reprice` a model at whose
+    prices the same tokens are shown as well (`app.queries.comparisons.what_if`); `cost` the key of a measure of cost, empty for the
+    best-known one; `first` is what the first page is asked for; `pivot` one of `by` whose values become columns.
     """
 
     filters: Filters = NO_FILTERS
@@ -221,7 +219,7 @@ def report(store: Store, request: Request) -> Report:
         totals = run_queries.summary(transaction, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS))))
         totals = with_bounds(totals)
         [row] = totals.to_pylist()
-        measure = COST_MEASURES[request.cost] if request.cost else usual_measure(row)
+        measure = COST_MEASURES[request.cost] if request.cost else BEST
         asked = replace(request.first, measure=measure)
         first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
         unasked = "never_started_runs" if request.metrics and "never_started_runs" not in request.metrics else ""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.queries.cost import COST_FACTS, usual_measure
+from app.queries.cost import COST_FACTS
 from app.queries.filters.chosen import Filters
 from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading, unattributed_words
@@ -18,7 +18,7 @@ from app.text.words import measures as measure_words
 from app.text.words.claims import hidden_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
-from schemas.catalogue.cost_measures import COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MODEL_METRICS
 from schemas.errors import UsageError
@@ -60,7 +60,7 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         [facts] = run_queries.summary(transaction, chosen, metrics=COST_FACTS).to_pylist()
-        measure = COST_MEASURES[cost] if cost else usual_measure(facts)
+        measure = COST_MEASURES[cost] if cost else BEST
         table = run_queries.runs(transaction, chosen, limit, measure)
     cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < facts["runs"] else ""
     shown, kept = (by_measure(keys, measure) for keys in _run_columns(filters))
@@ -87,7 +87,7 @@ def models(store: Store, filters: Filters, cost: str = "") -> Answer:
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         [facts] = run_queries.summary(transaction, chosen, metrics=COST_FACTS).to_pylist()
-        measure = COST_MEASURES[cost] if cost else usual_measure(facts)
+        measure = COST_MEASURES[cost] if cost else BEST
         table = run_queries.models(transaction, chosen, measure=measure)
         total = run_queries.models(transaction, chosen, by=())
         left_out = unattributed_words(*run_queries.unattributed(transaction, chosen))

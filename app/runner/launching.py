@@ -63,7 +63,7 @@ class Recorded:
 
 @dataclass
 class _Run:
-    """A run under way, and what is to be told of it."""
+    """A run under way, with the facts that its record gets."""
 
     order: Order
     folder: Path

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from app.queries.filters import urls
 from app.queries.filters.chosen import Filters
+from app.text.formatting import UNKNOWN_NAME
 from schemas.agents import AGENTS
 from schemas.text import one_line, visible
 
@@ -94,8 +95,10 @@ def mark(agent: str | None) -> str:
 
 
 def agent_name(agent: str | None) -> str:
-    """An agent as people call it."""
-    return AGENTS[agent].label if agent in AGENTS else visible(agent) if agent else "unknown agent"
+    """An agent as people call it; one that no log names is `Unnamed agent`."""
+    if agent in AGENTS:
+        return AGENTS[agent].label
+    return visible(agent) if agent and agent != UNKNOWN_NAME else "Unnamed agent"
 
 
 def agent_and_model(agent: str | None, model: str | None) -> str:

@@ -30,7 +30,7 @@ POPOVERS = {
     "Agent": ("agent",),
     "Model": ("model", "main-model"),
     "Task": ("task",),
-    "Outcome": ("outcome", "failure") if "failure" in FILTERS else ("outcome",),
+    "Outcome": ("outcome", "failure"),
     "Time": ("since", "until"),
 }
 """The common filters, each with a button; SEARCH is beside them, all others are under MORE."""
@@ -51,11 +51,9 @@ def chosen() -> Filters:
 
 SCREEN_WORDS = frozenset(
     (
-        widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "all-claims", "axis", "baseline", "budget", "by-repo", "cells",
-        "columns",
-        "compact", "format", "group", "grouping", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice",
-        "rule",
-        "session-along", "show", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view", "what",
+        widgets.RUN_ID, evidence.CLAIM_NO, widgets.ORDER, widgets.COST, "baseline", "budget", "by-repo", "cells", "columns", "compact",
+        "format", "group", "grouping", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice", "rule",
+        "session-along", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view", "what",
     )
 )  # fmt: skip
 """Words in addresses that screens keep their widgets in. Any other word that is no filter is one that somebody mistyped."""

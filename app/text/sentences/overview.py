@@ -13,6 +13,9 @@ from app.text.words.measures import BOUNDS
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
 from schemas.text import plural
 
+TWO_LINES = 175
+"""The most characters of a heading that two lines hold on a wide page."""
+
 MOST_BUYERS = 3
 """The most agents that the heading names one by one."""
 
@@ -28,7 +31,10 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
     elif total.comparable:
         heading = _none_faster(total, agents)
     elif total.claimed.known:
-        heading = f"{_spent(total, agents)} {_claimed(total)}"
+        heading, claims = _spent(total, agents), _claimed(total)
+        if len(heading) + len(claims) > TWO_LINES:
+            return Said(heading, claims, coverage(total, measure))
+        heading = f"{heading} {claims}"
     else:
         heading = _spent(total, agents)
     return Said(heading, checked(total, agents), coverage(total, measure))

@@ -16,7 +16,7 @@ from schemas.text import plural
 from schemas.unit_names import Unit
 
 BOUNDS = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimate": "estimates"}
-"""What a cost is whose tokens are told this way."""
+"""Basis of a run's tokens → the words for its cost."""
 
 Row = Mapping[str, Any]
 
