@@ -15,7 +15,7 @@ from app.queries.comparisons.ratios import Ratio, Verdict
 from app.queries.filters.chosen import Filters
 from app.queries.filters.registry import FILTERS, Kind
 from app.text import brief
-from app.text.columns import agent_name
+from app.text.html_parts import agent_name
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import LIST
 from schemas.text import one_line, visible
