@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -170,6 +170,7 @@ def _models(rows: list[AgentFigures], agent: AgentFigures) -> list[AgentFigures]
 
 
 @given(st.decimals(0, 100_000, places=6))
+@example(Decimal("0.0005"))
 def test_money_keeps_its_size(amount: Decimal) -> None:
     """A rounded amount is within half of its last digit, and an amount is never written as nothing."""
     written = brief.usd(amount)

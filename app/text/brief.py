@@ -20,7 +20,7 @@ def usd(amount: Any, bounds: str | None = "") -> str:
     """Money: whole dollars from $1,000 on, three decimals below 10¢; `≤` before an upper bound."""
     value = Decimal(str(amount))
     decimals = 0 if abs(value) >= 1000 else 2 if abs(value) >= Decimal("0.0995") or not value else 3
-    written = f"{abs(value):,.{decimals}f}" if abs(value) >= Decimal("0.0005") or not value else f"{abs(value).normalize():.1g}"
+    written = f"{abs(value):,.{decimals}f}" if abs(value) > Decimal("0.0005") or not value else f"{abs(value).normalize():.1g}"
     if "e" in written.lower():
         written = f"{Decimal(written):f}"
     return f"{sign_of(bounds)}{'−' if value < 0 else ''}${written}"
