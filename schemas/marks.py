@@ -10,7 +10,7 @@ from typing import Any
 
 from schemas.agents import AGENTS, CLAUDE_CODE
 from schemas.unread_logs import unread_log
-from schemas.wire.harnesses.roll_ups import is_roll_up
+from schemas.wire.roll_ups import is_roll_up
 
 _MARKS = tuple(agent.marks for agent in AGENTS.values())
 

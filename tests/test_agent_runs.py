@@ -22,7 +22,7 @@ from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from schemas.agents import AGENTS, agent_of_program
 from schemas.errors import UsageError
-from schemas.wire.harnesses.launch import LAUNCH_FILE, PATCH_FILE
+from schemas.wire.launch import LAUNCH_FILE, PATCH_FILE
 from tests.conftest import FILE, Run, ingest_paths, record_text
 from tests.forks import Forks
 from tests.test_pass_through import AGENT

@@ -19,7 +19,7 @@ from schemas.rows.run import ModelUsageRow
 from schemas.rows.source import SourceRow
 from schemas.rows.tables import TABLES, WrongValue, arrow_schema, arrow_table
 from schemas.rows.units import LARGEST_USD, usd
-from schemas.wire.agents.claude_code import ModelUsage, ResultRecord
+from schemas.wire.claude_code import ModelUsage, ResultRecord
 from tests.conftest import ROOT, record, record_text
 
 

@@ -22,7 +22,7 @@ from ingest.system.signals import put_off
 from schemas.agents import Agent, agent_of_program
 from schemas.errors import TachographError, UsageError
 from schemas.text import paired, plural
-from schemas.wire.harnesses.launch import ENDED_BY, EXIT_CODE, MAX_USD, OUTPUT_FILE, PATCH_FILE, Launch, LaunchGit
+from schemas.wire.launch import ENDED_BY, EXIT_CODE, MAX_USD, OUTPUT_FILE, PATCH_FILE, Launch, LaunchGit
 
 HOST, COMMIT_AFTER = "host", "commit-after"
 """Labels of every run, and of one that made commits."""

@@ -15,7 +15,7 @@ from app.runner import ending
 from ingest.system.temporary import temporary_folder
 from schemas.agents import Program
 from schemas.errors import TachographError
-from schemas.wire.harnesses.launch import MAX_MINUTES, MAX_USD
+from schemas.wire.launch import MAX_MINUTES, MAX_USD
 
 _POLL_SECONDS = 0.05
 _LEAST_PAUSE, _PAUSE_FACTOR = 2.0, 20

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ingest.system.temporary import temporary_folder
 from schemas.errors import RejectReason, UsageError
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.harnesses.launch import LAUNCH_FILE, RUN_FILE, Launch, outcome_of_process
+from schemas.wire.launch import LAUNCH_FILE, RUN_FILE, Launch, outcome_of_process
 
 PRIVATE = 0o600
 """Permissions of the files of a run."""

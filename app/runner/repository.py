@@ -12,7 +12,7 @@ from app.runner.work_tree import GitFailed, WorkTree
 from ingest.context.patches import read_patch
 from ingest.system.temporary import temporary_folder
 from schemas.text import paired
-from schemas.wire.harnesses.launch import LaunchGit, LaunchPatch
+from schemas.wire.launch import LaunchGit, LaunchPatch
 
 
 class Repository:

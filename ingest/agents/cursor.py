@@ -28,7 +28,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CURSOR
 from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind
 from schemas.wire.agent_marks import CURSOR_OWN_TYPES
-from schemas.wire.agents.cursor import CursorEvent, CursorResult
+from schemas.wire.cursor import CursorEvent, CursorResult
 
 SESSIONS_OPEN = 64
 """Sessions of one source that may be open at once; of more, the first one is taken as interrupted."""

@@ -28,7 +28,7 @@ from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.rows.units import usd
 from schemas.wire.agent_marks import GROK_RESULT_NAMES
-from schemas.wire.agents.grok import GrokEnd, GrokEvent, GrokModelUsage, GrokUsage
+from schemas.wire.grok import GrokEnd, GrokEvent, GrokModelUsage, GrokUsage
 
 _MODEL = "grok"
 _CLAUDE_CODES = frozenset(("claude_code_version", "qwen_code_version", "output_style", "plugins", "permission_denials"))

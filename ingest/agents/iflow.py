@@ -15,7 +15,7 @@ from ingest.agents.shared.disjoint_tokens import unrecorded
 from ingest.documents.document import Document
 from schemas.agents import IFLOW
 from schemas.rows.kept_run import KeptRun
-from schemas.wire.agents.claude_transcript import Line, Message
+from schemas.wire.claude_transcript import Line, Message
 
 MODELS_KEPT = 100
 _SESSION = re.compile(r"session-[0-9a-f]{8}-")

@@ -30,7 +30,7 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire.agent_marks import INSPECT_AI_HEADER, INSPECT_AI_SAMPLE
-from schemas.wire.harnesses.inspect_ai import InspectEval, InspectEvent, InspectHeader, InspectSample, InspectUsage
+from schemas.wire.inspect_ai import InspectEval, InspectEvent, InspectHeader, InspectSample, InspectUsage
 
 _ATTACHMENT = "attachment://"
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}

@@ -10,7 +10,7 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.documents.document import Document
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.agent_marks import ISO_BENCH_AGENTS
-from schemas.wire.harnesses.iso_bench import AgentProcess, Journal
+from schemas.wire.iso_bench import AgentProcess, Journal
 
 
 def item_run(document: Document, error: str | None, context_of: ContextOf) -> Found:

@@ -23,7 +23,7 @@ from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis, ToolCallRow
 from schemas.rows.units import LARGEST_INT
 from schemas.text import paired
-from schemas.wire.harnesses.launch import ENDINGS
+from schemas.wire.launch import ENDINGS
 
 UNKNOWN = "unknown"
 """The agent of a record that names none."""

@@ -30,7 +30,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import PI
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.pi import ENTRY_TYPES, PiLine, PiMessage, PiUsage
+from schemas.wire.pi import ENTRY_TYPES, PiLine, PiMessage, PiUsage
 
 LINES_KEPT = 4096
 """Lines whose place in the tree is remembered."""

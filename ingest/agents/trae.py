@@ -21,7 +21,7 @@ from ingest.documents.document import Document
 from ingest.documents.times import written_time
 from schemas.agents import TRAE
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.trae import TraeInteraction, TraeTrajectory, TraeUsage
+from schemas.wire.trae import TraeInteraction, TraeTrajectory, TraeUsage
 
 _CACHE_INSIDE = frozenset(("openai", "google"))
 _CACHE_BESIDE = frozenset(("anthropic",))

@@ -1,4 +1,4 @@
-"""The sidecar of `tachograph run` → facts about the runs in its folder. `schemas.wire.harnesses.launch` has its fields."""
+"""The sidecar of `tachograph run` → facts about the runs in its folder. `schemas.wire.launch` has its fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ingest.context.small_files import json_object
 from ingest.documents.times import lenient_time
 from ingest.system.secrets import scrubbed_words
-from schemas.wire.harnesses.launch import Launch, LaunchGit, LaunchPatch
+from schemas.wire.launch import Launch, LaunchGit, LaunchPatch
 
 
 def read_launch(path: Path) -> Launch | None:

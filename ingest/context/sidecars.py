@@ -1,6 +1,6 @@
 """Facts in the files beside a record, in the layouts of ISO-Bench and of `tachograph run`.
 
-`schemas.wire.harnesses.iso_bench` and `launch` have their fields and source.
+`schemas.wire.iso_bench` and `launch` have their fields and source.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ingest.context.small_files import LARGEST_READ, json_object, split
 from ingest.context.subagents import is_beside_subagent
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts
 from ingest.documents.times import lenient_time, shifted, unix_time
-from schemas.wire.harnesses.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
-from schemas.wire.harnesses.launch import LAUNCH_FILE
+from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
+from schemas.wire.launch import LAUNCH_FILE
 
 JOURNAL, SUMMARY, PATCH, PREDICTION, TASK, LAUNCH = NAMES = (
     "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt", LAUNCH_FILE,

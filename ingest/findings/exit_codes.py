@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from schemas.rows.run import Outcome, RunRow
-from schemas.wire.harnesses.launch import ENDED_BY, EXIT_CODE, outcome_of_process
+from schemas.wire.launch import ENDED_BY, EXIT_CODE, outcome_of_process
 
 _SAYS_NO_FAILURE = (Outcome.COMPLETED, Outcome.UNKNOWN)
 

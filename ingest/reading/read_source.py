@@ -40,7 +40,7 @@ from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
 from schemas.file_kinds import FileKind
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RecordKind
-from schemas.wire.harnesses.roll_ups import is_roll_up
+from schemas.wire.roll_ups import is_roll_up
 
 ItemError = Callable[[], str | None]
 """What the process of an item's agent wrote to its standard error."""

@@ -25,7 +25,7 @@ from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from schemas.rows.units import LARGEST_USD, usd
-from schemas.wire.agents.claude_code import ResultRecord
+from schemas.wire.claude_code import ResultRecord
 from schemas.wire.values import DIGITS_LOST
 from tests.attack.commands import tachograph
 from tests.conftest import StoreOnce, record_text

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from ingest.claims import extract
 from schemas.rows.claim import ClaimKind
-from schemas.wire.agents.claude_code import ResultRecord
+from schemas.wire.claude_code import ResultRecord
 from tests.bench.logs import made_of, records_of
 
 REPEATS = 5

@@ -33,7 +33,7 @@ from ingest.store.history.ingests import next_ingest
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.spool import SpoolWriter
 from ingest.store.spool_folder import spool_folder
-from schemas.wire.agents.claude_code import ResultRecord
+from schemas.wire.claude_code import ResultRecord
 from tests.bench.logs import Record, write_lines
 
 PASSES = 6

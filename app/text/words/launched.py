@@ -8,7 +8,7 @@ from typing import Any
 from app.text.formatting import MINUS, human, short_id
 from schemas.text import plural
 from schemas.unit_names import Unit
-from schemas.wire.harnesses.launch import Launch, LaunchGit
+from schemas.wire.launch import Launch, LaunchGit
 
 
 def ended_words(launch: Launch, run: Mapping[str, Any], location: str, told: str = "", *, is_at_odds: bool = False) -> str:

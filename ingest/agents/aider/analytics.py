@@ -26,7 +26,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import AIDER
 from schemas.rows.run import RecordKind, TokensBasis
 from schemas.wire.agent_marks import AIDER_EVENT_NAMES
-from schemas.wire.agents.aider import AiderEvent
+from schemas.wire.aider import AiderEvent
 
 SESSIONS_OPEN = 256
 """Sessions that may be continued; of more, the one without a message for the longest time is taken as ended."""

@@ -15,7 +15,7 @@ from ingest.documents.document import Document
 from schemas.agents import AIDER
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.agent_marks import AIDER_RESULT_NAMES
-from schemas.wire.agents.aider import AiderResult
+from schemas.wire.aider import AiderResult
 
 _NO_TOKENS = "Older results of Aider's benchmark have no token counts."
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from schemas.rows.run import Outcome
-from schemas.wire.agents.claude_code import ResultRecord
+from schemas.wire.claude_code import ResultRecord
 
 _BY_SUBTYPE = {
     "error_max_turns": Outcome.MAX_TURNS,

@@ -32,7 +32,7 @@ from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, 
 from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
 from schemas.unread_logs import unread_result
-from schemas.wire.agents.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage
+from schemas.wire.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage
 from schemas.wire.values import DIGITS_LOST
 
 _FIGURE_FIELDS = ("total_cost_usd", "num_turns", "model_usage", "usage")

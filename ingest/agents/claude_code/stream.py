@@ -25,8 +25,8 @@ from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.marks import EVENT_TYPES
 from schemas.text import paired
-from schemas.wire.agents.claude_code_events import InitEvent
-from schemas.wire.agents.claude_transcript import Line, Message
+from schemas.wire.claude_code_events import InitEvent
+from schemas.wire.claude_transcript import Line, Message
 
 SESSIONS_KEPT = 64
 """Sessions of one stream that are remembered. Of more, the one without events for the longest time is forgotten."""

@@ -27,7 +27,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RecordKind
-from schemas.wire.agents.claude_transcript import JOURNAL_TYPES, LINE_TYPES, SYNTHETIC, Line, Message
+from schemas.wire.claude_transcript import JOURNAL_TYPES, LINE_TYPES, SYNTHETIC, Line, Message
 
 _OWN_RANK, _SUBAGENTS_RANK = 3, 1
 _MAIN = Speaker(is_sidechain=False, agent_id=None)

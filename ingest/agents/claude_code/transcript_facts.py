@@ -17,7 +17,7 @@ from ingest.documents.times import event_time
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import Outcome
 from schemas.rows.units import LARGEST_INT
-from schemas.wire.agents.claude_transcript import Line, Message, dollars, whole
+from schemas.wire.claude_transcript import Line, Message, dollars, whole
 
 SESSIONS_KEPT = 1000
 """Ids of sessions, and processes with costs, that are remembered of one file. Real files have a few."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from schemas.marks import FIGURES
-from schemas.wire.agents.claude_transcript import JOURNAL_TYPES
+from schemas.wire.claude_transcript import JOURNAL_TYPES
 
 _MESSAGES = ("user", "assistant", None)
 """Types of lines with a message; a damaged line may lack its type."""

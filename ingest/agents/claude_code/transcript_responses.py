@@ -30,7 +30,7 @@ from ingest.documents.times import event_time
 from ingest.prices.model_ids import ModelId, parse_model_id
 from schemas.rows.run import TokensBasis
 from schemas.text import paired
-from schemas.wire.agents.claude_transcript import ADVISOR, SYNTHETIC, WEB_SEARCH, CacheCreation, Line, Message, TokenUsage, dollars, whole
+from schemas.wire.claude_transcript import ADVISOR, SYNTHETIC, WEB_SEARCH, CacheCreation, Line, Message, TokenUsage, dollars, whole
 
 _NO_MODEL = ModelId("", None, None)
 

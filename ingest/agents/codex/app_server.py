@@ -32,7 +32,7 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.unread_logs import OLDER_CODEX
 from schemas.wire.agent_marks import app_server_message
-from schemas.wire.agents.codex_app_server import (
+from schemas.wire.codex_app_server import (
     AppServerError,
     AppServerGit,
     AppServerItem,

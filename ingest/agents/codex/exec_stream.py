@@ -26,7 +26,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.agent_marks import CODEX_EXEC_TYPES
-from schemas.wire.agents.codex import ExecEvent, ExecItem
+from schemas.wire.codex import ExecEvent, ExecItem
 
 _TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
 _FAILED = frozenset(("failed", "declined"))

@@ -35,7 +35,7 @@ from schemas.agents import CODEX, TRAE_CLI
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.agent_marks import CODEX_ROLLOUT_TYPES
-from schemas.wire.agents.codex import Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
+from schemas.wire.codex import Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
 
 _READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
 _CLOCKS_DIFFER = timedelta(seconds=1)

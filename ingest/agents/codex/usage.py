@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ingest.agents.shared.disjoint_tokens import Tokens
-from schemas.wire.agents.codex import CodexUsage
+from schemas.wire.codex import CodexUsage
 
 
 class Counts(NamedTuple):

@@ -30,7 +30,7 @@ from schemas.agents import COPILOT
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.agent_marks import COPILOT_PASSED_TYPES, COPILOT_READ_TYPES
-from schemas.wire.agents.copilot import CopilotData, CopilotPlace, CopilotResult
+from schemas.wire.copilot import CopilotData, CopilotPlace, CopilotResult
 
 _NO_TOKENS = "The log has no token counts but the output of its messages, {:,} tokens."
 _WENT_ON = "The session went on after the last count of its tokens."

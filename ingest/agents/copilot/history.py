@@ -15,7 +15,7 @@ from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import COPILOT
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.copilot import CopilotHistory
+from schemas.wire.copilot import CopilotHistory
 
 _NAMES = frozenset(("sessionId", "chatMessages", "timeline"))
 _MOST_ITEMS = 1000

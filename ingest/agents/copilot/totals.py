@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from ingest.agents.shared.disjoint_tokens import Tokens
-from schemas.wire.agents.copilot import CopilotData, CopilotUsage
+from schemas.wire.copilot import CopilotData, CopilotUsage
 
 PREMIUM_REQUESTS, AI_CREDITS = "premium requests", "AI credits"
 _NANO = 10**9

@@ -28,7 +28,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import GEMINI
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.gemini import MESSAGE_TYPES, ChatMessage, ChatSession, ChatTokens
+from schemas.wire.gemini import MESSAGE_TYPES, ChatMessage, ChatSession, ChatTokens
 
 MESSAGES_KEPT = 50_000
 """Messages of a session that may be written again. Of more, the oldest count as they were."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ingest.agents.shared.error_words import outcome_of_error
 from schemas.rows.run import Outcome
-from schemas.wire.agents.gemini import GeminiError
+from schemas.wire.gemini import GeminiError
 
 _BY_CLASS = {
     "FatalTurnLimitedError": Outcome.MAX_TURNS,

@@ -15,7 +15,7 @@ from ingest.agents.shared.wire_records import wire_record
 from ingest.documents.document import Document
 from schemas.agents import GEMINI
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.gemini import GeminiOutput
+from schemas.wire.gemini import GeminiOutput
 
 _FIELDS = frozenset(("session_id", "response", "stats", "error", "warnings"))
 _ERROR_FIELDS = frozenset(("type", "message", "code"))

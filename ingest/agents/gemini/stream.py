@@ -26,7 +26,7 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import GEMINI
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.gemini import STREAM_TYPES, GeminiError, StreamEvent, StreamStats, StreamTokens
+from schemas.wire.gemini import STREAM_TYPES, GeminiError, StreamEvent, StreamStats, StreamTokens
 
 _LONGEST_TEXT = 4 << 20
 _ONE_TOTAL = "The stream has one total for all models; it counts for the model that was asked for."

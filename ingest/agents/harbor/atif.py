@@ -26,7 +26,7 @@ from ingest.documents.times import event_time
 from schemas.agents import HARBOR
 from schemas.rows.run import Outcome, RecordKind
 from schemas.rows.units import LARGEST_INT
-from schemas.wire.harnesses.atif import VERSION, AtifFinalMetrics, AtifMetrics, AtifStep, AtifTrajectory
+from schemas.wire.atif import VERSION, AtifFinalMetrics, AtifMetrics, AtifStep, AtifTrajectory
 
 _PART = re.compile(r"-(?:cont-\d+|summarization-\d+-\w+)$")
 """What Terminus appends to the session of a segment or of a helper."""

@@ -24,7 +24,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import TERMINAL_BENCH
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.harnesses.terminal_bench import TerminalTrial
+from schemas.wire.terminal_bench import TerminalTrial
 
 _TRIAL = ("trial_name", "failure_mode")
 

@@ -27,7 +27,7 @@ from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import HARBOR
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.harnesses.harbor import HarborAgentResult, HarborModelInfo, HarborPhase, HarborRewards, HarborTrial, HarborUsage
+from schemas.wire.harbor import HarborAgentResult, HarborModelInfo, HarborPhase, HarborRewards, HarborTrial, HarborUsage
 
 _LIMITS = frozenset(
     (

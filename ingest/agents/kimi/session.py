@@ -16,7 +16,7 @@ from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import KIMI
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.kimi import KimiUsage
+from schemas.wire.kimi import KimiUsage
 
 RESPONSES_KEPT = 4096
 """Responses whose tokens may be told again. Of more, the oldest count as they were."""

@@ -20,7 +20,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import KIMI
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome
-from schemas.wire.agents.kimi import CLI_TYPES, CODE_TYPES, KimiCliLine, KimiCliPayload, KimiCodeLine, KimiLoopEvent
+from schemas.wire.kimi import CLI_TYPES, CODE_TYPES, KimiCliLine, KimiCliPayload, KimiCodeLine, KimiLoopEvent
 
 _SUB_AGENTS = "Sub-agents of Kimi CLI may have logs of their own: their tokens are not counted here."
 _OUTCOMES = {"completed": Outcome.COMPLETED, "cancelled": Outcome.INTERRUPTED}

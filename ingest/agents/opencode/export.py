@@ -20,7 +20,7 @@ from ingest.documents.document import Document
 from ingest.documents.times import event_time
 from schemas.agents import OPENCODE
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.opencode import OpenCodeExport, OpenCodeMessage, OpenCodeTime
+from schemas.wire.opencode import OpenCodeExport, OpenCodeMessage, OpenCodeTime
 
 
 class OpenCodeExported:

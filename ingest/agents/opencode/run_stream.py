@@ -23,7 +23,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import OPENCODE
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.opencode import RUN_TYPES, OpenCodeError, OpenCodeEvent, OpenCodePart
+from schemas.wire.opencode import RUN_TYPES, OpenCodeError, OpenCodeEvent, OpenCodePart
 
 SESSIONS_OPEN = 64
 """Sessions of one source that may be open at once; of more, the first one is taken as ended."""

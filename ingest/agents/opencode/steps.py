@@ -15,7 +15,7 @@ from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts
 from schemas.rows.run import Outcome, TokensBasis
-from schemas.wire.agents.opencode import OpenCodeError, OpenCodePart, OpenCodeTokens
+from schemas.wire.opencode import OpenCodeError, OpenCodePart, OpenCodeTokens
 
 STOPPED = "stop"
 UNSURE_OUTPUT = "The log does not say whether its output tokens include reasoning."

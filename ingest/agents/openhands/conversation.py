@@ -11,7 +11,7 @@ from ingest.agents.shared.error_words import outcome_of_trial_error
 from ingest.agents.shared.tool_counts import ToolCounts
 from ingest.documents.times import event_time
 from schemas.rows.run import Outcome
-from schemas.wire.agents.openhands import ConversationState, SdkEvent, Stats
+from schemas.wire.openhands import ConversationState, SdkEvent, Stats
 
 _STATUS_KEYS = ("execution_status", "agent_status")
 _OUTCOMES = {

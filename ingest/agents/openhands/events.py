@@ -18,7 +18,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import OPENHANDS
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.openhands import ConversationState
+from schemas.wire.openhands import ConversationState
 
 _SOURCES = frozenset(("agent", "user", "environment", "hook"))
 _STATE = frozenset(("execution_status", "stats", "agent"))

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from ingest.agents.shared.tool_counts import ToolCounts
 from ingest.documents.times import written_time
-from schemas.wire.agents.openhands import LlmMetrics
+from schemas.wire.openhands import LlmMetrics
 
 _NO_TOOLS = frozenset(
     ("message", "finish", "think", "system", "recall", "reject", "change_agent_state", "condensation", "condensation_request", "null", "")

@@ -20,7 +20,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import OPENHANDS
 from schemas.errors import RejectReason
 from schemas.rows.run import RecordKind
-from schemas.wire.harnesses.openhands_index import IndexResult
+from schemas.wire.openhands_index import IndexResult
 
 _RESULT = {"cost", "resolved"}
 _NO_TOKENS = "Results of the OpenHands Index have no token counts."

@@ -23,7 +23,7 @@ from ingest.documents.times import event_time
 from schemas.agents import OPENHANDS
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.openhands import EvalLine, EvalMetadata, LlmMetrics
+from schemas.wire.openhands import EvalLine, EvalMetadata, LlmMetrics
 
 _GRADES = ("result", "report")
 _KEPT = ("session_id", "ended_at", "ended_as", "final_text", "tool_calls")

@@ -13,7 +13,7 @@ from typing import Any
 
 from schemas.rows.run import TokensBasis
 from schemas.rows.units import LARGEST_USD, usd
-from schemas.wire.agents.openhands import LlmMetrics, TokenUsage
+from schemas.wire.openhands import LlmMetrics, TokenUsage
 
 _CLASSES = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _NO_NAME = ("default", "unknown", "")

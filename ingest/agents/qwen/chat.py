@@ -27,7 +27,7 @@ from ingest.sources.files import Unreadable
 from schemas.agents import QWEN
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.qwen import CHAT_TYPES, QwenChatLine, QwenUsageMetadata
+from schemas.wire.qwen import CHAT_TYPES, QwenChatLine, QwenUsageMetadata
 
 LINES_KEPT = 100_000
 """Lines of a session that are remembered, to count each once."""

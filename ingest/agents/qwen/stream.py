@@ -26,7 +26,7 @@ from ingest.documents.times import event_time
 from ingest.sources.files import Unreadable
 from schemas.agents import QWEN
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.qwen import STREAM_TYPES, QwenEvent
+from schemas.wire.qwen import STREAM_TYPES, QwenEvent
 
 STREAMS_KEPT = 64
 MODELS_KEPT = 100

@@ -12,7 +12,7 @@ from typing import Any
 
 from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from schemas.rows.run import TokensBasis
-from schemas.wire.agents.google_metrics import ModelMetrics, SessionMetrics
+from schemas.wire.google_metrics import ModelMetrics, SessionMetrics
 
 NOT_RECORDED = "The log has no token counts for this model."
 

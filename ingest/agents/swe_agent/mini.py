@@ -29,7 +29,8 @@ from ingest.sources.files import Unreadable
 from schemas.agents import MINI_SWE_AGENT
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agents.mini_swe_agent import (
+from schemas.wire.litellm import CallUsage
+from schemas.wire.mini_swe_agent import (
     FORMAT,
     MiniAgentConfig,
     MiniConfig,
@@ -38,7 +39,6 @@ from schemas.wire.agents.mini_swe_agent import (
     MiniResponse,
     MiniTrajectory,
 )
-from schemas.wire.litellm import CallUsage
 
 _REPLAY = "a list of messages alone, mini-swe-agent's oldest form or its input for a replay: it has no calls, tokens or cost"
 _SUBMIT = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")

@@ -24,7 +24,7 @@ from ingest.agents.swe_agent.instances import repo_of
 from ingest.documents.document import Document
 from schemas.agents import SWE_AGENT
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agents.swe_agent import SweModel, SweModelStats, SweReplayConfig, SweTrajectory
+from schemas.wire.swe_agent import SweModel, SweModelStats, SweReplayConfig, SweTrajectory
 
 _ESTIMATE = "Tokens were counted by the agent on the texts it sent and received, without cache and reasoning."
 _ISSUE = re.compile(r"(?:^|\n)(?:ISSUE:|<pr_description>)\s*\n?(.*?)(?:\n\s*(?:INSTRUCTIONS:|</pr_description>)|\Z)", re.DOTALL)

@@ -20,7 +20,7 @@ from ingest.measurements.measured import Measured, Origin
 from schemas.measured_flags import Flagged
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
-from schemas.wire.harnesses.iso_bench import agent_named, model_named, run_folder
+from schemas.wire.iso_bench import agent_named, model_named, run_folder
 
 _WORDS = ("baseline", "human", "agent")
 _COLUMNS = frozenset(("commit_hash", "agent_name", *(f"{word}_throughput" for word in _WORDS)))

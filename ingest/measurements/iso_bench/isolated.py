@@ -13,7 +13,7 @@ from ingest.measurements.iso_bench.workload import kind_of, measured_at
 from ingest.measurements.measured import Measured, Origin
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
-from schemas.wire.harnesses.iso_bench import agent_named, model_named
+from schemas.wire.iso_bench import agent_named, model_named
 
 
 def _recognises(file: MeasuredFile) -> bool:

@@ -22,7 +22,7 @@ from schemas.measured_flags import Flagged
 from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
-from schemas.wire.harnesses.iso_bench import agent_named, model_named
+from schemas.wire.iso_bench import agent_named, model_named
 
 _WORDS = {
     "hard": ("beats", "similar", "worse"),

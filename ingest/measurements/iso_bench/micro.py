@@ -17,7 +17,7 @@ from ingest.measurements.iso_bench.fields import mapping, text
 from ingest.measurements.measured import Measured, Origin
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, Variant
-from schemas.wire.harnesses.iso_bench import run_folder
+from schemas.wire.iso_bench import run_folder
 
 _STATISTICS = {"avg_ms": "mean", "p50_ms": "median", "p95_ms": "p95"}
 _NOT_OF_THE_WORKLOAD = frozenset(("impl_tag", "commit_hash", "eq_level", "opt_path_hit", "error_code", *_STATISTICS))

@@ -13,7 +13,7 @@ import re
 from ingest.measurements.base import MeasuredFile
 from schemas.rows.measurement import Variant
 from schemas.wire.agent_marks import ISO_BENCH_AGENTS
-from schemas.wire.harnesses.iso_bench import agent_named, model_named
+from schemas.wire.iso_bench import agent_named, model_named
 
 VARIANTS = {
     "baseline": Variant.BASELINE,

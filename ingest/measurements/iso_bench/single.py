@@ -21,7 +21,7 @@ from ingest.measurements.iso_bench.workload import kind_of, measured_at, substit
 from ingest.measurements.measured import Measured, Origin, Parameter
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
-from schemas.wire.harnesses.iso_bench import run_folder
+from schemas.wire.iso_bench import run_folder
 
 _FLAT = re.compile(r"ttft|tpot|itl|latency|throughput|benchmark_duration|total_generated_tokens")
 """Keys of metrics that stand beside the other keys of a file."""

@@ -19,7 +19,7 @@ from ingest.measurements.iso_bench.workload import kind_of, measured_at, model_i
 from ingest.measurements.measured import Measured, Origin
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
-from schemas.wire.harnesses.iso_bench import agent_named, model_named, run_folder
+from schemas.wire.iso_bench import agent_named, model_named, run_folder
 
 _WORDS = {"baseline": "baseline", "human": "human", "agent": "agent", "patched": "agent"}
 """Beginnings of keys → words of variants."""

@@ -22,7 +22,7 @@ from ingest.store.record_rows import checked_tables, completed_tables
 from schemas.errors import InvalidRecord
 from schemas.rows.run import ModelUsageRow, Outcome
 from schemas.rows.tables import arrow_schema
-from schemas.wire.harnesses.launch import EXIT_CODE
+from schemas.wire.launch import EXIT_CODE
 
 
 def borrow(writer: Writer) -> None:

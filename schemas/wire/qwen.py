@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from schemas.wire.agents.google_metrics import SessionMetrics
+from schemas.wire.google_metrics import SessionMetrics
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
 
 STREAM_TYPES = frozenset(("system", "assistant", "user", "stream_event", "result"))

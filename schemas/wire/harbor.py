@@ -1,4 +1,4 @@
-"""Harbor's `result.json` of a trial. That of a job only sums up its trials: see `schemas.wire.harnesses.roll_ups`.
+"""Harbor's `result.json` of a trial. That of a job only sums up its trials: see `schemas.wire.roll_ups`.
 
 Source: harbor.models.trial.result of harbor 0.25.
 """

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from schemas.wire.agents.codex import CodexUsage
+from schemas.wire.codex import CodexUsage
 from schemas.wire.values import Secondary, WireMilliseconds, WireText
 
 

@@ -1,1 +1,0 @@
-"""What coding agents write: one module for each."""

@@ -1,1 +1,0 @@
-"""What harnesses of benchmarks write around an agent: one module for each."""
