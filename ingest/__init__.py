@@ -1,6 +1,6 @@
 """How records get into the store. `pipeline` shows the whole path.
 
-- `sources/`: files, pipes, archives → bytes; `documents/`: bytes → JSON objects
+- `sources/`: files, pipes, archives → bytes → JSON objects
 - `reading/`: one source → rows, in worker processes
 - `agents/`: documents → runs, one folder per agent
 - `context/`: facts from outside a record (its stream, path, files beside it, labels)

@@ -24,14 +24,13 @@ from typing import TYPE_CHECKING, Any
 
 from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.path_template import PathTemplate
-from ingest.documents.contents import Source
 from ingest.measurements.given import SaidBeside, says_variant
 from ingest.reading.known_sources import beginnings, known_sources
 from ingest.reading.retries import Superseded, drop_superseded
 from ingest.reading.settings import Settings
 from ingest.reading.task import Task
 from ingest.reading.tasks import TaskPlanner
-from ingest.sources.files import Unreadable
+from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, source_counts
 from ingest.store.history.ingests import Origin, ingest_row, next_ingest, note_ingest
 from ingest.store.read_result import SHOWN, PortionKey, ReadResult

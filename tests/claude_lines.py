@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from ingest.agents.base import RESPONSE_COLUMNS, Found
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import SourceContext
-from ingest.documents.contents import Source, read
-from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
+from ingest.sources.contents import read
+from ingest.sources.document import Document
+from ingest.sources.files import Source
 from ingest.store.record_rows import checked_tables, runs_at_end, runs_with
 from schemas.rows.run import RunRow
 from tests.documents import lines

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from ingest.documents import contents
 from ingest.pipeline import IngestReport, Options, ingest
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.opening import engines, tables
 from ingest.store.opening.tables import tables_in
@@ -105,7 +105,7 @@ def record_text(**changes: Any) -> str:
 
 def ingest_paths(store: Store, *paths: Path, **labels: str) -> IngestReport:
     """Ingest files and folders into the store, in this process."""
-    return ingest(contents.read_paths(paths), store, Options(tuple(labels.items())))
+    return ingest(read_paths(paths), store, Options(tuple(labels.items())))
 
 
 SLOW = {"awkward", "browser", "forks", "installed_once", "mixed", "wheel"}

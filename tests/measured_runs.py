@@ -22,8 +22,8 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.measured_units import Better
 from schemas.rows.claim import Scope

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ingest.agents.base import Context, Found, Rows
 from ingest.agents.readers import SourceReaders
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 
 
 def rows_of(document: Document, context: Context) -> Rows | None:

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import simplejson
 
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from schemas.catalogue.metrics import RUN_METRICS

@@ -10,8 +10,8 @@ from app.queries.usage.totals import Request, usage
 from app.reports.usage import usage as answer
 from app.text.usage_grids import block_grid
 from ingest.agents.claude_code.limits import reset_time
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.claude_lines import PATH, at, reply, user
 from tests.documents import lines

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from ingest.documents.contents import Source, Unreadable, archive_kind, members, read
-from ingest.sources.files import IN_MEMORY_BYTES
+from ingest.sources.archives import archive_kind, members
+from ingest.sources.contents import read
+from ingest.sources.files import IN_MEMORY_BYTES, Source, Unreadable
 from schemas.errors import ExitCode, RejectReason
 from tests.conftest import Run, record_text
 

@@ -11,10 +11,10 @@ import pytest
 
 from ingest.agents.base import Context, Rows
 from ingest.claims import Claim
-from ingest.documents.document import Document
 from ingest.findings.rules import RULES, Facts, Finding, audit
 from ingest.findings.statements import FileChange, Statement, Statements
 from ingest.findings.summary_facts import complete, facts_of, headline
+from ingest.sources.document import Document
 from ingest.store.record_rows import read_record, tables_of
 from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
 from schemas.rows.row import Row

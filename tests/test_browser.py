@@ -17,8 +17,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, expect
 
 from app.text.formatting import sortable_duration
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, TOTAL_COST, StoreOnce, record_text
 from tests.measured_runs import fill

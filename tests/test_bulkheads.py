@@ -20,11 +20,12 @@ import pytest
 from app.queries import runs as run_queries
 from ingest.agents import all_readers, readers
 from ingest.agents.base import ContextOf
-from ingest.documents import contents
-from ingest.documents.contents import Source, read_paths
-from ingest.documents.document import Document
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading import read_source
+from ingest.sources import contents
+from ingest.sources.document import Document
+from ingest.sources.files import Source
+from ingest.sources.walking import read_paths
 from ingest.store import commit, doubts
 from ingest.store.database import Store
 from ingest.system import bounds

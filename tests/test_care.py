@@ -20,8 +20,8 @@ from app.queries.filters.chosen import NO_FILTERS, Filters, choose
 from app.queries.read_transaction import read_transaction
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.history.undo import undo

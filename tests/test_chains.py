@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.sessions.chains import Link, Place, Totals, places

@@ -19,8 +19,8 @@ from app.cli.main import cli
 from app.queries.filters.chosen import Filters, choose
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import Verdict, cells, check, judge, parse_allowed
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS
 from schemas.catalogue.metrics import DIMENSIONS, RUN_METRICS

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.queries import screens as screen_queries
-from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, record_text
 

@@ -12,10 +12,10 @@ import pytest
 from ingest.agents.base import Context, Rows
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.text_repair import repair
-from ingest.documents.contents import Source
-from ingest.documents.document import Document
 from ingest.pipeline import ingest
 from ingest.prices.model_ids import ModelId, parse_model_id
+from ingest.sources.document import Document
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from ingest.agents.claude_code import transcript_passing
 from ingest.agents.claude_code.transcript_facts import SessionFacts
 from ingest.agents.claude_code.transcript_passing import PassedLines
-from ingest.documents.contents import Source
 from ingest.reading.read_source import read_members
 from ingest.reading.settings import Settings
+from ingest.sources.files import Source
 from ingest.store.spool import SpoolWriter
 from tests.claude_lines import SESSION, calling, reply, usage
 

@@ -18,7 +18,8 @@ from ingest.agents.base import RESPONSE_COLUMNS, Found
 from ingest.agents.codex.tool_items import ended_badly, is_failure
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import SourceContext
-from ingest.documents.contents import Document, read
+from ingest.sources.contents import read
+from ingest.sources.document import Document
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.record_rows import runs_at_end, runs_with

@@ -23,9 +23,9 @@ from app.queries import runs as run_queries
 from app.queries.filters.chosen import NO_FILTERS, choose, probability, where_claims
 from app.text.words.claims import hidden_words
 from ingest.claims import extract
-from ingest.documents.contents import Source
 from ingest.findings.summary_facts import facts_with
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError

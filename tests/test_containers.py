@@ -17,7 +17,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.documents.contents import Document, Portion, Source, Unreadable, archive_kind, find_files, portions, read, read_paths
+from ingest.sources.archives import archive_kind
+from ingest.sources.contents import read
+from ingest.sources.document import Document
+from ingest.sources.files import Source, Unreadable
+from ingest.sources.portions import Portion, portions
+from ingest.sources.walking import find_files, read_paths
 from schemas.errors import InputUnreadable, RejectReason
 from schemas.file_kinds import NO_LOGS, FileKind
 from tests.conftest import record, record_text

@@ -20,9 +20,9 @@ from ingest.context.gather import gather
 from ingest.context.patches import KEPT_BYTES, patch_in, read_patch
 from ingest.context.path_template import PathFacts, PathReading, PathTemplate, time_of_path
 from ingest.context.sidecars import NO_SIDECAR_FACTS, Sidecars, is_sidecar, sidecar_facts
-from ingest.documents.contents import read_paths
-from ingest.documents.times import lenient_time
 from ingest.pipeline import Options, ingest
+from ingest.sources.times import lenient_time
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError

@@ -30,8 +30,8 @@ from app.text.text_tables import for_people
 from app.text.untold import untold_note
 from app.text.words import measures as measure_words
 from app.text.words.measures import bound_sign
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS

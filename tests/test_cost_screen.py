@@ -19,8 +19,8 @@ from app.queries.cost import Times
 from app.queries.filters.chosen import Filters
 from app.text import brief, cost_tables
 from app.text.sentences import cost as sentences
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, CostMeasure
 from tests.conftest import StoreOnce, record_text

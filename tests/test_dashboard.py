@@ -31,8 +31,8 @@ from app.text.presentation import (
     shown_record,
     upload_words,
 )
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.metrics import RUN_METRICS
 from tests.conftest import FILE, ROOT, SAMPLES, MadeOnce, StoreOnce, ingest_paths, page_text, record_text, said

@@ -21,10 +21,11 @@ from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters.registry import FILTERS
 from ingest.context.neighbours import MEASURE_FILE
-from ingest.documents import contents
 from ingest.measurements.given import KEYS, SaidBeside, parse_given
 from ingest.measurements.tools import tool_names
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from schemas.catalogue.limits import LIMITS
 from schemas.errors import ExitCode, RejectReason
@@ -73,11 +74,11 @@ def one_measured(store_once: StoreOnce) -> Store:
 
     def fill(store: Store) -> None:
         ingest_paths(store, SAMPLES)
-        ingest([contents.Source("another.json", conftest.record_text().encode())], store)
+        ingest([Source("another.json", conftest.record_text().encode())], store)
         for name, said in (("before.json", "variant=baseline"), ("after.json", "variant=candidate,run=5e0c031e")):
             file = Path(store.location).with_name(name)
             file.write_text(RESULTS[name])
-            ingest(contents.read_paths([file]), store, Options(measure=parse_given([said, "scope=micro"])))
+            ingest(read_paths([file]), store, Options(measure=parse_given([said, "scope=micro"])))
 
     return store_once("one-measured", fill)
 

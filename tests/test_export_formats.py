@@ -28,8 +28,8 @@ from app.reports.exports import EXPORTS
 from app.reports.exports.columnar import ABOUT
 from app.reports.exports.workbook import LONGEST_TEXT, write_workbook
 from app.text.columns import columns
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import one_line

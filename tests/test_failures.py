@@ -13,8 +13,8 @@ import tachograph
 from app.queries.failures import totals
 from app.queries.filters.chosen import Filters
 from app.reports.failures import failures as failure_answer
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.failures import MASKED_SQL, REASONS, STAND_IN_SQL, TOLD_SQL, WHOSE
 from tests.conftest import ROOT, Run, StoreOnce, ingest_paths, record_text

@@ -27,8 +27,8 @@ from app.reports.exports import EXPORTS
 from app.reports.first_page import FirstPage, TopList
 from app.reports.period import Period, period_of
 from app.text import brief
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from schemas.catalogue.cost_measures import BEST

@@ -17,11 +17,11 @@ from ingest.agents.all_readers import READERS
 from ingest.agents.base import Rows
 from ingest.agents.readers import SourceReaders
 from ingest.agents.unread import UnreadLogs
-from ingest.documents.document import Document
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import read_measurements, tool_names
 from ingest.reading.read_source import read_source
 from ingest.reading.settings import Settings
+from ingest.sources.document import Document
 from ingest.sources.files import Source, Unreadable
 from ingest.store.read_result import PortionKey, ReadResult
 from schemas.agents import AGENTS

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading import known_sources
+from ingest.sources.files import Source
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store, arrow
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild

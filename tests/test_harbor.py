@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.conftest import record_text
 from tests.documents import read_log, refusal_of, run_of, runs_in, stored

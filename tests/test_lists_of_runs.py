@@ -19,8 +19,8 @@ from app.queries.read_transaction import read_transaction
 from app.queries.screens import ORDERS
 from app.reports.results import CLAIMS_SHOWN, FINDINGS_SHOWN, RUNS_KEPT, RUNS_SHOWN, by_measure
 from app.text import grid_columns
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST

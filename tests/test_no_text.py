@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.documents.contents import read_paths
 from ingest.pipeline import Options, ingest
 from ingest.reading import known_sources
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store, arrow
 from ingest.store.opening.tables import VIEWS
 from ingest.store.rebuild import rebuild

@@ -37,8 +37,8 @@ from app.text.text_tables import for_people
 from app.text.words.costs import base_words
 from app.text.words.measures import bound_sign
 from app.text.words.totals import totals_words
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.doubts import note_doubts
 from ingest.store.history.annotations import Change, annotate

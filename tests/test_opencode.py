@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.documents.contents import Document, read
+from ingest.sources.contents import read
+from ingest.sources.document import Document
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from tests.conftest import record_text

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
-from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading.settings import Settings
 from ingest.reading.task import Task
 from ingest.reading.tasks import TaskPlanner
+from ingest.sources.files import Source
 from ingest.sources.portions import BIG_BYTES
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, StoreOnce, ingest_paths, record, record_text
 from tests.examples import examples

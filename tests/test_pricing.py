@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
 from ingest.prices.list_prices import periods
 from ingest.prices.model_ids import parse_model_id
 from ingest.prices.price_book import PriceBook
+from ingest.sources.files import Source
 from ingest.store.database import Store, run_step
 from ingest.store.pricing.price_tables import RATE_WORDS, rates_array
 from ingest.store.pricing.repricing import reprice

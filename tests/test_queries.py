@@ -12,8 +12,8 @@ from app.queries.filters.chosen import Filters, choose, where
 from app.queries.filters.registry import FILTERS
 from app.queries.read_transaction import ReadTransaction
 from app.text.formatting import human, known_of
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.metrics import DIMENSIONS, MODEL_METRICS, RUN_METRICS
 from schemas.errors import UsageError

@@ -16,8 +16,8 @@ from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
 from app.queries.filters.notes import CheckedStore
 from app.queries.read_transaction import ReadTransaction, read_transaction
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.errors import StoreBusy, StoreError
 from tests.conftest import record_text

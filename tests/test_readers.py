@@ -11,7 +11,7 @@ import pytest
 from ingest.agents.all_readers import READERS
 from ingest.agents.base import Context, Found
 from ingest.agents.readers import SourceReaders
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from schemas.errors import InvalidRecord
 
 TYPES = sorted({kind for reader in READERS for kind in reader.event_types if kind} - {"result"})

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.documents.contents import Document, Source, Unreadable, read
 from ingest.pipeline import ingest
+from ingest.sources.contents import read
+from ingest.sources.document import Document
+from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store
 from schemas.errors import RejectReason
 from schemas.file_kinds import NO_LOGS, FileKind

@@ -27,8 +27,8 @@ from app.reports.exports import EXPORTS, REPORT_RUNS
 from app.text.columns import columns
 from app.text.formatting import human
 from app.text.text_tables import MOST_COLUMNS, broken
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.errors import StoreBusy, UsageError

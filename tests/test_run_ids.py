@@ -14,8 +14,8 @@ from app.queries.filters import urls as filter_urls
 from app.queries.filters.chosen import choose, parse
 from app.queries.filters.registry import RUN
 from app.queries.run_ids import find, run_id_of
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import StoreOnce, page_text, record_text

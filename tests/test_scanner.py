@@ -10,11 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.documents.broken_json import parse
-from ingest.documents.byte_window import Window
-from ingest.documents.contents import Document, Source, Unreadable, read
-from ingest.documents.scanner import LONGEST_LINE, Scanner, scan
-from ingest.documents.spans import Span
+from ingest.sources.broken_json import parse
+from ingest.sources.byte_window import Window
+from ingest.sources.contents import read
+from ingest.sources.document import Document
+from ingest.sources.files import Source, Unreadable
+from ingest.sources.scanner import LONGEST_LINE, Scanner, scan
+from ingest.sources.spans import Span
 from schemas.errors import RejectReason
 from schemas.file_kinds import NO_LOGS
 from tests.conftest import record, record_text

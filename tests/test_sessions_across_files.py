@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.documents.contents import Source
 from ingest.pipeline import IngestReport, Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild

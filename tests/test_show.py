@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from app.cli.main import cli
 from app.queries.run_page import run_page
 from app.text.run_text import run_text
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from schemas.rows.run import RunRow

@@ -21,8 +21,8 @@ from app.text import grid_columns
 from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
 from app.text.summary_html import summary_html
 from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, statement
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.caveats import caveat_sql
 from schemas.rows.claim import ClaimRow, Evidence

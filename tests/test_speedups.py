@@ -36,8 +36,8 @@ from app.text.html_parts import agent_name
 from app.text.run_text import run_text
 from app.text.sentences.speedups import speedups as sentence
 from app.text.words.measured import EXAMPLE_TABLE
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.metrics_measured import MEASURED_CLASSES
 from tests.conftest import StoreOnce, page_text, record_text

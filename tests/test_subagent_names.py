@@ -10,8 +10,8 @@ import pytest
 from app.queries.usage.sessions import lanes, points, timeline
 from app.queries.usage.totals import Request, usage
 from ingest.context.subagents import subagent_beside
-from ingest.documents.contents import read_paths
 from ingest.pipeline import Options, ingest
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.claude_lines import SESSION, reply, user
 from tests.claude_lines import usage as tokens

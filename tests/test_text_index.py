@@ -14,8 +14,8 @@ from app.queries import runs as run_queries
 from app.queries.filters.chosen import Filters
 from app.queries.filters.registry import SEARCH
 from app.queries.read_transaction import read_transaction
-from ingest.documents.contents import Source
 from ingest.pipeline import ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.history.undo import undo

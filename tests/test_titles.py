@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from app.queries.runs import fetch
 from ingest.agents.shared.prompts import LONGEST_PROMPT, prompt_of
-from ingest.documents.contents import Source
 from ingest.findings.titles import LONGEST_TITLE, title_of
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths, record_text

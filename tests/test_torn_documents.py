@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ingest.documents.contents import Document, read
+from ingest.sources.contents import read
+from ingest.sources.document import Document
 from ingest.sources.files import Source
 from schemas.marks import foreign_names
 from tests.conftest import record

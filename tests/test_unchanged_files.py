@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.documents.contents import read_paths
 from ingest.pipeline import Options, ingest
 from ingest.reading import known_sources
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import ingest_paths, record_text
 

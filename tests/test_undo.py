@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from ingest.documents.contents import Source
 from ingest.pipeline import IngestReport, Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from schemas.errors import UsageError

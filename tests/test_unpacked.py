@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from ingest.context.temporary_sidecars import sidecars_among, unpacked
-from ingest.documents.contents import Source, read_paths
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import record_text
 from tests.test_context import JOURNAL, PATCH, PREDICTION, SUMMARY, item

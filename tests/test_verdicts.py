@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from app.text.words.undo import took_back
 from ingest.context.path_template import PathTemplate
-from ingest.documents.contents import Source
 from ingest.measurements.given import parse_given
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild

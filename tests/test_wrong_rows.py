@@ -16,9 +16,9 @@ import ingest.agents.readers
 from app.queries import runs as run_queries
 from ingest.agents.base import CHILD_TABLES, FACTS, Context, ContextOf, Found, Rows
 from ingest.agents.claude_code.reader import ClaudeCode
-from ingest.documents.document import Document
 from ingest.findings.rules import Finding
 from ingest.findings.summary_facts import complete
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ingest.documents.contents import read_paths
 from ingest.pipeline import Options, ingest
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import environment, record_text
 from tests.forks import command

@@ -91,8 +91,8 @@ def _say(text: str) -> None:
 
 def _ingested(folder: Path, store: Store, how: How) -> tuple[IngestReport | None, str]:
     """The ingest of the folder, and why there is none."""
-    from ingest.documents.contents import read_paths
     from ingest.pipeline import Options, ingest
+    from ingest.sources.walking import read_paths
     from ingest.store.history.ingests import Origin
 
     options = Options(jobs=1, origin=Origin(command=how.called_as), keeps_text=how.keeps_text)

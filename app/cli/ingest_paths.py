@@ -12,14 +12,14 @@ from app.queries.filters.chosen import parse_label
 from ingest import pipeline
 from ingest.agents.homes import only_sessions, session_folders
 from ingest.context.path_template import PathTemplate
-from ingest.documents import contents
-from ingest.documents.contents import Source
 from ingest.measurements.given import parse_given
 from ingest.pipeline import IngestReport, Options
 from ingest.reading.arrow_without_pandas import spare_pandas
 from ingest.reading.retries import retried
 from ingest.sources.excluding import Excluding
+from ingest.sources.files import Source
 from ingest.sources.pipes import ITS_NAME
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin
 from ingest.system.secrets import command_of
@@ -103,6 +103,6 @@ def _rejected(store: Store) -> tuple[Path, ...]:
 
 def _counted(paths: Sequence[Path], bar: terminal.ReadingBar, excluding: Excluding) -> Iterator[Source | InputUnreadable]:
     """The sources, all listed first so that the bar knows how much there is."""
-    sources = list(contents.read_paths(paths, excluding))
+    sources = list(read_paths(paths, excluding))
     bar.expect(len(sources), sum(source.size for source in sources if isinstance(source, Source)))
     yield from sources

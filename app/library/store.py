@@ -250,7 +250,7 @@ class Store:
         from ingest import pipeline
         from ingest.agents.homes import only_sessions
         from ingest.context.path_template import PathTemplate
-        from ingest.documents.contents import read_paths
+        from ingest.sources.walking import read_paths
         from ingest.store.history.ingests import Origin
 
         named = arguments.paths(paths)

@@ -138,8 +138,8 @@ def cost_so_far(paths: Sequence[Path]) -> Decimal | None:
     """What the runs in the logs cost: as reported, else at list prices; None where it is not told. Raises TachographError, OSError."""
     from app.queries.filters.chosen import NO_FILTERS
     from app.queries.runs import summary
-    from ingest.documents.contents import read_paths
     from ingest.pipeline import Options, ingest
+    from ingest.sources.walking import read_paths
     from ingest.store.database import Store
 
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:

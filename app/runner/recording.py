@@ -54,10 +54,11 @@ def content_of(path: Path) -> Content:
     """What is in a log. Nothing is written to a store. Raises OSError."""
     import pyarrow.parquet as pq
 
-    from ingest.documents.contents import Source, read_paths
     from ingest.reading.settings import Settings
     from ingest.reading.task import Task
     from ingest.reading.workers import work
+    from ingest.sources.files import Source
+    from ingest.sources.walking import read_paths
 
     sources = tuple(source for source in read_paths([path]) if isinstance(source, Source))
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as spool:

@@ -26,8 +26,8 @@ from app.server import received, serve
 from app.server.uploads import Upload, as_sources
 from app.text.presentation import plain
 from ingest.context.temporary_sidecars import sidecars_among, unpacked
-from ingest.documents.contents import read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change
 from ingest.store.history.annotations import annotate as write_annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.response import ResponseCopyRow

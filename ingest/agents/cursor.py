@@ -22,9 +22,9 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.uuid_times import is_uuid
 from ingest.agents.shared.wire_records import wire_event, wire_record
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
+from ingest.sources.times import event_time
 from schemas.agents import CURSOR
 from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind
 from schemas.wire.agent_marks import CURSOR_OWN_TYPES

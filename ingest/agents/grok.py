@@ -21,7 +21,7 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.uuid_times import is_uuid
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import GROK
 from schemas.errors import RejectReason

@@ -12,7 +12,7 @@ from ingest.agents.base import ContextOf
 from ingest.agents.claude_code.transcript import ClaudeTranscript
 from ingest.agents.claude_code.transcript_lines import is_line
 from ingest.agents.shared.disjoint_tokens import unrecorded
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from schemas.agents import IFLOW
 from schemas.rows.kept_run import KeptRun
 from schemas.wire.claude_transcript import Line, Message

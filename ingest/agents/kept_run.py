@@ -14,8 +14,8 @@ from ingest.agents.shared.litellm_models import provider_of
 from ingest.agents.shared.prompts import LONGEST_PROMPT
 from ingest.agents.shared.text_repair import repair
 from ingest.agents.trial_records import rank_in_trial
-from ingest.documents.document import Document
 from ingest.prices.model_ids import parse_model_id
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.system.secrets import scrubbed_command
 from schemas.errors import InvalidRecord, RejectReason

@@ -11,7 +11,7 @@ from typing import Any
 
 from ingest.agents.base import RESPONSE_COLUMNS, Rows
 from ingest.agents.claude_code.left_out import result_without_text
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptRun

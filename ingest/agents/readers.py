@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes, Resumable
 from ingest.agents.claude_code.reader import ClaudeCode
-from ingest.documents.document import Document, Events, TakesLines
+from ingest.sources.document import Document, Events, TakesLines
 from ingest.sources.files import Unreadable
 from schemas.rows.kept_run import KeptRun
 

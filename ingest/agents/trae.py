@@ -17,8 +17,8 @@ from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
-from ingest.documents.times import written_time
+from ingest.sources.document import Document
+from ingest.sources.times import written_time
 from schemas.agents import TRAE
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.trae import TraeInteraction, TraeTrajectory, TraeUsage

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from ingest.agents.base import NO_TYPE, ContextOf, Found
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.unread_logs import UNREAD_TYPES, unread_log
 

@@ -18,7 +18,7 @@ from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading
 from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars
 from ingest.context.subagents import subagent_beside
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
-from ingest.documents.times import lenient_time, plausible, shifted
+from ingest.sources.times import lenient_time, plausible, shifted
 
 RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
 """What each origin adds to `context_rank`. So of two copies of a record the one in its stream wins over one with sidecars, that over

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.context.small_files import json_object
-from ingest.documents.times import lenient_time
+from ingest.sources.times import lenient_time
 from ingest.system.secrets import scrubbed_words
 from schemas.wire.launch import Launch, LaunchGit, LaunchPatch
 

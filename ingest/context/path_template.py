@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from ingest.documents.times import TIME_PATTERN, lenient_time, time_of_path
+from ingest.sources.times import TIME_PATTERN, lenient_time, time_of_path
 from schemas.errors import UsageError
 
 __all__ = ["PathFacts", "PathReading", "PathTemplate", "time_of_path"]

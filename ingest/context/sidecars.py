@@ -24,7 +24,7 @@ from ingest.context.patches import FileChange, Patch, patch_in
 from ingest.context.small_files import LARGEST_READ, json_object, split
 from ingest.context.subagents import is_beside_subagent
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts
-from ingest.documents.times import lenient_time, shifted, unix_time
+from ingest.sources.times import lenient_time, shifted, unix_time
 from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
 from schemas.wire.launch import LAUNCH_FILE
 

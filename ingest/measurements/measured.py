@@ -13,9 +13,9 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from ingest.documents.times import plausible
 from ingest.measurements.bounds import MOST_CHARACTERS, MOST_VALUES, TooManyValues
 from ingest.measurements.spread import Spread, log_error
+from ingest.sources.times import plausible
 from schemas.agents import agent_key
 from schemas.measured_flags import Flagged
 from schemas.measured_units import Better, StoredUnit, stored_unit

@@ -11,11 +11,10 @@ from typing import Protocol
 
 from ingest.context.lone_items import Items
 from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
-from ingest.documents import contents
-from ingest.documents.contents import Source, Unreadable
 from ingest.reading.settings import Settings
+from ingest.sources.archives import members, names
 from ingest.sources.decoding import Allowance
-from ingest.sources.files import CHANGED, changed
+from ingest.sources.files import CHANGED, Source, Unreadable, changed
 from ingest.sources.identity import identify
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.spool import SpoolWriter
@@ -55,7 +54,7 @@ def read_archive(
 
     around = partial(_sidecars_in, folders, Allowance(source.size), read_held)
     allowance = Allowance(source.size)
-    for number, member in enumerate(contents.members(source, around, allowance=allowance)):
+    for number, member in enumerate(members(source, around, allowance=allowance)):
         if isinstance(member, Unreadable):
             spool.reject(archive, member)
         elif not items.hold(member):
@@ -76,11 +75,11 @@ def _sidecars_in(
 
     `at_end` is called with these folders after the last member of this archive, while the sidecars are there.
     """
-    named = named_as_sidecars(contents.names(archive, kind, allowance))
+    named = named_as_sidecars(names(archive, kind, allowance))
     if not named:
         yield
         return
-    found = contents.members(archive, only=named.__contains__, allowance=allowance)
+    found = members(archive, only=named.__contains__, allowance=allowance)
     with unpacked(member for member in found if isinstance(member, Source)) as more:
         folders.update(more)
         yield

@@ -6,11 +6,11 @@ from functools import partial
 
 from ingest.context.sidecars import Sidecars
 from ingest.context.small_files import split
-from ingest.documents.contents import Source, Unreadable
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.given import SaidBeside
 from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure, read_measurements
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
+from ingest.sources.files import Source, Unreadable
 from ingest.store.read_result import ReadResult
 from ingest.store.spool import SpoolWriter
 from schemas.file_kinds import FileKind

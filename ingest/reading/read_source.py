@@ -21,17 +21,17 @@ from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.path_template import PathReading
 from ingest.context.sidecars import Sidecars
 from ingest.context.small_files import split
-from ingest.documents import contents
-from ingest.documents.contents import Portion, Source, Unreadable
-from ingest.documents.document import Document, Events
 from ingest.measurements.given import error_in
 from ingest.reading.known_bytes import SMALL_BYTES, known_source
 from ingest.reading.read_archive import read_archive
 from ingest.reading.settings import Beginning, Settings
-from ingest.sources.archives import DISK_FULL
+from ingest.sources import contents
+from ingest.sources.archives import DISK_FULL, archive_kind
 from ingest.sources.decoding import Allowance
+from ingest.sources.document import Document, Events
+from ingest.sources.files import Source, Unreadable
 from ingest.sources.identity import Checksum, Fingerprint, identify
-from ingest.sources.portions import PortionStream
+from ingest.sources.portions import Portion, PortionStream
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.record_rows import reason_of, runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
@@ -59,7 +59,7 @@ def read_members(
         if result := known_source(source, name, settings):
             yield result
             return
-        if kind := contents.archive_kind(source):
+        if kind := archive_kind(source):
             yield from read_archive(source, kind, name, settings, spool, read_members, read_item)
         else:
             yield read_source(source, key, settings, spool, allowance=allowance)

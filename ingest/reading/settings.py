@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ingest.context.path_template import PathTemplate
-from ingest.reading.zones import zone_of
 from ingest.sources.files import Source
 from ingest.sources.identity import Earlier, last_part
+from ingest.sources.times import zone_of
 
 if TYPE_CHECKING:
     from ingest.context.sidecars import Sidecars

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ingest.documents.contents import Portion, Source
 from ingest.reading.settings import Beginning
+from ingest.sources.files import Source
+from ingest.sources.portions import Portion
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from itertools import count
 from types import TracebackType
 from typing import Self
 
-from ingest.documents.contents import Source, archive_kind, portions
 from ingest.reading.known_bytes import SMALL_BYTES, known_source
 from ingest.reading.known_sources import KnownSources, Stamp
 from ingest.reading.settings import Beginning, Settings
 from ingest.reading.task import Task
-from ingest.sources.files import CHANGED, changed
+from ingest.sources.archives import archive_kind
+from ingest.sources.files import CHANGED, Source, changed
 from ingest.sources.identity import Identity, identify_in_portions
-from ingest.sources.portions import BIG_BYTES
+from ingest.sources.portions import BIG_BYTES, portions
 from ingest.store.read_result import PortionKey, ReadResult
 from schemas.errors import InputUnreadable
 

@@ -11,7 +11,7 @@ import duckdb
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
 from ingest.agents.left_out import NOT_KEPT, TEXTS, raw_without_text
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.store.database import PREVIOUS, Store, Writer, made, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.merging import merge

@@ -20,8 +20,8 @@ from ingest.agents.base import CHILD_TABLES, FACTS, RESPONSE_COLUMNS, RESPONSES,
 from ingest.agents.readers import SourceReaders
 from ingest.agents.shared.reported_costs import settled
 from ingest.agents.trial_records import of_trial
-from ingest.documents.document import Document
 from ingest.findings.summary_facts import complete
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.system.bounds import TooMuch, bounded
 from schemas.errors import InvalidRecord, RejectReason

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES, RESPONSES, Rows
 from ingest.agents.left_out import reject_without_text, without_text
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.store.read_result import ReadResult
 from ingest.store.record_rows import checked_tables, completed_tables

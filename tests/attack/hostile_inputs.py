@@ -26,8 +26,8 @@ from typing import Any, NoReturn
 
 import zstandard
 
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.errors import TachographError
 from tests.attack.hostile_archives import bomb_and_good, overlapping_zip, tar_of, zip_in_zips, zip_of

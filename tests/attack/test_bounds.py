@@ -10,11 +10,13 @@ import zipfile
 import pytest
 
 from ingest.agents.claude_code.reader import MOST_MODELS
-from ingest.documents import scanner
-from ingest.documents.contents import Document, Source, Unreadable, read
 from ingest.findings.summary_facts import READ_CHARACTERS
 from ingest.pipeline import Options, ingest
+from ingest.sources import scanner
 from ingest.sources.archives import MOST_NAMED, members
+from ingest.sources.contents import read
+from ingest.sources.document import Document
+from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store
 from schemas.errors import RejectReason
 from tests.attack.hostile_archives import overlapping_zip, zip_of
@@ -57,7 +59,7 @@ def test_d9_braces_that_begin_no_object_are_passed_over_at_once() -> None:
 
 def test_d9_behind_too_many_broken_objects_whole_lines_are_read_and_the_bound_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanner, "MOST_BROKEN", 100)
-    monkeypatch.setattr("ingest.documents.contents.MOST_BROKEN", 100)
+    monkeypatch.setattr("ingest.sources.contents.MOST_BROKEN", 100)
     parts = list(read(Source("x", ('x {"a":1 ' * 200 + "\n{cut\n" + record_text() + "\n").encode(), None)))
     assert [part.value["num_turns"] for part in parts if isinstance(part, Document)] == [3]
     [told] = [part for part in parts if isinstance(part, Unreadable) and part.reason is RejectReason.TOO_MUCH]

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from app.cli import claims_extract
-from ingest.documents.contents import Source, read_paths
 from ingest.sources import pipes
-from ingest.sources.files import spooled
+from ingest.sources.files import Source, spooled
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.system import temporary
 from ingest.system.held_folder import held_folder

@@ -19,8 +19,8 @@ from app.queries.runs import runs
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from ingest.agents.shared.record_id import canonical_hash
-from ingest.documents.contents import Source
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError

@@ -20,9 +20,10 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from app.cli.doctor import examine
-from ingest.documents.contents import Source, read, read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
-from ingest.sources.files import spooled
+from ingest.sources.contents import read
+from ingest.sources.files import Source, spooled
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from schemas.errors import ExitCode, InputUnreadable
 from tests.conftest import Run, record, record_text

@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from ingest.documents.contents import read_paths
 from ingest.pipeline import ingest
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.pricing.repricing import reprice
 from ingest.store.text_index import index_texts

@@ -25,8 +25,8 @@ from statistics import median
 import psutil
 from playwright.sync_api import Browser, Page, Response
 
-from ingest.documents.contents import read_paths
 from ingest.pipeline import ingest
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.serving import chromium, free_port, served, wait_until_drawn, wait_until_up
 

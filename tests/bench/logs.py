@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ingest.documents.contents import read_paths
 from ingest.pipeline import ingest
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from schemas.agents import CLAUDE_CODE
 from schemas.text import paired

@@ -22,9 +22,9 @@ from ingest.claims import extract
 from ingest.context.gather import gather
 from ingest.context.path_template import PathReading
 from ingest.context.sidecars import Sidecars
-from ingest.documents import contents
-from ingest.documents.document import Document
 from ingest.findings.summary_facts import READ_CHARACTERS, complete
+from ingest.sources import contents
+from ingest.sources.document import Document
 from ingest.sources.files import Source
 from ingest.sources.identity import Fingerprint
 from ingest.store.commit import commit

@@ -23,8 +23,11 @@ from collections.abc import Callable
 import zstandard
 
 from ingest.agents.base import Context
-from ingest.documents.byte_window import WINDOW_BYTES
-from ingest.documents.contents import Document, Source, Unreadable, members, read
+from ingest.sources.archives import members
+from ingest.sources.byte_window import WINDOW_BYTES
+from ingest.sources.contents import read
+from ingest.sources.document import Document
+from ingest.sources.files import Source, Unreadable
 from schemas.errors import InvalidRecord
 from tests.conftest import record
 from tests.one_run import rows_of

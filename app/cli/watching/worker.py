@@ -18,10 +18,10 @@ from typing import Any
 
 from app.cli import terminal
 from app.cli.ingest_paths import How, paths_to_read
-from ingest.documents.contents import read_paths
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.reading.arrow_without_pandas import spare_pandas
 from ingest.sources.excluding import IGNORE_FILE, Excluding
+from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.history.ingests import Origin
 from ingest.system.signals import interruptible

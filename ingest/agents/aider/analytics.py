@@ -20,9 +20,9 @@ from ingest.agents.shared.disjoint_tokens import Tokens
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
+from ingest.sources.times import event_time
 from schemas.agents import AIDER
 from schemas.rows.run import RecordKind, TokensBasis
 from schemas.wire.agent_marks import AIDER_EVENT_NAMES

@@ -11,7 +11,7 @@ from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from schemas.agents import AIDER
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.agent_marks import AIDER_RESULT_NAMES

@@ -18,10 +18,9 @@ from ingest.agents.kept_run import ended
 from ingest.agents.shared.disjoint_tokens import Tokens
 from ingest.agents.shared.prompts import LONGEST_PROMPT
 from ingest.agents.shared.record_id import canonical_hash
-from ingest.documents.document import Document
-from ingest.documents.text_document import TextDocument
-from ingest.documents.times import written_time
+from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
+from ingest.sources.times import written_time
 from schemas.agents import AIDER
 from schemas.rows.run import RecordKind, TokensBasis
 

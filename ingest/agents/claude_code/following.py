@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingest.agents.shared.record_id import canonical_hash
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 
 FOLLOWING = frozenset(("task-notification", "auto-continuation", "observer", "observer-activity"))
 """Kinds of `origin` of a turn that nobody asked for. The other kinds hand the agent a prompt: human, channel, peer, coordinator."""

@@ -22,8 +22,8 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.text_repair import repair
 from ingest.agents.shared.tool_counts import merged
-from ingest.documents.document import Document
 from ingest.prices.model_ids import ModelId, parse_model_id
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason

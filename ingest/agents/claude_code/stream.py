@@ -21,8 +21,8 @@ from ingest.agents.claude_code.transcript_responses import Responses, Speaker
 from ingest.agents.shared.prompts import prompt_of
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import LONGEST_NAME, TOOLS_KEPT, ToolCounts, merged
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
+from ingest.sources.times import event_time
 from schemas.marks import EVENT_TYPES
 from schemas.text import paired
 from schemas.wire.claude_code_events import InitEvent

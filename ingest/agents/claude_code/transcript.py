@@ -21,9 +21,9 @@ from ingest.agents.shared.active_time import By
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCalls, ToolCounts, merged
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
+from ingest.sources.times import event_time
 from schemas.agents import CLAUDE_CODE
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RecordKind

@@ -26,8 +26,8 @@ from ingest.agents.base import NO_SUBAGENT, Subagent
 from ingest.agents.claude_code.transcript_times import is_plain
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import LONGEST_NAME
-from ingest.documents.times import event_time
 from ingest.prices.model_ids import ModelId, parse_model_id
+from ingest.sources.times import event_time
 from schemas.rows.run import TokensBasis
 from schemas.text import paired
 from schemas.wire.claude_transcript import ADVISOR, SYNTHETIC, WEB_SEARCH, CacheCreation, Line, Message, TokenUsage, dollars, whole

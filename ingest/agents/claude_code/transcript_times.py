@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, TypeGuard
 
 from ingest.agents.shared.active_time import ActiveTime, By
-from ingest.documents.times import event_time
+from ingest.sources.times import event_time
 
 PLAIN_LENGTH = len("2026-02-01T10:00:00.000Z")
 

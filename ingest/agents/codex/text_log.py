@@ -18,8 +18,7 @@ from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.uuid_times import is_uuid, time_of_uuid
-from ingest.documents.document import Document
-from ingest.documents.text_document import TextDocument
+from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
 from schemas.rows.run import Outcome, RecordKind

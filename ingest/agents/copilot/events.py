@@ -23,9 +23,9 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.uuid_times import is_uuid
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
+from ingest.sources.times import event_time
 from schemas.agents import COPILOT
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis

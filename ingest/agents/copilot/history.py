@@ -11,8 +11,8 @@ from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
+from ingest.sources.times import event_time
 from schemas.agents import COPILOT
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.copilot import CopilotHistory

@@ -12,7 +12,7 @@ from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.google_tokens import calls_of, latency_of, models_of
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from schemas.agents import GEMINI
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.gemini import GeminiOutput

@@ -23,8 +23,8 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.uuid_times import is_uuid
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
+from ingest.sources.times import event_time
 from schemas.agents import HARBOR
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.harbor import HarborAgentResult, HarborModelInfo, HarborPhase, HarborRewards, HarborTrial, HarborUsage

@@ -12,8 +12,8 @@ from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
+from ingest.sources.times import event_time
 from schemas.agents import KIMI
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.kimi import KimiUsage

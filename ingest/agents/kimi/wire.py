@@ -15,7 +15,7 @@ from ingest.agents.kept_run import ended
 from ingest.agents.kimi.session import UNREADABLE, Key, Session
 from ingest.agents.shared.active_time import By
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import KIMI
 from schemas.errors import InvalidRecord

@@ -17,9 +17,9 @@ from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_o
 from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.wire_records import wire_event, wire_record
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
+from ingest.sources.times import event_time
 from schemas.agents import OPENCODE
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind

@@ -9,7 +9,7 @@ from typing import Any
 
 from ingest.agents.shared.error_words import outcome_of_trial_error
 from ingest.agents.shared.tool_counts import ToolCounts
-from ingest.documents.times import event_time
+from ingest.sources.times import event_time
 from schemas.rows.run import Outcome
 from schemas.wire.openhands import ConversationState, SdkEvent, Stats
 

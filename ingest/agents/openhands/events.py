@@ -13,7 +13,7 @@ from ingest.agents.openhands.conversation import Conversation
 from ingest.agents.openhands.tokens import cost_of, models_of
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import merged
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import OPENHANDS
 from schemas.errors import InvalidRecord, RejectReason

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ingest.agents.shared.tool_counts import ToolCounts
-from ingest.documents.times import written_time
+from ingest.sources.times import written_time
 from schemas.wire.openhands import LlmMetrics
 
 _NO_TOOLS = frozenset(

@@ -15,7 +15,7 @@ from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import UNKNOWN, complaints, ended
 from ingest.agents.shared.disjoint_tokens import unrecorded
 from ingest.agents.shared.record_id import canonical_hash
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import OPENHANDS
 from schemas.errors import RejectReason

@@ -18,8 +18,8 @@ from ingest.agents.openhands.history import flat, history_of
 from ingest.agents.openhands.tokens import cost_of, models_of
 from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import merged
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
+from ingest.sources.times import event_time
 from schemas.agents import OPENHANDS
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind

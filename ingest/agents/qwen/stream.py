@@ -21,9 +21,9 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.uuid_times import is_uuid
 from ingest.agents.shared.wire_records import wire_record
-from ingest.documents.document import Document
-from ingest.documents.times import event_time
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
+from ingest.sources.times import event_time
 from schemas.agents import QWEN
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.qwen import STREAM_TYPES, QwenEvent

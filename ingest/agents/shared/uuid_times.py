@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from ingest.documents.times import unix_time
+from ingest.sources.times import unix_time
 
 
 def is_uuid(text: str | None) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ingest.agents.kept_run import complaints
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.wire.values import DIGITS_LOST
 

@@ -23,9 +23,9 @@ from ingest.agents.shared.run_times import milliseconds_between
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.wire_records import wire_record
 from ingest.agents.swe_agent.instances import repo_of
-from ingest.documents.document import Document
-from ingest.documents.times import unix_time
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
+from ingest.sources.times import unix_time
 from schemas.agents import MINI_SWE_AGENT
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind

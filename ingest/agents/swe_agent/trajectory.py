@@ -21,7 +21,7 @@ from ingest.agents.shared.record_id import canonical_hash
 from ingest.agents.shared.tool_counts import ToolCounts, merged
 from ingest.agents.shared.wire_records import wire_record
 from ingest.agents.swe_agent.instances import repo_of
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from schemas.agents import SWE_AGENT
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.swe_agent import SweModel, SweModelStats, SweReplayConfig, SweTrajectory

@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ingest.documents.times import unix_time
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
 from ingest.measurements.words import UNNAMED, metric_of_unit
+from ingest.sources.times import unix_time
 from schemas.measured_units import Better, stored_unit
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind

@@ -12,12 +12,12 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from ingest.documents.times import unix_time
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.bounds import MOST_VALUES, TooManyValues
 from ingest.measurements.measured import Measured, Origin, Parameter
 from ingest.measurements.spread import Spread
 from ingest.measurements.values import joined, metric_name, number, numbers
+from ingest.sources.times import unix_time
 from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, SpreadKind

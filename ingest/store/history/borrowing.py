@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.agents.base import FACTS, Rows
-from ingest.documents.document import Document
 from ingest.findings.rules import RULES
+from ingest.sources.document import Document
 from ingest.store.database import Writer, run_step
 from ingest.store.history.read_again import read_one
 from ingest.store.history.records import BATCH, context

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ingest.agents.base import Context, Rows
 from ingest.agents.left_out import reject_without_text, without_text
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.store.record_rows import RowTable, checked_tables, completed_tables, read_record
 from schemas.errors import InvalidRecord, RejectReason

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context, PatchText
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.store.database import Writer, made, run_step
 from ingest.store.record_rows import RowTable
 from ingest.store.statements import run

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from ingest.agents.base import CHILD_TABLES, Context
-from ingest.documents.document import Document
+from ingest.sources.document import Document
 from ingest.store.database import Store, Writer, made, run_step
 from ingest.store.doubts import note_doubts
 from ingest.store.history.ingests import price_id

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-from ingest.documents.broken_json import parse
-from ingest.documents.scanner import scan
+from ingest.sources.broken_json import parse
+from ingest.sources.scanner import scan
 from schemas.marks import FIGURES, WRAPPED_FIELDS
 
 DEPTH = 8

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 _SECONDS = (_FIRST.timestamp(), _LAST.timestamp())
@@ -121,3 +123,12 @@ def _from_parts(found: re.Match[str], zone: tzinfo) -> datetime | None:
 
 def _fraction(digits: str | None) -> str:
     return f".{digits:0<6}" if digits else ""
+
+
+@cache
+def zone_of(name: str) -> tzinfo:
+    """The zone; UTC without a name, and where this machine does not know the zone that another one wrote into the store."""
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol, Self
 
-from ingest.documents.broken_json import parse
+from ingest.sources.broken_json import parse
+from ingest.sources.decoding import Readable
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason
 from schemas.marks import RESULT_START
@@ -23,6 +24,10 @@ _TYPED = b'{"type":'
 _RESULT_START = RESULT_START.encode()
 _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
 _RECORD_END_BYTES = 46
+
+_BLOCK = 1 << 20
+_LONGEST_LINE = 1 << 20
+"""Characters of a line that are given; the rest of a longer line is left out."""
 
 
 @dataclass
@@ -94,6 +99,34 @@ class Document:
         """A reject of the document, which is JSON but no run."""
         self.is_refused = True
         return Unreadable(self.ordinal, self.position, reason, detail, excerpt(self.text))
+
+
+@dataclass
+class TextDocument(Document):
+    """`content` is the beginning of the log; `lines` reads it to its end, once."""
+
+    lines: Iterator[str] = field(default_factory=lambda: iter(()))
+
+    @property
+    def value(self) -> Any:
+        """No JSON: an object without fields."""
+        return {}
+
+    def beginning(self) -> TextDocument:
+        """The same without its lines."""
+        return TextDocument(self.ordinal, self.position, self.content[: 4 * EXCERPT_CHARACTERS + 4])
+
+
+def text_lines(stream: Readable) -> Iterator[str]:
+    """The lines of a stream, without more than a block of it in memory. Raises Broken."""
+    rest = b""
+    while block := stream.read(_BLOCK):
+        *lines, rest = (rest + block).split(b"\n")
+        rest = rest[:_LONGEST_LINE]
+        for line in lines:
+            yield line[:_LONGEST_LINE].decode("utf-8", "replace")
+    if rest:
+        yield rest.decode("utf-8", "replace")
 
 
 class TakesLines(Protocol):

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ingest.documents.byte_window import Window, bytes_of, clean
+from ingest.sources.byte_window import Window, bytes_of, clean
 from schemas.errors import RejectReason
 from schemas.marks import EVENT_START, LEGIBLE_FIELDS
 

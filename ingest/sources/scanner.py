@@ -17,19 +17,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from ingest.documents.broken_json import (
-    MARK_SEARCHED,
-    Failure,
-    Found,
-    JsonRepair,
-    last_object_of_line,
-    object_at_break,
-    parse,
-    reject_reason,
-)
-from ingest.documents.byte_window import LOOK_BACK, Window, bytes_of, clean
-from ingest.documents.document import EXCERPT_CHARACTERS, TakesLines, is_whole_record
-from ingest.documents.spans import EventLines, Span
+from ingest.sources.broken_json import MARK_SEARCHED, Failure, Found, JsonRepair, last_object_of_line, object_at_break, parse, reject_reason
+from ingest.sources.byte_window import LOOK_BACK, Window, bytes_of, clean
+from ingest.sources.document import EXCERPT_CHARACTERS, TakesLines, is_whole_record
+from ingest.sources.spans import EventLines, Span
 from schemas.marks import EVENT_START, RECORD_MARK, RESULT_START, foreign_names, has_marks
 
 LONGEST_OBJECT = 256 << 20

@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ingest.documents.times import unix_time
 from ingest.sources.decoding import Broken, Readable
 from ingest.sources.portions import object_of
+from ingest.sources.times import unix_time
 
 LONGEST_LINE = 1 << 24
 """Bytes. Of a longer line the part that was read is given out; so are all begun lines once they have this many bytes together."""

@@ -12,41 +12,22 @@ from typing import Any, BinaryIO, cast
 
 from pydantic_core import from_json
 
-from ingest.documents.byte_window import WINDOW_BYTES, Window
-from ingest.documents.document import Document, Events, TakesLines, excerpt, is_whole_record
-from ingest.documents.log_wrappers import WrappedLog, wrapper_of
-from ingest.documents.nested_records import event_in, is_event, is_record, nested
-from ingest.documents.scanner import LONGEST_LINE, MOST_BROKEN, Scanner
-from ingest.documents.spans import EventLines, Span
-from ingest.documents.text_document import TextDocument, text_lines
-from ingest.documents.times import time_of_line
-from ingest.sources.archives import archive_kind, members, names
+from ingest.sources.byte_window import WINDOW_BYTES, Window
 from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary, is_database
+from ingest.sources.document import Document, Events, TakesLines, TextDocument, excerpt, is_whole_record, text_lines
 from ingest.sources.file_kinds import kind_of
 from ingest.sources.files import Source, Unreadable
 from ingest.sources.identity import TeeStream
-from ingest.sources.portions import Portion, PortionStream, portions
-from ingest.sources.walking import find_files, read_paths
+from ingest.sources.log_wrappers import WrappedLog, wrapper_of
+from ingest.sources.nested_records import event_in, is_event, is_record, nested
+from ingest.sources.portions import Portion, PortionStream
+from ingest.sources.scanner import LONGEST_LINE, MOST_BROKEN, Scanner
+from ingest.sources.spans import EventLines, Span
+from ingest.sources.times import time_of_line
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
 from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, is_agents_object
 from schemas.unread_logs import SCHEMA_BYTES, unread_database
-
-__all__ = [
-    "Contents",
-    "Document",
-    "Events",
-    "Portion",
-    "Source",
-    "Unreadable",
-    "archive_kind",
-    "find_files",
-    "members",
-    "names",
-    "portions",
-    "read",
-    "read_paths",
-]
 
 Show = Callable[[bytes], None]
 _BEGINNING = "line 1, byte 0"
