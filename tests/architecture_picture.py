@@ -21,7 +21,7 @@ Edge = tuple[str, str]
 UPWARD: Mapping[Edge, str] = {}
 """Imports against the direction of the picture, with their reason. None is added without one."""
 
-COMMON = ("schemas/errors", "schemas/money", "schemas/text", "schemas/unit_names")
+COMMON = ("schemas/errors", "schemas/numbers", "schemas/text", "schemas/units")
 """Files that all may import, and that the picture leaves out."""
 
 _PICTURE = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)

@@ -25,9 +25,9 @@ from typing import Any
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, MeasurementRow, Variant
+from schemas.units import Better
 from tests.conftest import record, record_text
 
 OPUS, HAIKU = "claude-opus-4-6", "claude-haiku-4-5"

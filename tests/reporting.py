@@ -20,7 +20,7 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.unit_names import Unit
+from schemas.units import Unit
 from tests.conftest import record_text
 
 FORMULAS = ("=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1")

@@ -16,11 +16,10 @@ from ingest.findings.statements import FileChange, Statement, Statements
 from ingest.findings.summary_facts import complete, facts_of, headline
 from ingest.sources.document import Document
 from ingest.store.record_rows import read_record, tables_of
-from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope
+from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope, StatementRow
 from schemas.rows.row import Row
 from schemas.rows.run import FileChangeRow, ModelUsageRow, Outcome, RunRow
 from schemas.rows.source import FindingRow, Severity
-from schemas.rows.statement import StatementRow
 from tests.conftest import SAMPLES, record_text
 
 

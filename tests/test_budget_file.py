@@ -12,7 +12,7 @@ import pytest
 
 from app.reports.budget_file import as_options, budgets_of, from_environment, read_budgets, to_environment
 from ingest.store.database import Store
-from schemas.catalogue.limits import LIMITS
+from schemas.catalogue.metrics import LIMITS
 from schemas.errors import UsageError
 from tests.conftest import Run
 

@@ -27,7 +27,7 @@ from ingest.store.history.annotations import Change, annotate
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from schemas.errors import StoreError, StoreVersionMismatch, UsageError
-from schemas.money import decimal
+from schemas.numbers import decimal
 from tests.conftest import FILE, SAMPLES, Run, ingest_paths, record_text
 
 if TYPE_CHECKING:

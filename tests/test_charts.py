@@ -16,9 +16,9 @@ from app.charts.log_axes import log_axis
 from app.charts.palette import OTHER_LOOK, OUTCOMES, PALETTE, TOP, looks
 from app.queries.agents import AgentFigures, Spread
 from schemas.agents import AGENTS
-from schemas.catalogue.metrics_measured import MEASURED_CLASSES
+from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.rows.run import Outcome
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 HOSTILE = '<a href="https://example.com">x</a>'
 NOTHING = Spread()

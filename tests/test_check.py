@@ -22,9 +22,8 @@ from app.reports.budgets import Verdict, cells, check, judge, parse_allowed
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from schemas.catalogue.limits import LIMITS
-from schemas.catalogue.metrics import DIMENSIONS, RUN_METRICS
-from schemas.catalogue.metrics_measured import VERDICT_METRICS
+from schemas.catalogue.dimensions import DIMENSIONS
+from schemas.catalogue.metrics import LIMITS, RUN_METRICS, VERDICT_METRICS
 from schemas.errors import UsageError
 from tests.conftest import ROOT, SAMPLES, TOTAL_COST, environment, record_text
 from tests.forked_program import forked_program

@@ -27,7 +27,7 @@ from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from schemas.catalogue.limits import LIMITS
+from schemas.catalogue.metrics import LIMITS
 from schemas.errors import ExitCode, RejectReason
 from schemas.rows.claim import Evidence, Scope
 from schemas.rows.run import RecordKind, TokensBasis

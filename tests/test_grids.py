@@ -12,7 +12,7 @@ from app.text.answers import Answer
 from app.text.formatting import human, sortable_duration
 from app.text.text_tables import draw
 from schemas.catalogue.columns import FINDINGS
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 MILLISECONDS = st.one_of(st.integers(0, 2_000), st.integers(0, 10**6), st.integers(0, 10**12))
 

@@ -44,7 +44,7 @@ from ingest.store.doubts import note_doubts
 from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.metrics import FEWEST_VALUES
-from schemas.unit_names import Unit
+from schemas.units import Unit
 from tachograph import open as open_store
 from tests import test_opencode as opencode
 from tests.conftest import Run, StoreOnce, ingest_paths, record, record_text

@@ -15,9 +15,10 @@ from app.text.formatting import human, known_of
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from schemas.catalogue.metrics import DIMENSIONS, MODEL_METRICS, RUN_METRICS
+from schemas.catalogue.dimensions import DIMENSIONS
+from schemas.catalogue.metrics import MODEL_METRICS, RUN_METRICS
 from schemas.errors import UsageError
-from schemas.unit_names import Unit
+from schemas.units import Unit
 from tests.conftest import StoreOnce, record_text
 
 

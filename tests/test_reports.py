@@ -32,7 +32,7 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.errors import StoreBusy, UsageError
-from schemas.unit_names import Unit
+from schemas.units import Unit
 from tests.conftest import TOTAL_COST, Run, StoreOnce, environment, record_text
 
 

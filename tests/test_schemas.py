@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ingest.store.ddl import files, schema_sql
-from schemas.catalogue.metrics import DIMENSIONS, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS
+from schemas.catalogue.dimensions import DIMENSIONS, MODEL_DIMENSIONS
+from schemas.catalogue.metrics import MODEL_METRICS, RUN_METRICS
+from schemas.rows.row import LARGEST_USD, usd
 from schemas.rows.run import ModelUsageRow
 from schemas.rows.source import SourceRow
 from schemas.rows.tables import TABLES, WrongValue, arrow_schema, arrow_table
-from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire.claude_code import ModelUsage, ResultRecord
 from tests.conftest import ROOT, record, record_text
 

@@ -29,7 +29,7 @@ from app.text.words import sessions as session_words
 from app.text.words.usage import SHOWN, along_finding, along_note
 from ingest.store.database import Store
 from schemas.rows.response import ResponseRow
-from schemas.unit_names import Unit
+from schemas.units import Unit
 from tests.conftest import StoreOnce, ingest_paths
 from tests.examples import examples
 from tests.using import add, log_of, response, run_of

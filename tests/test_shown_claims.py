@@ -24,10 +24,9 @@ from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, stat
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from schemas.catalogue.caveats import caveat_sql
-from schemas.rows.claim import ClaimRow, Evidence
+from schemas.catalogue.figures import caveat_sql
+from schemas.rows.claim import ClaimRow, Evidence, StatementKind
 from schemas.rows.source import Severity
-from schemas.rows.statement import StatementKind
 from schemas.rows.tables import arrow_schema
 from tests.conftest import ROOT, StoreOnce, page_text, record_text
 from tests.labelled.texts import labelled_texts

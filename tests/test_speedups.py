@@ -39,7 +39,7 @@ from app.text.words.measured import EXAMPLE_TABLE
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from schemas.catalogue.metrics_measured import MEASURED_CLASSES
+from schemas.catalogue.metrics import MEASURED_CLASSES
 from tests.conftest import StoreOnce, page_text, record_text
 from tests.measured_runs import HAIKU, OPUS, fill, label
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ingest.findings.statements import FileChange, read_statements
 from ingest.literals import MANY_TEXTS, LiteralSearch
-from schemas.rows.statement import StatementKind
+from schemas.rows.claim import StatementKind
 from tests.conftest import SAMPLES
 
 COMMIT, ARTEFACT, PASSED, FAILED = StatementKind.COMMIT, StatementKind.ARTEFACT, StatementKind.TESTS_PASSED, StatementKind.TESTS_FAILED

@@ -24,11 +24,10 @@ from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
 from ingest.store.record_rows import checked_tables, read_record
 from schemas.errors import RejectReason
-from schemas.rows.row import Row
+from schemas.rows.row import LARGEST_INT, Row
 from schemas.rows.run import PatchFileRow, PatchRow, ToolCallRow
 from schemas.rows.source import Severity
 from schemas.rows.tables import TABLES, arrow_schema
-from schemas.rows.units import LARGEST_INT
 from tests.conftest import ingest_paths, record, record_text
 
 SUMMARY = """Committed as 1a2b3c4. Benchmarks show that the query is 3x faster (90 ms → 30 ms).

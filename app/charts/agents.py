@@ -18,7 +18,7 @@ from app.text import brief
 from app.text.html_parts import agent_name
 from schemas.agents import AGENTS
 from schemas.text import one_line
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 INKS = {"dark": "#E4E8E5"}
 INK = "#0F1719"

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.text.formatting import human
 from schemas.catalogue.entry import Entry
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 WIDE = 100
 """The ratio of largest to smallest value from which an axis is logarithmic: on a linear one most points would overlap near zero."""

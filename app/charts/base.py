@@ -13,7 +13,7 @@ from app.charts.palette import name
 from app.text.formatting import exact
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 HEIGHT = 380
 LEGEND_ROW = 20

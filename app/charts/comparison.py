@@ -13,7 +13,7 @@ from app.charts.log_axes import log_axis
 from app.queries.comparisons.groups import Comparison
 from app.queries.comparisons.ratios import Ratio
 from app.text.words.groups import Name, lacks, ratio_words, times
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 ROW, MOST = 76, 400
 """Heights in pixels: of a row, and of a chart."""

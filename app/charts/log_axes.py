@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 _TIMES: tuple[tuple[float, str], ...] = (
     (1, "1ms"), (10, "10ms"), (100, "0.1s"), (1_000, "1s"), (10_000, "10s"), (60_000, "1m"), (600_000, "10m"), (3_600_000, "1h"),

@@ -15,8 +15,8 @@ from app.charts.base import LEGEND_ROW, figure, figures_of, hover, inked, nothin
 from app.charts.palette import OUTCOMES, PALETTE, PLAIN, Looks, in_legend, name
 from app.text.formatting import human
 from app.text.words.sessions import MAIN, MOST_LANES, along_words, drawn_rows
-from schemas.catalogue.sessions import RESPONSES, SESSIONS
-from schemas.unit_names import Unit
+from schemas.catalogue.columns import RESPONSES, SESSIONS
+from schemas.units import Unit
 
 Row = Mapping[str, Any]
 

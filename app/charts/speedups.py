@@ -15,8 +15,8 @@ from app.queries.speedups import UNCOMPARED, Checks
 from app.text import brief
 from app.text.html_parts import agent_name
 from app.text.sentences.speedups import few_medians, largest_claims
-from schemas.catalogue.metrics_measured import BAND, MEASURED_CLASSES
-from schemas.unit_names import Unit
+from schemas.catalogue.metrics import BAND, MEASURED_CLASSES
+from schemas.units import Unit
 
 MOST_PAIRS = 600
 """Pairs that are drawn; of more, every k-th."""

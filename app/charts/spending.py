@@ -16,7 +16,7 @@ from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 MOST_BARS = 24
 """The most bars that fit on a printed page."""

@@ -16,7 +16,7 @@ from app.queries.usage.along import Along
 from app.text.words.costs import TOKEN_CLASSES
 from app.text.words.usage import Shown
 from schemas.catalogue.usage import USAGE
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 Row = Mapping[str, Any]
 Part = tuple[str, dict[str, Any], dict[str, Decimal]]

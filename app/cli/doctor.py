@@ -28,7 +28,7 @@ from ingest.system.installing import install_command
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
 from schemas.store_version import SCHEMA_VERSION
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
 """Packages that `doctor` lists with their versions; others only if something is wrong."""

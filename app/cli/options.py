@@ -23,7 +23,7 @@ from app.text.words.closed_lists import shown_words, with_known_words
 from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
-from schemas.catalogue.limits import LIMITS
+from schemas.catalogue.metrics import LIMITS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 

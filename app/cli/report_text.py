@@ -18,7 +18,7 @@ from app.text.text_tables import SPELLED, draw
 from schemas.catalogue.columns import CHECKS
 from schemas.catalogue.entry import Entry
 from schemas.text import one_line
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 LONGEST_NAME = 40
 """Characters of a name in a list of the first page."""

@@ -34,8 +34,7 @@ from ingest.claims import Claim, extract
 from ingest.store.database import DEFAULT_WAIT_SECONDS
 from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
-from schemas.catalogue.metrics import RUN_METRICS
-from schemas.catalogue.metrics_measured import BAND
+from schemas.catalogue.metrics import BAND, RUN_METRICS
 from schemas.errors import InputUnreadable, UsageError
 from schemas.rows.claim import ClaimKind
 from schemas.rows.confidence import SHOWN_FROM

@@ -20,15 +20,14 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.reports.measured_results import GROUPS_SHOWN, VERDICTS_SHOWN
 from app.reports.results import CLAIMS_SHOWN, MODELS_SHOWN, RUNS_SHOWN
 from ingest.system.command_lines import command_line
-from schemas.catalogue.columns import CLAIMS, COMPARED, GROUPS, MODELS, RUNS
+from schemas.catalogue.columns import CLAIMS, COMPARED, GROUPS, MODELS, RUNS, VERDICT_GROUPS, VERDICTS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.entry import Columns
-from schemas.catalogue.measured_columns import VERDICT_GROUPS, VERDICTS
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 Schema = Mapping[str, Any]
 Arguments = Mapping[str, Any]

@@ -14,7 +14,7 @@ from app.queries.filters.chosen import Filters, where
 from app.queries.runs import fetch
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
-from schemas.catalogue.metrics_measured import MEASURED_CLASSES
+from schemas.catalogue.metrics import MEASURED_CLASSES
 
 ENOUGH = 5
 """The fewest values whose median is said; of fewer, the range is."""

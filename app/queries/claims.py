@@ -13,7 +13,7 @@ from app.queries.read_transaction import ReadTransaction, read_transaction
 from app.queries.runs import fetch
 from app.queries.sentences import WINDOW, sentence
 from ingest.store.database import Store
-from schemas.catalogue.caveats import caveat_sql
+from schemas.catalogue.figures import caveat_sql
 
 CLAIM_COLUMNS = (
     "run_id", "title", "repo", "task", "experiment", "agent", "model", "outcome", "dated_at", "claim_no", "quote", "kind", "metric",

@@ -13,7 +13,7 @@ from app.queries.read_transaction import ReadTransaction
 from app.queries.runs import aggregate, fetch
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST
-from schemas.catalogue.metrics_measured import VERDICT_METRICS
+from schemas.catalogue.metrics import VERDICT_METRICS
 
 _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_usd, cost_list_usd"
 _OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"

@@ -17,8 +17,10 @@ from app.queries.grouping import UTC_ZONE, Group, groups
 from app.queries.read_transaction import read_transaction
 from ingest.store.database import Store, arrow
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
+from schemas.catalogue.dimensions import MODEL_DIMENSIONS
+from schemas.catalogue.entry import Metric
 from schemas.catalogue.figures import MORE, listed
-from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_DIMENSIONS, MODEL_METRICS, RUN_METRICS, Metric
+from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_METRICS, RUN_METRICS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean
 from schemas.unread_logs import AGENT_BY_DETAIL

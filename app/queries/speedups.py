@@ -16,7 +16,7 @@ from app.queries.measured import WHY, with_verdicts
 from app.queries.runs import fetch
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
-from schemas.catalogue.metrics_measured import PAIR
+from schemas.catalogue.metrics import PAIR
 
 UNCOMPARED = ("no_baseline", "other_setup", "failed_unknown", "machine")
 """Classes of measurements that nothing can be compared with."""

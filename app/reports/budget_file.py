@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from app.reports.budgets import parse_allowed
-from schemas.catalogue.limits import LIMITS
+from schemas.catalogue.metrics import LIMITS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean
 

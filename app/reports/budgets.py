@@ -22,11 +22,11 @@ from app.text.answers import excluded_words, heading, undated_words
 from app.text.formatting import exact, human
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
-from schemas.catalogue.limits import LIMITS, Limit
+from schemas.catalogue.metrics import LIMITS, Limit
 from schemas.errors import UsageError
-from schemas.money import amount, decimal
+from schemas.numbers import amount, decimal
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 
 @dataclass(frozen=True)

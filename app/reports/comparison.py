@@ -23,7 +23,7 @@ from schemas.catalogue.columns import COMPARED, COMPARED_WORDS, METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED,
 from schemas.catalogue.metrics import DEFAULT_REPORT, HIGH, LOW, MEDIANS, RUN_METRICS, with_their_notes
 from schemas.errors import UsageError
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 TOTALS = tuple(
     key

@@ -18,7 +18,7 @@ from schemas.catalogue.entry import Entry, by_key
 from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 _FIRST = ("reason", "whose")
 _LAST = ("runs", "never_started_runs", "lost_ms", "cost_best_usd", "example")

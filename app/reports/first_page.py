@@ -34,7 +34,7 @@ from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 TITLE = "Cost report"
 TOP = 5

@@ -13,8 +13,8 @@ from app.queries.read_transaction import read_transaction
 from app.text.answers import Answer, heading
 from app.text.words.measured import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, band_words, cost_per
 from ingest.store.database import Store
-from schemas.catalogue.measured_columns import MEASUREMENTS, PUBLISHED, VERDICT_GROUPS, VERDICTS
-from schemas.catalogue.metrics_measured import BAND, MIN_PAIRS, QUADRANTS
+from schemas.catalogue.columns import MEASUREMENTS, PUBLISHED, VERDICT_GROUPS, VERDICTS
+from schemas.catalogue.metrics import BAND, MIN_PAIRS, QUADRANTS
 from schemas.text import plural
 
 VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict")

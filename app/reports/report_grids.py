@@ -12,7 +12,7 @@ from app.text.grid_columns import Grid, Listing, grid
 from app.text.html_parts import muted, table, text
 from app.text.text_tables import for_people
 from schemas.catalogue import columns as catalogue
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 MOST_ROWS = 200
 """Rows of a section that a preview shows; the file has them all."""

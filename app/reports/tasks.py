@@ -21,7 +21,7 @@ from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.entry import Entry, by_key
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 _UNITS = dict(zip(queries.VALUES, (Unit.RATIO, Unit.SHARE, Unit.RATIO, Unit.RATIO, Unit.USD, Unit.MILLISECONDS), strict=True))
 _IN_BRACKETS = "in brackets how many of the runs have one."

@@ -11,7 +11,7 @@ from app.screens.parts.run_body import show_run
 from app.text import html_parts
 from app.text.agent_table import agent_table, runs_table
 from app.text.sentences import overview as sentences
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 FEW = 12
 """The most runs of a single agent that are shown one by one."""

@@ -25,8 +25,8 @@ from app.text.presentation import plain
 from app.text.sentences.overview import overview
 from schemas.catalogue.cost_measures import BEST
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
-from schemas.catalogue.limits import LIMITS
-from schemas.money import LARGEST
+from schemas.catalogue.metrics import LIMITS
+from schemas.numbers import LARGEST
 from schemas.text import visible
 
 NOT_OFFERED = ("session", "source", "run")

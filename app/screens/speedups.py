@@ -18,7 +18,7 @@ from app.text.presentation import code_span
 from app.text.sentences import speedups as sentences
 from app.text.words.claims import hidden_words
 from app.text.words.measured import EXAMPLE_TABLE, MEASURED_WITH, band_words
-from schemas.catalogue.metrics_measured import MEASURED_CLASSES, QUADRANTS
+from schemas.catalogue.metrics import MEASURED_CLASSES, QUADRANTS
 from schemas.rows.claim import ClaimKind
 
 LISTED, CLAIMS, SENTENCES = 200, 50, 2_000

@@ -10,7 +10,7 @@ from app.queries.filters.chosen import NO_FILTERS, Filters
 from app.text.formatting import human
 from schemas.catalogue.entry import Columns
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 if TYPE_CHECKING:
     import pyarrow as pa

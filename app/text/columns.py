@@ -29,7 +29,7 @@ from schemas.catalogue.metrics import FEWEST_VALUES, HIGH, LOW, MEDIANS
 from schemas.catalogue.usage import LOWER_BOUNDS, USAGE_DIMENSIONS, WHOLE_RUNS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import visible
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 _NAMES = (DIMENSIONS | MODEL_DIMENSIONS | USAGE_DIMENSIONS).keys() - {"provider", "region"}
 """Groupings of which every run has one; most models have no region."""

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from schemas.text import visible
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 UNKNOWN = "–"
 """Shown in place of an unknown figure; never 0."""

@@ -25,7 +25,7 @@ from schemas.catalogue.entry import Columns
 from schemas.catalogue.failures import REASONS as FAILURES
 from schemas.catalogue.figures import MORE, listed
 from schemas.text import quoted, visible
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 if TYPE_CHECKING:
     from ingest.pipeline import SourceReport

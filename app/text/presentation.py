@@ -28,7 +28,7 @@ from schemas.catalogue.metrics import RUN_METRICS
 from schemas.file_kinds import NO_LOGS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import in_json, one_line, paired, plural, visible
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 if TYPE_CHECKING:
     from ingest.pipeline import SourceReport

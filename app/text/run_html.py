@@ -20,11 +20,11 @@ from app.text.words.measures import bound_sign, sign_of
 from schemas.agents import AGENTS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.failures import ACCOUNT, AGENT, PROVIDER, REASONS, SET_UP
-from schemas.catalogue.metrics_measured import MEASURED_CLASSES
+from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.rows.cost import CAUSES as COST_CAUSES
 from schemas.rows.cost import CostCause
 from schemas.text import one_line, plural, quoted
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 Row = Mapping[str, Any]
 

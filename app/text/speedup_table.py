@@ -10,7 +10,7 @@ from app.text import brief, html_parts
 from app.text.html_parts import anchor, muted, text
 from app.text.words.claims import evidence_words
 from app.text.words.measured import FAILURE_NAMES
-from schemas.catalogue.metrics_measured import MEASURED_CLASSES
+from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import quoted
 
 Row = Mapping[str, Any]

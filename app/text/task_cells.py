@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from app.text import brief
-from schemas.catalogue.metrics_measured import BAND
+from schemas.catalogue.metrics import BAND
 
 Cell = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from app.text.columns import agent_name
 from app.text.grid_columns import Grid, Listing, grid
-from schemas.catalogue import sessions as catalogue
+from schemas.catalogue import columns as catalogue
 from schemas.catalogue.usage import LOWER_BOUNDS, RESETS, USAGE, WHOLE_RUNS
 
 Row = Mapping[str, Any]

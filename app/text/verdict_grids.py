@@ -11,7 +11,7 @@ import pyarrow as pa
 from app.text.columns import agent_name
 from app.text.grid_columns import Grid, Listing, grid
 from app.text.words.measured import NAMES, VERDICT_COLUMNS, failure_words
-from schemas.catalogue import measured_columns as catalogue
+from schemas.catalogue import columns as catalogue
 from schemas.text import one_line
 
 QUADRANTS = Listing(

@@ -25,8 +25,8 @@ from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import GROK
 from schemas.errors import RejectReason
+from schemas.rows.row import usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.rows.units import usd
 from schemas.wire.agent_marks import GROK_RESULT_NAMES
 from schemas.wire.grok import GrokEnd, GrokEvent, GrokModelUsage, GrokUsage
 

@@ -27,8 +27,8 @@ from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import INSPECT_AI
 from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.row import LARGEST_USD, usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire.agent_marks import INSPECT_AI_HEADER, INSPECT_AI_SAMPLE
 from schemas.wire.inspect_ai import InspectEval, InspectEvent, InspectHeader, InspectSample, InspectUsage
 

@@ -20,8 +20,8 @@ from ingest.sources.files import Unreadable
 from ingest.system.secrets import scrubbed_command
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
+from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis, ToolCallRow
-from schemas.rows.units import LARGEST_INT
 from schemas.text import paired
 from schemas.wire.launch import ENDINGS
 

@@ -15,8 +15,8 @@ from ingest.context.neighbours import MEASURE_FILE
 from ingest.system.toml_files import parse, read_text
 from schemas.agents import agent_key
 from schemas.errors import UsageError
-from schemas.measured_units import Better, stored_unit
 from schemas.text import did_you_mean
+from schemas.units import Better, stored_unit
 
 _TEXT = (
     "repo", "task", "commit", "agent", "model", "run", "metric", "unit", "benchmark", "bench_model", "machine", "batch",

@@ -17,11 +17,10 @@ from ingest.measurements.bounds import MOST_CHARACTERS, MOST_VALUES, TooManyValu
 from ingest.measurements.spread import Spread, log_error
 from ingest.sources.times import plausible
 from schemas.agents import agent_key
-from schemas.measured_flags import Flagged
-from schemas.measured_units import Better, StoredUnit, stored_unit
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, MeasurementRow, PatchApplied, SpreadKind, Variant
 from schemas.rows.tables import arrow_columns
+from schemas.units import Better, Flagged, StoredUnit, stored_unit
 
 _FULL_HASH = re.compile(r"[0-9a-f]{7,64}")
 _CHUNK_ROWS = 4096

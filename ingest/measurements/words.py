@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ingest.measurements.base import MeasuredFile
-from schemas.measured_units import stored_unit
 from schemas.rows.measurement import Variant
+from schemas.units import stored_unit
 
 VARIANTS: dict[str, Variant] = {
     **dict.fromkeys(("baseline", "before", "base"), Variant.BASELINE),

@@ -15,7 +15,7 @@ from ingest.sources.decoding import Readable
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason
 from schemas.marks import RESULT_START
-from schemas.written_float import WrittenFloat
+from schemas.numbers import WrittenFloat
 
 EXCERPT_CHARACTERS = 300
 """The most that a reject keeps of the text it is about."""

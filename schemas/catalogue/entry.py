@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, Self, TypeVar
 
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 Better = Literal["lower", "higher", "neither"]
 E = TypeVar("E", bound="Entry")

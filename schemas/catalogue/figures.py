@@ -7,10 +7,22 @@ figures of groups.
 
 from __future__ import annotations
 
-from schemas.catalogue.caveats import caveat_sql
 from schemas.catalogue.entry import Figure, by_key
 from schemas.catalogue.failures import MESSAGE_SQL, REASON_SQL, WHOSE, WHOSE_SQL
-from schemas.unit_names import Unit
+from schemas.units import Unit
+
+_SCOPES = {"micro": "micro-benchmark only", "component": "one component only", "unspecified": "scope not stated"}
+"""A claim about the whole program has no limit to name."""
+
+
+def caveat_sql(prefix: str = "") -> str:
+    """SQL of a claim's caveat: `micro-benchmark only, approximate`; NULL without one. Its columns are `{prefix}scope` and so on."""
+    scopes = " ".join(f"when '{scope}' then '{words}'" for scope, words in _SCOPES.items())
+    return (
+        f"nullif(concat_ws(', ', case {prefix}scope {scopes} end, case {prefix}evidence when 'estimated' then 'projected' end, "
+        f"case when {prefix}hedged then 'approximate' end), '')"
+    )
+
 
 _TOKENS = "All tokens: input, output, cache reads and cache writes."
 _API_TIMES_WALL = 10

@@ -1,23 +1,274 @@
 """Every figure of a group, once: what aggregates the rows of a view. Screens, reports, exports, help texts and docs read this page.
 
-What an entry says is in `schemas.catalogue.entry`; the groupings are in `schemas.catalogue.dimensions`, figures of a single run in
-`schemas.catalogue.figures`. Figures of one kind have a file each; they come together here.
+First the figures of claims and findings, then of cost, of runs and their models, of what was measured, and the limits that `check` knows.
+Entries are explained in `schemas.catalogue.entry`; groupings are in `dimensions`, figures of a single run in `figures`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from schemas.catalogue.cost_measures import BOUNDS
-from schemas.catalogue.dimensions import DIMENSIONS, MODEL_DIMENSIONS
-from schemas.catalogue.entry import Better, Dimension, Metric, aggregates_of, by_key, of_model, over, quotient
-from schemas.catalogue.figures import RUN_FIGURES
-from schemas.catalogue.metrics_claims import CLAIM_METRICS
-from schemas.catalogue.metrics_cost import MODEL_CACHE_METRICS, MODEL_COST_METRICS, RUN_COST_METRICS
-from schemas.unit_names import Unit
+from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST
+from schemas.catalogue.entry import Entry, Metric, aggregates_of, by_key, of_model, over, quotient
+from schemas.catalogue.figures import IS_BOUNDED as _IS_BOUNDED
+from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
+from schemas.units import Unit
 
-__all__ = ["DEFAULT_REPORT", "DIMENSIONS", "MODEL_DIMENSIONS", "MODEL_METRICS", "RUN_METRICS", "Better", "Dimension", "Metric"]
+_HEADLINE = "the run's top claim (its own claim to be faster; before/after values first, then the broadest scope)"
+_WITH_CLAIM = "Runs whose summary claims, with a number, that something became faster."
+_BENCHMARKED = "Runs whose top claim says how its numbers were obtained: a benchmark, a profile or repeated runs."
+_PARTIAL = "Runs whose top claim is about a micro-benchmark or one component only, not about the whole program."
+_CLAIMED_MEDIAN = f"Median (p50) of {_HEADLINE}. Claimed, not measured."
+_FINDINGS = "Number of findings; see `tachograph findings`."
+
+CLAIM_METRICS = by_key(
+    over("claims", "claims", "Quantified claims", Unit.COUNT, "neither", "Claims with a number that summaries make about their own work."),
+    Metric(
+        "runs_with_claim", "Runs claiming a speedup", Unit.COUNT, "neither", _WITH_CLAIM,
+        sql="count(claimed_speedup)", known="count(claims)",
+    ),
+    Metric(
+        "runs_benchmarked", "With a stated benchmark", Unit.COUNT, "neither", _BENCHMARKED,
+        sql="count(claimed_speedup) filter (claimed_evidence = 'benchmarked')", known="count(claims)",
+    ),
+    Metric(
+        "runs_partial_claim", "Micro-benchmark or component only", Unit.COUNT, "neither", _PARTIAL,
+        sql="count(claimed_speedup) filter (claimed_scope in ('micro', 'component'))", known="count(claims)",
+    ),
+    over("claimed_speedup", "claimed_speedup_median", "Claimed speedup (p50)", Unit.RATIO, "neither", _CLAIMED_MEDIAN, "median"),
+    over("findings", "findings", "Findings", Unit.COUNT, "lower", _FINDINGS),
+    over("error_findings", "error_findings", "Errors found", Unit.COUNT, "lower", "Number of findings of severity error."),
+)  # fmt: skip
+"""Claims are what agents say; nothing here was measured by Tachograph."""
+
+
+_LIST = "Cost of the same tokens at list prices (by provider and region, on the day of the run or response); see `tachograph models`."
+_DELTA = "List-price cost minus reported cost, for runs with both. Positive: list price is higher than reported."
+_PRICED_ONLY = "Reported cost of the runs that also have a list-price cost: the base of the list-price difference."
+_DELTA_SHARE = "List-price difference divided by the reported cost, for runs with both."
+_DIFFERING = "Runs whose reported cost differs from the list-price cost by more than a millionth of a dollar; `--by cause` shows why."
+_UNCACHED = "List-price cost if cache reads and writes were billed as regular input."
+_SAVED = RUN_FIGURES["cache_saved_usd"]
+_WRITES = "The part of the list-price cost that comes from cache writes."
+_HIT_RATIO = "Share of all input tokens that were read from the cache."
+_UNPRICED_TOKENS = "Tokens of models without a list price. Their cost is excluded from list-price totals, not counted as $0."
+_UNPRICED_RUNS = "Runs with tokens but no list-price cost: a model has no list price, or the record names no model."
+_CAUSES = "Why list-price cost and reported cost differ, found by recomputing."
+
+_BOUNDED = "Runs whose log tells no exact tokens but a bound or an estimate. Their list-price cost is a bound, too."
+_BEYOND = (
+    "What the models of runs cost more than the totals that their records state, as for background agents that were killed. A part of the "
+    "reported cost."
+)
+_UNREPORTED = "Runs whose agent reports no cost in dollars: most agents but Claude Code do not."
+_UNREPORTED_LIST = "What their tokens cost at list prices."
+_UNLISTED = "Runs whose log has no tokens, and unpriced runs."
+_BOUNDED_LIST = "The part of the list-price cost that comes from runs whose log tells no exact tokens but a bound or an estimate."
+_BOUNDS = "Which bounds the list-price cost includes: upper bounds, lower bounds, estimates."
+_LIST_MEAN = "List-price cost divided by the number of runs that have one. Runs that never started are excluded."
+_LIST_PER_COMPLETED = "List-price cost of all runs divided by the number of completed runs: failed runs are included in the cost."
+_LIST_PER_TURN, _LIST_PER_TURN_KNOWN = quotient("cost_list_usd", "num_turns", "not is_carried_over")
+_BEST = "What runs cost: as their agents report it, else their tokens at list prices, run by run."
+_BEST_PER_TURN, _BEST_PER_TURN_KNOWN = quotient("cost_best_usd", "num_turns", "not is_carried_over")
+_LIST_COMPLETED = "nullif(count(*) filter (is_completed and cost_list_usd is not null), 0)"
+
+
+def _median_bounds(key: str, name: str, cost: str, told: str) -> Metric:
+    """Which bounds the median of a cost includes: of more than half of its runs."""
+    known = f"is_started and {cost} is not null"
+    return Metric(
+        key, f"Bounds in the median {name}", Unit.TEXT, "neither", f"Which bounds more than half of the runs have in their {name}.",
+        sql=f"case when 2 * count({told}) filter ({known}) > count(*) filter ({known})"
+        f" then string_agg(distinct {told}, ', ' order by {told}) filter ({known}) end",
+        known="count(*)",
+    )  # fmt: skip
+
+
+RUN_COST_METRICS = by_key(
+    over("cost_list_usd", "cost_list_usd", "List-price cost", Unit.USD, "lower", _LIST, "worked"),
+    replace(
+        over("cost_delta_usd", "cost_delta_usd", "List-price difference (list − reported)", Unit.USD, "neither", _DELTA),
+        short="List-price difference",
+    ),
+    Metric(
+        "cost_compared_usd", "Reported cost (priced runs only)", Unit.USD, "neither", _PRICED_ONLY,
+        sql="sum(cost_own_usd) filter (cost_delta_usd is not null)", known="count(cost_delta_usd)",
+    ),
+    Metric(
+        "cost_delta_share", "List-price difference, %", Unit.SHARE, "neither", _DELTA_SHARE, short="Difference, %",
+        sql="sum(cost_delta_usd) / nullif(sum(cost_own_usd) filter (cost_delta_usd is not null), 0)", known="count(cost_delta_usd)",
+    ),
+    Metric(
+        "differing_runs", "Runs that differ from list price", Unit.COUNT, "neither", _DIFFERING,
+        sql="count(*) filter (cost_cause is not null and cost_cause <> 'same')", known="count(cost_cause)",
+    ),
+    Metric(
+        "unpriced_runs", "Unpriced runs", Unit.COUNT, "lower", _UNPRICED_RUNS,
+        sql="count(*) filter (price_status = 'unpriced')", known="count(price_status)",
+    ),
+    Metric(
+        "bounded_runs", "Runs with bounded tokens", Unit.COUNT, "lower", _BOUNDED,
+        sql=f"count(*) filter ({_IS_BOUNDED})", known="count(*)",
+    ),
+    Metric(
+        "bounded_list_usd", "Bounded list-price cost", Unit.USD, "neither", _BOUNDED_LIST,
+        sql=f"sum(cost_list_usd) filter ({_IS_BOUNDED})", known=f"count(cost_list_usd) filter ({_IS_BOUNDED})",
+    ),
+    Metric(
+        "token_bounds", "Bounds in the list-price cost", Unit.TEXT, "neither", _BOUNDS, short="Bounds",
+        sql=f"string_agg(distinct tokens_basis, ', ' order by tokens_basis) filter ({_IS_BOUNDED} and cost_list_usd is not null)",
+        known="count(*)",
+    ),
+    over(
+        "cost_beyond_total_usd", "cost_beyond_total_usd", "Reported cost beyond the totals", Unit.USD, "lower", _BEYOND,
+    ),
+    Metric(
+        "unreported_runs", "Runs without a reported cost", Unit.COUNT, "neither", _UNREPORTED,
+        sql="count(*) filter (cost_own_usd is null)", known="count(*)",
+    ),
+    Metric(
+        "unreported_list_usd", "List-price cost of runs without a reported cost", Unit.USD, "lower", _UNREPORTED_LIST,
+        sql="sum(cost_list_usd) filter (cost_own_usd is null)", known="count(cost_list_usd) filter (cost_own_usd is null)",
+    ),
+    Metric(
+        "unlisted_runs", "Runs without a list-price cost", Unit.COUNT, "lower", _UNLISTED,
+        sql="count(*) filter (cost_list_usd is null)", known="count(*)",
+    ),
+    Metric(
+        "unlisted_cost_usd", "Reported cost of runs without a list-price cost", Unit.USD, "lower", "What their agents report.",
+        sql="sum(cost_own_usd) filter (cost_list_usd is null)", known="count(cost_own_usd) filter (cost_list_usd is null)",
+    ),
+    Metric(
+        "cost_list_share", "Share of list-price cost", Unit.SHARE, "neither", "The group's share of the list-price cost of all groups.",
+        short="Share", sql="sum(cost_list_usd) / nullif(sum(sum(cost_list_usd)) over (), 0)",
+        known="count(cost_list_usd) filter (is_started)",
+    ),
+    over("cost_list_usd", "cost_list_mean_usd", "List-price cost per run (avg)", Unit.USD, "lower", _LIST_MEAN, "mean"),
+    over(
+        "cost_list_usd", "cost_list_median_usd", "List-price cost per run (p50)", Unit.USD, "lower",
+        "Median (p50) of the list-price cost per run.", "median",
+    ),
+    over(
+        "cost_list_usd", "cost_list_p90_usd", "List-price cost per run (p90)", Unit.USD, "lower",
+        "90th percentile of the list-price cost per run.", "p90",
+    ),
+    over(
+        "cost_list_usd", "cost_list_max_usd", "Max list-price cost per run", Unit.USD, "lower",
+        "List-price cost of the most expensive run.", "max",
+    ),
+    Metric.of(
+        RUN_FIGURES["cost_list_per_turn_usd"], sql=f"cast({_LIST_PER_TURN} as decimal(38, 9))", known=_LIST_PER_TURN_KNOWN,
+        meaning="List-price cost divided by turns, for runs with both. Runs carried over from an earlier process are excluded.",
+    ),
+    Metric(
+        "cost_list_per_completed_usd", "List-price cost per completed run", Unit.USD, "lower", _LIST_PER_COMPLETED,
+        sql=f"cast(sum(cost_list_usd) / {_LIST_COMPLETED} as decimal(38, 9))", known="count(cost_list_usd) filter (is_started)",
+    ),
+    over("cost_best_usd", "cost_best_usd", "Best-known cost", Unit.USD, "lower", _BEST, "worked"),
+    _median_bounds("cost_list_median_bounds", LIST.name, "cost_list_usd", f"case when {_IS_BOUNDED} then tokens_basis end"),
+    _median_bounds("cost_best_median_bounds", BEST.name, "cost_best_usd", "cost_best_bounds"),
+    Metric(
+        "cost_best_bounds", "Bounds in the best-known cost", Unit.TEXT, "neither",
+        "Which bounds the best-known cost includes: upper bounds, lower bounds, estimates.",
+        sql="string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds)", known="count(*)",
+    ),
+    Metric(
+        "bounded_best_usd", "Bounded best-known cost", Unit.USD, "neither",
+        "The part of the best-known cost that comes from list prices of tokens that are a bound or an estimate.",
+        sql="sum(cost_best_usd) filter (cost_best_bounds is not null)", known="count(cost_best_bounds)",
+    ),
+    Metric(
+        "costless_runs", "Runs without a known cost", Unit.COUNT, "neither", "Runs with neither a reported nor a list-price cost.",
+        sql="count(*) filter (cost_best_usd is null)", known="count(*)",
+    ),
+    Metric(
+        "cost_best_share", "Share of best-known cost", Unit.SHARE, "neither", "The group's share of the best-known cost of all groups.",
+        short="Share", sql="sum(cost_best_usd) / nullif(sum(sum(cost_best_usd)) over (), 0)",
+        known="count(cost_best_usd) filter (is_started)",
+    ),
+    over(
+        "cost_best_usd", "cost_best_mean_usd", "Best-known cost per run (avg)", Unit.USD, "lower",
+        "Average best-known cost of the runs that have one. Runs that never started are excluded.", "mean",
+    ),
+    over(
+        "cost_best_usd", "cost_best_median_usd", "Best-known cost per run (p50)", Unit.USD, "lower",
+        "Median (p50) of the best-known cost per run.", "median",
+    ),
+    over(
+        "cost_best_usd", "cost_best_p90_usd", "Best-known cost per run (p90)", Unit.USD, "lower",
+        "90th percentile of the best-known cost per run.", "p90",
+    ),
+    over(
+        "cost_best_usd", "cost_best_max_usd", "Max best-known cost per run", Unit.USD, "lower",
+        "Best-known cost of the most expensive run.", "max",
+    ),
+    Metric.of(
+        RUN_FIGURES["cost_best_per_turn_usd"], sql=f"cast({_BEST_PER_TURN} as decimal(38, 9))", known=_BEST_PER_TURN_KNOWN,
+        meaning="Best-known cost divided by turns, for runs with both. Runs carried over from an earlier process are excluded.",
+    ),
+    Metric(
+        "cost_best_per_completed_usd", "Best-known cost per completed run", Unit.USD, "lower",
+        "Best-known cost of all runs divided by the number of completed runs: failed runs are included in the cost.",
+        sql="cast(sum(cost_best_usd) / nullif(count(*) filter (is_completed and cost_best_usd is not null), 0) as decimal(38, 9))",
+        known="count(cost_best_usd) filter (is_started)",
+    ),
+    over("unpriced_tokens", "unpriced_tokens", "Unpriced tokens", Unit.TOKENS, "lower", _UNPRICED_TOKENS),
+    Metric(
+        "cache_hit_ratio", "Cache hit rate", Unit.SHARE, "higher", _HIT_RATIO,
+        sql="sum(cache_read_tokens) filter (cache_read_share is not null)"
+        " / nullif(sum(input_tokens + cache_read_tokens + cache_write_tokens) filter (cache_read_share is not null), 0)",
+        known="count(cache_read_share)",
+    ),
+    over("cost_uncached_usd", "cost_uncached_usd", "Uncached list-price cost", Unit.USD, "lower", _UNCACHED),
+    over("cache_saved_usd", "cache_saved_usd", _SAVED.label, Unit.USD, "higher", _SAVED.meaning),
+    Metric(
+        "cache_saved_share", "Cache savings, %", Unit.SHARE, "higher",
+        "Cache savings divided by the uncached list-price cost.",
+        sql="sum(cache_saved_usd) / nullif(sum(cost_uncached_usd), 0)", known="count(cache_saved_usd)",
+    ),
+    over("cost_cache_write_usd", "cost_cache_write_usd", "Cost of cache writes", Unit.USD, "lower", _WRITES),
+)  # fmt: skip
+"""Over `v_runs`. A run with an unpriced model has no list-price cost: its sum would be too small."""
+
+_OF_RUNS = RUN_COST_METRICS
+
+MODEL_COST_METRICS = by_key(
+    of_model("cost_list_usd", _OF_RUNS["cost_list_usd"]),
+    Metric.of(
+        _OF_RUNS["bounded_list_usd"], sql=f"sum(cost_list_usd) filter ({_IS_BOUNDED})", known=f"cost_list_usd is not null and {_IS_BOUNDED}"
+    ),
+    replace(_OF_RUNS["token_bounds"], known="true"),
+    of_model("cost_delta_usd", _OF_RUNS["cost_delta_usd"]),
+    replace(_OF_RUNS["cost_compared_usd"], known="cost_delta_usd is not null"),
+    replace(_OF_RUNS["cost_delta_share"], known="cost_delta_usd is not null"),
+    Metric(
+        "causes", "Cause of the difference", Unit.TEXT, "neither", _CAUSES,
+        sql="string_agg(distinct cost_cause, ', ' order by cost_cause)", known="cost_cause is not null",
+    ),
+    replace(
+        _OF_RUNS["unpriced_tokens"],
+        sql="sum(total_tokens) filter (price_status = 'unpriced')", known="price_status is not null",
+    ),
+)  # fmt: skip
+"""Over `v_model_rows`: every model by itself, so that one unpriced model hides no other."""
+
+_ALL_INPUT = "own_input_tokens + own_cache_read_tokens + own_cache_write_tokens"
+"""NULL where the log leaves a class out: its cache reads are then no share of a known input."""
+
+MODEL_CACHE_METRICS = by_key(
+    replace(
+        _OF_RUNS["cache_hit_ratio"],
+        sql=f"sum(own_cache_read_tokens) filter ({_ALL_INPUT} is not null) / nullif(sum({_ALL_INPUT}), 0)",
+        known=f"{_ALL_INPUT} is not null",
+    ),
+    of_model("cost_uncached_usd", _OF_RUNS["cost_uncached_usd"]),
+    of_model("cache_saved_usd", _OF_RUNS["cache_saved_usd"]),
+    of_model("cost_cache_write_usd", _OF_RUNS["cost_cache_write_usd"]),
+    of_model("assumed_5m_tokens", MODEL_FIGURES["assumed_5m_tokens"]),
+)
+"""Over `v_model_rows`, likewise."""
+
 
 LOW, HIGH = "_low", "_high"
 FEWEST_VALUES = 5
@@ -180,3 +431,192 @@ DEFAULT_REPORT = (
     "cost_median_usd", "cost_p90_usd", "duration_ms", "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
 )  # fmt: skip
 """What `tachograph report` shows per group."""
+
+
+BAND = 0.05
+"""Distance from 1 within which a measured ratio is called the same, unless another is chosen; `v_speedups` has the same."""
+
+MIN_PAIRS = 5
+"""Fewest pairs of claim and measurement that a calibration rests on."""
+
+
+MEASURED_CLASSES = {
+    "faster": "faster",
+    "same": "same",
+    "slower": "slower",
+    "breaks": "the change breaks",
+    "failed_unknown": "failed, reason unknown",
+    "no_baseline": "no baseline",
+    "other_setup": "other set-up or workload",
+    "machine": "machine or model missing",
+    "not_measured": "not measured",
+}
+"""What became of a run's measurement, and what people call it: each run is in exactly one of these, of several obstacles the first."""
+
+PAIR = "claimed_speedup > 0 and measured_speedup > 0"
+"""The condition on a run that has a claim and a measurement to compare."""
+
+_ENOUGH = f"case when count(*) filter ({PAIR}) >= {MIN_PAIRS} then {{}} end"
+_LOG = f"exp(median(ln(claimed_speedup / measured_speedup)) filter ({PAIR}))"
+_IS_COMPARED = "measured_speedup is not null"
+_LABELLED = "quadrant is not null"
+_REACHED = "hard in ('beats', 'similar')"
+
+
+def _count(key: str, label: str, condition: str, meaning: str, short: str = "") -> Metric:
+    return Metric(key, label, Unit.COUNT, "neither", meaning, short=short, sql=f"count(*) filter ({condition})", known="count(*)")
+
+
+def _share(key: str, label: str, condition: str, meaning: str) -> Metric:
+    share = f"count(*) filter ({condition}) / nullif(count(*) filter ({PAIR}), 0)"
+    return Metric(key, label, Unit.SHARE, "neither", meaning, sql=_ENOUGH.format(share), known=f"count(*) filter ({PAIR})")
+
+
+def _quadrants(key: str, label: str, condition: str, meaning: str) -> Metric:
+    share = f"count(*) filter ({condition}) / nullif(count(*) filter ({_LABELLED}), 0)"
+    return Metric(key, label, Unit.SHARE, "higher", meaning, sql=share, known=f"count(*) filter ({_LABELLED})")
+
+
+def _cost_per(key: str, label: str, condition: str, meaning: str, of_runs: str = "is_started") -> Metric:
+    # a speedup of unknown cost makes the others no cheaper
+    per = f"sum(cost_best_usd) filter ({of_runs}) / nullif(count(cost_best_usd) filter ({condition}), 0)"
+    return Metric(key, label, Unit.USD, "lower", meaning, sql=_MONEY.format(per), known=f"count(cost_best_usd) filter ({of_runs})")
+
+
+VERDICT_METRICS = by_key(
+    RUN_METRICS["runs"],
+    RUN_METRICS["never_started_runs"],
+    RUN_METRICS["cost_best_usd"],
+    RUN_METRICS["cost_best_bounds"],
+    _count("runs_measured", "Measured", "values_measured > 0", "Runs whose change a benchmark measured, or tried to."),
+    _count("runs_compared", "Compared with baseline", _IS_COMPARED, "Measured runs with a comparable value of the baseline.", "Compared"),
+    _count("runs_faster", "Measured faster", "verdict = 'faster'", "Runs measured faster than the baseline: verified speedups."),
+    _count("runs_same", "Measured same", "verdict = 'same'", "Runs measured within the band around the baseline."),
+    _count("runs_slower", "Measured slower", "verdict = 'slower'", "Runs measured slower than the baseline."),
+    _count("runs_failed", "Measurement failed", "verdict = 'failed'", "Runs whose patch, benchmark or machine failed."),
+    _count(
+        "runs_not_comparable", "Not comparable", "verdict = 'not_comparable'",
+        "Measured runs whose values cannot be compared with those of the baseline.",
+    ),
+    _count(
+        "runs_without_baseline", "Without a baseline", "values_measured > 0 and verdict = 'not_measured'",
+        "Measured runs whose baseline was not measured, or whose own benchmark was not run.",
+    ),
+    _count(
+        "runs_reached", "Reached the reference", _REACHED, "Runs measured at least as good as the reference, within 5% of it.",
+        "Reached",
+    ),
+    _count("runs_q1", "True success (Q1)", "quadrant = 'Q1'", "Runs that reached the reference and worked on the same bottleneck."),
+    _count("runs_q2", "Good intent (Q2)", "quadrant = 'Q2'", "Runs that worked on the bottleneck and did not reach the reference."),
+    _count("runs_q3", "Lucky win (Q3)", "quadrant = 'Q3'", "Runs that reached the reference by working on something else."),
+    _count("runs_q4", "Failure (Q4)", "quadrant = 'Q4'", "Runs that neither reached the reference nor worked on the bottleneck."),
+    _count("runs_labelled", "With a quadrant", _LABELLED, "Runs with one of ISO-Bench's quadrants."),
+    _quadrants("true_success_share", "True success", "quadrant = 'Q1'", "Share of Q1 in the runs with a quadrant."),
+    _quadrants("hard_success_share", "Hard success", "quadrant in ('Q1', 'Q3')", "Share of Q1 and Q3 in the runs with a quadrant."),
+    _cost_per(
+        "cost_per_faster_usd", "Cost per verified speedup", "verdict = 'faster'",
+        "Best-known cost of all runs that started divided by the number of runs measured faster than the baseline.",
+    ),
+    _cost_per(
+        "cost_per_faster_compared_usd", "Cost per verified speedup, compared runs", "verdict = 'faster'",
+        "Best-known cost of the runs with a comparable baseline divided by the number measured faster.", _IS_COMPARED,
+    ),
+    Metric(
+        "cost_compared_runs_usd", "Cost of compared runs", Unit.USD, "neither", "Best-known cost of the runs with a comparable baseline.",
+        sql=f"sum(cost_best_usd) filter ({_IS_COMPARED})", known=f"count(cost_best_usd) filter ({_IS_COMPARED})",
+    ),
+    Metric(
+        "cost_compared_runs_bounds", "Bounds in the cost of compared runs", Unit.TEXT, "neither", "Which bounds that cost includes.",
+        sql=f"string_agg(distinct cost_best_bounds, ', ' order by cost_best_bounds) filter ({_IS_COMPARED})", known="count(*)",
+    ),
+    _cost_per(
+        "cost_per_reached_usd", "Cost per reference reached", _REACHED,
+        "Best-known cost of all runs that started divided by the number that reached the reference.",
+    ),
+    _count("pairs", "Claimed and measured", PAIR, "Runs with a claimed and a measured ratio against the baseline."),
+    Metric(
+        "claimed_over_measured", "Claimed ÷ measured (p50)", Unit.RATIO, "neither",
+        f"Median of claimed speedup ÷ measured speedup, on a logarithmic scale. Unknown below {MIN_PAIRS} pairs.",
+        sql=_ENOUGH.format(_LOG), known=f"count(*) filter ({PAIR})",
+    ),
+    _share("wrong_sign_share", "Wrong sign", "claim_verdict = 'wrong_sign'", "Share of the pairs claimed faster and measured slower."),
+    _share("kept_share", "Claims kept", "claim_verdict = 'kept'", "Share of the pairs whose claim was measured within the band."),
+    Metric(
+        "overclaim_max", "Max claimed ÷ measured", Unit.RATIO, "lower",
+        "Largest claimed speedup ÷ measured speedup of the same scope.", sql="max(overclaim_factor)", known="count(overclaim_factor)",
+    ),
+)  # fmt: skip
+
+QUADRANTS = ("runs_q1", "runs_q2", "runs_q3", "runs_q4")
+"""Runs by ISO-Bench's quadrants."""
+
+
+VERDICT_TEXTS = by_key(
+    Entry(
+        "cost_per_faster",
+        "Cost per verified speedup",
+        meaning=VERDICT_METRICS["cost_per_faster_usd"].meaning,
+        short="Cost per speedup, all runs",
+    ),
+    Entry(
+        "cost_per_faster_compared",
+        "Cost per verified speedup, compared runs",
+        meaning=VERDICT_METRICS["cost_per_faster_compared_usd"].meaning,
+        short="Cost per speedup, compared runs",
+    ),
+    Entry("cost_per_reached", "Cost per reference reached", meaning=VERDICT_METRICS["cost_per_reached_usd"].meaning),
+)
+"""The same for people: `none for $7.79` where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A bound on a metric of the runs, or of the worst group of a dimension (`per`). `name`: its name, else the metric's label.
+
+    `rests_on`: a count of runs without which the metric says nothing, where that is not the metric's own.
+    """
+
+    key: str
+    metric: str
+    help: str
+    name: str = ""
+    per: str = ""
+    is_least: bool = False
+    rests_on: str = ""
+
+    @property
+    def bounded(self) -> Metric:
+        """The metric."""
+        return RUN_METRICS.get(self.metric) or VERDICT_METRICS[self.metric]
+
+    @property
+    def is_of_measured(self) -> bool:
+        """Whether the metric is about what was measured."""
+        return self.metric not in RUN_METRICS
+
+    @property
+    def label(self) -> str:
+        """What is bounded."""
+        return self.name or self.bounded.label
+
+
+LIMITS = {
+    limit.key: limit
+    for limit in (
+        Limit("max-total-usd", "cost_usd", "Maximum total cost.", name="Total cost"),
+        Limit("max-run-usd", "cost_max_usd", "Maximum cost of a single run."),
+        Limit("max-day-usd", "cost_usd", "Maximum cost of one day (in --tz).", name="Max cost per day", per="day"),
+        Limit("max-error-rate", "error_rate", "Maximum failure rate: 0.05 or 5%."),
+        Limit("max-unpriced-share", "unpriced_share", "Maximum share of unpriced runs, which have no list-price cost: 0.05 or 5%."),
+        Limit("min-runs", "runs", "Minimum number of runs that must match.", is_least=True),
+        Limit(
+            "min-verified-speedups",
+            "runs_faster",
+            "Minimum number of runs measured faster than the baseline.",
+            name="Verified speedups",
+            is_least=True,
+            rests_on="runs_compared",
+        ),
+        Limit("max-overclaim", "overclaim_max", "Maximum over-claim of a run: claimed ÷ measured speedup, both of the same scope."),
+    )
+}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from schemas.catalogue.dimensions import DIMENSIONS
 from schemas.catalogue.entry import Columns, Dimension, Entry, Metric, by_key
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 
 def _by(key: str, label: str, meaning: str, sql: str = "") -> Dimension:

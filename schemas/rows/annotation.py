@@ -1,11 +1,10 @@
-"""What people say of a run. It is kept by the run's id: it stays when the run is gone, and applies when the run comes back."""
+"""What people say of runs (kept by run id, also while the run is gone), and the views they saved."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from schemas.rows.row import Row, optional
-from schemas.rows.units import Flag, Labels, LongText, Text, UtcTime
+from schemas.rows.row import Flag, Labels, LongText, Row, Text, UtcTime, optional
 
 
 class AnnotationRow(Row):
@@ -19,3 +18,12 @@ class AnnotationRow(Row):
     excluded_reason: Text | None = optional("Reason for exclusion", "Why the run is excluded.")
     changed_at: UtcTime = Field(description="When any of it was changed last (UTC).")
     changed_by: Text = Field(description="Who changed it: user@host, or the signed-in visitor of a dashboard.")
+
+
+class SavedViewRow(Row):
+    """A set of filters with a name, which is unique."""
+
+    name: Text = Field(description="What the view is called.")
+    address: Text = Field(description="The filters as they stand in addresses: `agent=codex&outcome=completed`.")
+    saved_at: UtcTime = Field(description="When it was saved (UTC).")
+    saved_by: Text = Field(description="Who saved it: user@host, or the signed-in visitor of a dashboard.")

@@ -1,4 +1,4 @@
-"""The claims of a summary, as they are stored."""
+"""Claims and other statements of a summary, as they are stored."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from schemas.rows.confidence import SHOWN_FROM
-from schemas.rows.row import Row, optional
-from schemas.rows.units import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Share, Text
+from schemas.rows.row import ArrowType, Count, Flag, LongText, Offset, Quantity, Ratio, Row, Share, Text, optional
 
 
 class ClaimKind(StrEnum):
@@ -104,4 +103,33 @@ class ClaimRow(Row):
         "Confidence",
         f"Probability that the claim is read rightly, from 0 to 1. Below {SHOWN_FROM:.0%} it is hidden and counted nowhere. "
         "Empty for claims without a number.",
+    )
+
+
+class StatementKind(StrEnum):
+    """What a statement says. A closed list."""
+
+    COMMIT = "commit"
+    ARTEFACT = "artefact"
+    TESTS_PASSED = "tests_passed"
+    TESTS_FAILED = "tests_failed"
+    FILES_CHANGED = "files_changed"
+    LINES_INSERTED = "lines_inserted"
+    LINES_DELETED = "lines_deleted"
+
+
+class StatementRow(Row):
+    """One fact that a summary states beside its claims. Offsets are Unicode code points into runs.result, the end exclusive."""
+
+    run_id: Text = Field(description="Id of the run.")
+    statement_no: Count = Field(description="Number of the statement in its summary, from 1.")
+    kind: Annotated[StatementKind, ArrowType(pa.string())] = Field(
+        description="commit, artefact, tests_passed, tests_failed, files_changed, lines_inserted or lines_deleted."
+    )
+    start: Offset = Field(description="Position in the summary where the statement starts.")
+    end: Offset = Field(description="Position in the summary where the statement ends.")
+    quote: LongText = Field(description="The words that say it.")
+    subject: Text | None = Field(default=None, description="The commit's hash or the artefact's path, as the text gives it.")
+    count: Count | None = Field(
+        default=None, description="Tests, files or lines, as the text counts them; of an artefact, its lines. NULL: not said."
     )

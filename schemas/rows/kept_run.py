@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from schemas.rows.row import LARGEST_INT, LARGEST_USD
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.rows.units import LARGEST_INT, LARGEST_USD
 
 KEPT_START = '{"tachograph_run":'
 """The beginning of a kept run in JSON."""

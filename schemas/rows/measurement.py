@@ -8,10 +8,9 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import Field
 
-from schemas.measured_units import Better
 from schemas.rows.claim import ScopeName
-from schemas.rows.row import Row, optional
-from schemas.rows.units import ArrowType, Count, Flag, Labels, LongText, Names, Quantity, Text, UtcTime
+from schemas.rows.row import ArrowType, Count, Flag, Labels, LongText, Names, Quantity, Row, Text, UtcTime, optional
+from schemas.units import Better
 
 
 class Variant(StrEnum):
@@ -86,7 +85,7 @@ class SpreadKind(StrEnum):
 
 
 class MeasurementRow(Row):
-    """One measured value, or one failure to measure. Values are in the stored units of `schemas.measured_units`."""
+    """One measured value, or one failure to measure. Values are in the stored units of `schemas.units`."""
 
     source_id: Text = Field(title="Source id", description="The file (sources.source_id).")
     measurement_no: Count = Field(title="Measurement number", description="Number of the row within its file, from 1.")
@@ -147,7 +146,7 @@ class MeasurementRow(Row):
     failure_detail: LongText | None = optional("What failed", "The error, as written.")
     measured_at: UtcTime | None = optional("Measured at", "When it was measured (UTC).")
     tz_known: Flag = Field(default=False, title="Zone known", description="Whether the file says the time zone of that time.")
-    flags: Names = Field(default=(), title="Flags", description="What is doubtful about the value (schemas.measured_flags).")
+    flags: Names = Field(default=(), title="Flags", description="What is doubtful about the value (schemas.units).")
 
 
 class SourceMeasuresRow(Row):

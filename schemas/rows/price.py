@@ -10,8 +10,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from schemas.rows.row import Row
-from schemas.rows.units import LongText, Text, UtcTime
+from schemas.rows.row import LongText, Row, Text, UtcTime
 
 MILLION = Decimal(1_000_000)
 THOUSAND = Decimal(1_000)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from schemas.rows.row import Row, optional
+from schemas.rows.row import Count, Flag, Names, Offset, Row, Text, Tokens, Usd, UtcTime, optional
 from schemas.rows.run import PriceStatusName, TokensBasis, TokensBasisName
-from schemas.rows.units import Count, Flag, Names, Offset, Text, Tokens, Usd, UtcTime
 
 
 class _Response(Row):

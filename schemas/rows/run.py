@@ -11,8 +11,7 @@ from pydantic import Field
 
 from schemas.rows.claim import ClaimMetricName, EvidenceName, ScopeName
 from schemas.rows.cost import CostCause
-from schemas.rows.row import Row, optional
-from schemas.rows.units import (
+from schemas.rows.row import (
     ArrowType,
     Bytes,
     Count,
@@ -25,6 +24,7 @@ from schemas.rows.units import (
     Quantity,
     Ratio,
     RawText,
+    Row,
     Share,
     SignedUsd,
     Text,
@@ -32,6 +32,7 @@ from schemas.rows.units import (
     Usd,
     UsdParts,
     UtcTime,
+    optional,
 )
 
 

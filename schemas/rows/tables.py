@@ -15,28 +15,28 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from schemas.rows.annotation import AnnotationRow
-from schemas.rows.claim import ClaimRow
-from schemas.rows.ingest import (
+from schemas.rows.annotation import AnnotationRow, SavedViewRow
+from schemas.rows.claim import ClaimRow, StatementRow
+from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
+from schemas.rows.price import PriceFileRow
+from schemas.rows.response import ResponseCopyRow, ResponseRow
+from schemas.rows.row import ArrowType, Row
+from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
+from schemas.rows.source import (
+    FindingRow,
     IngestRow,
+    RejectRow,
     RunRecordRow,
     SourceLabelsRow,
+    SourceRow,
+    StoreMetaRow,
     SupersededRejectRow,
     SupersededResponseCopyRow,
     SupersededSourceRow,
 )
-from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
-from schemas.rows.price import PriceFileRow
-from schemas.rows.response import ResponseCopyRow, ResponseRow
-from schemas.rows.row import Row
-from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
-from schemas.rows.saved_view import SavedViewRow
-from schemas.rows.source import FindingRow, RejectRow, SourceRow, StoreMetaRow
-from schemas.rows.statement import StatementRow
-from schemas.rows.units import ArrowType
 from schemas.rows.word import CommonWordRow, RareWordsRow
 from schemas.text import paired
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 TABLES: dict[str, type[Row]] = {
     "store_meta": StoreMetaRow,

@@ -7,9 +7,8 @@ from typing import Annotated
 import pyarrow as pa
 from pydantic import Field
 
-from schemas.rows.row import Row
-from schemas.rows.units import ArrowType, Count, Text
-from schemas.unit_names import Unit
+from schemas.rows.row import ArrowType, Count, Row, Text
+from schemas.units import Unit
 
 WHITE_SPACE = r"[ \t\n\v\f\r]+"
 """What is between words, as a regular expression: the white space of ASCII."""

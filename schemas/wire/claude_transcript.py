@@ -11,7 +11,7 @@ import math
 from decimal import Decimal
 from typing import Any, TypedDict
 
-from schemas.rows.units import LARGEST_INT, LARGEST_USD, usd
+from schemas.rows.row import LARGEST_INT, LARGEST_USD, usd
 
 LINE_TYPES = frozenset(
     {

@@ -8,8 +8,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Strict
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from schemas.rows.units import LARGEST_INT, LARGEST_USD, usd
-from schemas.written_float import WrittenFloat
+from schemas.numbers import WrittenFloat
+from schemas.rows.row import LARGEST_INT, LARGEST_USD, usd
 
 T = TypeVar("T")
 

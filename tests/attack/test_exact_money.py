@@ -24,7 +24,7 @@ from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
-from schemas.rows.units import LARGEST_USD, usd
+from schemas.rows.row import LARGEST_USD, usd
 from schemas.wire.claude_code import ResultRecord
 from schemas.wire.values import DIGITS_LOST
 from tests.attack.commands import tachograph

@@ -38,7 +38,7 @@ from ingest.store.opening import tables
 from schemas.errors import RejectReason
 from schemas.rows.run import TOKEN_CLASSES, Outcome
 from schemas.rows.tables import TABLES, arrow_schema, stored_type
-from schemas.unit_names import Unit
+from schemas.units import Unit
 from tests.empty_store import copies_of
 from tests.fuzz import measured_seeds, seeds
 from tests.fuzz.fuzz_containers import mutated as with_other_bytes

@@ -7,7 +7,7 @@ import click
 from app.cli import terminal
 from app.cli.options import examples, told_once, utf8, wait_option
 from schemas.text import one_line, plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 
 @click.command(

@@ -12,7 +12,7 @@ import click
 from app.cli import terminal
 from app.cli.options import Whole, db_option, examples, told_once, utf8, wait_option
 from schemas.text import one_line, plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 if TYPE_CHECKING:
     from ingest.store.lake.upkeep import Status, Upkeep

@@ -23,7 +23,7 @@ def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> D
     """Callback of an option that takes an amount."""
     if value is None:
         return None
-    from schemas.money import amount
+    from schemas.numbers import amount
 
     found = amount(value)
     if found is None or found <= 0:

@@ -25,7 +25,7 @@ from app.queries.filters.registry import (
 )
 from app.queries.filters.time_words import EXAMPLES, moment
 from schemas.errors import UsageError
-from schemas.money import amount
+from schemas.numbers import amount
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.text import did_you_mean
 

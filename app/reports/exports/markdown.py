@@ -16,7 +16,7 @@ from schemas.catalogue.columns import CHECKS, GROUPS, TOTALS
 from schemas.catalogue.cost_measures import CostMeasure
 from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import visible
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report, Section

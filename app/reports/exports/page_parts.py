@@ -15,7 +15,7 @@ from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL
 from schemas.agents import AGENTS
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.charts.embedded import Embedded

@@ -27,7 +27,7 @@ from app.text.presentation import fact_words
 from schemas.catalogue.columns import CHECKS, TOTALS
 from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import REPLACEMENT, visible
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.reports.cost_report import Report, Section

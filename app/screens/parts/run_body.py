@@ -35,7 +35,7 @@ from app.text.sentences.run import only_run
 from app.text.summary_html import summary_html
 from app.text.words.claims import all_claims_of, hidden_words
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 SHORT_PROMPT = 600

@@ -15,7 +15,7 @@ from app.screens import cache
 from app.screens.parts import widgets
 from app.text.sentences import overview as sentences
 from schemas.catalogue.cost_measures import CostMeasure
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 MOST_ROWS = 10
 """Rows of a chart; the table has all."""

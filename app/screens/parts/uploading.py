@@ -19,7 +19,7 @@ from app.text.presentation import code_span, plain
 from app.text.sentences import data as sentences
 from app.text.words.undo import about_ingest, came_in, took_back
 from schemas.text import plural, visible
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 LAST = "last-upload"
 """In the session: the number of the ingest of the last upload, None where it changed nothing."""

@@ -42,7 +42,7 @@ from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, ON_SCREENS, CostMeasure
 from schemas.errors import StoreBusy, StoreMissing, TachographError
 from schemas.text import visible
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 FORMATS: dict[Unit, Any] = {
     Unit.USD: "dollar",

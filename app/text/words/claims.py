@@ -9,7 +9,7 @@ from typing import Any
 from app.queries.filters.registry import MIN_CONFIDENCE, RUN
 from app.text.formatting import UNKNOWN, human
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 Row = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 TOKEN_CLASSES = {key: GROUPS[key].label for key in ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")}
 """Classes of tokens and what charts call them, those of which there are most first."""

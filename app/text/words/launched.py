@@ -7,7 +7,7 @@ from typing import Any
 
 from app.text.formatting import MINUS, human, short_id
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 from schemas.wire.launch import Launch, LaunchGit
 
 

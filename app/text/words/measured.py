@@ -8,9 +8,9 @@ from typing import Any
 from app.text.formatting import human
 from app.text.words.claims import evidence_words, ratio, words
 from app.text.words.measures import sign_of
-from schemas.catalogue.metrics_measured import BAND
+from schemas.catalogue.metrics import BAND
 from schemas.text import quoted
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 Row = Mapping[str, Any]
 

@@ -13,7 +13,7 @@ from app.text.formatting import human
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.cost_measures import BOUNDS as BOUND_COLUMNS
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 BOUNDS = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimate": "estimates"}
 """Basis of a run's tokens → the words for its cost."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from app.text.formatting import human
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 MAIN = "main"
 """The lane of the main conversation."""

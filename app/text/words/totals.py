@@ -7,7 +7,7 @@ from app.text.formatting import MINUS, human
 from app.text.words.measures import sign_of
 from schemas.catalogue.cost_measures import LIST
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 
 def totals_words(found: TwoTotals) -> str:

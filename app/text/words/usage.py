@@ -15,7 +15,7 @@ from app.queries.usage.totals import Usage
 from app.text.formatting import human
 from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, USAGE_METRICS, WHOLE_RUNS
 from schemas.text import plural
-from schemas.unit_names import Unit
+from schemas.units import Unit
 
 SEVERAL_TOOLS = "A response that calls several tools counts for each of them: tokens and cost of the rows do not add up."
 

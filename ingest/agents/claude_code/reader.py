@@ -28,8 +28,8 @@ from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event
+from schemas.rows.row import LARGEST_INT, LARGEST_USD
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow, ToolCallRow
-from schemas.rows.units import LARGEST_INT, LARGEST_USD
 from schemas.text import paired
 from schemas.unread_logs import unread_result
 from schemas.wire.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord, Usage

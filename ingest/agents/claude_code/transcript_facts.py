@@ -15,8 +15,8 @@ from ingest.agents.claude_code.transcript_times import Stamps
 from ingest.agents.shared.prompts import prompt_of
 from ingest.sources.times import event_time
 from schemas.rows.kept_run import KeptRun
+from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import Outcome
-from schemas.rows.units import LARGEST_INT
 from schemas.wire.claude_transcript import Line, Message, dollars, whole
 
 SESSIONS_KEPT = 1000

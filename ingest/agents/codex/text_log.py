@@ -21,8 +21,8 @@ from ingest.agents.shared.uuid_times import is_uuid, time_of_uuid
 from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX
+from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import Outcome, RecordKind
-from schemas.rows.units import LARGEST_INT
 
 _VERSION = re.compile(r"OpenAI Codex v(\S+)")
 _HEADER = re.compile(r"(workdir|model|provider|approval|session id): (.*)")

@@ -24,8 +24,8 @@ from ingest.agents.shared.wire_records import wire_record
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.agents import HARBOR
+from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import Outcome, RecordKind
-from schemas.rows.units import LARGEST_INT
 from schemas.wire.atif import VERSION, AtifFinalMetrics, AtifMetrics, AtifStep, AtifTrajectory
 
 _PART = re.compile(r"-(?:cont-\d+|summarization-\d+-\w+)$")

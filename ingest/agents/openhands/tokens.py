@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from schemas.rows.row import LARGEST_USD, usd
 from schemas.rows.run import TokensBasis
-from schemas.rows.units import LARGEST_USD, usd
 from schemas.wire.openhands import LlmMetrics, TokenUsage
 
 _CLASSES = ("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")

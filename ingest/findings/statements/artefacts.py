@@ -9,7 +9,7 @@ from itertools import islice
 from ingest.findings.statements.lines import Span, list_below
 from ingest.findings.statements.paths import is_path
 from ingest.findings.statements.statement import Statement, whole_number
-from schemas.rows.statement import StatementKind
+from schemas.rows.claim import StatementKind
 
 HEADINGS = 10
 """Most headings whose lists are read."""

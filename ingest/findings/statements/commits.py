@@ -8,7 +8,7 @@ from itertools import islice
 
 from ingest.findings.statements.lines import Span, list_below
 from ingest.findings.statements.statement import Statement
-from schemas.rows.statement import StatementKind
+from schemas.rows.claim import StatementKind
 
 LISTED = 50
 """Most commits read from the list below one heading."""

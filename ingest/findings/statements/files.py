@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ingest.findings.statements.lines import Lines, Span
 from ingest.findings.statements.paths import is_file_name, is_path
 from ingest.findings.statements.statement import FileChange, Statement, whole_number
-from schemas.rows.statement import StatementKind
+from schemas.rows.claim import StatementKind
 
 _Count = tuple[int, int, str]
 """Start, end and digits."""

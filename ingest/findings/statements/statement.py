@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ingest.findings.statements.lines import Lines
-from schemas.rows.statement import StatementKind
+from schemas.rows.claim import StatementKind
 
 
 class Statement(NamedTuple):
-    """The values of a `schemas.rows.statement.StatementRow`. Offsets are code points into the text, the end exclusive."""
+    """The values of a `schemas.rows.claim.StatementRow`. Offsets are code points into the text, the end exclusive."""
 
     kind: StatementKind
     start: int

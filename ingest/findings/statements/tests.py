@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ingest.findings.statements.lines import Span
 from ingest.findings.statements.statement import Statement, whole_number
-from schemas.rows.statement import StatementKind
+from schemas.rows.claim import StatementKind
 
 _COUNT = r"(\d(?<![\w.,/$#:-]\d)[\d,]{0,11})"  # the first digit first: a search then goes from digit to digit
 _OF = r"(?: (?:\s?/\s?|\s+(?:out\s)?of\s+(?:the\s)?) \d[\d,]{0,11} )?"

@@ -23,9 +23,9 @@ from ingest.measurements.comma_separated import Line, columns, lines
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
 from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, snake_case, statistic_named, variant_named
-from schemas.measured_units import UNITS, Better
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
 from schemas.rows.tables import shown
+from schemas.units import UNITS, Better
 
 _METRICS = ("metric", "metric_name", "measure")
 _NAMES = ("benchmark", "name", "test", "benchmark_name")

@@ -20,9 +20,9 @@ from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
 from ingest.measurements.words import UNNAMED, metric_of_unit
 from ingest.sources.times import unix_time
-from schemas.measured_units import Better, stored_unit
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import SpreadKind
+from schemas.units import Better, stored_unit
 
 _HISTORY = re.compile(r"\s*+window\.BENCHMARK_DATA\s*+=\s*+")
 _KEYS = frozenset(("name", "unit", "value", "range", "extra"))

@@ -17,9 +17,9 @@ from ingest.measurements.iso_bench import place
 from ingest.measurements.iso_bench.outcome import Outcome, Together
 from ingest.measurements.iso_bench.workload import kind_of, measured_at, substituted
 from ingest.measurements.measured import Measured, Origin
-from schemas.measured_flags import Flagged
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
+from schemas.units import Flagged
 from schemas.wire.iso_bench import agent_named, model_named, run_folder
 
 _WORDS = ("baseline", "human", "agent")

@@ -18,10 +18,9 @@ from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.comma_separated import columns, lines
 from ingest.measurements.iso_bench.fields import text
 from ingest.measurements.measured import Measured, Origin
-from schemas.measured_flags import Flagged
-from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Variant
+from schemas.units import Better, Flagged
 from schemas.wire.iso_bench import agent_named, model_named
 
 _WORDS = {

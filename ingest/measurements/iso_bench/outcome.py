@@ -11,8 +11,8 @@ from ingest.measurements.iso_bench.failures import detail_of, failure_of, patch_
 from ingest.measurements.iso_bench.quantised import is_quantised
 from ingest.measurements.iso_bench.quantities import Value, primary_of, values_of
 from ingest.measurements.measured import Measured, Origin
-from schemas.measured_flags import Flagged
 from schemas.rows.measurement import MeasuredStatus, Variant
+from schemas.units import Flagged
 
 _SUCCESS = ("success", "completed", "ok")
 _NOT_RUN = ("skipped", "not_run", "no_perf_command", "no_patch")

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from ingest.measurements.iso_bench.fields import text
-from schemas.measured_flags import Flagged
+from schemas.units import Flagged
 
 _KINDS = ("serving", "latency", "throughput", "prefix_caching", "one_batch")
 _IN_COMMAND = {

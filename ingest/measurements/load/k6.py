@@ -16,9 +16,8 @@ from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.values import is_number
 from ingest.measurements.words import statistic_named
-from schemas.measured_flags import Flagged
-from schemas.measured_units import Better
 from schemas.rows.claim import Scope
+from schemas.units import Better, Flagged
 
 _TIMES = ("http_req_", "grpc_req_", "ws_", "iteration_duration", "group_duration")
 """Beginnings of k6's own trends. All of them are times; what a script's own trend holds is only in the newer form."""

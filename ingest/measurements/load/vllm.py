@@ -17,8 +17,8 @@ from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.load.client_results import named_values, parameters, serving_values
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.words import Quantity, batch_of, snake_case, variant_named
-from schemas.measured_flags import Flagged
 from schemas.rows.claim import Scope
+from schemas.units import Flagged
 
 _SERVE = ("model_id", "num_prompts", "completed", "request_throughput")
 _TRAFFIC = ("backend", "tokenizer_id", "num_prompts", "request_rate", "burstiness", "max_concurrency", "best_of", "use_beam_search")

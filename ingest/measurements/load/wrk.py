@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.words import statistic_named
-from schemas.measured_flags import Flagged
-from schemas.measured_units import Better
 from schemas.rows.claim import Scope
+from schemas.units import Better, Flagged
 
 _TEST = re.compile(r"^[ \t]*+Running (?P<duration>\S++) test @ (?P<url>\S++)[ \t]*+$", re.MULTILINE)
 _COMMAND = re.compile(r"^.*(?<!\S)-c ?\d.*+$", re.MULTILINE)

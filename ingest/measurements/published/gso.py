@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
-from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, MeasurementRow, Variant
+from schemas.units import Better
 
 _MEANS = {"gm": "geometric_mean", "hm": "harmonic_mean", "am": "mean"}
 _PAIRS = {

@@ -18,9 +18,9 @@ from ingest.measurements.measured import Measured, Origin, Parameter
 from ingest.measurements.spread import Spread
 from ingest.measurements.values import joined, metric_name, number, numbers
 from ingest.sources.times import unix_time
-from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import MeasuredStatus, SpreadKind
+from schemas.units import Better
 
 Fields = Mapping[str, Any]
 

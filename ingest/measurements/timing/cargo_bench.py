@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.spread import Spread
-from schemas.measured_units import stored_unit
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind
+from schemas.units import stored_unit
 
 _BOUND = r"([\d.]++(?:e[-+]?\d++)?) ([^\s%\]]++)"
 _ESTIMATE = re.compile(rf"(.*)(time|thrpt):\s++\[{_BOUND} {_BOUND} {_BOUND}\]")

@@ -18,9 +18,9 @@ from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.bounds import MOST_VALUES, TooManyValues
 from ingest.measurements.measured import Measured, Origin
 from ingest.measurements.values import joined, metric_name
-from schemas.measured_units import Better
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus
+from schemas.units import Better
 
 _NUMBER = r"[-+]?(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?|NaN|Inf)"
 _RUN = re.compile(rf"(Benchmark(?![a-z])\S++)\s++\d++((?:\s+{_NUMBER}\s++[^\s\d]\S*+)++)\s*+")

@@ -16,7 +16,7 @@ from ingest.store.statements import run
 
 if TYPE_CHECKING:
     from ingest.store.database import Writer
-    from schemas.rows.ingest import IngestRow
+    from schemas.rows.source import IngestRow
 
 UPLOAD = "upload"
 """The command of an ingest from a dashboard."""
@@ -69,7 +69,7 @@ def ingest_row(
     `price`: the text of the price file that it gave the store.
     """
     command = origin.command if len(origin.command) <= LONGEST_COMMAND else f"{origin.command[: LONGEST_COMMAND - 1]}…"
-    from schemas.rows.ingest import IngestRow  # a row model, which only a writer needs
+    from schemas.rows.source import IngestRow  # a row model, which only a writer needs
 
     return IngestRow(
         ingest_id=ingest_id,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from ingest.store.database import Store, Writer
 from ingest.store.history.ingests import whoami
-from schemas.rows.saved_view import SavedViewRow
+from schemas.rows.annotation import SavedViewRow
 
 
 def save_view(store: Store, name: str, address: str, who: str = "") -> None:

@@ -669,7 +669,7 @@ create table measurements (
     "tz_known" boolean not null,
     "flags" varchar[] not null
 );
-comment on table measurements is 'One measured value, or one failure to measure. Values are in the stored units of `schemas.measured_units`.';
+comment on table measurements is 'One measured value, or one failure to measure. Values are in the stored units of `schemas.units`.';
 comment on column measurements."source_id" is 'The file (sources.source_id).';
 comment on column measurements."measurement_no" is 'Number of the row within its file, from 1.';
 comment on column measurements."format" is 'The tool that wrote the file.';
@@ -717,7 +717,7 @@ comment on column measurements."failure" is 'patch, crash, timeout, infra, incor
 comment on column measurements."failure_detail" is 'The error, as written.';
 comment on column measurements."measured_at" is 'When it was measured (UTC).';
 comment on column measurements."tz_known" is 'Whether the file says the time zone of that time.';
-comment on column measurements."flags" is 'What is doubtful about the value (schemas.measured_flags).';
+comment on column measurements."flags" is 'What is doubtful about the value (schemas.units).';
 
 create table price_files (
     "name" varchar not null,

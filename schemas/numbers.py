@@ -1,8 +1,9 @@
-"""Amounts that people enter: on the command line, in links, in fields of a screen."""
+"""Numbers with all their digits: amounts that people enter, and floats of JSON."""
 
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from typing import Self
 
 LARGEST = Decimal(10**12)
 """Larger than any budget for many runs; one record has at most a thousandth of it (DECIMAL(18,9))."""
@@ -26,3 +27,18 @@ def decimal(text: str) -> Decimal | None:
         return None
     rounded = abs(number.quantize(SMALLEST))
     return rounded if rounded == number else None
+
+
+class WrittenFloat(float):
+    """A float that keeps its digits as written, for `json.loads(text, parse_float=WrittenFloat)`."""
+
+    written: str
+
+    def __new__(cls, written: str) -> Self:
+        """The nearest float."""
+        made = super().__new__(cls, written)
+        made.written = written
+        return made
+
+    def __repr__(self) -> str:
+        return self.written
