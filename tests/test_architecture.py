@@ -26,8 +26,8 @@ MAY_IMPORT = {"schemas": {"schemas"}, "ingest": {"schemas", "ingest"}, "app": se
 ONLY_IN = {
     "streamlit": ("app/screens/cache.py", "app/dashboard.py", "app/screens/", "app/server/"),
     "plotly": ("app/charts",),
-    "mcp": ("app/mcp_server/server.py",),
-    "mcp_types": ("app/mcp_server/server.py",),
+    "mcp": ("app/mcp_server.py",),
+    "mcp_types": ("app/mcp_server.py",),
     "pandas": ("app/screens/tasks.py",),
 }
 FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))

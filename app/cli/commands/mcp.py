@@ -25,7 +25,7 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
     from ingest.reading.arrow_without_pandas import spare_pandas
 
     try:
-        from app.mcp_server.server import serve
+        from app.mcp_server import serve
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise

@@ -1,6 +1,6 @@
 """Filters from values of Python and JSON: `{"model": ["a", "b"], "since": "7d", "starred": True}`.
 
-The words are those of the command line, with `_` for `-`. `FilterWords` says them to type checkers, `schemas` to JSON Schema.
+The words are those of the command line, with `_` for `-`. `FilterWords` says them to type checkers.
 """
 
 from __future__ import annotations
@@ -72,15 +72,6 @@ def filters_of(values: Mapping[str, object]) -> Filters:
     return choose(chosen)
 
 
-def schemas() -> dict[str, dict[str, Any]]:
-    """The JSON Schema of each filter's value, by word."""
-    return {word: {**_READ[filter_.kind].schema, **_words(filter_), "description": filter_.help} for word, filter_ in WORDS.items()}
-
-
-def _words(filter_: Filter) -> dict[str, Any]:
-    return {"enum": list(filter_.words)} if filter_.kind is Kind.CHOICE else {}
-
-
 def _written(word: str, filter_: Filter, value: object) -> list[str]:
     """The value as the command line has it."""
     if value is None:
@@ -95,10 +86,10 @@ def _written(word: str, filter_: Filter, value: object) -> list[str]:
 
 
 class _Reading:
-    """How the value of a kind of filter is read. `read` gives None where it has another type; `schema` is that of JSON."""
+    """How the value of a kind of filter is read. `read` gives None where it has another type."""
 
-    def __init__(self, expected: str, read: Callable[[Any], list[str] | None], schema: dict[str, Any]) -> None:
-        self.expected, self.read, self.schema = expected, read, schema
+    def __init__(self, expected: str, read: Callable[[Any], list[str] | None]) -> None:
+        self.expected, self.read = expected, read
 
 
 def _names(value: object) -> list[str] | None:
@@ -134,20 +125,16 @@ def _flag(value: object) -> list[str] | None:
     return ([YES] if value else []) if isinstance(value, bool) else None
 
 
-_TEXT_SCHEMA = {"type": "string"}
-_SEVERAL = {"type": "array", "items": _TEXT_SCHEMA}
-_MAPPING = {"type": "object", "additionalProperties": _TEXT_SCHEMA}
-_NUMBER_SCHEMA = {"type": ["number", "string"]}
-_NUMBER = _Reading("a number", _number, _NUMBER_SCHEMA)
+_NUMBER = _Reading("a number", _number)
 
 _READ: Mapping[Kind, _Reading] = {
-    Kind.NAMES: _Reading("a name or a list of names", _names, {"anyOf": [_TEXT_SCHEMA, _SEVERAL]}),
-    Kind.LABELS: _Reading("labels such as {'branch': 'main'}", _labels, {"anyOf": [_MAPPING, _TEXT_SCHEMA, _SEVERAL]}),
-    Kind.TIME: _Reading("a date, a datetime, or a text such as '2026-11-20' or '7d'", _time, _TEXT_SCHEMA),
+    Kind.NAMES: _Reading("a name or a list of names", _names),
+    Kind.LABELS: _Reading("labels such as {'branch': 'main'}", _labels),
+    Kind.TIME: _Reading("a date, a datetime, or a text such as '2026-11-20' or '7d'", _time),
     Kind.USD: _NUMBER,
     Kind.FACTOR: _NUMBER,
     Kind.PROBABILITY: _NUMBER,
-    Kind.TEXT: _Reading("a text", _text, _TEXT_SCHEMA),
-    Kind.CHOICE: _Reading("a word", _text, _TEXT_SCHEMA),
-    Kind.FLAG: _Reading("True or False", _flag, {"type": "boolean"}),
+    Kind.TEXT: _Reading("a text", _text),
+    Kind.CHOICE: _Reading("a word", _text),
+    Kind.FLAG: _Reading("True or False", _flag),
 }
