@@ -93,7 +93,7 @@ def test_a_command_never_loads_pandas(filled: Path) -> None:
 
 def test_the_version_is_the_distributions(tachograph: Run) -> None:
     done = tachograph("--version")
-    assert done.stdout == "tachograph 0.1.0\n"
+    assert done.stdout == "tachograph 1.0.0\n"
     assert done.stderr == ""
     assert done.returncode == 0
 
