@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ingest.agents.base import Context, Rows
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.text_repair import repair
+from ingest.agents.shared.runs import canonical_hash
+from ingest.agents.shared.texts import repair
 from ingest.pipeline import ingest
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.document import Document

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from ingest.agents.base import RunFacts
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, StreamContext
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT
+from ingest.agents.shared.runs import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT, canonical_hash
 from schemas.wire.claude_code_events import InitEvent
 from tests.examples import examples
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries.runs import fetch
-from ingest.agents.shared.prompts import LONGEST_PROMPT, prompt_of
+from ingest.agents.shared.texts import LONGEST_PROMPT, prompt_of
 from ingest.findings.titles import LONGEST_TITLE, title_of
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source

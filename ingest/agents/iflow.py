@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 from ingest.agents.base import ContextOf
 from ingest.agents.claude_code.transcript import ClaudeTranscript
 from ingest.agents.claude_code.transcript_lines import is_line
-from ingest.agents.shared.disjoint_tokens import unrecorded
+from ingest.agents.shared.tokens import unrecorded
 from ingest.sources.document import Document
 from schemas.agents import IFLOW
 from schemas.rows.kept_run import KeptRun

@@ -17,11 +17,9 @@ from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.error_words import outcome_of_trial_error
-from ingest.agents.shared.known_sums import known_sum
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ToolCounts, canonical_hash, merged, wire_record
+from ingest.agents.shared.texts import outcome_of_trial_error
+from ingest.agents.shared.tokens import known_sum
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time

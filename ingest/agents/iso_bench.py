@@ -6,7 +6,7 @@ from typing import Any
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import UNKNOWN, found, kept
-from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.runs import canonical_hash
 from ingest.sources.document import Document
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.agent_marks import ISO_BENCH_AGENTS

@@ -9,10 +9,8 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found, Process, Rows, RunFacts, columns_of, patch_rows
-from ingest.agents.shared.known_sums import in_range, known_sum
-from ingest.agents.shared.litellm_models import provider_of
-from ingest.agents.shared.prompts import LONGEST_PROMPT
-from ingest.agents.shared.text_repair import repair
+from ingest.agents.shared.texts import LONGEST_PROMPT, repair
+from ingest.agents.shared.tokens import in_range, known_sum, provider_of
 from ingest.agents.trial_records import rank_in_trial
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.document import Document

@@ -12,11 +12,9 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
-from ingest.agents.shared.disjoint_tokens import Tokens
-from ingest.agents.shared.error_words import outcome_of_error
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ToolCounts, canonical_hash, merged, wire_record
+from ingest.agents.shared.texts import outcome_of_error
+from ingest.agents.shared.tokens import Tokens
 from ingest.sources.document import Document
 from ingest.sources.times import written_time
 from schemas.agents import TRAE

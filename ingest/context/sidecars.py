@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.agents.base import PatchText
-from ingest.agents.shared.prompts import prompt_in
+from ingest.agents.shared.texts import prompt_in
 from ingest.context.launches import launch_facts, read_launch
 from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.patches import FileChange, Patch, patch_in

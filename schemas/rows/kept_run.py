@@ -68,7 +68,7 @@ class KeptRun(_Kept):
     ended_at: AwareDatetime | datetime | None = None
     duration_ms: Whole | None = None
     active_ms: Whole | None = None
-    """Of a session that waited for its user: the time in which the agent worked (`ingest.agents.shared.active_time`)."""
+    """Of a session that waited for its user: the time in which the agent worked (`ingest.agents.shared.runs`)."""
     duration_api_ms: Whole | None = None
     num_turns: Whole | None = None
     outcome: Outcome = Outcome.UNKNOWN

@@ -1,23 +1,20 @@
-"""What OpenAI's Codex writes: the events of `codex exec --json`, and the lines of its rollout files.
+"""What OpenAI's Codex writes: events of `codex exec --json`, lines of rollout files, and messages of `codex app-server`.
 
 Sources: typings of @openai/codex-sdk 0.163, codex-rs/exec/src/event_processor_with_jsonl_output.rs, and real files of versions 0.39 to
-0.104. Only events that say something about a run are modelled; the others (messages, tool output) are passed over unread.
+0.104; codex-rs/app-server/README.md, protocol v2 of versions 0.105 to 0.147. Only events that say something about a run are modelled; the
+others (messages, tool output) are passed over unread.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from schemas.wire.values import Secondary, WireCount, WireText
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireMilliseconds, WireModel, WireText
 
 
-class CodexUsage(_Wire):
+class CodexUsage(WireModel):
     """Tokens. `input_tokens` includes cache reads and cache writes, `output_tokens` includes reasoning."""
 
     input_tokens: WireCount = Field(default=0, description="All input, cached or not.")
@@ -27,13 +24,13 @@ class CodexUsage(_Wire):
     reasoning_output_tokens: WireCount | None = Field(default=None, description="Reasoning, inside output_tokens; since 2026-04.")
 
 
-class ExecError(_Wire):
+class ExecError(WireModel):
     """The error of a failed turn."""
 
     message: Secondary[WireText] = Field(default=None, description="What went wrong.")
 
 
-class ExecItem(_Wire):
+class ExecItem(WireModel):
     """An item of a turn: a message, a tool call, a warning."""
 
     id: Secondary[WireText] = Field(default=None, description="item_0, item_1, …: unique within one process only.")
@@ -44,7 +41,7 @@ class ExecItem(_Wire):
     tool: Secondary[WireText] = Field(default=None, description="Tool of an MCP call.")
 
 
-class ExecEvent(_Wire):
+class ExecEvent(WireModel):
     """One event of `codex exec --json`."""
 
     type: WireText = Field(description="thread.started, turn.*, item.*, error.")
@@ -55,7 +52,7 @@ class ExecEvent(_Wire):
     message: Secondary[WireText] = Field(default=None, description="Text of an error event: often only a notice of a retry.")
 
 
-class Git(_Wire):
+class Git(WireModel):
     """The repository a session works on."""
 
     commit_hash: Secondary[WireText] = Field(default=None, description="Commit at the start.")
@@ -63,7 +60,7 @@ class Git(_Wire):
     repository_url: Secondary[WireText] = Field(default=None, description="Remote.")
 
 
-class SessionMeta(_Wire):
+class SessionMeta(WireModel):
     """First line of a rollout. In a fork the lines of its parent follow, with their own session_meta."""
 
     id: Secondary[WireText] = Field(default=None, description="Id of the session.")
@@ -83,7 +80,7 @@ class SessionMeta(_Wire):
     )
 
 
-class TurnContext(_Wire):
+class TurnContext(WireModel):
     """Settings of a turn; the model may change between turns."""
 
     turn_id: Secondary[WireText] = Field(default=None, description="The turn: a UUID of version 7.")
@@ -92,21 +89,21 @@ class TurnContext(_Wire):
     approval_policy: Secondary[WireText] = Field(default=None, description="never, on-request, …")
 
 
-class TokenInfo(_Wire):
+class TokenInfo(WireModel):
     """Token counts of a session so far."""
 
     total_token_usage: CodexUsage | None = Field(default=None, description="Running total of the session.")
     last_token_usage: CodexUsage | None = Field(default=None, description="The last request.")
 
 
-class UsageRecord(_Wire):
+class UsageRecord(WireModel):
     """Payload of a `token_usage_record`, since 2026-09: one response, which token_count mostly states too."""
 
     response_id: Secondary[WireText] = Field(default=None, description="Id of the response.")
     usage: CodexUsage | None = Field(default=None, description="Tokens of this response alone.")
 
 
-class Compacted(_Wire):
+class Compacted(WireModel):
     """Payload of a `compacted` line: the history was summarized."""
 
     compaction_response_id: Secondary[WireText] = Field(
@@ -114,7 +111,7 @@ class Compacted(_Wire):
     )
 
 
-class EventMessage(_Wire):
+class EventMessage(WireModel):
     """Payload of an `event_msg`."""
 
     type: Secondary[WireText] = Field(default=None, description="token_count, task_started, task_complete, turn_aborted, agent_message, …")
@@ -124,3 +121,106 @@ class EventMessage(_Wire):
     turn_id: Secondary[WireText] = Field(default=None, description="Of task_started: a UUID of version 7.")
     started_at: Any = Field(default=None, description="Of task_started: Unix seconds.")
     reason: Secondary[WireText] = Field(default=None, description="Of turn_aborted: interrupted, replaced, …")
+
+
+class _AppServer(CamelWireModel):
+    """Part of a JSON-RPC message of `codex app-server`, one a line, as drivers of Codex log them."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+
+class AppServerTokens(CodexUsage, _AppServer):
+    """Tokens: the counts of `CodexUsage` under names in camel case."""
+
+
+class AppServerUsage(_AppServer):
+    """`params.tokenUsage` of `thread/tokenUsage/updated`."""
+
+    total: AppServerTokens | None = Field(default=None, description="Running total of the thread, since its first process.")
+    last: AppServerTokens | None = Field(default=None, description="The last request.")
+
+
+class AppServerGit(_AppServer):
+    """The repository of a thread."""
+
+    sha: Secondary[WireText] = Field(default=None, description="Commit at the start.")
+    branch: Secondary[WireText] = Field(default=None, description="Branch.")
+    origin_url: Secondary[WireText] = Field(default=None, description="Remote.")
+
+
+class AppServerThread(_AppServer):
+    """A thread: of `thread/started`, and of the answers to `thread/start`, `thread/resume` and `thread/fork`."""
+
+    id: Secondary[WireText] = Field(default=None, description="Id of the thread: a UUID of version 7, with its start.")
+    forked_from_id: Secondary[WireText] = Field(default=None, description="Thread that this one was forked from.")
+    parent_thread_id: Secondary[WireText] = Field(default=None, description="Thread that started this one as a sub-agent.")
+    source: Any = Field(default=None, description="Client, or for a sub-agent an object with subAgent.thread_spawn.parent_thread_id.")
+    cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
+    cli_version: Secondary[WireText] = Field(default=None, description="Version of Codex.")
+    model: Secondary[WireText] = Field(default=None, description="Model, where it is told here.")
+    model_provider: Secondary[WireText] = Field(default=None, description="Provider: openai, azure, …")
+    git_info: Secondary[AppServerGit] = Field(default=None, description="The repository.")
+
+
+class AppServerError(_AppServer):
+    """Why a turn failed."""
+
+    message: Secondary[WireText] = Field(default=None, description="What went wrong.")
+    codex_error_info: Any = Field(default=None, description="usageLimitExceeded, unauthorized, {httpConnectionFailed: {…}}, …")
+
+
+class AppServerTurn(_AppServer):
+    """A turn: of `turn/started` and `turn/completed`."""
+
+    id: Secondary[WireText] = Field(default=None, description="Id of the turn.")
+    status: Secondary[WireText] = Field(default=None, description="inProgress, completed, interrupted, failed.")
+    error: Secondary[AppServerError] = Field(default=None, description="Of a failed turn.")
+    started_at: Any = Field(default=None, description="Unix seconds; in newer versions.")
+    completed_at: Any = Field(default=None, description="Unix seconds; in newer versions.")
+    duration_ms: Secondary[WireMilliseconds] = Field(default=None, description="How long it took; in newer versions.")
+
+
+class AppServerItem(_AppServer):
+    """An item of a turn: a message, a tool call."""
+
+    id: Secondary[WireText] = Field(default=None, description="Unique within the thread.")
+    type: Secondary[WireText] = Field(default=None, description="userMessage, agentMessage, commandExecution, fileChange, mcpToolCall, …")
+    text: Secondary[WireText] = Field(default=None, description="Text of agentMessage.")
+    content: Any = Field(default=None, description="Input of userMessage: [{type: text, text}].")
+    status: Secondary[WireText] = Field(default=None, description="inProgress, completed, failed, declined.")
+    exit_code: Secondary[int] = Field(default=None, description="Of commandExecution.")
+    tool: Secondary[WireText] = Field(default=None, description="Tool of an MCP call, or of a client's own.")
+
+
+class AppServerSettings(_AppServer):
+    """`params.threadSettings` of `thread/settings/updated`."""
+
+    model: Secondary[WireText] = Field(default=None, description="Model of the next turns.")
+    approval_policy: Secondary[WireText] = Field(default=None, description="never, on-request, …")
+
+
+class AppServerParams(_AppServer):
+    """What a message is about: `params` of a request or notification, `result` of an answer."""
+
+    thread_id: Secondary[WireText] = Field(default=None, description="Thread that it belongs to.")
+    turn_id: Secondary[WireText] = Field(default=None, description="Turn that it belongs to.")
+    thread: Secondary[AppServerThread] = Field(default=None, description="Of thread/started, and of an answer.")
+    turn: Secondary[AppServerTurn] = Field(default=None, description="Of turn/started and turn/completed.")
+    item: Secondary[AppServerItem] = Field(default=None, description="Of item/started and item/completed.")
+    token_usage: AppServerUsage | None = Field(default=None, description="Of thread/tokenUsage/updated.")
+    thread_settings: Secondary[AppServerSettings] = Field(default=None, description="Of thread/settings/updated.")
+    error: Secondary[AppServerError] = Field(default=None, description="Of an error within a turn.")
+    input: Any = Field(default=None, description="Of turn/start: [{type: text, text}].")
+    model: Secondary[WireText] = Field(default=None, description="Of turn/start, and of the answer to thread/start: the model.")
+    to_model: Secondary[WireText] = Field(default=None, description="Of model/rerouted: the model that answers in place of another.")
+    model_provider: Secondary[WireText] = Field(default=None, description="Of the answer to thread/start.")
+    cwd: Secondary[WireText] = Field(default=None, description="Of the answer to thread/start.")
+    approval_policy: Secondary[WireText] = Field(default=None, description="never, on-request, …")
+
+
+class AppServerMessage(_AppServer):
+    """One message, of either side."""
+
+    method: Secondary[WireText] = Field(default=None, description="thread/started, turn/completed, …; an answer has none.")
+    params: AppServerParams | None = Field(default=None, description="Of a request or a notification.")
+    result: AppServerParams | None = Field(default=None, description="Of an answer.")

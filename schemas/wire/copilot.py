@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText
 
 
-class CopilotPlace(_Wire):
+class CopilotPlace(WireModel):
     """Where a session works."""
 
     cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
@@ -26,7 +22,7 @@ class CopilotPlace(_Wire):
     repository: Secondary[WireText] = Field(default=None, description="owner/name.")
 
 
-class CopilotUsage(_Wire):
+class CopilotUsage(WireModel):
     """Tokens of a model. Input includes cache reads and writes, output includes reasoning (github/copilot-sdk#1160)."""
 
     input_tokens: WireCount = Field(default=0, alias="inputTokens", description="All input.")
@@ -36,14 +32,14 @@ class CopilotUsage(_Wire):
     reasoning_tokens: WireCount | None = Field(default=None, alias="reasoningTokens", description="Reasoning.")
 
 
-class CopilotMetrics(_Wire):
+class CopilotMetrics(WireModel):
     """What a session used of one model."""
 
     usage: CopilotUsage | None = Field(default=None, description="Tokens.")
     nano_aiu: WireMilliseconds | None = Field(default=None, alias="totalNanoAiu", description="Newer: billionths of an AI credit.")
 
 
-class CopilotData(_Wire):
+class CopilotData(WireModel):
     """The data of an event that is read; each type has some of the fields."""
 
     session_id: Secondary[WireText] = Field(default=None, alias="sessionId", description="Of session.start.")
@@ -75,7 +71,7 @@ class CopilotData(_Wire):
     models: dict[str, CopilotMetrics] | None = Field(default=None, alias="modelMetrics", description="The same, by model.")
 
 
-class CopilotResultUsage(_Wire):
+class CopilotResultUsage(WireModel):
     """What a printed run used: no tokens (github/copilot-cli#4107)."""
 
     premium_requests: WireMilliseconds | None = Field(default=None, alias="premiumRequests", description="Premium requests.")
@@ -83,7 +79,7 @@ class CopilotResultUsage(_Wire):
     session_ms: WireMilliseconds | None = Field(default=None, alias="sessionDurationMs", description="Wall time.")
 
 
-class CopilotResult(_Wire):
+class CopilotResult(WireModel):
     """The last event of `--output-format json`."""
 
     session_id: Secondary[WireText] = Field(default=None, alias="sessionId", description="Session.")
@@ -91,7 +87,7 @@ class CopilotResult(_Wire):
     usage: CopilotResultUsage | None = Field(default=None, description="What it used.")
 
 
-class CopilotItem(_Wire):
+class CopilotItem(WireModel):
     """An item of the timeline of an older session file."""
 
     type: Secondary[WireText] = Field(default=None, description="user, copilot, tool_call_requested, tool_call_completed, info, error.")
@@ -104,7 +100,7 @@ class CopilotItem(_Wire):
     )
 
 
-class CopilotHistory(_Wire):
+class CopilotHistory(WireModel):
     """A session until late 2025, `history-session-state/session_*.json`: no model, no tokens."""
 
     session_id: WireText = Field(alias="sessionId", description="Session.")

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText
 
 
-class CursorUsage(_Wire):
+class CursorUsage(WireModel):
     """Tokens of a run; since 2026-03. Reasoning is not told."""
 
     input_tokens: WireCount | None = Field(
@@ -28,7 +24,7 @@ class CursorUsage(_Wire):
     cache_write_tokens: WireCount | None = Field(default=None, alias="cacheWriteTokens", description="Cache writes.")
 
 
-class CursorResult(_Wire):
+class CursorResult(WireModel):
     """The end of a run: `result`."""
 
     subtype: Secondary[WireText] = Field(default=None, description="success, error.")
@@ -41,7 +37,7 @@ class CursorResult(_Wire):
     usage: CursorUsage | None = Field(default=None, description="Tokens.")
 
 
-class CursorEvent(_Wire):
+class CursorEvent(WireModel):
     """Any event before the result."""
 
     type: WireText = Field(description="system, user, assistant, thinking, tool_call, …")

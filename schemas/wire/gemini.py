@@ -1,32 +1,66 @@
-"""What Gemini CLI writes: the object of `-o json`, the events of `-o stream-json`, and its chat files.
+"""What Gemini CLI writes: the object of `-o json`, the events of `-o stream-json`, its chat files; and the metrics that Qwen Code shares.
 
-Sources: google-gemini/gemini-cli, packages/core/src/output/types.ts and services/chatRecordingTypes.ts, and real files of 2025-10 to
-2026-04.
+Sources: google-gemini/gemini-cli, packages/core/src: telemetry/uiTelemetry.ts (`SessionMetrics`), output/types.ts and
+services/chatRecordingTypes.ts; and real files of 2025-10 to 2026-04.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
-from schemas.wire.google_metrics import SessionMetrics
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
+from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText
 
 STREAM_TYPES = frozenset(("init", "message", "tool_use", "tool_result", "error", "result"))
 MESSAGE_TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+class MetricsApi(CamelWireModel):
+    """Requests to one model."""
+
+    total_latency_ms: WireMilliseconds | None = Field(default=None, description="Their durations added up, parallel ones too.")
 
 
-class _CamelWire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True, alias_generator=to_camel)
+class MetricsTokens(WireModel):
+    """Tokens of one model. total = prompt + candidates + thoughts + tool."""
+
+    prompt: WireCount | None = Field(default=None, description="Input, including what was cached.")
+    cached: WireCount | None = Field(default=None, description="Cache reads, inside prompt.")
+    candidates: WireCount | None = Field(default=None, description="Output without thoughts; with OpenAI's API including them.")
+    thoughts: WireCount | None = Field(default=None, description="Reasoning.")
+    tool: WireCount | None = Field(default=None, description="Input that came from Google's own tools, beside prompt.")
+    total: WireCount | None = Field(default=None, description="All tokens.")
 
 
-class GeminiError(_Wire):
+class ModelMetrics(WireModel):
+    """One model. `roles`, in newer versions, is a second view of the same tokens."""
+
+    api: Secondary[MetricsApi] = Field(default=None, description="Its requests.")
+    tokens: MetricsTokens | None = Field(default=None, description="Its tokens.")
+
+
+class ToolMetrics(WireModel):
+    """Calls of one tool."""
+
+    count: WireCount = Field(default=0, description="Calls.")
+    fail: WireCount = Field(default=0, description="Calls that failed.")
+
+
+class ToolsMetrics(CamelWireModel):
+    """Calls of all tools."""
+
+    by_name: dict[str, ToolMetrics] = Field(default={}, description="Calls by tool.")
+
+
+class SessionMetrics(WireModel):
+    """`stats` of a session."""
+
+    models: dict[str, ModelMetrics] = Field(default={}, description="Tokens by model. Several are normal: router and helpers.")
+    tools: Secondary[ToolsMetrics] = Field(default=None, description="Tool calls.")
+
+
+class GeminiError(WireModel):
     """What ended a run."""
 
     type: Secondary[WireText] = Field(default=None, description="Class of the error: FatalTurnLimitedError, …")
@@ -34,7 +68,7 @@ class GeminiError(_Wire):
     code: Any = Field(default=None, description="Exit code, or the status of the API.")
 
 
-class GeminiOutput(_Wire):
+class GeminiOutput(WireModel):
     """The object of `-o json`; of a failed run mostly `error` alone."""
 
     session_id: Secondary[WireText] = Field(default=None, description="Session; not in old versions.")
@@ -43,7 +77,7 @@ class GeminiOutput(_Wire):
     error: Secondary[GeminiError] = Field(default=None, description="What ended the run.")
 
 
-class StreamTokens(_Wire):
+class StreamTokens(WireModel):
     """Tokens of a stream. What total has beside input and output is reasoning."""
 
     total_tokens: WireCount | None = Field(default=None, description="All tokens.")
@@ -59,7 +93,7 @@ class StreamStats(StreamTokens):
     models: dict[str, StreamTokens] | None = Field(default=None, description="The same by model, since spring 2026.")
 
 
-class StreamEvent(_Wire):
+class StreamEvent(WireModel):
     """One event of `-o stream-json`."""
 
     type: WireText = Field(description="init, message, tool_use, tool_result, error, result.")
@@ -78,7 +112,7 @@ class StreamEvent(_Wire):
     stats: StreamStats | None = Field(default=None, description="Of result: tokens of this process, not of the session.")
 
 
-class ChatTokens(_Wire):
+class ChatTokens(WireModel):
     """Tokens of one response."""
 
     input: WireCount | None = Field(default=None, description="Input, including what was cached.")
@@ -89,7 +123,7 @@ class ChatTokens(_Wire):
     total: WireCount | None = Field(default=None, description="All tokens.")
 
 
-class ChatToolCall(_Wire):
+class ChatToolCall(WireModel):
     """A tool call of a response."""
 
     id: Secondary[WireText] = Field(default=None, description="Id of the call.")
@@ -97,7 +131,7 @@ class ChatToolCall(_Wire):
     status: Secondary[WireText] = Field(default=None, description="success, error, cancelled.")
 
 
-class ChatMessage(_CamelWire):
+class ChatMessage(CamelWireModel):
     """A message of a chat file; in JSON lines written again, with the same id, when the results of its tools arrive."""
 
     id: Secondary[WireText] = Field(default=None, description="Id of the message.")
@@ -109,7 +143,7 @@ class ChatMessage(_CamelWire):
     tool_calls: Secondary[list[ChatToolCall]] = Field(default=None, description="Tool calls; none in 2025.")
 
 
-class ChatSession(_CamelWire):
+class ChatSession(CamelWireModel):
     """A chat file, or its first line, or what a later line sets."""
 
     session_id: Secondary[WireText] = Field(default=None, description="Id of the session.")

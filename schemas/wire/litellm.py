@@ -1,20 +1,16 @@
 """Token counts of one call as litellm and OpenRouter pass them on: in the shape of OpenAI's chat or Responses API, or of Anthropic's.
 
-`ingest.agents.shared.litellm_tokens` has what is inside what.
+`ingest.agents.shared.tokens` has what is inside what.
 """
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from schemas.wire.values import WireCount, WireUsd
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+from schemas.wire.values import WireCount, WireModel, WireUsd
 
 
-class InputDetails(_Wire):
+class InputDetails(WireModel):
     """What of the input was cached."""
 
     cached_tokens: WireCount | None = Field(default=None, description="Cache reads, inside the input.")
@@ -22,7 +18,7 @@ class InputDetails(_Wire):
     cache_write_tokens: WireCount | None = Field(default=None, description="Cache writes; OpenRouter and OpenAI.")
 
 
-class OutputDetails(_Wire):
+class OutputDetails(WireModel):
     """What of the output was reasoning."""
 
     reasoning_tokens: WireCount | None = Field(
@@ -30,7 +26,7 @@ class OutputDetails(_Wire):
     )
 
 
-class CallUsage(_Wire):
+class CallUsage(WireModel):
     """Tokens of one call. Chat: prompt, completion. Responses and Anthropic: input, output."""
 
     prompt_tokens: WireCount | None = Field(

@@ -7,25 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
-from schemas.wire.google_metrics import SessionMetrics
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText
+from schemas.wire.gemini import SessionMetrics
+from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText
 
 STREAM_TYPES = frozenset(("system", "assistant", "user", "stream_event", "result"))
 CHAT_TYPES = frozenset(("system", "assistant", "user", "tool_result"))
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
-
-class _CamelWire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True, alias_generator=to_camel)
-
-
-class QwenUsage(_Wire):
+class QwenUsage(WireModel):
     """Tokens of a session. What total has beside input and output is reasoning; where it has nothing, output includes it."""
 
     input_tokens: WireCount | None = Field(default=None, description="All input, including cache reads.")
@@ -34,7 +25,7 @@ class QwenUsage(_Wire):
     total_tokens: WireCount | None = Field(default=None, description="All tokens; missing where there are none.")
 
 
-class QwenMessage(_Wire):
+class QwenMessage(WireModel):
     """The message of an event: blocks of Anthropic's form in a stream, parts of Google's form in a chat."""
 
     model: Secondary[WireText] = Field(default=None, description="Model that answered, in a stream.")
@@ -42,13 +33,13 @@ class QwenMessage(_Wire):
     parts: Any = Field(default=None, description="Parts.")
 
 
-class QwenError(_Wire):
+class QwenError(WireModel):
     """The error of a result."""
 
     message: Secondary[WireText] = Field(default=None, description="What went wrong.")
 
 
-class QwenEvent(_Wire):
+class QwenEvent(WireModel):
     """One message of a stream, or one element of the array of `-o json`."""
 
     type: WireText = Field(description="system, assistant, user, stream_event, result.")
@@ -71,7 +62,7 @@ class QwenEvent(_Wire):
     stats: SessionMetrics | None = Field(default=None, description="Of result, in the array only: the same by model.")
 
 
-class QwenUsageMetadata(_CamelWire):
+class QwenUsageMetadata(CamelWireModel):
     """Tokens of one response in a chat."""
 
     prompt_token_count: WireCount | None = Field(default=None, description="All input, including cache reads.")
@@ -82,27 +73,27 @@ class QwenUsageMetadata(_CamelWire):
     total_token_count: WireCount | None = Field(default=None, description="All tokens.")
 
 
-class QwenTelemetry(_Wire):
+class QwenTelemetry(WireModel):
     """A `ui_telemetry` line's event."""
 
     name: Secondary[WireText] = Field(default=None, alias="event.name", description="qwen-code.api_response, qwen-code.tool_call, …")
     duration_ms: WireMilliseconds | None = Field(default=None, description="Duration of the request or of the tool.")
 
 
-class QwenPayload(_CamelWire):
+class QwenPayload(CamelWireModel):
     """Payload of a `system` line."""
 
     ui_event: QwenTelemetry | None = Field(default=None, description="Of ui_telemetry.")
 
 
-class QwenToolResult(_CamelWire):
+class QwenToolResult(CamelWireModel):
     """The result of a call."""
 
     call_id: Secondary[WireText] = Field(default=None, description="Id of the call.")
     status: Secondary[WireText] = Field(default=None, description="success, error, cancelled.")
 
 
-class QwenChatLine(_CamelWire):
+class QwenChatLine(CamelWireModel):
     """One line of a chat."""
 
     type: WireText = Field(description="system, assistant, user, tool_result.")

@@ -5,13 +5,26 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Field, GetCoreSchemaHandler, Strict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, Strict
+from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from schemas.numbers import WrittenFloat
 from schemas.rows.row import LARGEST_INT, LARGEST_USD, usd
 
 T = TypeVar("T")
+
+
+class WireModel(BaseModel):
+    """A lax record of an agent: unknown fields are passed over, all of a model's own may be missing."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class CamelWireModel(WireModel):
+    """The same with names in camel case."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
 
 
 DIGITS_LOST = "usd_digits_lost"

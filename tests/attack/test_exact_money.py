@@ -18,7 +18,7 @@ from app.queries.filters.chosen import choose
 from app.queries.runs import runs
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
-from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.runs import canonical_hash
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store

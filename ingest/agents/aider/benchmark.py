@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 from ingest.agents.aider.tokens import INCLUSIVE
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
-from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import canonical_hash, wire_record
+from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from schemas.agents import AIDER
 from schemas.rows.run import Outcome, RecordKind, TokensBasis

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended
-from ingest.agents.shared.disjoint_tokens import Tokens
-from ingest.agents.shared.prompts import LONGEST_PROMPT
-from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.runs import canonical_hash
+from ingest.agents.shared.texts import LONGEST_PROMPT
+from ingest.agents.shared.tokens import Tokens
 from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
 from ingest.sources.times import written_time

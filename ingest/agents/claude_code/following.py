@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.runs import canonical_hash
 from ingest.sources.document import Document
 
 FOLLOWING = frozenset(("task-notification", "auto-continuation", "observer", "observer-activity"))

@@ -17,11 +17,9 @@ from ingest.agents.claude_code.following import FOLLOWED_BY, following
 from ingest.agents.claude_code.outcome import outcome
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, CutOff, StreamContext
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.known_sums import in_range, known_sum
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.text_repair import repair
-from ingest.agents.shared.tool_counts import merged
+from ingest.agents.shared.runs import canonical_hash, merged, milliseconds_between
+from ingest.agents.shared.texts import repair
+from ingest.agents.shared.tokens import in_range, known_sum
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable

@@ -18,9 +18,8 @@ from typing import Any, cast
 
 from ingest.agents.base import NO_FACTS, RunFacts
 from ingest.agents.claude_code.transcript_responses import Responses, Speaker
-from ingest.agents.shared.prompts import prompt_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import LONGEST_NAME, TOOLS_KEPT, ToolCounts, merged
+from ingest.agents.shared.runs import LONGEST_NAME, TOOLS_KEPT, ToolCounts, canonical_hash, merged
+from ingest.agents.shared.texts import prompt_of
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.marks import EVENT_TYPES

@@ -17,10 +17,7 @@ from ingest.agents.claude_code.transcript_lines import is_line
 from ingest.agents.claude_code.transcript_passing import PassedLines
 from ingest.agents.claude_code.transcript_responses import Responses, Speaker, blocks_of, message_of
 from ingest.agents.kept_run import ended
-from ingest.agents.shared.active_time import By
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCalls, ToolCounts, merged
+from ingest.agents.shared.runs import By, ToolCalls, ToolCounts, canonical_hash, merged, milliseconds_between
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time

@@ -12,7 +12,7 @@ from ingest.agents.claude_code.limits import reset_time
 from ingest.agents.claude_code.outcome import is_limit
 from ingest.agents.claude_code.transcript_responses import Response, Speaker, blocks_of
 from ingest.agents.claude_code.transcript_times import Stamps
-from ingest.agents.shared.prompts import prompt_of
+from ingest.agents.shared.texts import prompt_of
 from ingest.sources.times import event_time
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.row import LARGEST_INT

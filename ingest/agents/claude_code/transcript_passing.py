@@ -20,7 +20,7 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from ingest.agents.claude_code.transcript_facts import SessionFacts
 from ingest.agents.claude_code.transcript_times import PLAIN_LENGTH, is_plain
-from ingest.agents.shared.active_time import By
+from ingest.agents.shared.runs import By
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING

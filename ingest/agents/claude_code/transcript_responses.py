@@ -24,8 +24,7 @@ from typing import Any, NamedTuple, cast
 
 from ingest.agents.base import NO_SUBAGENT, Subagent
 from ingest.agents.claude_code.transcript_times import is_plain
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import LONGEST_NAME
+from ingest.agents.shared.runs import LONGEST_NAME, canonical_hash
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.times import event_time
 from schemas.rows.run import TokensBasis

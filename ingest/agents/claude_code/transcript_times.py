@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from ingest.agents.shared.active_time import ActiveTime, By
+from ingest.agents.shared.runs import ActiveTime, By
 from ingest.sources.times import event_time
 
 PLAIN_LENGTH = len("2026-02-01T10:00:00.000Z")

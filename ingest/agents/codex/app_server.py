@@ -17,13 +17,9 @@ from pydantic import ValidationError
 from ingest.agents.base import NO_TYPE, ContextOf, Found
 from ingest.agents.codex.usage import Counts
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.disjoint_tokens import unrecorded
-from ingest.agents.shared.error_words import outcome_of_error
-from ingest.agents.shared.known_sums import known_sum
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.uuid_times import is_uuid, time_of_uuid
+from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, time_of_uuid
+from ingest.agents.shared.texts import outcome_of_error
+from ingest.agents.shared.tokens import known_sum, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
@@ -32,7 +28,7 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.unread_logs import OLDER_CODEX
 from schemas.wire.agent_marks import app_server_message
-from schemas.wire.codex_app_server import (
+from schemas.wire.codex import (
     AppServerError,
     AppServerGit,
     AppServerItem,

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 from ingest.agents.base import RESPONSE_COLUMNS
 from ingest.agents.codex.usage import Counts
-from ingest.agents.shared.disjoint_tokens import Tokens
-from ingest.agents.shared.tool_counts import CALLS_KEPT, LONGEST_NAME
-from ingest.agents.shared.uuid_times import is_uuid
+from ingest.agents.shared.runs import CALLS_KEPT, LONGEST_NAME, is_uuid
+from ingest.agents.shared.tokens import Tokens
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow
 from schemas.text import paired

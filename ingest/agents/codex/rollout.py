@@ -22,12 +22,8 @@ from ingest.agents.codex.responses import Moment, Owner, Response, Responses, by
 from ingest.agents.codex.tool_items import ENDS, called_tool, ended_badly, is_failure
 from ingest.agents.codex.usage import Counts
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.active_time import ActiveTime, By
-from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.uuid_times import is_uuid, time_of_uuid
+from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, time_of_uuid
+from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time

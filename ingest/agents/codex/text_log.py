@@ -13,11 +13,9 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended
-from ingest.agents.shared.disjoint_tokens import unrecorded
-from ingest.agents.shared.error_words import outcome_of_error
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.uuid_times import is_uuid, time_of_uuid
+from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, time_of_uuid
+from ingest.agents.shared.texts import outcome_of_error
+from ingest.agents.shared.tokens import unrecorded
 from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
 from schemas.agents import CODEX

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ingest.agents.shared.disjoint_tokens import Tokens
+from ingest.agents.shared.tokens import Tokens
 from schemas.wire.codex import CodexUsage
 
 

@@ -16,13 +16,9 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.copilot.totals import PREMIUM_REQUESTS, Totals
 from ingest.agents.kept_run import complaints, ended, found, kept
-from ingest.agents.shared.active_time import ActiveTime, By
-from ingest.agents.shared.disjoint_tokens import unrecorded
-from ingest.agents.shared.error_words import outcome_of_error
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.uuid_times import is_uuid
+from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between
+from ingest.agents.shared.texts import outcome_of_error
+from ingest.agents.shared.tokens import unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time

@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.copilot.events import run_id
 from ingest.agents.kept_run import found, kept
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ToolCounts, merged, milliseconds_between, wire_record
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.agents import COPILOT

@@ -9,11 +9,11 @@ which are no dollars. The date of each roll-up decides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from ingest.agents.shared.disjoint_tokens import Tokens
+from ingest.agents.shared.tokens import Tokens
 from schemas.wire.copilot import CopilotData, CopilotUsage
 
 PREMIUM_REQUESTS, AI_CREDITS = "premium requests", "AI credits"
@@ -104,4 +104,8 @@ def _covers(later: Figures, earlier: Figures) -> bool:
 
 
 def _all_cover(later: dict[str, Tokens], earlier: dict[str, Tokens]) -> bool:
-    return all(model in later and min(later[model].minus(tokens)) >= 0 for model, tokens in earlier.items())
+    return all(model in later and _covers(_counts(later[model]), _counts(tokens)) for model, tokens in earlier.items())
+
+
+def _counts(tokens: Tokens) -> Figures:
+    return {name: count or 0 for name, count in asdict(tokens).items()}

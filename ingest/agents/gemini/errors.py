@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ingest.agents.shared.error_words import outcome_of_error
+from ingest.agents.shared.texts import outcome_of_error
 from schemas.rows.run import Outcome
 from schemas.wire.gemini import GeminiError
 

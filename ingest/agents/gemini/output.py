@@ -10,8 +10,7 @@ from ingest.agents.base import ContextOf, Found
 from ingest.agents.gemini.errors import outcome_of, words_of
 from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.google_tokens import calls_of, latency_of, models_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import canonical_hash, wire_record
 from ingest.sources.document import Document
 from schemas.agents import GEMINI
 from schemas.rows.run import Outcome, RecordKind

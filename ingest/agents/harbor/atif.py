@@ -14,13 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, found, kept
-from ingest.agents.shared.known_sums import known_sum
-from ingest.agents.shared.litellm_models import provider_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.uuid_times import is_uuid
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, wire_record
+from ingest.agents.shared.tokens import known_sum, provider_of
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.agents import HARBOR

@@ -15,9 +15,7 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, complaints, ended
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.uuid_times import is_uuid
+from ingest.agents.shared.runs import canonical_hash, is_uuid, milliseconds_between
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time

@@ -16,13 +16,9 @@ from pydantic import ValidationError
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, found, kept
-from ingest.agents.shared.error_words import is_harness_failure
-from ingest.agents.shared.known_sums import known_sum
-from ingest.agents.shared.litellm_models import provider_named, provider_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.uuid_times import is_uuid
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import canonical_hash, is_uuid, milliseconds_between, wire_record
+from ingest.agents.shared.texts import is_harness_failure
+from ingest.agents.shared.tokens import known_sum, provider_named, provider_of
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.agents import HARBOR

@@ -6,12 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ingest.agents.shared.active_time import ActiveTime, By
-from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
-from ingest.agents.shared.error_words import outcome_of_error
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
+from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, merged, milliseconds_between
+from ingest.agents.shared.texts import outcome_of_error
+from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.agents import KIMI

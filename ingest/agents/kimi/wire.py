@@ -13,8 +13,7 @@ from typing import ClassVar
 from ingest.agents.base import NO_TYPE, ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.kimi.session import UNREADABLE, Key, Session
-from ingest.agents.shared.active_time import By
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import By, wire_record
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import KIMI

@@ -12,10 +12,7 @@ from typing import Any, ClassVar
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
-from ingest.agents.shared.active_time import ActiveTime, By
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, merged, milliseconds_between, wire_record
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.agents import OPENCODE

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
-from ingest.agents.shared.error_words import outcome_of_error
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import ToolCounts
+from ingest.agents.shared.runs import ToolCounts, canonical_hash
+from ingest.agents.shared.texts import outcome_of_error
+from ingest.agents.shared.tokens import Tokens, unrecorded
 from schemas.rows.run import Outcome, TokensBasis
 from schemas.wire.opencode import OpenCodeError, OpenCodePart, OpenCodeTokens
 

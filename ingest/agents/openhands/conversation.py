@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ingest.agents.shared.error_words import outcome_of_trial_error
-from ingest.agents.shared.tool_counts import ToolCounts
+from ingest.agents.shared.runs import ToolCounts
+from ingest.agents.shared.texts import outcome_of_trial_error
 from ingest.sources.times import event_time
 from schemas.rows.run import Outcome
 from schemas.wire.openhands import ConversationState, SdkEvent, Stats

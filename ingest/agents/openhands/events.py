@@ -11,8 +11,7 @@ from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import complaints, ended, found, kept
 from ingest.agents.openhands.conversation import Conversation
 from ingest.agents.openhands.tokens import cost_of, models_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import merged
+from ingest.agents.shared.runs import canonical_hash, merged
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import OPENHANDS

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ingest.agents.shared.tool_counts import ToolCounts
+from ingest.agents.shared.runs import ToolCounts
 from ingest.sources.times import written_time
 from schemas.wire.openhands import LlmMetrics
 

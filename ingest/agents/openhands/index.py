@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import UNKNOWN, complaints, ended
-from ingest.agents.shared.disjoint_tokens import unrecorded
-from ingest.agents.shared.record_id import canonical_hash
+from ingest.agents.shared.runs import canonical_hash
+from ingest.agents.shared.tokens import unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import OPENHANDS

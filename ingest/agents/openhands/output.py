@@ -16,8 +16,7 @@ from ingest.agents.kept_run import complaints, found, kept
 from ingest.agents.openhands.conversation import Conversation, outcome_of
 from ingest.agents.openhands.history import flat, history_of
 from ingest.agents.openhands.tokens import cost_of, models_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import merged
+from ingest.agents.shared.runs import canonical_hash, merged
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.agents import OPENHANDS

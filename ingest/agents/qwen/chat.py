@@ -13,14 +13,9 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended
-from ingest.agents.shared.active_time import ActiveTime, By
-from ingest.agents.shared.disjoint_tokens import Tokens
 from ingest.agents.shared.google_tokens import summed, text_of, tokens_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.uuid_times import is_uuid
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, wire_record
+from ingest.agents.shared.tokens import Tokens
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time

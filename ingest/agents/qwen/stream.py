@@ -13,14 +13,10 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import ended
-from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
-from ingest.agents.shared.error_words import outcome_of_error
 from ingest.agents.shared.google_tokens import NOT_RECORDED, as_model, latency_of, models_of, text_of, tokens_of_total
-from ingest.agents.shared.prompts import prompt_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.uuid_times import is_uuid
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, wire_record
+from ingest.agents.shared.texts import outcome_of_error, prompt_of
+from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time

@@ -1,1 +1,1 @@
-"""What several readers need: tokens in disjoint classes, ids and times, prompts, tool calls, errors."""
+"""What several readers need: tokens in disjoint classes, runs that are being read, texts, and which reported cost counts."""

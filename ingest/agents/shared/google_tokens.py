@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ingest.agents.shared.disjoint_tokens import Tokens, unrecorded
+from ingest.agents.shared.tokens import Tokens, unrecorded
 from schemas.rows.run import TokensBasis
-from schemas.wire.google_metrics import ModelMetrics, SessionMetrics
+from schemas.wire.gemini import ModelMetrics, SessionMetrics
 
 NOT_RECORDED = "The log has no token counts for this model."
 

@@ -15,13 +15,9 @@ from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
-from ingest.agents.shared.error_words import is_harness_failure
-from ingest.agents.shared.litellm_models import provider_of
-from ingest.agents.shared.litellm_tokens import tokens_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.run_times import milliseconds_between
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ToolCounts, canonical_hash, merged, milliseconds_between, wire_record
+from ingest.agents.shared.texts import is_harness_failure
+from ingest.agents.shared.tokens import litellm_tokens, provider_of
 from ingest.agents.swe_agent.instances import repo_of
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
@@ -204,7 +200,7 @@ def _models(record: MiniTrajectory, asked: str | None) -> Iterator[dict[str, Any
         calls.setdefault(name, []).extend([response.usage] if response.usage else [])
     for name, usages in calls.items():
         cost = _cost(record) if len(calls) == 1 else None
-        if tokens := tokens_of(usages):
+        if tokens := litellm_tokens(usages):
             yield {"model_id": name, "provider": _provider(record, name), "cost_usd": cost, **tokens}
 
 

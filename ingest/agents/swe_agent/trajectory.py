@@ -16,10 +16,8 @@ from pydantic import ValidationError
 
 from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import found, kept
-from ingest.agents.shared.litellm_models import provider_of
-from ingest.agents.shared.record_id import canonical_hash
-from ingest.agents.shared.tool_counts import ToolCounts, merged
-from ingest.agents.shared.wire_records import wire_record
+from ingest.agents.shared.runs import ToolCounts, canonical_hash, merged, wire_record
+from ingest.agents.shared.tokens import provider_of
 from ingest.agents.swe_agent.instances import repo_of
 from ingest.sources.document import Document
 from schemas.agents import SWE_AGENT

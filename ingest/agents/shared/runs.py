@@ -1,0 +1,318 @@
+"""What readers of all agents keep of a run while its log is read: times, tool calls, ids; and the readers' common shape."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from enum import IntEnum
+from typing import Any, ClassVar, Generic, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, ValidationError
+
+from ingest.agents.base import ContextOf, Found
+from ingest.agents.kept_run import complaints, ended, found, kept
+from ingest.sources.document import Document
+from ingest.sources.files import Unreadable
+from ingest.sources.times import unix_time
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.run import Outcome
+from schemas.text import paired
+from schemas.wire.values import DIGITS_LOST
+
+Wire = TypeVar("Wire", bound=BaseModel)
+
+# Ids
+
+
+def canonical_hash(value: Any) -> str:
+    """Return the sha256 (hex) of a JSON value, whatever its key order and white space, and however its numbers are spelled (1, 1.0, 10e-1).
+
+    It is the id of a record that has none.
+    """
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    if _WHOLE_FLOAT.search(canonical):
+        value = json.loads(canonical, parse_float=_whole_if_exact)
+        canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+_WHOLE_FLOAT = re.compile(r"\d(?:\.0|e\+\d+)[,}\]]")
+
+
+def _whole_if_exact(number: str) -> int | float:
+    """A float that is a whole number as an int, exactly as written: 1e23 is 10**23, though the nearest float is not."""
+    exact = Decimal(number)
+    return int(exact) if exact == exact.to_integral_value() else float(number)
+
+
+def is_uuid(text: str | None) -> bool:
+    """Return whether a text is a UUID, of any version: then it is unique wherever it was made."""
+    try:
+        return bool(text) and UUID(text).int != 0
+    except ValueError:
+        return False
+
+
+def time_of_uuid(text: str | None) -> datetime | None:
+    """Return the time (UTC) in a UUID of version 7, whose first 48 bits are Unix milliseconds; None for any other text."""
+    if not text or not is_uuid(text) or UUID(text).version != 7:
+        return None
+    return unix_time(UUID(text).int >> 80)
+
+
+# Times
+
+
+def milliseconds_between(started_at: datetime | None, ended_at: datetime | None) -> int | None:
+    """Return how long a run took, or None if a time is unknown or the end is before the start."""
+    return round((ended_at - started_at).total_seconds() * 1000) if started_at and ended_at and ended_at >= started_at else None
+
+
+def whole_ms(milliseconds: float | None) -> int | None:
+    """Return milliseconds as a whole number."""
+    return None if milliseconds is None else round(milliseconds)
+
+
+class By(IntEnum):
+    """Who made an event."""
+
+    OTHERS = 0
+    MODEL = 1
+    TOOL = 2
+
+
+class ActiveTime:
+    """The time in which the agent of a session worked, by the moments of the session's events, in any order: eight bytes each.
+
+    A session waits for its user: overnight, over lunch. So only the gaps before an answer of the model and before the result of a tool
+    count; what comes before a prompt, and before lines that the program writes by itself, does not. A gap of more than five minutes counts
+    only while a tool ran: hardly a request takes so long, but a computer sleeps, and a limit of the account is waited for.
+
+    `before`: the active time and the last moment of earlier readings of its log, in microseconds.
+    """
+
+    def __init__(self) -> None:
+        self.before: tuple[int, int] | None = None
+        self._moments = array("q")
+
+    def note(self, time: datetime | None, by: By = By.OTHERS) -> None:
+        """Note the time of an event, if it has one."""
+        if time:
+            self._moments.append((time - _EPOCH) // _MICROSECOND * len(By) + by)
+
+    def until(self, end: datetime | None = None) -> tuple[int, int] | None:
+        """Return the active time and the last moment, in microseconds, of the events before `end`; None if no event has a time."""
+        active, last = self.before or (0, None)
+        limit = None if end is None else (end - _EPOCH) // _MICROSECOND
+        for moment in sorted(self._moments):
+            at, by = divmod(moment, len(By))
+            if limit is not None and at >= limit:
+                break
+            gap = 0 if last is None else max(0, at - last)
+            if by == By.TOOL or (by == By.MODEL and gap <= _LONGEST_ANSWER):
+                active += gap
+            last = at if last is None else max(at, last)
+        return None if last is None else (active, last)
+
+    @property
+    def ms(self) -> int | None:
+        """The active time in milliseconds; None if no event has a time."""
+        active = self.until()
+        return None if active is None else round(active[0] / 1000)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_LONGEST_ANSWER = timedelta(minutes=5) // _MICROSECOND
+
+# Tool calls
+
+CALLS_KEPT = 1024
+"""Ids of tool calls that are remembered: to count each call once and to find the tool of an error."""
+TOOLS_KEPT = 512
+"""Tools that are counted by name; further ones are counted together as OTHER_TOOLS."""
+OTHER_TOOLS = "(other tools)"
+LONGEST_NAME = 256
+
+ToolCalls = tuple[tuple[str, int, int], ...]
+"""(tool, calls, errors), sorted by tool."""
+
+
+@dataclass(slots=True)
+class ToolCounts:
+    """Tool calls of a run by tool, in bounded memory: each call once, and its error once."""
+
+    counts: dict[str, list[int]] = field(default_factory=dict)
+    calls: dict[str, str | None] = field(default_factory=dict)
+    """Id of a call → its tool, or None once its error was counted."""
+
+    def called(self, call: str | None, tool: str) -> None:
+        """Count a tool call once per id, since streams repeat messages."""
+        if call is not None:
+            if call in self.calls:
+                return
+            if len(self.calls) >= CALLS_KEPT:
+                del self.calls[next(iter(self.calls))]
+        if tool not in self.counts:
+            tool = str(paired(tool[:LONGEST_NAME]))
+            if tool not in self.counts and len(self.counts) >= TOOLS_KEPT:
+                tool = OTHER_TOOLS
+        if call is not None:
+            self.calls[call] = tool
+        self.counts.setdefault(tool, [0, 0])[0] += 1
+
+    def failed(self, call: str) -> None:
+        """Count the error of a call, once. The error of an unknown call is not counted."""
+        tool = self.calls.get(call)
+        if tool is not None:
+            self.counts[tool][1] += 1
+            self.calls[call] = None
+
+
+def merged(*counted: ToolCounts) -> ToolCalls:
+    """Return the calls of several counts together."""
+    totals: dict[str, list[int]] = {}
+    for each in counted:
+        for tool, (calls, errors) in each.counts.items():
+            total = totals.setdefault(tool, [0, 0])
+            total[0] += calls
+            total[1] += errors
+    return tuple((tool, calls, errors) for tool, (calls, errors) in sorted(totals.items()))
+
+
+# Wire models
+
+
+def wire_record(model: type[Wire], document: Document) -> Wire:
+    """Return a document as its wire model, its money with all its digits. Raises InvalidRecord with every wrong field."""
+    try:
+        try:
+            return model.model_validate(document.value)
+        except ValidationError as error:
+            if not any(detail["type"] == DIGITS_LOST for detail in error.errors(include_url=False, include_context=False)):
+                raise
+            return model.model_validate(document.written)
+    except ValidationError as error:
+        raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+
+
+def wire_event(model: type[Wire], event: dict[str, Any]) -> Wire | None:
+    """Return the event; None if `wire_record` has to read its document, for the digits of its money or for the reason of its reject."""
+    try:
+        return model.model_validate(event)
+    except ValidationError:
+        return None
+
+
+# Readers
+
+
+@dataclass
+class OpenRun:
+    """A run whose log is being read: what most logs tell, under the names of `KeptRun`."""
+
+    last: Document
+    session_id: str | None = None
+    agent_version: str | None = None
+    requested_model: str | None = None
+    cwd: str | None = None
+    branch: str | None = None
+    permission_mode: str | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    prompt: str | None = None
+    final_text: str | None = None
+    outcome: Outcome = Outcome.UNKNOWN
+    ended_as: str | None = None
+    errors: list[str] = field(default_factory=list)
+    active: ActiveTime = field(default_factory=ActiveTime)
+    tools: ToolCounts = field(default_factory=ToolCounts)
+
+    def note_time(self, time: datetime | None, by: By | None = None) -> None:
+        """Note the time of an event. `by`: who made it, in logs that tell the active time."""
+        if time:
+            self.started_at = min(self.started_at or time, time)
+            self.ended_at = max(self.ended_at or time, time)
+            if by is not None:
+                self.active.note(time, by)
+
+    def has_content(self) -> bool:
+        """Return whether the log tells of a run at all."""
+        return True
+
+    def values(self) -> dict[str, Any]:
+        """Return the values of a `KeptRun`. Each agent adds its own: id, kind of record, rank, models."""
+        return {
+            "session_id": self.session_id,
+            "agent_version": self.agent_version,
+            "requested_model": self.requested_model,
+            "cwd": self.cwd,
+            "branch": self.branch,
+            "permission_mode": self.permission_mode,
+            "started_at": self.started_at,
+            "ended_at": self.ended_at,
+            "duration_ms": milliseconds_between(self.started_at, self.ended_at),
+            "active_ms": self.active.ms,
+            "prompt": self.prompt,
+            "final_text": self.final_text,
+            "outcome": self.outcome,
+            "ended_as": self.ended_as,
+            "errors": self.errors,
+            "tool_calls": merged(self.tools),
+        }
+
+
+Run = TypeVar("Run", bound=OpenRun)
+
+
+class StreamReader(Generic[Run]):
+    """Base of the readers of streams and transcripts. `_open`: the open runs by session, or the only one under None."""
+
+    MOST_OPEN: ClassVar[int] = 64
+    """Runs of one source that may be open at once; of more, the first one is taken as ended."""
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+        self._open: dict[str | None, Run] = {}
+
+    def _close(self, session: str | None = None) -> tuple[Found | Unreadable, ...]:
+        """Return the run of a session, which is open no more; empty if there is none."""
+        run = self._open.pop(session, None)
+        return (ended(run.last, run.values(), self._context_of),) if run and run.has_content() else ()
+
+    def _make_room(self, session: str | None) -> tuple[Found | Unreadable, ...]:
+        """Return the run that began first, if a session is new and too many are open."""
+        return self._close(next(iter(self._open))) if session not in self._open and len(self._open) >= self.MOST_OPEN else ()
+
+    def end(self) -> Iterator[Found | Unreadable]:
+        """Yield the runs that are still open at the end of the source."""
+        for session in tuple(self._open):
+            yield from self._close(session)
+
+
+class RecordReader:
+    """Base of the readers of records that are each a whole run: `_values` are those of its `KeptRun`."""
+
+    event_types: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, context_of: ContextOf) -> None:
+        self._context_of = context_of
+
+    def _values(self, document: Document) -> dict[str, Any]:
+        """Return the values of a `KeptRun`. Raises InvalidRecord."""
+        raise NotImplementedError
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        """Return the run of a record. Raises InvalidRecord."""
+        return (found(document, kept(self._values(document)), self._context_of),)
+
+    def end(self) -> Iterable[Found | Unreadable]:
+        """Return nothing: no run is left open."""
+        return ()

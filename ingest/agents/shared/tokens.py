@@ -1,0 +1,240 @@
+"""Token counts of all agents in disjoint classes: from inclusive counts, from Google's API, and from litellm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.run import TokensBasis
+
+if TYPE_CHECKING:  # kept runs and Claude Code's reader need no wire model of another agent, which takes time to make
+    from schemas.wire.gemini import SessionMetrics
+    from schemas.wire.litellm import CallUsage
+
+Number = TypeVar("Number", int, Decimal)
+
+
+def known_sum(values: Iterable[Number | None]) -> Number | None:
+    """Return the sum of the known values, or None if none is known."""
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None
+
+
+def in_range(total: Number, largest: Number, unit: str) -> Number:
+    """Return a sum over models, bounded as a single figure is. Raises InvalidRecord."""
+    if total > largest:
+        detail = f"modelUsage: its models add up to {total:,} {unit}; the maximum is {largest:,}"
+        raise InvalidRecord(RejectReason.INVALID_RECORD, detail)
+    return total
+
+
+def unrecorded(model: str | None, reason: str, provider: str | None = None) -> dict[str, Any]:
+    """Return the values of a `KeptModel` without token counts, and why."""
+    return {"model_id": model, "provider": provider, "basis": TokensBasis.UNKNOWN, "basis_reason": reason}
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Uncached input, cache reads, cache writes, output, and reasoning as a part of output (None if not recorded)."""
+
+    uncached: int = 0
+    read: int = 0
+    written: int = 0
+    output: int = 0
+    reasoning: int | None = None
+
+    @classmethod
+    def of_whole_input(cls, given: int, read: int, written: int, output: int, reasoning: int | None) -> Tokens:
+        """From counts whose input includes the cache. A record with more cached than input excluded it."""
+        inside = read + written <= given
+        return cls(given - read - written if inside else given, read, written, output, reasoning)
+
+    @property
+    def total(self) -> int:
+        """All tokens; reasoning is a part of output."""
+        return self.uncached + self.read + self.written + self.output
+
+    def __add__(self, other: Tokens) -> Tokens:
+        reasoning = None if self.reasoning is other.reasoning is None else (self.reasoning or 0) + (other.reasoning or 0)
+        return Tokens(
+            self.uncached + other.uncached, self.read + other.read, self.written + other.written, self.output + other.output, reasoning
+        )
+
+    def as_model(
+        self, model: str | None, provider: str | None = None, basis: TokensBasis = TokensBasis.EXACT, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Return the values of a `KeptModel` with these tokens and how far they can be trusted."""
+        return {
+            "model_id": model,
+            "provider": provider,
+            "input_tokens": self.uncached,
+            "cache_read_tokens": self.read,
+            "cache_write_tokens": self.written,
+            "output_tokens": self.output,
+            "reasoning_tokens": self.reasoning,
+            "basis": basis,
+            "basis_reason": reason,
+        }
+
+
+# Google's API, and the agents that descend from Gemini CLI
+
+NOT_RECORDED = "The log has no token counts for this model."
+
+
+def google_tokens(
+    prompt: int | None, cached: int | None, candidates: int | None, thoughts: int | None, tool: int | None, total: int | None
+) -> Tokens:
+    """Return the counts of one response, or of many. The prompt includes cache reads; `tool` is input beside it.
+
+    Thoughts are beside the candidates, but inside if the model was asked through OpenAI's API: then the total is prompt and candidates.
+    """
+    outside, told, reasoning = tool or 0, candidates or 0, thoughts or 0
+    inside = reasoning <= told and total == (prompt or 0) + outside + told
+    tokens = Tokens.of_whole_input(prompt or 0, cached or 0, 0, told if inside else told + reasoning, thoughts)
+    return replace(tokens, uncached=tokens.uncached + outside)
+
+
+def google_tokens_by_total(prompt: int | None, cached: int | None, output: int | None, total: int | None) -> Tokens:
+    """Return counts that have no reasoning: it is what the total has beyond prompt and output. Without such a rest it may be inside."""
+    rest = max(0, (total or 0) - (prompt or 0) - (output or 0))
+    return Tokens.of_whole_input(prompt or 0, cached or 0, 0, (output or 0) + rest, rest or None)
+
+
+def google_model(tokens: Tokens, model: str | None, basis: TokensBasis = TokensBasis.EXACT, reason: str | None = None) -> dict[str, Any]:
+    """Return the values of a `KeptModel`. All counts zero means that none were recorded."""
+    return tokens.as_model(model, None, basis, reason) if tokens.total else unrecorded(model, NOT_RECORDED)
+
+
+class ResponseTokens:
+    """Sums over the responses of a chat by model. Responses without counts make the sums of their model a lower bound."""
+
+    def __init__(self) -> None:
+        self.sums: dict[str | None, Tokens] = {}
+        self._lower_bounds: dict[str | None, str] = {}
+
+    def add(self, model: str | None, tokens: Tokens | None) -> None:
+        """Count a response."""
+        if tokens is None or not tokens.total:
+            self._lower_bounds[model] = "Some responses of this model have no token counts."
+        self.sums[model] = self.sums.get(model, Tokens()) + (tokens or Tokens())
+
+    def models(self, unread: str | None = None) -> list[dict[str, Any]]:
+        """Return the values of a `KeptModel` for each model. `unread`: a reason for which all are lower bounds."""
+        reasons: Mapping[str | None, str] = dict.fromkeys(self.sums, unread) if unread else self._lower_bounds
+        return [
+            google_model(tokens, model, *((TokensBasis.LOWER_BOUND, reasons[model]) if model in reasons else ()))
+            for model, tokens in self.sums.items()
+        ]
+
+
+def metrics_values(metrics: SessionMetrics) -> dict[str, Any]:
+    """Return what Gemini's metrics of a session tell, as values of a `KeptRun`: models, API time and tool calls."""
+    models = []
+    for name, model in metrics.models.items():
+        told = model.tokens
+        if told is None:
+            models.append(unrecorded(name or None, NOT_RECORDED))
+        else:
+            tokens = google_tokens(told.prompt, told.cached, told.candidates, told.thoughts, told.tool, told.total)
+            models.append(google_model(tokens, name or None))
+    latencies = [model.api.total_latency_ms for model in metrics.models.values() if model.api and model.api.total_latency_ms is not None]
+    tools = sorted(metrics.tools.by_name.items()) if metrics.tools else ()
+    return {
+        "models": models,
+        "duration_api_ms": round(sum(latencies)) if latencies else None,
+        "tool_calls": [(tool, calls.count, calls.fail) for tool, calls in tools],
+    }
+
+
+# litellm
+
+_PROVIDERS = {
+    "anthropic": "anthropic",
+    "azure": "azure",
+    "azure_ai": "azure",
+    "bedrock": "aws",
+    "deepseek": "deepseek",
+    "fireworks_ai": "fireworks",
+    "gemini": "google",
+    "google": "google",
+    "groq": "groq",
+    "mistral": "mistral",
+    "moonshot": "moonshotai",
+    "openai": "openai",
+    "openrouter": "openrouter",
+    "together_ai": "together",
+    "vertex_ai": "google",
+    "xai": "x-ai",
+}
+"""litellm's name of a provider → the price library's."""
+
+
+def provider_named(name: str | None) -> str | None:
+    """Return the provider by litellm's name; an unknown name as it is."""
+    return _PROVIDERS.get(name.lower(), name) if name else None
+
+
+def provider_of(model: str | None) -> str | None:
+    """Return the known provider in front of a model's name (`openai/gpt-5`), or None. Portkey writes `@` before it.
+
+    It is the one that is asked, not the maker as in OpenRouter's catalogue.
+    """
+    first, slash, _ = (model or "").partition("/")
+    return _PROVIDERS.get(first.removeprefix("@").lower()) if slash else None
+
+
+def litellm_tokens(calls: Sequence[CallUsage]) -> dict[str, Any]:
+    """Return the token columns of a `KeptModel` with their basis; {} if no call has counts.
+
+    Cache reads are inside the input. Cache writes of Anthropic's models are inside it by version: in litellm 1.65, beside it in 1.70 to
+    1.74, inside again since 1.78. A call with more cached than input proves that they are beside; else they are taken to be inside, and
+    the basis says so. Anthropic's own counts leave the cache out, and so does a call with more reads than input.
+    """
+    uncached: list[tuple[int, int]] = []
+    read = written = output = 0
+    reasoning: list[int | None] = []
+    tells_cache = reasoning_beside = through_litellm = False
+    writes_inside = True
+    for call in calls:
+        given = call.prompt_tokens if call.prompt_tokens is not None else call.input_tokens
+        came_out = call.completion_tokens if call.completion_tokens is not None else call.output_tokens
+        if given is None and came_out is None:
+            continue
+        details = call.prompt_tokens_details or call.input_tokens_details
+        parts = call.completion_tokens_details or call.output_tokens_details
+        cached = details.cached_tokens if details else None
+        own_read = cached or call.cache_read_input_tokens or 0
+        own_written = call.cache_creation_input_tokens or (details and (details.cache_creation_tokens or details.cache_write_tokens)) or 0
+        own_reasoning = parts.reasoning_tokens if parts else None
+        is_anthropics_own = call.prompt_tokens is None and call.cache_read_input_tokens is not None
+        is_beside = is_anthropics_own or own_read > (given or 0)
+        uncached.append((given or 0, 0) if is_beside else ((given or 0) - own_read, own_written))
+        read, written, output = read + own_read, written + own_written, output + (came_out or 0)
+        reasoning.append(own_reasoning)
+        tells_cache = tells_cache or cached is not None or call.cache_read_input_tokens is not None
+        writes_inside = writes_inside and (given or 0) >= own_read + own_written
+        reasoning_beside = reasoning_beside or (own_reasoning or 0) > (came_out or 0)
+        through_litellm = through_litellm or (call.prompt_tokens is not None and bool(call.cache_creation_input_tokens))
+    if not uncached:
+        return {}
+    basis: dict[str, Any] = {}
+    if reasoning_beside:
+        reason = "Some calls have more reasoning than output: their output leaves reasoning out."
+        basis = {"basis": TokensBasis.LOWER_BOUND, "basis_reason": reason}
+    elif not tells_cache:
+        reason = "The calls do not say what was cached: uncached input includes it."
+        basis = {"basis": TokensBasis.UPPER_BOUND, "basis_reason": reason}
+    elif writes_inside and through_litellm:
+        reason = "Cache writes are taken to be a part of the input, as litellm counts them in most versions."
+        basis = {"basis": TokensBasis.LOWER_BOUND, "basis_reason": reason}
+    return {
+        "input_tokens": sum(given - (inside if writes_inside else 0) for given, inside in uncached),
+        "cache_read_tokens": read if tells_cache else None,
+        "cache_write_tokens": written if tells_cache else None,
+        "output_tokens": output,
+        "reasoning_tokens": known_sum(reasoning),
+    } | basis
