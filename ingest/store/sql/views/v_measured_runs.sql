@@ -3,14 +3,20 @@
 -- two with agent and model, where both sides know them. A run that changed nothing or began after the measurement is not what was
 -- measured, unless it is named; several others are ambiguous.
 create or replace view v_measured_runs as
-with runs_known as (
+with runs_known as materialized (
+    -- of the tables: v_runs takes long to plan, and is needed for none of this; labels as there
     select
-        run_id, agent, task, patch_sha256, coalesce(patch_files, 1) > 0 as has_changes,
+        runs.run_id, agent, patch_sha256, coalesce(patch_files, 1) > 0 as has_changes,
+        case when annotations.labels['task'] is null then task else nullif(annotations.labels['task'], '') end as task,
         case when time_source <> 'file' then coalesce(started_at, ended_at) end as began_at,
-        lower(coalesce(labels['commit'], head_commit)) as commit,
+        lower(coalesce(
+            case when annotations.labels['commit'] is null then runs.labels['commit'] else nullif(annotations.labels['commit'], '') end,
+            head_commit
+        )) as commit,
         [lower(replace(name, '.', '-')) for name in list_append(models, requested_model) if name is not null] as model_names
-    from v_runs
-    where not excluded
+    from runs
+    left join annotations on annotations.run_id = runs.run_id
+    where not coalesce(excluded, false)
 ),
 folders as (
     -- of all records of a run: a copy may lie in the folder that a measurement names
@@ -47,6 +53,13 @@ wanted as (
     left join batches
         on batches.batch = candidates.batch and batches.short = candidates.short and batches.agent is not distinct from candidates.agent
 ),
+models_alike as (
+    -- a pair of a measured model and the models of a run that may be the same, each judged once
+    select model, model_names
+    from (select distinct model from wanted) as measured
+    cross join (select distinct model_names from runs_known) as of_runs
+    where model is null or model_names = [] or len([name for name in model_names if regexp_matches(name, model)]) > 0
+),
 matches as (
     select subject, 1 as level, 'run id' as joined_by, runs_known.run_id
     from wanted
@@ -65,17 +78,14 @@ matches as (
     join runs_known
         on short = left(runs_known.commit, 7)
         and (starts_with(runs_known.commit, wanted.commit) or starts_with(wanted.commit, runs_known.commit))
-    where
-        coalesce(wanted.agent = runs_known.agent, true)
-        and (model is null or model_names = [] or len([name for name in model_names if regexp_matches(name, model)]) > 0)
+    join models_alike on models_alike.model is not distinct from wanted.model and models_alike.model_names = runs_known.model_names
+    where coalesce(wanted.agent = runs_known.agent, true)
     union all
     select subject, 5, 'task', runs_known.run_id
     from wanted
     join runs_known on runs_known.task = wanted.task
-    where
-        wanted.commit is null
-        and coalesce(wanted.agent = runs_known.agent, true)
-        and (model is null or model_names = [] or len([name for name in model_names if regexp_matches(name, model)]) > 0)
+    join models_alike on models_alike.model is not distinct from wanted.model and models_alike.model_names = runs_known.model_names
+    where wanted.commit is null and coalesce(wanted.agent = runs_known.agent, true)
 ),
 several_commits as (
     select distinct hashes.commit

@@ -87,11 +87,14 @@ chosen as (
     left join identical
         on identical.source_id = pairs.source_id and identical.base_source_id = pairs.base_source_id and identical.about = pairs.about
         and identical.benchmark is not distinct from pairs.benchmark
+    -- a key of all columns: DuckDB then keeps the first pair of each value instead of sorting them all
     qualify row_number() over (
         partition by pairs.source_id, measurement_no, base
-        order by
-            pairs.base_source_id is null, len(reasons), is_same_file desc, len(warnings), hours_apart nulls last,
-            pairs.base_source_id, base_measurement_no
+        order by create_sort_key(
+            pairs.base_source_id is null, 'asc nulls last', len(reasons), 'asc nulls last', is_same_file, 'desc nulls last',
+            len(warnings), 'asc nulls last', hours_apart, 'asc nulls last', pairs.base_source_id, 'asc nulls last',
+            base_measurement_no, 'asc nulls last'
+        )
     ) = 1
 ),
 -- a ratio that the file has instead of values

@@ -19,21 +19,27 @@ sides as (
     where baseline.base = 'baseline' and reference.base = 'reference'
 ),
 headline as (
-    select *, count(*) over (partition by run_id) as values_measured, count_if(is_comparable) over (partition by run_id) as values_comparable
+    select
+        sides.*, values_measured, values_comparable
     from sides
+    join (select run_id, count(*) as values_measured, count_if(is_comparable) as values_comparable from sides group by run_id) as counted
+        using (run_id)
+    -- a key of all columns: DuckDB then keeps the first row of a run instead of sorting them all
     qualify row_number() over (
         partition by run_id
-        order by
-            coalesce(is_comparable, false) desc, coalesce(is_reference_comparable, false) desc, status = 'ok' desc,
-            list_position(['end_to_end', 'component', 'micro', 'unspecified'], scope),
-            is_primary desc,
-            case claimed_metric when 'time' then unit = 'ms' when 'throughput' then contains(unit, '/s') when 'memory' then unit = 'B' end
-                desc nulls last,
+        order by create_sort_key(
+            coalesce(is_comparable, false), 'desc nulls last', coalesce(is_reference_comparable, false), 'desc nulls last',
+            status = 'ok', 'desc nulls last',
+            list_position(['end_to_end', 'component', 'micro', 'unspecified'], scope), 'asc nulls last',
+            is_primary, 'desc nulls last',
+            case claimed_metric when 'time' then unit = 'ms' when 'throughput' then contains(unit, '/s') when 'memory' then unit = 'B' end,
+            'desc nulls last',
             list_position(
                 ['ttft', 'output_throughput', 'throughput', 'total_throughput', 'request_throughput', 'latency', 'e2el', 'time'], metric
-            ) nulls last,
-            list_position(['mean', 'total', 'rate', 'median', 'p90', 'p95', 'p99', 'min', 'max'], statistic) nulls first,
-            len(warnings), measured_at desc nulls last, source_id, measurement_no
+            ), 'asc nulls last',
+            list_position(['mean', 'total', 'rate', 'median', 'p90', 'p95', 'p99', 'min', 'max'], statistic), 'asc nulls first',
+            len(warnings), 'asc nulls last', measured_at, 'desc nulls last', source_id, 'asc nulls last', measurement_no, 'asc nulls last'
+        )
     ) = 1
 ),
 labels as (
