@@ -1,15 +1,41 @@
-"""The agents whose records are read: how each is called, how it is drawn, and how its records are told from other text.
+"""The agents whose records are read: how each is called and drawn, how its records are recognised, and which class reads them.
 
-A new agent is one entry here, its marks and its wire models in `schemas/wire/`, and one reader in `ingest/agents/`.
+A new agent is one entry of AGENTS, its wire models in `schemas/wire/`, and one reader in `ingest/agents/`. Nothing is imported here:
+whoever asks only for a name, or whether a file may be a log, loads neither models nor readers.
 """
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
 
-from schemas.wire import agent_marks
-from schemas.wire.marks import Marks
+
+@dataclass(frozen=True)
+class Marks:
+    """What tells the records of one agent from any other text.
+
+    `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in any other JSON, or patterns
+    of a name and its value; a broken object with one of them was a record. `legible`: names whose values a reject quotes from a broken
+    record. `first_names`: names with which lines of its logs begin; an object that begins so is one of its events, whole or broken.
+    `text_start`: how its text log begins. `text_line`: how a line of its text log begins that stands near the beginning. `names`: sets of
+    names; an object with all names of a set is a record of the agent. `looks`: whether an object is one, where names do not tell.
+    `zip_heads`: members of a zip of which the first one that is there describes all `zip_parts`, members with that beginning of their name.
+    """
+
+    event_types: frozenset[str] = frozenset()
+    record_fields: tuple[str, ...] = ()
+    legible: tuple[str, ...] = ()
+    first_names: tuple[str, ...] = ()
+    text_start: str = ""
+    text_line: str = ""
+    names: tuple[frozenset[str], ...] = ()
+    looks: Callable[[dict[str, Any]], bool] | None = None
+    zip_heads: tuple[str, ...] = ()
+    zip_parts: str = ""
 
 
 @dataclass(frozen=True)
@@ -27,33 +53,83 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Agent:
-    """One agent. `key` is the value of `runs.agent`. `reads`: kinds of its records that are read, with the versions that were seen.
+class Home:
+    """The folder in which an agent keeps settings, credentials and sessions.
 
-    `untold`: columns of `runs` that none of its records can fill. `is_cumulative`: whether a later record of a session includes the totals
-    of earlier ones, so that they form chains. `has_whole_files`: whether the file of a session, whose run has the id of the session, holds
-    what is in the streams of its processes, each of which is a run by itself. `logs_share_no_id`: whether it writes two logs of a
+    `variable`: the environment variable that names it, or several of them with commas between. `usual`: where it is without one.
+    `sessions`: its folders with transcripts. `others`: files and folders of which at least one lies beside them.
+    """
+
+    variable: str
+    usual: tuple[str, ...]
+    sessions: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def folders(self, environment: Mapping[str, str]) -> Iterator[Path]:
+        """The folders with transcripts that exist. The variable may name one of them, too."""
+        named = [part.strip() for part in environment.get(self.variable, "").split(",") if part.strip()]
+        for home in map(Path, named or self.usual):
+            place = home.expanduser()
+            yield from [place] if place.name in self.sessions and is_folder(place) else self.inside(place)
+
+    def inside(self, home: Path) -> list[Path]:
+        """The folders with transcripts in a home."""
+        return [folder for folder in (home / name for name in self.sessions) if is_folder(folder)]
+
+    def is_at(self, path: Path) -> bool:
+        """Whether a folder is such a home: by its usual name or by what else is in it."""
+        is_usual = path.name in {Path(usual).name for usual in self.usual if Path(usual).name.startswith(".")}
+        return is_usual or any(os.path.exists(path / name) for name in self.others)  # noqa: PTH110  Path.exists() may raise
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is there; False as well where that is forbidden to know."""
+    return os.path.isdir(path)  # noqa: PTH112  Path.is_dir() may raise, as in a folder without permission
+
+
+class Format(NamedTuple):
+    """One kind of an agent's records. `versions`: those that were seen. `reader`: its class, as `module.Class` in `ingest.agents`."""
+
+    name: str
+    versions: str
+    reader: str
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One agent. `key` is the value of `runs.agent`. `colour` and `marker` are those of charts.
+
+    `unrecorded`: columns of `runs` that none of its records can fill. `is_cumulative`: whether a later record of a session includes the
+    totals of earlier ones, so that they form chains. `has_whole_files`: whether the file of a session, whose run has the id of the session,
+    holds what is in the streams of its processes, each of which is a run by itself. `logs_share_no_id`: whether it writes two logs of a
     session, a stream and a transcript, that have no id in common. `has_transcripts`: whether it writes a transcript of each session beside
     the result records of its processes. `has_late_ids`: whether a stream tells the id of its run only after its first events, so that a
-    stream which was read before has a hash as its id. `colour` and `marker` are those of charts. `program`: how it is started, where that
-    is known.
+    stream which was read before has a hash as its id. `program` and `home`: None where that is not known.
     """
 
     key: str
     label: str
-    home: str
+    url: str
     colour: str
     marker: str
-    marks: Marks
-    reads: tuple[tuple[str, str], ...]
-    untold: frozenset[str] = frozenset()
+    formats: tuple[Format, ...]
+    marks: Marks = Marks()
+    unrecorded: frozenset[str] = frozenset()
     is_cumulative: bool = False
     has_whole_files: bool = False
     logs_share_no_id: bool = False
     has_transcripts: bool = False
     has_late_ids: bool = False
     program: Program | None = None
+    home: Home | None = None
 
+
+_COST = ("cost_reported_usd", "cost_own_usd")
+_API_TIME = ("duration_api_ms", "duration_api_own_ms")
+
+
+CLAUDE_FIRST_NAME = "parentUuid"
+"""The name with which most lines of a transcript begin."""
 
 CLAUDE_CODE = Agent(
     "claude-code",
@@ -61,251 +137,454 @@ CLAUDE_CODE = Agent(
     "https://code.claude.com",
     "#cf6a48",
     "circle",
-    agent_marks.CLAUDE_MARKS,
-    (("result record, stream-json", "0.2–2.1"), ("session transcript", "1.0–2.1")),
+    (
+        Format("result record, stream-json", "0.2–2.1", "claude_code.reader.ClaudeCode"),
+        Format("session transcript", "1.0–2.1", "claude_code.transcript.ClaudeTranscript"),
+    ),
+    Marks(
+        event_types=frozenset(
+            {
+                *("system", "assistant", "user", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary", "auth_status"),
+                *("keep_alive", "control_request", "control_response", "control_cancel_request"),
+            }
+        ),
+        record_fields=("total_cost_usd", "duration_api_ms", "num_turns"),
+        legible=("subtype", "is_error", "num_turns", "total_cost_usd", "duration_ms", "duration_api_ms"),
+        first_names=(CLAUDE_FIRST_NAME,),
+        names=(frozenset(("sessionId", "isSidechain")),),
+    ),
     is_cumulative=True,
     has_transcripts=True,
     program=Program(("claude",), max_usd=("--max-budget-usd", "{usd}"), record_option="--output-format json"),
-)
-IFLOW = Agent(
-    "iflow",
-    "iFlow CLI",
-    "https://cli.iflow.cn",
-    "#1f8a8a",
-    "circle-cross",
-    Marks(),
-    (("session transcript, as Claude Code's", "2026-01"),),
-    untold=frozenset(
-        {
-            *("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms"),
-            *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
-        }
+    home=Home(
+        "CLAUDE_CONFIG_DIR",
+        ("~/.config/claude", "~/.claude"),
+        ("projects",),
+        ("settings.json", ".credentials.json", "history.jsonl", "stats-cache.json", "shell-snapshots"),
     ),
 )
-"""Its transcripts look like Claude Code's, and say 0 for all tokens."""
+
+
+CODEX_EXEC_TYPES = frozenset(
+    ("thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed")
+)
+CODEX_ROLLOUT_TYPES = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"))
+_APP_SERVER_METHOD = re.compile(r"(?:thread|turn|item)/\w|codex/event|model/rerouted$|error$")
+
+
+def app_server_message(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The JSON-RPC message of `codex app-server` that an object is or, in a log of messages, wraps; None for any other object."""
+    for one in (value, *value.values()):
+        if type(one) is dict and ("method" in one or "result" in one) and _is_app_servers(one):
+            return one
+    return None
+
+
+def _is_app_servers(value: dict[str, Any]) -> bool:
+    method, told = value.get("method"), value.get("params")
+    if isinstance(method, str):
+        return isinstance(told, dict) and _APP_SERVER_METHOD.match(method) is not None and (method != "error" or "threadId" in told)
+    result = value.get("result")
+    thread = result.get("thread") if isinstance(result, dict) else None
+    return isinstance(thread, dict) and isinstance(thread.get("id"), str)
+
+
 CODEX = Agent(
     "codex",
     "Codex",
     "https://github.com/openai/codex",
     "#0f9d78",
     "square",
-    agent_marks.CODEX_MARKS,
-    (("exec --json", "2026"), ("rollout", "0.39–0.104"), ("app-server messages", "protocol 2"), ("text log", "0.58–0.87")),
-    untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms")),
+    (
+        Format("exec --json", "2026", "codex.exec_stream.CodexExec"),
+        Format("rollout", "0.39–0.104", "codex.rollout.CodexRollout"),
+        Format("app-server messages", "protocol 2", "codex.app_server.CodexAppServer"),
+        Format("text log", "0.58–0.87", "codex.text_log.CodexTextLog"),
+    ),
+    Marks(
+        event_types=CODEX_EXEC_TYPES | CODEX_ROLLOUT_TYPES,
+        record_fields=("cached_input_tokens", r'method"\s*:\s*"(?:thread|turn|item)/\w[\w/]{0,60}'),
+        legible=("thread_id", "threadId", "input_tokens", "output_tokens"),
+        text_start="OpenAI Codex v",
+        looks=lambda value: app_server_message(value) is not None,
+    ),
+    unrecorded=frozenset((*_COST, *_API_TIME)),
     program=Program(("codex",), record_option="exec --json"),
+    home=Home("CODEX_HOME", ("~/.codex",), ("sessions", "archived_sessions"), ("config.toml", "auth.json", "history.jsonl")),
 )
+
 TRAE = Agent(
     "trae-agent",
     "TRAE",
     "https://github.com/bytedance/trae-agent",
     "#4c6fff",
     "diamond",
-    agent_marks.TRAE_MARKS,
-    (("trajectory", "2025-09 to 2025-12"),),
-    untold=frozenset(("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version")),
+    (Format("trajectory", "2025-09 to 2025-12", "trae.Trae"),),
+    Marks(
+        record_fields=("llm_interactions", "agent_steps", "trajectory_file"),
+        legible=("model", "provider", "start_time", "max_steps"),
+        names=(frozenset(("llm_interactions", "agent_steps")),),
+    ),
+    unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version")),
     program=Program(("trae-cli",)),
 )
+
 TRAE_CLI = Agent(
     "trae-cli",
     "TRAE CLI",
     "https://www.trae.ai",
     "#2f4fb0",
     "diamond-wide",
-    Marks(),
-    (("rollout, as Codex's", "0.200"),),
-    untold=CODEX.untold,
+    (Format("rollout, as Codex's", "0.200", "codex.rollout.CodexRollout"),),
+    unrecorded=CODEX.unrecorded,
 )
 """A fork of Codex, and no relative of TRAE's agent."""
+
 GEMINI = Agent(
     "gemini-cli",
     "Gemini CLI",
     "https://github.com/google-gemini/gemini-cli",
     "#7b61d6",
     "star",
-    agent_marks.GEMINI_MARKS,
-    (("-o json", "0.6–0.61"), ("-o stream-json", "2026"), ("chat file", "2025-10 to 2026-04")),
-    untold=frozenset(("cost_reported_usd", "cost_own_usd", "agent_version", "cwd", "repo", "branch")),
+    (
+        Format("-o json", "0.6–0.61", "gemini.output.GeminiJson"),
+        Format("-o stream-json", "2026", "gemini.stream.GeminiStream"),
+        Format("chat file", "2025-10 to 2026-04", "gemini.chat.GeminiChat"),
+    ),
+    Marks(
+        event_types=frozenset(("init", "gemini")),
+        record_fields=("projectHash", "totalLatencyMs"),
+        legible=("session_id", "sessionId", "total_tokens"),
+        names=(frozenset(("response", "stats")), frozenset(("sessionId", "projectHash")), frozenset(("$set",)), frozenset(("$rewindTo",))),
+    ),
+    unrecorded=frozenset((*_COST, "agent_version", "cwd", "repo", "branch")),
     has_whole_files=True,
     program=Program(("gemini",), record_option="-o json"),
 )
+
 QWEN = Agent(
     "qwen-code",
     "Qwen Code",
     "https://github.com/QwenLM/qwen-code",
     "#b4468a",
     "triangle-down",
-    agent_marks.QWEN_MARKS,
-    (("-o json, stream-json", "0.15–0.20"), ("chat file", "0.18")),
-    untold=frozenset(("cost_reported_usd", "cost_own_usd")),
+    (Format("-o json, stream-json", "0.15–0.20", "qwen.stream.QwenStream"), Format("chat file", "0.18", "qwen.chat.QwenChat")),
+    Marks(record_fields=("qwen_code_version",), legible=("session_id", "sessionId")),
+    unrecorded=frozenset(_COST),
     program=Program(("qwen",), max_minutes=("--max-wall-time", "{seconds}s"), record_option="-o json"),
 )
-CURSOR = Agent(
-    "cursor",
-    "Cursor",
-    "https://cursor.com/cli",
-    "#7a5195",
-    "triangle-up",
-    agent_marks.CURSOR_MARKS,
-    (("-p --output-format json, stream-json", "2026-02 to 2026-08"),),
-    untold=frozenset(
-        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "num_turns", "agent_version", "repo", "branch")
-    ),
-    has_late_ids=True,
-    program=Program(("cursor-agent",), record_option="-p --output-format json"),
+
+IFLOW = Agent(
+    "iflow",
+    "iFlow CLI",
+    "https://cli.iflow.cn",
+    "#1f8a8a",
+    "circle-cross",
+    (Format("session transcript, as Claude Code's", "2026-01", "iflow.IFlowTranscript"),),
+    unrecorded=frozenset((*_COST, *_API_TIME, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")),
 )
-OPENCODE = Agent(
-    "opencode",
-    "OpenCode",
-    "https://opencode.ai",
-    "#5f6b7a",
-    "pentagon",
-    agent_marks.OPENCODE_MARKS,
-    (("run --format json", "2025-12 to 2026-07"), ("export", "2026")),
-    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "repo", "branch")),
-    has_whole_files=True,
-    program=Program(("opencode",), record_option="run --format json"),
-)
-COPILOT = Agent(
-    "copilot",
-    "Copilot CLI",
-    "https://github.com/features/copilot/cli",
-    "#c2571a",
-    "hexagram",
-    agent_marks.COPILOT_MARKS,
-    (("session events", "1.0"), ("-p --output-format json", "2026"), ("older session file", "2025")),
-    has_whole_files=True,
-    program=Program(("copilot",), record_option="-p --output-format json"),
-)
+"""Its transcripts look like Claude Code's, and say 0 for all tokens."""
+
+GROK_RESULT_NAMES = frozenset(("sessionId", "requestId", "stopReason"))
+
 GROK = Agent(
     "grok",
     "Grok Build",
     "https://github.com/xai-org/grok-build",
     "#6b6b6b",
     "square-cross",
-    agent_marks.GROK_MARKS,
-    (("-p --output-format json, streaming-json, streaming-messages-json", "1.0"),),
-    untold=frozenset(("agent_version", "repo", "branch")),
+    (Format("-p --output-format json, streaming-json, streaming-messages-json", "1.0", "grok.Grok"),),
+    Marks(
+        event_types=frozenset(("thought", "tool_call_update")),
+        record_fields=("total_cost_usd_ticks",),
+        legible=("sessionId", "requestId", "stopReason", "num_turns", "total_cost_usd_ticks"),
+        names=(GROK_RESULT_NAMES, frozenset(("total_cost_usd_ticks",))),
+    ),
+    unrecorded=frozenset(("agent_version", "repo", "branch")),
     program=Program(("grok",), record_option="-p --output-format json"),
 )
+
+CURSOR_OWN_TYPES = frozenset(("thinking", "tool_call"))
+"""Types of events that Claude Code does not have."""
+
+CURSOR = Agent(
+    "cursor",
+    "Cursor",
+    "https://cursor.com/cli",
+    "#7a5195",
+    "triangle-up",
+    (Format("-p --output-format json, stream-json", "2026-02 to 2026-08", "cursor.Cursor"),),
+    Marks(
+        event_types=CURSOR_OWN_TYPES,
+        record_fields=("model_call_id", "request_id"),
+        legible=("session_id", "request_id", "duration_ms", "inputTokens", "outputTokens"),
+    ),
+    unrecorded=frozenset((*_COST, *_API_TIME, "num_turns", "agent_version", "repo", "branch")),
+    has_late_ids=True,
+    program=Program(("cursor-agent",), record_option="-p --output-format json"),
+)
+
+OPENCODE = Agent(
+    "opencode",
+    "OpenCode",
+    "https://opencode.ai",
+    "#5f6b7a",
+    "pentagon",
+    (
+        Format("run --format json", "2025-12 to 2026-07", "opencode.run_stream.OpenCodeRun"),
+        Format("export", "2026", "opencode.export.OpenCodeExported"),
+    ),
+    Marks(
+        event_types=frozenset(("step_start", "step_finish")),
+        record_fields=("sessionID", "providerID", "modelID"),
+        legible=("sessionID", "cost", "input", "output"),
+        names=(frozenset(("info", "messages")),),
+    ),
+    unrecorded=frozenset((*_API_TIME, "repo", "branch")),
+    has_whole_files=True,
+    program=Program(("opencode",), record_option="run --format json"),
+)
+
+COPILOT_READ_TYPES = frozenset(
+    {
+        *("session.start", "session.resume", "session.model_change", "session.error", "session.task_complete", "session.shutdown", "abort"),
+        *("session.usage_checkpoint", "user.message", "assistant.message", "tool.execution_start", "tool.execution_complete", "result"),
+    }
+)
+"""Types of events that say something about a run."""
+COPILOT_PASSED_TYPES = frozenset(
+    {
+        *("session.info", "session.warning", "session.idle", "session.mode_changed", "session.plan_changed", "session.context_changed"),
+        *("session.truncation", "session.compaction_start", "session.compaction_complete", "session.usage_info"),
+        *("session.auto_mode_resolved", "session.title_changed", "session.handoff", "session.snapshot_rewind"),
+        *("session.workspace_file_changed", "assistant.turn_start", "assistant.turn_end", "assistant.message_start"),
+        *("assistant.message_delta", "assistant.streaming_delta", "assistant.intent", "assistant.reasoning", "assistant.reasoning_delta"),
+        *("assistant.usage", "tool.execution_progress", "tool.execution_partial_result", "tool.user_requested"),
+        *("subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected"),
+        *("hook.start", "hook.end", "skill.invoked", "system.message", "system.notification"),
+        *("permission.requested", "permission.completed", "pending_messages.modified"),
+    }
+)
+"""Types of events of which only the time is read."""
+
+COPILOT = Agent(
+    "copilot",
+    "Copilot CLI",
+    "https://github.com/features/copilot/cli",
+    "#c2571a",
+    "hexagram",
+    (
+        Format("session events", "1.0", "copilot.events.CopilotEvents"),
+        Format("-p --output-format json", "2026", "copilot.events.CopilotEvents"),
+        Format("older session file", "2025", "copilot.history.CopilotHistories"),
+    ),
+    Marks(
+        event_types=(COPILOT_READ_TYPES | COPILOT_PASSED_TYPES) - {"abort", "result"},
+        record_fields=("copilotVersion", "modelMetrics", "totalPremiumRequests", "chatMessages"),
+        legible=("sessionId", "copilotVersion", "totalPremiumRequests"),
+        names=(frozenset(("sessionId", "chatMessages", "timeline")),),
+    ),
+    has_whole_files=True,
+    program=Program(("copilot",), record_option="-p --output-format json"),
+)
+
 MINI_SWE_AGENT = Agent(
     "mini-swe-agent",
     "mini-swe-agent",
     "https://mini-swe-agent.com",
     "#b8860b",
     "triangle-left",
-    agent_marks.MINI_SWE_AGENT_MARKS,
-    (("trajectory", "1.15–2.4"),),
-    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "score")),
+    (Format("trajectory", "1.15–2.4", "swe_agent.mini.MiniSweAgent"),),
+    Marks(
+        record_fields=("mini_version", "trajectory_format", "model_stats"),
+        legible=("mini_version", "exit_status", "instance_cost", "api_calls"),
+        names=(frozenset(("trajectory_format", "messages")),),
+    ),
+    unrecorded=frozenset((*_API_TIME, "session_id", "score")),
     program=Program(("mini", "mini-swe-agent"), max_usd=("--cost-limit", "{usd}")),
 )
+
 SWE_AGENT = Agent(
     "swe-agent",
     "SWE-agent",
     "https://swe-agent.com",
     "#8f4a9e",
     "triangle-right",
-    agent_marks.SWE_AGENT_MARKS,
-    (("trajectory", "0.6–1.1"),),
-    untold=frozenset(("duration_ms", "duration_api_ms", "duration_api_own_ms", "session_id", "started_at", "ended_at", "score")),
+    (Format("trajectory", "0.6–1.1", "swe_agent.trajectory.SweAgent"),),
+    Marks(
+        record_fields=("tokens_sent", "replay_config", "edited_files30", "trajectory"),
+        legible=("exit_status", "instance_cost", "tokens_sent", "tokens_received"),
+        names=(frozenset(("trajectory", "history", "info")),),
+    ),
+    unrecorded=frozenset((*_API_TIME, "duration_ms", "session_id", "started_at", "ended_at", "score")),
     program=Program(("sweagent",)),
 )
+
 HARBOR = Agent(
     "harbor",
     "Harbor",
     "https://harborframework.com",
     "#2f6f62",
     "hexagon",
-    agent_marks.HARBOR_MARKS,
-    (("trial", "0.21–0.25"), ("trajectory (ATIF)", "1.0–1.8")),
-    untold=frozenset(("duration_api_ms", "duration_api_own_ms")),
+    (Format("trial", "0.21–0.25", "harbor.trial.HarborTrials"), Format("trajectory (ATIF)", "1.0–1.8", "harbor.atif.Atif")),
+    Marks(
+        record_fields=("task_checksum", "trial_uri", r'schema_version"\s*:\s*"ATIF-v[\d.]{1,9}'),
+        legible=("trial_name", "task_name", "schema_version", "session_id"),
+        names=(frozenset(("trial_name", "agent_info", "task_checksum")), frozenset(("schema_version", "agent", "steps"))),
+    ),
+    unrecorded=frozenset(_API_TIME),
     program=Program(("harbor",)),
 )
 """A benchmark: its runs bear the name of the agent that it ran."""
+
 TERMINAL_BENCH = Agent(
     "terminal-bench",
     "terminal-bench",
     "https://www.tbench.ai",
     "#5b6470",
     "hexagon2",
-    agent_marks.TERMINAL_BENCH_MARKS,
-    (("results", "0.2"),),
-    untold=frozenset(
-        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version", "model", "result")
+    (Format("results", "0.2", "harbor.terminal_bench.TerminalBench"),),
+    Marks(
+        record_fields=("failure_mode", "parser_results"),
+        legible=("trial_name", "task_id", "failure_mode"),
+        names=(frozenset(("trial_name", "failure_mode")), frozenset(("results", "n_resolved"))),
     ),
+    unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version", "model", "result")),
     program=Program(("tb",)),
 )
 """A benchmark, whose results do not name the agent that it ran."""
+
 OPENHANDS = Agent(
     "openhands",
     "OpenHands",
     "https://github.com/OpenHands/OpenHands",
     "#9a7d00",
     "cross",
-    agent_marks.OPENHANDS_MARKS,
-    (("events", "SDK 1.x"), ("output.jsonl of evaluations", "0.59, SDK 1.x"), ("results by instance of the OpenHands Index", "2026")),
-    untold=frozenset(("duration_ms",)),
+    (
+        Format("events", "SDK 1.x", "openhands.events.OpenHandsEvents"),
+        Format("output.jsonl of evaluations", "0.59, SDK 1.x", "openhands.output.OpenHandsOutput"),
+        Format("results by instance of the OpenHands Index", "2026", "openhands.index.OpenHandsIndex"),
+    ),
+    Marks(
+        record_fields=(
+            *("usage_to_metrics", "accumulated_token_usage", "ConversationStateUpdateEvent"),
+            r'cost"\s*:\s*(?:null|[\d.eE+-]{1,25})\s*,\s*"resolved',  # an instance of the OpenHands Index
+        ),
+        legible=("instance_id", "accumulated_cost", "execution_status", "model_name"),
+        names=(
+            frozenset(("kind", "source", "timestamp", "key", "value")),
+            frozenset(("kind", "source", "timestamp", "tool_call_id", "tool_name")),
+            frozenset(("kind", "source", "timestamp", "llm_message")),
+            frozenset(("kind", "source", "timestamp", "system_prompt")),
+            frozenset(("execution_status", "stats", "agent")),
+            frozenset(("instance_id", "test_result", "history")),
+            frozenset(("instance_id", "test_result", "metrics")),
+        ),
+    ),
+    unrecorded=frozenset(("duration_ms",)),
     program=Program(("openhands",)),
 )
+
+INSPECT_AI_HEADER = frozenset(("version", "eval", "plan"))
+"""Names of a whole log, of the header of an archive, and of the beginning of an unfinished one."""
+INSPECT_AI_SAMPLE = frozenset(("id", "epoch", "target", "messages", "output"))
+"""Names of a sample by itself, as archives hold it."""
+
 INSPECT_AI = Agent(
     "inspect-ai",
     "Inspect AI",
     "https://inspect.aisi.org.uk",
     "#3a8fb7",
     "x",
-    agent_marks.INSPECT_AI_MARKS,
-    ((".json and .eval logs", "0.3.41–0.3.154"),),
-    untold=frozenset(("session_id",)),
+    (Format(".json and .eval logs", "0.3.41–0.3.154", "inspect_ai.InspectAI"),),
+    Marks(
+        record_fields=("task_version", "sample_reductions", "input_tokens_cache_read"),
+        legible=("task", "model", "run_id", "total_time"),
+        names=(INSPECT_AI_HEADER, INSPECT_AI_SAMPLE),
+        zip_heads=("header.json", "_journal/start.json"),
+        zip_parts="samples/",
+    ),
+    unrecorded=frozenset(("session_id",)),
     program=Program(("inspect",)),
 )
 """A framework of evaluations, most of them not of coding: its runs are told apart by their task."""
+
 PI = Agent(
     "pi",
     "Pi",
     "https://pi.dev",
     "#a0455f",
     "diamond-tall",
-    agent_marks.PI_MARKS,
-    (("session file", "1 to 3"), ("--mode json", "2026")),
-    untold=frozenset(("agent_version", "repo", "branch")),
+    (Format("session file", "1 to 3", "pi.Pi"), Format("--mode json", "2026", "pi.Pi")),
+    Marks(
+        event_types=frozenset(("message_end", "message_update", "thinking_level_change")),
+        record_fields=("cacheRead", "thinkingLevel", "branchedFrom"),
+        legible=("model", "totalTokens", "stopReason"),
+    ),
+    unrecorded=frozenset(("agent_version", "repo", "branch")),
     has_whole_files=True,
     program=Program(("pi",), record_option="--mode json"),
 )
 """OpenClaw and oh-my-pi write the same: their runs bear its name."""
+
 KIMI = Agent(
     "kimi-code",
     "Kimi Code",
     "https://www.kimi.com/code",
     "#3d6db5",
     "star-diamond",
-    agent_marks.KIMI_MARKS,
-    (("wire.jsonl of Kimi Code", "protocol 1.4"), ("wire.jsonl of Kimi CLI", "protocol 1.2 to 1.10")),
-    untold=frozenset(
-        ("cost_reported_usd", "cost_own_usd", "duration_api_ms", "duration_api_own_ms", "session_id", "agent_version", "repo", "branch")
+    (
+        Format("wire.jsonl of Kimi Code", "protocol 1.4", "kimi.wire.KimiWire"),
+        Format("wire.jsonl of Kimi CLI", "protocol 1.2 to 1.10", "kimi.wire.KimiWire"),
     ),
+    Marks(
+        event_types=frozenset(("usage.record", "llm.request", "context.append_loop_event", "turn.prompt")),
+        record_fields=("inputCacheRead", "input_cache_read", "usageScope"),
+        legible=("model", "inputOther", "input_other", "output"),
+    ),
+    unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version", "repo", "branch")),
     program=Program(("kimi",)),
 )
 """Its predecessor is Kimi CLI."""
+
+AIDER_EVENT_NAMES = frozenset(("event", "properties", "user_id", "time"))
+"""The names of every line of the analytics log."""
+AIDER_RESULT_NAMES = frozenset(("testcase", "tests_outcomes", "edit_format"))
+
 AIDER = Agent(
     "aider",
     "Aider",
     "https://aider.chat",
     "#4f8a3c",
     "bowtie",
-    agent_marks.AIDER_MARKS,
-    (("analytics log", "2025-08 to 2026-04"), ("benchmark result", "2026"), ("chat history", "0.47–0.48")),
-    untold=frozenset(("duration_api_ms", "duration_api_own_ms", "session_id", "cwd", "repo", "branch", "result")),
+    (
+        Format("analytics log", "2025-08 to 2026-04", "aider.analytics.AiderAnalytics"),
+        Format("benchmark result", "2026", "aider.benchmark.AiderBenchmark"),
+        Format("chat history", "0.47–0.48", "aider.chat_history.AiderChatHistory"),
+    ),
+    Marks(
+        record_fields=("tests_outcomes", "main_model"),
+        legible=("main_model", "prompt_tokens", "completion_tokens", "cost", "testcase"),
+        names=(AIDER_EVENT_NAMES, AIDER_RESULT_NAMES),
+        text_line="# aider chat started at ",
+    ),
+    unrecorded=frozenset((*_API_TIME, "session_id", "cwd", "repo", "branch", "result")),
     logs_share_no_id=True,
     program=Program(("aider",)),
 )
 
-AGENTS = {
-    agent.key: agent
-    for agent in (
-        CLAUDE_CODE, CODEX, TRAE, TRAE_CLI, GEMINI, QWEN, IFLOW, GROK, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR,
-        TERMINAL_BENCH, OPENHANDS, INSPECT_AI, PI, KIMI, AIDER,
-    )
-}  # fmt: skip
+
+def by_key(*agents: Agent) -> dict[str, Agent]:
+    return {agent.key: agent for agent in agents}
+
+
+AGENTS = by_key(
+    CLAUDE_CODE, CODEX, TRAE, TRAE_CLI, GEMINI, QWEN, IFLOW, GROK, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR,
+    TERMINAL_BENCH, OPENHANDS, INSPECT_AI, PI, KIMI, AIDER,
+)  # fmt: skip
 """Every agent by its key."""
+
+_PROGRAMS = {name: agent for agent in AGENTS.values() if agent.program for name in agent.program.names}
 
 
 def agent_of_program(program: str) -> Agent | None:
@@ -313,18 +592,18 @@ def agent_of_program(program: str) -> Agent | None:
     return _PROGRAMS.get(PurePath(program).name.lower().removesuffix(".exe").removesuffix(".cmd"))
 
 
-_PROGRAMS = {name: agent for agent in AGENTS.values() if agent.program for name in agent.program.names}
+def _plain(name: str) -> str:
+    return "-".join(name.lower().replace("_", " ").replace("-", " ").split())
+
+
+ISO_BENCH_AGENTS = {"trae": "trae-agent", "codex": "codex", "codex_cli": "codex", "claude_code": "claude-code", "openhands": "openhands"}
+"""The agent's name in the files and folders of ISO-Bench → the value of `runs.agent`."""
+
+_KEYS = {_plain(name): key for name, key in ISO_BENCH_AGENTS.items()} | {
+    _plain(name): agent.key for agent in AGENTS.values() for name in (agent.label, agent.key)
+}
 
 
 def agent_key(written: str) -> str:
     """The key of an agent by its key, its label or its name in ISO-Bench: `Claude Code`, `claude_code`. Another name as it is written."""
     return _KEYS.get(_plain(written), written)
-
-
-def _plain(name: str) -> str:
-    return "-".join(name.lower().replace("_", " ").replace("-", " ").split())
-
-
-_KEYS = {_plain(name): key for name, key in agent_marks.ISO_BENCH_AGENTS.items()} | {
-    _plain(name): agent.key for agent in AGENTS.values() for name in (agent.label, agent.key)
-}

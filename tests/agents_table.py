@@ -20,9 +20,9 @@ def table() -> str:
 
 
 def _line(agent: Agent) -> str:
-    read = "; ".join(f"{kind} ({versions})" for kind, versions in agent.reads)
-    untold = ", ".join(dict.fromkeys(RUNS[key].label.lower() for key in RUNS if key in agent.untold and key not in _TWICE))
-    return f"| [{agent.label}]({agent.home}) | {read} | {untold or '–'} |"
+    read = "; ".join(f"{kind} ({versions})" for kind, versions, _ in agent.formats)
+    untold = ", ".join(dict.fromkeys(RUNS[key].label.lower() for key in RUNS if key in agent.unrecorded and key not in _TWICE))
+    return f"| [{agent.label}]({agent.url}) | {read} | {untold or '–'} |"
 
 
 _TWICE = frozenset(("cost_reported_usd", "duration_api_ms"))

@@ -16,7 +16,6 @@ import pytest
 
 from app.runner import matrix
 from app.runner.limits import Limits, with_own_options
-from ingest.agents.homes import HOMES
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
@@ -392,7 +391,7 @@ def test_a_limit_is_the_agents_own_option_where_it_has_one(
 def test_no_two_agents_have_a_program_of_one_name() -> None:
     names = [name for agent in AGENTS.values() if agent.program for name in agent.program.names]
     assert len(names) == len(set(names))
-    assert all(home.agent.program for home in HOMES)
+    assert all(agent.program for agent in AGENTS.values() if agent.home)
 
 
 def test_no_secret_of_the_command_line_is_kept(tachograph: Run, tmp_path: Path) -> None:

@@ -10,16 +10,16 @@ import os
 import random
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pytest
 
 from app.queries import runs as run_queries
-from ingest.agents import all_readers, readers
-from ingest.agents.base import ContextOf
+from ingest.agents import readers
+from ingest.agents.base import AgentReader, Found
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading import read_source
 from ingest.sources import contents
@@ -43,31 +43,21 @@ def rejects(store: Store) -> list[dict[str, Any]]:
 def of_agent(monkeypatch: pytest.MonkeyPatch, feed: Callable[[], object], end: Callable[[], object] = lambda: ()) -> None:
     """Register an agent whose events `{"type": "ticking"}` are read by `feed`, and whose sources end with `end`."""
 
-    class Ticking:
+    class Ticking(AgentReader):
         agent = "ticking-agent"
         event_types = frozenset(("ticking",))
-
-        def __init__(self, context_of: ContextOf) -> None: ...
 
         @staticmethod
         def recognises(document: Document) -> bool:
             return bool(document.value.get("type") == "ticking")
 
-        def feed(self, _: Document) -> object:
-            return feed()
+        def feed(self, document: Document) -> Iterable[Found]:  # noqa: ARG002
+            return cast("Iterable[Found]", feed())
 
-        def end(self) -> object:
-            return end()
+        def end(self) -> Iterable[Found]:
+            return cast("Iterable[Found]", end())
 
-    monkeypatch.setattr(all_readers, "READERS", (*all_readers.READERS, Ticking))
-    readers.by_type.cache_clear()
-    monkeypatch.setattr(readers.by_type, "cache_clear", readers.by_type.cache_clear, raising=False)
-
-
-@pytest.fixture(autouse=True)
-def readers_as_they_were() -> Iterator[None]:
-    yield
-    readers.by_type.cache_clear()
+    monkeypatch.setitem(readers.by_type().typed, "ticking", (Ticking,))
 
 
 def three_files(folder: Path, middle: str = '{"type": "ticking"}') -> Path:

@@ -33,7 +33,7 @@ AGENTS = {
     "CopilotHistories": ("sessionId",),
     "GeminiJson": ("response",),
     "HarborTrials": ("task_name",),
-    "OpenHandsState": ("id",),
+    "OpenHandsEvents, of a state": ("id",),
 }
 """Reader → the place of a text in its log."""
 

@@ -14,7 +14,7 @@ import pytest
 
 import ingest.agents.readers
 from app.queries import runs as run_queries
-from ingest.agents.base import CHILD_TABLES, FACTS, Context, ContextOf, Found, Rows
+from ingest.agents.base import CHILD_TABLES, FACTS, AgentReader, Context, ContextOf, Found, Rows
 from ingest.agents.claude_code.reader import ClaudeCode
 from ingest.findings.rules import Finding
 from ingest.findings.summary_facts import complete
@@ -115,15 +115,11 @@ def _changed(row: Row | tuple[Any, ...], table: str, column: str, value: Any) ->
     return tuple(value if name == column else former for name, former in zip(names, row, strict=True))
 
 
-class Careless:
+class Careless(AgentReader):
     """An agent whose records are `{"type": "careless", "wrong": n, "record": …}`: its reader puts the n-th wrong value into a row."""
 
     agent: ClassVar[str] = "careless-agent"
-    event_types: ClassVar[frozenset[str]] = frozenset()
     build: ClassVar[Callable[[Rows, int], Rows]]
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -133,13 +129,10 @@ class Careless:
         inner = Document(document.ordinal, document.position, json.dumps(document.value["record"]))
         return (Found(document, type(self).build(full_rows(inner, self._context_of), document.value["wrong"])),)
 
-    def end(self) -> Iterable[Found]:
-        return ()
-
 
 def registered(monkeypatch: pytest.MonkeyPatch, build: Callable[[Rows, int], Rows]) -> None:
     monkeypatch.setattr(Careless, "build", staticmethod(build), raising=False)
-    monkeypatch.setitem(ingest.agents.readers.by_type()[0], "careless", (Careless,))
+    monkeypatch.setitem(ingest.agents.readers.by_type().typed, "careless", (Careless,))
 
 
 def careless_log(path: Path, count: int, **good: Any) -> Path:
@@ -257,7 +250,7 @@ def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkey
     log.write_text("\n".join(record_text(uuid=f"right-{number}", session_id=f"right-{number}") for number in range(3)))
     ingest_paths(store, log)
     monkeypatch.setattr(ingest.agents.readers, "ClaudeCode", Worse)
-    monkeypatch.setitem(ingest.agents.readers.by_type()[0], "result", (Worse,))
+    monkeypatch.setitem(ingest.agents.readers.by_type().typed, "result", (Worse,))
     assert rebuild(store) == RebuildReport(runs=2, rejects=1)
     [reject] = run_queries.rejects(store).to_pylist()
     assert reject["detail"].startswith("model_usage.input_tokens: ")

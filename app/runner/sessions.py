@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from ingest.agents.homes import HOMES, Home
-from schemas.agents import Agent
+from schemas.agents import Agent, Home
 
 Sizes = Mapping[Path, int]
 """Files of sessions → their size in bytes."""
@@ -20,8 +19,7 @@ _HEAD_BYTES = 1 << 20
 
 def sessions_of(agent: Agent | None, environment: Mapping[str, str] = os.environ) -> Sizes:
     """The files of sessions that an agent keeps on this machine; none for an agent whose home is not known."""
-    home = next((home for home in HOMES if agent and home.agent.key == agent.key), None)
-    return dict(_files(home, environment)) if home else {}
+    return dict(_files(agent.home, environment)) if agent and agent.home else {}
 
 
 def written_since(before: Sizes, agent: Agent | None, cwd: Path, environment: Mapping[str, str] = os.environ) -> list[Path]:

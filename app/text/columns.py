@@ -73,7 +73,7 @@ _FOLLOWS = {"cost_per_turn_usd": "cost_own_usd", "cost_delta_usd": "cost_own_usd
 
 def untold(agent: str) -> frozenset[str]:
     """Columns of a run that no record of the agent can fill, and those that follow from them."""
-    told = AGENTS[agent].untold if agent in AGENTS else frozenset[str]()
+    told = AGENTS[agent].unrecorded if agent in AGENTS else frozenset[str]()
     return told | {key for key, source in _FOLLOWS.items() if source in told}
 
 

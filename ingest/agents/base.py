@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
-from ingest.sources.document import Document
+from ingest.sources.document import Document, TakesLines
 from ingest.sources.files import Unreadable
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.response import ResponseCopyRow
@@ -189,56 +189,68 @@ NO_TYPE = ""
 """Among the event types of a reader: it also reads documents without a type."""
 
 
-class AgentReader(Protocol):
+class AgentReader:
     """Reads one source: its documents in order go in, runs come out. One reader is made for each source and each agent met in it.
 
-    It keeps no more than a bounded state of each run, whatever the length of the source.
+    It keeps no more than a bounded state of each run, whatever the length of the source. `agent`, `recognises` and `feed` are what a reader
+    must have, `end` one whose runs need not end with a document. All else spares time.
     """
 
     agent: ClassVar[str]
     """The value of `runs.agent`."""
 
-    event_types: ClassVar[frozenset[str]]
+    event_types: ClassVar[frozenset[str]] = frozenset()
     """Values of `type` in the events that it reads; empty where its records have none. NO_TYPE: some have none."""
+
+    reads_unknown_types: ClassVar[bool] = False
+    """Whether it may read events whose type no reader names: newer versions of a transcript have them, and logs that wrap messages."""
+
+    has_claude_codes_cost: ClassVar[bool] = False
+    """Whether its result records have `total_cost_usd`, as Claude Code's have."""
+
+    priority: ClassVar[int] = 0
+    """Of readers that recognise a document the one with the highest gets it, then the first by agent."""
 
     def __init__(self, context_of: ContextOf) -> None:
         """`context_of` joins what the reader knows of a run with labels, path and sidecars."""
+        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
         """Whether the document is a record or an event of this agent, good or damaged. Cheap; raises nothing."""
+        raise NotImplementedError
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """The runs that end with this document; mostly none or one. Raises InvalidRecord for a record that cannot be read."""
+        raise NotImplementedError
 
     def end(self) -> Iterable[Found | Unreadable]:
         """The runs that are still open at the end of the source, and a reject for events that make no run."""
+        return ()
 
+    def note(self, event: dict[str, Any]) -> bool:  # noqa: ARG002
+        """Read an event with one of `event_types` as `feed` does, without a document of its own, which costs more than to read one.
 
-class Notes(AgentReader, Protocol):
-    """A reader that takes most events of its stream without a document of their own, which costs more than to read one."""
-
-    def note(self, event: dict[str, Any]) -> bool:
-        """Read an event with one of `event_types` as `feed` does. False, and nothing changed: it must be fed as a document.
-
-        That is so where it is not recognised, may end a run, begins a session, or is refused.
+        False, and nothing changed: it must be fed as a document. That is so where it is not recognised, may end a run, begins a session,
+        or is refused.
         """
+        return False
 
     def noted(self, last: Document) -> None:
-        """The document of the last event that was noted."""
+        """The document of the last event that was noted, or line that was passed."""
 
+    passing: TakesLines | None = None
+    """Takes lines of the source as bytes that need not be parsed."""
 
-class Resumable(AgentReader, Protocol):
-    """A reader that can go on with a log which has grown: without the lines that came before, and with the same run in the end."""
+    lines: int = 0
+    """Of a reader that can resume: documents read so far, without lines that were passed, and with those of earlier readings."""
 
-    lines: int
-    """Documents that were read so far, without lines that were passed over, and with those of earlier readings."""
-
-    settled_at: int | None
-    """The last line behind which nothing before it is told any more, as `lines` counts; None where there is none yet."""
+    settled_at: int | None = None
+    """Of a reader that can resume: a number of `lines` after which earlier lines can no longer change the run; None as long as they can."""
 
     def settle(self) -> None:
-        """Keep with the run what is needed to go on from `settled_at`."""
+        """Keep with the run what is needed to resume at `settled_at`."""
 
-    def resume(self, kept: KeptRun) -> bool:
-        """Go on from where the earlier reading of the log could be left, which made this run. False: it does not tell."""
+    def resume(self, kept: KeptRun) -> bool:  # noqa: ARG002
+        """Go on from the state that was kept with the run of an earlier, shorter version of the log. False if it has none."""
+        return False

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended, found, kept
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, wire_event, wire_record
 from ingest.agents.shared.texts import outcome_of_error, prompt_of
@@ -21,9 +21,8 @@ from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import CURSOR
+from schemas.agents import CURSOR, CURSOR_OWN_TYPES
 from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind
-from schemas.wire.agent_marks import CURSOR_OWN_TYPES
 from schemas.wire.cursor import CursorEvent, CursorResult
 
 SESSIONS_OPEN = 64
@@ -57,14 +56,14 @@ class _Run:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class Cursor:
+class Cursor(AgentReader):
     """Results and streams of `cursor-agent -p`."""
 
     agent: ClassVar[str] = CURSOR.key
     event_types: ClassVar[frozenset[str]] = CURSOR_OWN_TYPES | {"system", "result"}
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._open: dict[str | None, _Run] = {}
         self._last: _Run | None = None
 

@@ -12,18 +12,17 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import NO_TYPE, ContextOf, Found
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended, found, kept
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, wire_record
 from ingest.agents.shared.texts import outcome_of_error, prompt_of
 from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
-from schemas.agents import GROK
+from schemas.agents import GROK, GROK_RESULT_NAMES
 from schemas.errors import RejectReason
 from schemas.rows.row import usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agent_marks import GROK_RESULT_NAMES
 from schemas.wire.grok import GrokEnd, GrokEvent, GrokModelUsage, GrokUsage
 
 _MODEL = "grok"
@@ -67,12 +66,12 @@ class _Stream:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class Grok:
+class Grok(AgentReader):
     """Outputs of `grok -p` in its three formats of JSON."""
 
     agent: ClassVar[str] = GROK.key
-    tells_costs: ClassVar[bool] = True
-    """Its results have a cost as Claude Code's have."""
+    has_claude_codes_cost: ClassVar[bool] = True
+    priority: ClassVar[int] = 1  # before Codex, whose streams have an `error` like its own
     event_types: ClassVar[frozenset[str]] = frozenset(
         {
             *(
@@ -92,7 +91,7 @@ class Grok:
     )
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._stream: _Stream | None = None
 
     @staticmethod

@@ -26,6 +26,7 @@ class IFlowTranscript(ClaudeTranscript):
     """Session transcripts, `~/.iflow/projects/*/session-*.jsonl`."""
 
     agent: ClassVar[str] = IFLOW.key
+    priority: ClassVar[int] = 0
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__(context_of)

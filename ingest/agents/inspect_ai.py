@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, merged, wire_record
 from ingest.agents.shared.texts import outcome_of_trial_error
@@ -23,11 +23,10 @@ from ingest.agents.shared.tokens import known_sum
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import INSPECT_AI
+from schemas.agents import INSPECT_AI, INSPECT_AI_HEADER, INSPECT_AI_SAMPLE
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.row import LARGEST_USD, usd
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agent_marks import INSPECT_AI_HEADER, INSPECT_AI_SAMPLE
 from schemas.wire.inspect_ai import InspectEval, InspectEvent, InspectHeader, InspectSample, InspectUsage
 
 _ATTACHMENT = "attachment://"
@@ -40,14 +39,13 @@ _LAST_CALL = "Only the last call of the model has a count."
 _CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
-class InspectAI:
+class InspectAI(AgentReader):
     """Logs of Inspect AI, with the header of the last one for samples that come by themselves."""
 
     agent: ClassVar[str] = INSPECT_AI.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._header: InspectHeader | None = None
 
     @staticmethod
@@ -65,9 +63,6 @@ class InspectAI:
         self._header = wire_record(InspectHeader, document)
         samples = document.value.get("samples")
         return tuple(self._run(document, sample, place) for place, sample in enumerate(samples if isinstance(samples, list) else ()))
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
     def _run(self, document: Document, sample: object, place: int) -> Found | Unreadable:
         """The run of a sample, or a reject of it: the others are kept."""

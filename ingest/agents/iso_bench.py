@@ -8,8 +8,8 @@ from ingest.agents.base import ContextOf, Found
 from ingest.agents.kept_run import UNKNOWN, found, kept
 from ingest.agents.shared.runs import canonical_hash
 from ingest.sources.document import Document
+from schemas.agents import ISO_BENCH_AGENTS
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.agent_marks import ISO_BENCH_AGENTS
 from schemas.wire.iso_bench import AgentProcess, Journal
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found, Process, Rows, RunFacts, columns_of, patch_rows
+from ingest.agents.base import AgentReader, ContextOf, Found, Process, Rows, RunFacts, columns_of, patch_rows
 from ingest.agents.shared.texts import LONGEST_PROMPT, repair
 from ingest.agents.shared.tokens import in_range, known_sum, provider_of
 from ingest.agents.trial_records import rank_in_trial
@@ -35,14 +35,11 @@ _ONE_TURN = (RecordKind.RESULT, RecordKind.STREAM)
 _FROM_WORST = (TokensBasis.UNKNOWN, TokensBasis.ESTIMATE, TokensBasis.LOWER_BOUND, TokensBasis.UPPER_BOUND, TokensBasis.EXACT)
 
 
-class KeptRuns:
+class KeptRuns(AgentReader):
     """Reads kept runs again: those of a rebuild, and any that somebody exported."""
 
     agent: ClassVar[str] = "kept run"
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+    priority: ClassVar[int] = -2
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -54,9 +51,6 @@ class KeptRuns:
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
         return (found(document, run, self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def kept(values: Mapping[str, Any]) -> KeptRun:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, wire_record
 from ingest.agents.shared.texts import outcome_of_error
@@ -69,14 +69,14 @@ class _Session:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class Pi:
+class Pi(AgentReader):
     """Session files and streams."""
 
     agent: ClassVar[str] = PI.key
     event_types: ClassVar[frozenset[str]] = ENTRY_TYPES | {"session", "message_end"}
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._session: _Session | None = None
 
     @staticmethod

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from itertools import islice
-from typing import Any, cast
+from typing import NamedTuple
 
-from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found, Notes, Resumable
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.claude_code.reader import ClaudeCode
-from ingest.sources.document import Document, Events, TakesLines
+from ingest.sources.document import Document, Events
 from ingest.sources.files import Unreadable
+from schemas.agents import AGENTS
 from schemas.rows.kept_run import KeptRun
 
 Readers = tuple[type[AgentReader], ...]
@@ -21,20 +23,40 @@ SESSIONS_KEPT = 64
 
 _COST_NAME = "total_cost_usd"
 _COST = f'"{_COST_NAME}"'
-"""A field of results that hardly another agent writes: a reader of one that does has `tells_costs`. In texts its quotes are escaped."""
+"""A field of results that hardly another agent writes. In texts its quotes are escaped."""
 _OWN = '"permission_denials"'
 """A field of newer results beside it that no other agent writes."""
 
 
 @cache
-def by_type() -> tuple[dict[str, Readers], Readers, Readers]:
-    """The readers of events by their type, of documents without a type (Claude Code's is the last), and of events of unknown types."""
-    from ingest.agents.all_readers import OF_UNKNOWN_TYPES, READERS  # here: it takes a tenth of a second, and most sources need none
+def all_readers() -> Readers:
+    """Every reader, in the order in which they are asked: those of the agents, of logs without a reader, and of kept runs.
 
-    others = tuple(reader for reader in READERS if reader is not ClaudeCode)
+    Importing them takes a quarter of the start of an ingest.
+    """
+    formats = [kind.reader for agent in AGENTS.values() for kind in agent.formats]
+    readers = []
+    for path in dict.fromkeys((*formats, "unread.UnreadLogs", "kept_run.KeptRuns")):
+        module, _, name = path.rpartition(".")
+        readers.append(getattr(import_module(f"ingest.agents.{module}"), name))
+    return tuple(sorted(readers, key=lambda reader: -reader.priority))
+
+
+class _ReadersByType(NamedTuple):
+    """`unknown`: of events with a type that no reader names."""
+
+    typed: dict[str, Readers]
+    untyped: Readers
+    unknown: Readers
+
+
+@cache
+def by_type() -> _ReadersByType:
+    """The readers of events by their type. Claude Code's own is the last of those without a type, and the one left for any other type."""
+    others = tuple(reader for reader in all_readers() if reader is not ClaudeCode)
     typed = {kind: tuple(reader for reader in others if kind in reader.event_types) for one in others for kind in one.event_types}
     untyped = (*(reader for reader in others if not reader.event_types or NO_TYPE in reader.event_types), ClaudeCode)
-    return typed, untyped, OF_UNKNOWN_TYPES
+    return _ReadersByType(typed, untyped, tuple(reader for reader in others if reader.reads_unknown_types))
 
 
 class SourceReaders:
@@ -43,60 +65,54 @@ class SourceReaders:
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of
         self._readers: dict[type[AgentReader], AgentReader] = {}
-        self._last: AgentReader | None = None
         self._sessions: dict[str, type[AgentReader]] = {}
+        self.last: AgentReader | None = None
+        """The reader of the last document."""
 
     @property
     def agent(self) -> str:
         """The agent of the last document, for an error message."""
-        return self._last.agent if self._last else "an agent"
+        return self.last.agent if self.last else "an agent"
+
+    @property
+    def only(self) -> AgentReader | None:
+        """The reader of the source, where it is the only one."""
+        return self.last if len(self._readers) == 1 else None
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable] | None:
         """The runs that end with this document; None where no reader recognises it. Raises InvalidRecord."""
         kind = ClaudeCode if _is_claude_codes(document) else self._reader_of(document)
         if kind is None:
             return None
-        reader = self._last
+        reader = self.last
         if type(reader) is not kind:
-            reader = self._last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
+            reader = self.last = self._readers.get(kind) or self._readers.setdefault(kind, kind(self._context_of))
         return reader.feed(document)
 
-    @property
-    def taker(self) -> TakesLines | None:
-        """Takes lines of the agent of the last document, where its reader does."""
-        return getattr(self._last, "passing", None)
-
-    def took(self, last: Document) -> None:
-        """The document of the last line that was taken."""
+    def passed(self, last: Document) -> None:
+        """The document of the last line that a reader took as bytes."""
         for reader in self._readers.values():
-            if hasattr(reader, "passing"):
-                cast("Notes", reader).noted(last)
+            if reader.passing:
+                reader.noted(last)
 
     def resume(self, kept: KeptRun) -> bool:
         """Go on with the log of this run, before the first document. False where no reader can."""
-        from ingest.agents.all_readers import READERS
-
-        for kind in READERS:
-            if kind.agent == kept.agent and hasattr(kind, "resume"):
-                reader = cast("Resumable", kind(self._context_of))
+        for kind in all_readers():
+            if kind.agent == kept.agent:
+                reader = kind(self._context_of)
                 if reader.resume(kept):
-                    self._last = self._readers[kind] = reader
+                    self.last = self._readers[kind] = reader
                     return True
         return False
-
-    @property
-    def resumable(self) -> Resumable | None:
-        """The reader of the source, where it is the only one and can go on with it later."""
-        return cast("Resumable", self._last) if len(self._readers) == 1 and hasattr(self._last, "resume") else None
 
     def note(self, events: Events, first: int, places: int) -> int:
         """How many events, from `first` on, the reader of the document before notes: no run ends with them, and none is refused.
 
         They are dispatched as `feed` does. `places`: how much higher the numbers of their documents are.
         """
-        if not hasattr(self._last, "note"):
+        reader = self.last
+        if reader is None or type(reader).note is AgentReader.note:
             return 0
-        reader = cast("Notes", self._last)
         count, types, note, of_session, kind = first, reader.event_types, reader.note, self._sessions.get, type(reader)
         with suppress(Exception):  # of a defect: the event is fed as a document, which says what is wrong
             for event in islice(events.values, first, None):
@@ -107,45 +123,38 @@ class SourceReaders:
             reader.noted(events.document(count - 1).moved(places))
         return count - first
 
-    def _reader_of(self, document: Document) -> type[AgentReader] | None:
-        value = document.value
-        kind = self._of_session(value)
-        if value.get("type") == "result" and _COST_NAME in value:
-            others = (one for one in by_type()[0]["result"] if hasattr(one, "tells_costs") and (one is kind or one.recognises(document)))
-            return next(others, ClaudeCode)
-        kind = kind or self._by_content(document, value.get("type"))
-        if kind and kind is not ClaudeCode and "session_id" in value:
-            self._remember(value["session_id"], kind)
-        return kind
-
-    def _of_session(self, value: dict[str, Any]) -> type[AgentReader] | None:
-        """The reader that knew an earlier event of the session: most events of a stream look like those of Claude Code."""
-        if not self._sessions:
-            return None
-        session = value.get("session_id") if isinstance(value.get("type"), str) else None
-        return self._sessions.get(session) if isinstance(session, str) else None
-
-    def _by_content(self, document: Document, kind: object) -> type[AgentReader] | None:
-        """The reader that recognises the document, first that of the document before: some types are those of several agents."""
-        last = self._last
-        if last and isinstance(kind, str) and kind in last.event_types and not isinstance(last, ClaudeCode) and last.recognises(document):
-            return type(last)
-        typed, untyped, unknown = by_type()
-        if not isinstance(kind, str):
-            return next((reader for reader in untyped if reader.recognises(document)), None)
-        return next((reader for reader in typed.get(kind, unknown) if reader.recognises(document)), ClaudeCode)
-
-    def _remember(self, session: object, kind: type[AgentReader]) -> None:
-        if isinstance(session, str) and session not in self._sessions:
-            if len(self._sessions) >= SESSIONS_KEPT:
-                del self._sessions[next(iter(self._sessions))]
-            self._sessions[session] = kind
-
     def met(self) -> Iterator[AgentReader]:
         """The readers of the agents met so far."""
         for reader in self._readers.values():
-            self._last = reader
+            self.last = reader
             yield reader
+
+    def _reader_of(self, document: Document) -> type[AgentReader] | None:
+        """By the session, since most events of a stream look like those of Claude Code, else by the content."""
+        value = document.value
+        type_, session = value.get("type"), value.get("session_id")
+        of_session = self._sessions.get(session) if isinstance(type_, str) and isinstance(session, str) else None
+        if type_ == "result" and _COST_NAME in value:
+            for reader in by_type().typed["result"]:
+                if reader.has_claude_codes_cost and (reader is of_session or reader.recognises(document)):
+                    return reader
+            return ClaudeCode
+        kind = of_session or self._by_content(document, type_)
+        if kind and kind is not ClaudeCode and isinstance(session, str) and session not in self._sessions:
+            if len(self._sessions) >= SESSIONS_KEPT:
+                del self._sessions[next(iter(self._sessions))]
+            self._sessions[session] = kind
+        return kind
+
+    def _by_content(self, document: Document, type_: object) -> type[AgentReader] | None:
+        """The reader that recognises the document, first that of the document before: some types are those of several agents."""
+        last = self.last
+        if not isinstance(type_, str):
+            return next((reader for reader in by_type().untyped if reader.recognises(document)), None)
+        if last and type_ in last.event_types and not isinstance(last, ClaudeCode) and last.recognises(document):
+            return type(last)
+        of_type = by_type().typed.get(type_, by_type().unknown)
+        return next((reader for reader in of_type if reader.recognises(document)), ClaudeCode)
 
 
 def _is_claude_codes(document: Document) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, merged, wire_record
 from ingest.agents.shared.texts import outcome_of_error
@@ -28,14 +28,10 @@ _NOT_COPIED = "The client for {} does not record cache reads and writes: uncache
 _TOO_MANY_STEPS = "maximum steps"
 
 
-class Trae:
+class Trae(AgentReader):
     """Trajectories of TRAE, one file each."""
 
     agent: ClassVar[str] = TRAE.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -43,9 +39,6 @@ class Trae:
 
     def feed(self, document: Document) -> Iterable[Found]:
         return (found(document, kept(_kept(wire_record(TraeTrajectory, document))), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def _kept(record: TraeTrajectory) -> dict[str, Any]:

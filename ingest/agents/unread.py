@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from ingest.agents.base import NO_TYPE, ContextOf, Found
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.sources.document import Document
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.unread_logs import UNREAD_TYPES, unread_log
 
 
-class UnreadLogs:
+class UnreadLogs(AgentReader):
     """All logs of `schemas.unread_logs`."""
 
     agent: ClassVar[str] = "unread"
+    priority: ClassVar[int] = -2
     event_types: ClassVar[frozenset[str]] = UNREAD_TYPES | {NO_TYPE}
 
     def __init__(self, _context_of: ContextOf) -> None:
@@ -31,6 +32,3 @@ class UnreadLogs:
             return ()
         self._named.add(detail)
         raise InvalidRecord(RejectReason.LOOK_ALIKE, detail)
-
-    def end(self) -> Iterable[Found]:
-        return ()

@@ -227,14 +227,14 @@ class _SourceReader:
 
     def _lines(self) -> int:
         """How many lines the reader of a transcript has read."""
-        return reader.lines if (reader := self._readers.resumable) else 0
+        return reader.lines if (reader := self._readers.only) else 0
 
     def _settle(self, first: int, starts: Sequence[int]) -> None:
         """Note from where a later reading may go on. `first`: the number of the first line that was just read; `starts`: their bytes.
 
         What is rejected will be read again: it may be whole then.
         """
-        reader = self._readers.resumable
+        reader = self._readers.only
         if reader and reader.settled_at is not None and reader.settled_at >= first and not self._result.rejected:
             self._result.resume_at = self._offset + starts[reader.settled_at - first]
             reader.settle()
@@ -249,7 +249,7 @@ class _SourceReader:
                 self._unreadable(replace(part, ordinal=part.ordinal + self._more))
             else:
                 self._document(part)
-            found.taker = self._readers.taker
+            found.taker = self._readers.last.passing if self._readers.last else None
         self._result.container = found.kind
         without_run = self._end()
         self._add_all(of_trial)
@@ -301,7 +301,7 @@ class _SourceReader:
                 place += 1
         self._result.ignored += events.count - parsed
         if taken := events.last_taken():
-            self._readers.took(taken.moved(self._more))
+            self._readers.passed(taken.moved(self._more))
         self._next = events.ordinal + events.count + self._more
 
     def _document(self, document: Document) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from schemas.wire.agent_marks import ISO_BENCH_AGENTS
+from schemas.agents import ISO_BENCH_AGENTS
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
 
 _RUN_FOLDER = re.compile(r"(?:^|/)runs/(?P<path>[^/]+/(?P<agent>[^/]+)/(?P<model>[^/]+)/[^/]+/(?P<item>[^/]+))/[^/]+$")

@@ -94,7 +94,7 @@ _RECORDS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "Atif": lambda: test_atif.trajectory(test_atif.step(2), final=test_atif.sums(10, 1, 2, 0.5, reasoning_tokens=1)),
     "HarborTrials": lambda: test_harbor.trial(agent_result=test_harbor.used(model_usage={"m": test_harbor.used()})),
     "TerminalBench": lambda: test_terminal_bench.results(test_terminal_bench.trial(1), test_terminal_bench.trial(2)),
-    "OpenHandsState": _state,
+    "OpenHandsEvents, of a state": _state,
     "OpenHandsIndex": lambda: test_openhands_index.results(1.5, None, 2.0),
     "AiderBenchmark": lambda: test_aider.RESULT,
     "InspectAI": lambda: test_inspect_ai.log(test_inspect_ai.sample(1), test_inspect_ai.sample(2)),

@@ -13,16 +13,15 @@ from decimal import Decimal
 from typing import Any, ClassVar
 
 from ingest.agents.aider.tokens import INCLUSIVE, UNTOLD_START
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.runs import ActiveTime, By, canonical_hash, milliseconds_between, wire_record
 from ingest.agents.shared.tokens import Tokens
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import AIDER
+from schemas.agents import AIDER, AIDER_EVENT_NAMES
 from schemas.rows.run import RecordKind, TokensBasis
-from schemas.wire.agent_marks import AIDER_EVENT_NAMES
 from schemas.wire.aider import AiderEvent
 
 SESSIONS_OPEN = 256
@@ -49,14 +48,13 @@ class _Session:
     costs: dict[str | None, Decimal] = field(default_factory=dict)
 
 
-class AiderAnalytics:
+class AiderAnalytics(AgentReader):
     """Logs of `--analytics-log`."""
 
     agent: ClassVar[str] = AIDER.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._open: list[_Session] = []
 
     @staticmethod

@@ -6,27 +6,22 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from ingest.agents.aider.tokens import INCLUSIVE
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.runs import canonical_hash, wire_record
 from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
-from schemas.agents import AIDER
+from schemas.agents import AIDER, AIDER_RESULT_NAMES
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agent_marks import AIDER_RESULT_NAMES
 from schemas.wire.aider import AiderResult
 
 _NO_TOKENS = "Older results of Aider's benchmark have no token counts."
 
 
-class AiderBenchmark:
+class AiderBenchmark(AgentReader):
     """Results of exercises."""
 
     agent: ClassVar[str] = AIDER.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -35,9 +30,6 @@ class AiderBenchmark:
     def feed(self, document: Document) -> Iterable[Found]:
         values = _kept(wire_record(AiderResult, document)) | {"run_id": canonical_hash(document.value)}
         return (found(document, kept(values), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def _kept(result: AiderResult) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.runs import canonical_hash
 from ingest.agents.shared.texts import LONGEST_PROMPT
@@ -59,14 +59,10 @@ class _Launch:
     total: Decimal = Decimal()
 
 
-class AiderChatHistory:
+class AiderChatHistory(AgentReader):
     """Chat histories."""
 
     agent: ClassVar[str] = AIDER.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from pydantic import ValidationError
 
-from ingest.agents.base import NO_FACTS, Context, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
+from ingest.agents.base import NO_FACTS, AgentReader, Context, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
 from ingest.agents.claude_code.following import FOLLOWED_BY, following
 from ingest.agents.claude_code.outcome import outcome
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, CutOff, StreamContext
@@ -58,7 +58,7 @@ class _Pending(NamedTuple):
     found: Found
 
 
-class ClaudeCode:
+class ClaudeCode(AgentReader):
     """Result records of `claude -p --output-format json`, and of its event streams, every version.
 
     A run is a result with those that follow from it in its stream (`FOLLOWING`), so each waits for the next one of its session. A stream
@@ -69,7 +69,7 @@ class ClaudeCode:
     event_types: ClassVar[frozenset[str]] = EVENT_TYPES | {"result"}
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._stream = StreamContext()
         self._streaming = False
         self._has_records = False

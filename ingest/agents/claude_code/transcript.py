@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple, cast
 
-from ingest.agents.base import NO_FACTS, NO_SUBAGENT, NO_TYPE, ContextOf, Found
+from ingest.agents.base import NO_FACTS, NO_SUBAGENT, NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.claude_code.transcript_facts import SessionFacts
 from ingest.agents.claude_code.transcript_lines import is_line
 from ingest.agents.claude_code.transcript_passing import PassedLines
@@ -52,16 +52,18 @@ class _Settled(NamedTuple):
     stamp: Any = None
 
 
-class ClaudeTranscript:
+class ClaudeTranscript(AgentReader):
     """Session transcripts, `~/.claude/projects/**/*.jsonl`, every version."""
 
     agent: ClassVar[str] = CLAUDE_CODE.key
+    reads_unknown_types: ClassVar[bool] = True
+    priority: ClassVar[int] = -1  # other agents' transcripts look like it
     event_types: ClassVar[frozenset[str]] = LINE_TYPES | JOURNAL_TYPES | {NO_TYPE}
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._facts = SessionFacts()
-        self.passing = PassedLines(self._facts)
+        self.passing: PassedLines = PassedLines(self._facts)
         self._responses = Responses()
         self._calls = ToolCounts()
         self._messages = self.lines = 0

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import NO_TYPE, ContextOf, Found
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.codex.usage import Counts
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, time_of_uuid
@@ -23,11 +23,10 @@ from ingest.agents.shared.tokens import known_sum, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import CODEX
+from schemas.agents import CODEX, app_server_message
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.unread_logs import OLDER_CODEX
-from schemas.wire.agent_marks import app_server_message
 from schemas.wire.codex import (
     AppServerError,
     AppServerGit,
@@ -102,14 +101,15 @@ class _Thread:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class CodexAppServer:
+class CodexAppServer(AgentReader):
     """Logs of messages of `codex app-server`, bare, behind a prefix, or each in an object of the log."""
 
     agent: ClassVar[str] = CODEX.key
+    reads_unknown_types: ClassVar[bool] = True
     event_types: ClassVar[frozenset[str]] = frozenset((NO_TYPE,))
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._threads: dict[str | None, _Thread] = {}
         self._last: str | None = None
         self._asked: str | None = None

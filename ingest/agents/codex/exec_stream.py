@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.codex.usage import tokens_of
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, time_of_uuid, wire_record
@@ -20,9 +20,8 @@ from ingest.agents.shared.texts import outcome_of_error
 from ingest.agents.shared.tokens import Tokens
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
-from schemas.agents import CODEX
+from schemas.agents import CODEX, CODEX_EXEC_TYPES
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agent_marks import CODEX_EXEC_TYPES
 from schemas.wire.codex import ExecEvent, ExecItem
 
 _TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
@@ -50,14 +49,14 @@ class _Thread:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class CodexExec:
+class CodexExec(AgentReader):
     """Streams of `codex exec --json`."""
 
     agent: ClassVar[str] = CODEX.key
     event_types: ClassVar[frozenset[str]] = CODEX_EXEC_TYPES | {"error"}
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._thread: _Thread | None = None
 
     @staticmethod

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.codex.responses import Moment, Owner, Response, Responses, by_model, rows_of
 from ingest.agents.codex.tool_items import ENDS, called_tool, ended_badly, is_failure
 from ingest.agents.codex.usage import Counts
@@ -27,10 +27,9 @@ from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import CODEX, TRAE_CLI
+from schemas.agents import CODEX, CODEX_ROLLOUT_TYPES, TRAE_CLI
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agent_marks import CODEX_ROLLOUT_TYPES
 from schemas.wire.codex import Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
 
 _READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
@@ -89,14 +88,14 @@ class _Session:
         return self.copying and not self.dated
 
 
-class CodexRollout:
+class CodexRollout(AgentReader):
     """Rollout files, `sessions/YYYY/MM/DD/rollout-*.jsonl`."""
 
     agent: ClassVar[str] = CODEX.key
     event_types: ClassVar[frozenset[str]] = CODEX_ROLLOUT_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._session: _Session | None = None
 
     @staticmethod

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, time_of_uuid
 from ingest.agents.shared.texts import outcome_of_error
@@ -47,14 +47,10 @@ class _Log:
     call: int = 0
 
 
-class CodexTextLog:
+class CodexTextLog(AgentReader):
     """Logs that begin with `OpenAI Codex v`."""
 
     agent: ClassVar[str] = CODEX.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -66,9 +62,6 @@ class CodexTextLog:
         for line in document.lines:
             _note(log, line.rstrip("\r\n"))
         return (ended(document, _kept(log), self._context_of),)
-
-    def end(self) -> Iterable[Found | Unreadable]:
-        return ()
 
 
 def _note(log: _Log, line: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.copilot.totals import PREMIUM_REQUESTS, Totals
 from ingest.agents.kept_run import complaints, ended, found, kept
 from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between
@@ -22,10 +22,9 @@ from ingest.agents.shared.tokens import unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import COPILOT
+from schemas.agents import COPILOT, COPILOT_PASSED_TYPES, COPILOT_READ_TYPES
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.agent_marks import COPILOT_PASSED_TYPES, COPILOT_READ_TYPES
 from schemas.wire.copilot import CopilotData, CopilotPlace, CopilotResult
 
 _NO_TOKENS = "The log has no token counts but the output of its messages, {:,} tokens."
@@ -59,14 +58,14 @@ class _Session:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class CopilotEvents:
+class CopilotEvents(AgentReader):
     """Sessions of the Copilot CLI as it keeps or prints them."""
 
     agent: ClassVar[str] = COPILOT.key
     event_types: ClassVar[frozenset[str]] = COPILOT_READ_TYPES | COPILOT_PASSED_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._session: _Session | None = None
 
     @staticmethod

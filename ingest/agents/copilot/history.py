@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.copilot.events import run_id
 from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.runs import ToolCounts, merged, milliseconds_between, wire_record
@@ -20,14 +20,10 @@ _MOST_ITEMS = 1000
 """The file is written again as the session goes on: one with more items is a later state, up to this many."""
 
 
-class CopilotHistories:
+class CopilotHistories(AgentReader):
     """Older session files, one object each."""
 
     agent: ClassVar[str] = COPILOT.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -35,9 +31,6 @@ class CopilotHistories:
 
     def feed(self, document: Document) -> Iterable[Found]:
         return (found(document, kept(_kept(wire_record(CopilotHistory, document))), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def _kept(record: CopilotHistory) -> dict[str, Any]:

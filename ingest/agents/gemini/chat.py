@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import NO_TYPE, ContextOf, Found
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.google_tokens import summed, text_of, tokens_of
 from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between
@@ -63,14 +63,14 @@ class _Session:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class GeminiChat:
+class GeminiChat(AgentReader):
     """Chat files, `chats/session-*.json` and `.jsonl`."""
 
     agent: ClassVar[str] = GEMINI.key
     event_types: ClassVar[frozenset[str]] = MESSAGE_TYPES | {NO_TYPE}
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._session: _Session | None = None
 
     @staticmethod

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.gemini.errors import outcome_of, words_of
 from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.google_tokens import calls_of, latency_of, models_of
@@ -21,14 +21,10 @@ _ERROR_FIELDS = frozenset(("type", "message", "code"))
 _CLASS = re.compile(r"[A-Z]\w{0,80}(?:Error|Exception)|Error")
 
 
-class GeminiJson:
+class GeminiJson(AgentReader):
     """Objects of `gemini -o json`."""
 
     agent: ClassVar[str] = GEMINI.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -41,9 +37,6 @@ class GeminiJson:
     def feed(self, document: Document) -> Iterable[Found]:
         record = wire_record(GeminiOutput, document)
         return (found(document, kept(_kept(record) | {"run_id": canonical_hash(document.value)}), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def _is_error(error: object) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.gemini.errors import outcome_of, words_of
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.google_tokens import as_model, tokens_of_total
@@ -58,14 +58,15 @@ class _Process:
     error: GeminiError | None = None
 
 
-class GeminiStream:
+class GeminiStream(AgentReader):
     """Streams of `gemini -o stream-json`."""
 
     agent: ClassVar[str] = GEMINI.key
+    priority: ClassVar[int] = 1  # before other agents whose streams have an `error`
     event_types: ClassVar[frozenset[str]] = STREAM_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._process: _Process | None = None
 
     @staticmethod

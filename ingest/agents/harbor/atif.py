@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, ClassVar, NamedTuple
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, found, kept
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, wire_record
@@ -35,14 +35,10 @@ _REASONING = ("reasoning_tokens", "reasoning_output_tokens", "total_reasoning_to
 """Names that producers give, in `extra`, to what the format has no field for."""
 
 
-class Atif:
+class Atif(AgentReader):
     """Trajectories in ATIF."""
 
     agent: ClassVar[str] = HARBOR.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -51,9 +47,6 @@ class Atif:
 
     def feed(self, document: Document) -> Iterable[Found]:
         return (found(document, kept(_kept(wire_record(AtifTrajectory, document))), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 class Counts(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, complaints, ended
 from ingest.agents.shared.runs import canonical_hash, is_uuid, milliseconds_between
@@ -42,14 +42,10 @@ _OUTCOMES = {
 of the agent is unknown. Tests that ran out of time ran after the agent had ended."""
 
 
-class TerminalBench:
+class TerminalBench(AgentReader):
     """Results of terminal-bench, `results.json`."""
 
     agent: ClassVar[str] = TERMINAL_BENCH.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.harbor.inclusive_tokens import disjoint
 from ingest.agents.kept_run import UNKNOWN, found, kept
 from ingest.agents.shared.runs import canonical_hash, is_uuid, milliseconds_between, wire_record
@@ -39,14 +39,10 @@ _AFTER_THE_AGENT = ("VerifierTimeoutError",)
 """The tests ran out of time, after an agent that had no exception."""
 
 
-class HarborTrials:
+class HarborTrials(AgentReader):
     """Results of Harbor's trials, `result.json` in the folder of each."""
 
     agent: ClassVar[str] = HARBOR.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -54,9 +50,6 @@ class HarborTrials:
 
     def feed(self, document: Document) -> Iterable[Found]:
         return (found(document, kept(_kept(wire_record(HarborTrial, document))), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def run_of_logs(result: dict[str, Any]) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
-from ingest.agents.base import NO_TYPE, ContextOf, Found
+from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.kimi.session import UNREADABLE, Key, Session
 from ingest.agents.shared.runs import By, wire_record
@@ -29,14 +29,14 @@ _TELLS_ITS_TURNS_END = (1, 2)
 """Version of Kimi CLI's protocol since when the end of a turn is told."""
 
 
-class KimiWire:
+class KimiWire(AgentReader):
     """Session logs."""
 
     agent: ClassVar[str] = KIMI.key
     event_types: ClassVar[frozenset[str]] = CODE_TYPES | {NO_TYPE}
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._session: Session | None = None
         self._models: dict[str | None, Key] = {}
         self._is_older = False

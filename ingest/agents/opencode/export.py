@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.kept_run import found, kept
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
 from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, merged, milliseconds_between, wire_record
@@ -20,14 +20,10 @@ from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.opencode import OpenCodeExport, OpenCodeMessage, OpenCodeTime
 
 
-class OpenCodeExported:
+class OpenCodeExported(AgentReader):
     """Sessions as `opencode export` prints them, one object each."""
 
     agent: ClassVar[str] = OPENCODE.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -37,9 +33,6 @@ class OpenCodeExported:
 
     def feed(self, document: Document) -> Iterable[Found]:
         return (found(document, kept(_kept(wire_record(OpenCodeExport, document))), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def _kept(record: OpenCodeExport) -> dict[str, Any]:

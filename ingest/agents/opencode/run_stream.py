@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.opencode.steps import Steps, message_of, note_tool, outcome_of, run_id
 from ingest.agents.shared.runs import ToolCounts, merged, milliseconds_between, wire_event, wire_record
@@ -50,14 +50,14 @@ class _Run:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class OpenCodeRun:
+class OpenCodeRun(AgentReader):
     """Streams of `opencode run --format json`."""
 
     agent: ClassVar[str] = OPENCODE.key
     event_types: ClassVar[frozenset[str]] = RUN_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._open: dict[str, _Run] = {}
         self._last: _Run | None = None
 

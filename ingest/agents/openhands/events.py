@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import complaints, ended, found, kept
 from ingest.agents.openhands.conversation import Conversation
 from ingest.agents.openhands.tokens import cost_of, models_of
@@ -23,24 +23,23 @@ _SOURCES = frozenset(("agent", "user", "environment", "hook"))
 _STATE = frozenset(("execution_status", "stats", "agent"))
 
 
-class OpenHandsEvents:
-    """Streams of events, one or more conversations in each."""
+class OpenHandsEvents(AgentReader):
+    """Streams of events, one or more conversations in each, and last states of conversations, `base_state.json`."""
 
     agent: ClassVar[str] = OPENHANDS.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._conversation = Conversation()
         self._last: Document | None = None
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        value = document.value
-        is_text = all(isinstance(value.get(name), str) for name in ("id", "kind", "source", "timestamp"))
-        return is_text and value["source"] in _SOURCES
+        return _is_event(document.value) or document.value.keys() >= _STATE
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        if not _is_event(document.value):
+            return (self._of_state(document),)
         closed = tuple(self.end()) if _is_of_another(self._conversation, document.value) else ()
         try:
             self._conversation.note(document.value)
@@ -56,31 +55,18 @@ class OpenHandsEvents:
         if last and (conversation.events > 1 or conversation.stats or conversation.status):
             yield ended(last, _kept(conversation) | {"record_kind": RecordKind.STREAM}, self._context_of)
 
-
-class OpenHandsState:
-    """The last state of a conversation, `base_state.json`."""
-
-    agent: ClassVar[str] = OPENHANDS.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
-
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        return set(document.value) >= _STATE
-
-    def feed(self, document: Document) -> Iterable[Found]:
+    def _of_state(self, document: Document) -> Found:
         conversation = Conversation()
         try:
             conversation.note_state(ConversationState.model_validate(document.value))
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
         values = _kept(conversation) | {"record_kind": RecordKind.RESULT, "rank": 1}
-        return (found(document, kept(values), self._context_of),)
+        return found(document, kept(values), self._context_of)
 
-    def end(self) -> Iterable[Found]:
-        return ()
+
+def _is_event(value: dict[str, Any]) -> bool:
+    return all(isinstance(value.get(name), str) for name in ("id", "kind", "source", "timestamp")) and value["source"] in _SOURCES
 
 
 def _is_of_another(conversation: Conversation, event: dict[str, Any]) -> bool:

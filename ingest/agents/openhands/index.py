@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.kept_run import UNKNOWN, complaints, ended
 from ingest.agents.shared.runs import canonical_hash
 from ingest.agents.shared.tokens import unrecorded
@@ -26,14 +26,10 @@ _RESULT = {"cost", "resolved"}
 _NO_TOKENS = "Results of the OpenHands Index have no token counts."
 
 
-class OpenHandsIndex:
+class OpenHandsIndex(AgentReader):
     """Results of a benchmark by instance."""
 
     agent: ClassVar[str] = OPENHANDS.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:

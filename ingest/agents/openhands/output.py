@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.kept_run import complaints, found, kept
 from ingest.agents.openhands.conversation import Conversation, outcome_of
 from ingest.agents.openhands.history import flat, history_of
@@ -29,14 +29,10 @@ _KEPT = ("session_id", "ended_at", "ended_as", "final_text", "tool_calls")
 _BESIDE = ("history", "metrics", "instruction", "metadata")
 
 
-class OpenHandsOutput:
+class OpenHandsOutput(AgentReader):
     """Lines of `output.jsonl`."""
 
     agent: ClassVar[str] = OPENHANDS.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -50,9 +46,6 @@ class OpenHandsOutput:
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
         return (found(document, kept(values), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def _kept(line: EvalLine) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.google_tokens import summed, text_of, tokens_of
 from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, wire_record
@@ -53,14 +53,14 @@ class _Session:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class QwenChat:
+class QwenChat(AgentReader):
     """Chat files, `~/.qwen/projects/*/chats/*.jsonl`."""
 
     agent: ClassVar[str] = QWEN.key
     event_types: ClassVar[frozenset[str]] = CHAT_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._session: _Session | None = None
 
     @staticmethod

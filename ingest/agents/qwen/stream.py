@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended
 from ingest.agents.shared.google_tokens import NOT_RECORDED, as_model, latency_of, models_of, text_of, tokens_of_total
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, wire_record
@@ -47,14 +47,14 @@ class _Stream:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
 
-class QwenStream:
+class QwenStream(AgentReader):
     """Messages of `qwen -o json` and `-o stream-json`."""
 
     agent: ClassVar[str] = QWEN.key
     event_types: ClassVar[frozenset[str]] = STREAM_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._streams: dict[str | None, _Stream] = {}
 
     @staticmethod

@@ -13,7 +13,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, merged, milliseconds_between, wire_record
 from ingest.agents.shared.texts import is_harness_failure
@@ -52,14 +52,13 @@ _OF_ITS_START = ("CalledProcessError", "TimeoutExpired")
 """Before the first call of a model: the command that starts the container failed."""
 
 
-class MiniSweAgent:
+class MiniSweAgent(AgentReader):
     """Trajectories of mini-swe-agent, `*.traj.json`."""
 
     agent: ClassVar[str] = MINI_SWE_AGENT.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._message: Document | None = None
 
     @staticmethod

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, Found
 from ingest.agents.kept_run import found, kept
 from ingest.agents.shared.runs import ToolCounts, canonical_hash, merged, wire_record
 from ingest.agents.shared.tokens import provider_of
@@ -38,14 +38,10 @@ _OUTCOMES = {
 """The end of a run that took no patch; any other is an error. Where its sandbox died, nothing is known of the agent."""
 
 
-class SweAgent:
+class SweAgent(AgentReader):
     """Trajectories of SWE-agent, `*.traj`. A history without a trajectory is a demonstration and no run."""
 
     agent: ClassVar[str] = SWE_AGENT.key
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -54,9 +50,6 @@ class SweAgent:
 
     def feed(self, document: Document) -> Iterable[Found]:
         return (found(document, kept(_kept(wire_record(SweTrajectory, document))), self._context_of),)
-
-    def end(self) -> Iterable[Found]:
-        return ()
 
 
 def _kept(record: SweTrajectory) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 from ingest.measurements.base import MeasuredFile
+from schemas.agents import ISO_BENCH_AGENTS
 from schemas.rows.measurement import Variant
-from schemas.wire.agent_marks import ISO_BENCH_AGENTS
 from schemas.wire.iso_bench import agent_named, model_named
 
 VARIANTS = {
