@@ -247,9 +247,9 @@ GEMINI = Agent(
     "#7b61d6",
     "star",
     (
-        Format("-o json", "0.6–0.61", "gemini.output.GeminiJson"),
-        Format("-o stream-json", "2026", "gemini.stream.GeminiStream"),
-        Format("chat file", "2025-10 to 2026-04", "gemini.chat.GeminiChat"),
+        Format("-o json", "0.6–0.61", "gemini.GeminiJson"),
+        Format("-o stream-json", "2026", "gemini.GeminiStream"),
+        Format("chat file", "2025-10 to 2026-04", "gemini.GeminiChat"),
     ),
     Marks(
         event_types=frozenset(("init", "gemini")),
@@ -268,7 +268,7 @@ QWEN = Agent(
     "https://github.com/QwenLM/qwen-code",
     "#b4468a",
     "triangle-down",
-    (Format("-o json, stream-json", "0.15–0.20", "qwen.stream.QwenStream"), Format("chat file", "0.18", "qwen.chat.QwenChat")),
+    (Format("-o json, stream-json", "0.15–0.20", "qwen.QwenStream"), Format("chat file", "0.18", "qwen.QwenChat")),
     Marks(record_fields=("qwen_code_version",), legible=("session_id", "sessionId")),
     unrecorded=frozenset(_COST),
     program=Program(("qwen",), max_minutes=("--max-wall-time", "{seconds}s"), record_option="-o json"),
@@ -374,9 +374,9 @@ COPILOT = Agent(
     "#c2571a",
     "hexagram",
     (
-        Format("session events", "1.0", "copilot.events.CopilotEvents"),
-        Format("-p --output-format json", "2026", "copilot.events.CopilotEvents"),
-        Format("older session file", "2025", "copilot.history.CopilotHistories"),
+        Format("session events", "1.0", "copilot.CopilotEvents"),
+        Format("-p --output-format json", "2026", "copilot.CopilotEvents"),
+        Format("older session file", "2025", "copilot.CopilotHistories"),
     ),
     Marks(
         event_types=(COPILOT_READ_TYPES | COPILOT_PASSED_TYPES) - {"abort", "result"},

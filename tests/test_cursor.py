@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents.cursor import SESSIONS_OPEN
+from ingest.agents.cursor import Cursor
 from ingest.agents.readers import SESSIONS_KEPT
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
@@ -186,7 +186,7 @@ def test_a_stream_read_again_as_it_grows_is_one_run(store: Store, tmp_path: Path
 
 
 def test_of_very_many_open_sessions_each_is_one_run() -> None:
-    many = 2 * max(SESSIONS_OPEN, SESSIONS_KEPT)
+    many = 2 * max(Cursor.MOST_OPEN, SESSIONS_KEPT)
     events = [beginning(f"{SESSION}-{number}")[0] for number in range(many)]
     assert len(read_log(lines(*events))) == many
 

@@ -8,64 +8,123 @@ models `inputTokens` includes the cache, of others it does not (fitchmultz/pi-cu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.kept_run import ended, found, kept
-from ingest.agents.shared.runs import ToolCounts, canonical_hash, is_uuid, merged, wire_event, wire_record
+from ingest.agents.base import Found
+from ingest.agents.kept_run import found, kept
+from ingest.agents.shared.runs import OpenRun, StreamReader, canonical_hash, is_uuid, whole_ms, wire_event, wire_record
 from ingest.agents.shared.texts import outcome_of_error, prompt_of
 from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import CURSOR, CURSOR_OWN_TYPES
-from schemas.rows.run import TOKEN_CLASSES, Outcome, RecordKind
+from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.cursor import CursorEvent, CursorResult
-
-SESSIONS_OPEN = 64
-"""Sessions of one source that may be open at once; of more, the first one is taken as interrupted."""
 
 _NOT_CURSORS = frozenset(("tools", "mcp_servers", "uuid", "claude_code_version", "qwen_code_version"))
 _CLAUDE_CODES = frozenset(("total_cost_usd", "modelUsage", "num_turns"))
 _FAILED = frozenset(("error", "failure", "rejected", "timeout", "spawnError", "permissionDenied", "fileNotFound", "toolNotFound"))
-_ENDS = frozenset(("system", "result"))
-"""Events at which a run begins or ends."""
 _TOOL = "ToolCall"
 _UUID_CHARACTERS = 36
 _NO_TOKENS = "Cursor's log has no token counts; they are told since 2026-03, at the end of a run."
 
 
 @dataclass
-class _Run:
-    """The run of a session so far. `said`: the text that is being said, in pieces where `in_pieces`."""
+class _Run(OpenRun):
+    """The run of a session. `final_text`: the text that is being said, in pieces if `in_pieces`."""
 
-    last: Document
-    session_id: str | None
+    outcome: Outcome = Outcome.INTERRUPTED
     request_id: str | None = None
-    model: str | None = None
-    cwd: str | None = None
-    permission_mode: str | None = None
-    prompt: str | None = None
-    started_at: datetime | None = None
-    ended_at: datetime | None = None
-    said: str = ""
     in_pieces: bool = False
-    tools: ToolCounts = field(default_factory=ToolCounts)
+
+    def note(self, event: CursorEvent) -> None:
+        """Note an event before the result."""
+        self.requested_model, self.cwd = self.requested_model or event.model, self.cwd or event.cwd
+        self.permission_mode = self.permission_mode or event.permission_mode
+        beginning = (event.model_call_id or "")[:_UUID_CHARACTERS]
+        self.request_id = self.request_id or (beginning if is_uuid(beginning) else None)
+        self.note_time(event_time(event.timestamp_ms))
+        if event.type == "user":
+            self.prompt = self.prompt or prompt_of({"message": event.message})
+        elif event.type == "assistant":
+            self._text(event)
+        elif event.type == "tool_call" and event.tool_call:
+            self._call(event.call_id, event.tool_call)
+
+    def _text(self, event: CursorEvent) -> None:
+        """A text replaces the one before; so does a whole text its pieces, which have a time and no id of a call."""
+        content = (event.message or {}).get("content")
+        blocks = content if isinstance(content, list) else [{"text": content}]
+        texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+        text = "".join(text for text in texts if isinstance(text, str))
+        is_piece = event.timestamp_ms is not None and event.model_call_id is None
+        if text:
+            self.final_text = (self.final_text or "") + text if is_piece and self.in_pieces else text
+            self.in_pieces = is_piece
+
+    def _call(self, call_id: str | None, call: dict[str, Any]) -> None:
+        name = next((key for key, value in call.items() if key.endswith(_TOOL) and isinstance(value, dict)), None)
+        function = call.get("function")
+        told = function.get("name") if isinstance(function, dict) else None
+        self.tools.called(call_id, (name or "").removesuffix(_TOOL) or (told if isinstance(told, str) and told else "tool"))
+        result = call[name].get("result") if name else None
+        if call_id and isinstance(result, dict) and not _FAILED.isdisjoint(result):
+            self.tools.failed(call_id)
+
+    def values(self) -> dict[str, Any]:
+        """The values of a KeptRun, as of a run without a result: it was killed."""
+        names = {"session": self.session_id, "prompt": self.prompt, "start": str(self.started_at)}
+        said = None if self.started_at else self.final_text or ""
+        return super().values() | {
+            "run_id": self.request_id or canonical_hash(names | {"said": said}),
+            "agent": CURSOR.key,
+            "record_kind": RecordKind.STREAM,
+            "rank": 1,
+            "models": [unrecorded(self.requested_model, _NO_TOKENS)],
+            "duration_ms": None,
+        }
+
+    def values_with(self, result: CursorResult, *, in_stream: bool) -> dict[str, Any]:
+        """The values of a KeptRun that ended with this result. `in_stream`: whether there were events before it."""
+        error = (result.result or result.subtype or "error") if result.is_error else None
+        names = {"session": result.session_id, "result": result.result, "ms": result.duration_ms}
+        text = self.final_text or (None if error else result.result)
+        model = unrecorded(self.requested_model, _NO_TOKENS)
+        if usage := result.usage:
+            tokens = {
+                "input_tokens": usage.input_tokens,
+                "output_tokens": usage.output_tokens,
+                "cache_read_tokens": usage.cache_read_tokens,
+                "cache_write_tokens": usage.cache_write_tokens,
+            }
+            if usage.input_tokens is not None:
+                cached = (usage.cache_read_tokens or 0, usage.cache_write_tokens or 0)
+                tokens["input_tokens"] = Tokens.of_whole_input(usage.input_tokens, *cached, 0, None).uncached
+            model = {"model_id": self.requested_model} | tokens
+        return self.values() | {
+            "run_id": result.request_id or self.request_id or canonical_hash(names),
+            "record_kind": RecordKind.STREAM if in_stream else RecordKind.RESULT,
+            "rank": 3 if in_stream else 2,
+            "session_id": result.session_id or self.session_id,
+            "models": [model],
+            "duration_ms": whole_ms(result.duration_ms),
+            "outcome": outcome_of_error(error) if error else Outcome.COMPLETED,
+            "is_error": bool(error),
+            "ended_as": result.subtype,
+            "errors": [error] if error else [],
+            "final_text": text or None,
+        }
 
 
-class Cursor(AgentReader):
+class Cursor(StreamReader[_Run]):
     """Results and streams of `cursor-agent -p`."""
 
     agent: ClassVar[str] = CURSOR.key
     event_types: ClassVar[frozenset[str]] = CURSOR_OWN_TYPES | {"system", "result"}
-
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
-        self._open: dict[str | None, _Run] = {}
-        self._last: _Run | None = None
+    _last: _Run | None = None
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -85,141 +144,28 @@ class Cursor(AgentReader):
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         if document.value["type"] == "result":
-            return (self._result(document),)
+            session = document.value.get("session_id")
+            run = self._open.pop(session if isinstance(session, str) else None, None) or _Run(document)
+            result = wire_record(CursorResult, document)  # a wrong result is the reject of its run
+            return (found(document, kept(run.values_with(result, in_stream=run.last is not document)), self._context_of),)
         event = wire_record(CursorEvent, document)
         begins = event.type == "system" and event.subtype == "init"
-        closed = tuple(self._interrupted(event.session_id)) if begins else ()
-        if event.session_id not in self._open and len(self._open) >= SESSIONS_OPEN:
-            closed += tuple(self._interrupted(next(iter(self._open))))
+        closed = self._close(event.session_id) if begins else ()
+        closed += self._make_room(event.session_id)
         run = self._last = self._open.setdefault(event.session_id, _Run(document, event.session_id))
         run.last = document
-        _note(run, event)
+        run.note(event)
         return closed
 
     def note(self, event: dict[str, Any]) -> bool:
-        """Of the session of the event before: each run ends with its own last document."""
-        session = event.get("session_id")
-        if event["type"] in _ENDS or not isinstance(session, str) or self._last is None or self._open.get(session) is not self._last:
+        """Note an event of the session of the event before: each run ends with its own last document."""
+        session, last = event.get("session_id"), self._last
+        if event["type"] in ("system", "result") or not isinstance(session, str) or last is None or self._open.get(session) is not last:
             return False
         if told := wire_event(CursorEvent, event):
-            _note(self._last, told)
+            last.note(told)
         return told is not None
 
     def noted(self, last: Document) -> None:
         if self._last:
             self._last.last = last
-
-    def end(self) -> Iterator[Found | Unreadable]:
-        """Runs without a result were killed."""
-        for session in tuple(self._open):
-            yield from self._interrupted(session)
-
-    def _result(self, document: Document) -> Found:
-        """The run of a result. A wrong result is the reject of its run."""
-        session = document.value.get("session_id")
-        run = self._open.pop(session if isinstance(session, str) else None, None) or _Run(document, None)
-        result = wire_record(CursorResult, document)
-        in_stream = run.last is not document
-        return found(document, kept(_values(run) | _of_result(run, result, in_stream=in_stream)), self._context_of)
-
-    def _interrupted(self, session: str | None) -> Iterator[Found | Unreadable]:
-        run = self._open.pop(session, None)
-        if run:
-            yield ended(run.last, _values(run), self._context_of)
-
-
-def _note(run: _Run, event: CursorEvent) -> None:
-    run.model, run.cwd = run.model or event.model, run.cwd or event.cwd
-    run.permission_mode = run.permission_mode or event.permission_mode
-    run.request_id = run.request_id or _request_in(event.model_call_id)
-    if time := event_time(event.timestamp_ms):
-        run.started_at = min(run.started_at or time, time)
-        run.ended_at = max(run.ended_at or time, time)
-    if event.type == "user":
-        run.prompt = run.prompt or prompt_of({"message": event.message})
-    elif event.type == "assistant":
-        _note_text(run, event)
-    elif event.type == "tool_call" and event.tool_call:
-        _note_call(run, event.call_id, event.tool_call)
-
-
-def _request_in(model_call_id: str | None) -> str | None:
-    beginning = (model_call_id or "")[:_UUID_CHARACTERS]
-    return beginning if is_uuid(beginning) else None
-
-
-def _note_text(run: _Run, event: CursorEvent) -> None:
-    """A text replaces the one before; so does a whole text its pieces, which have a time and no id of a call."""
-    text = _text_of(event.message or {})
-    is_piece = event.timestamp_ms is not None and event.model_call_id is None
-    if text:
-        run.said = run.said + text if is_piece and run.in_pieces else text
-        run.in_pieces = is_piece
-
-
-def _text_of(message: dict[str, Any]) -> str:
-    content = message.get("content")
-    blocks = content if isinstance(content, list) else [{"text": content}]
-    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _note_call(run: _Run, call_id: str | None, call: dict[str, Any]) -> None:
-    name = next((key for key, value in call.items() if key.endswith(_TOOL) and isinstance(value, dict)), None)
-    function = call.get("function")
-    told = function.get("name") if isinstance(function, dict) else None
-    run.tools.called(call_id, (name or "").removesuffix(_TOOL) or (told if isinstance(told, str) and told else "tool"))
-    result = call[name].get("result") if name else None
-    if call_id and isinstance(result, dict) and not _FAILED.isdisjoint(result):
-        run.tools.failed(call_id)
-
-
-def _values(run: _Run) -> dict[str, Any]:
-    """What the events before the result say."""
-    told = {"session": run.session_id, "prompt": run.prompt, "start": str(run.started_at), "said": None if run.started_at else run.said}
-    return {
-        "run_id": run.request_id or canonical_hash(told),
-        "agent": CURSOR.key,
-        "record_kind": RecordKind.STREAM,
-        "rank": 1,
-        "session_id": run.session_id,
-        "requested_model": run.model,
-        "models": [unrecorded(run.model, _NO_TOKENS)],
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
-        "outcome": Outcome.INTERRUPTED,
-        "cwd": run.cwd,
-        "permission_mode": run.permission_mode,
-        "prompt": run.prompt,
-        "final_text": run.said or None,
-        "tool_calls": merged(run.tools),
-    }
-
-
-def _of_result(run: _Run, result: CursorResult, *, in_stream: bool) -> dict[str, Any]:
-    """What the result says. `in_stream`: whether there were events before it."""
-    error = (result.result or result.subtype or "error") if result.is_error else None
-    told = {"session": result.session_id, "result": result.result, "ms": result.duration_ms}
-    text = run.said or (None if error else result.result)
-    return {
-        "run_id": result.request_id or run.request_id or canonical_hash(told),
-        "record_kind": RecordKind.STREAM if in_stream else RecordKind.RESULT,
-        "rank": 3 if in_stream else 2,
-        "session_id": result.session_id or run.session_id,
-        "models": [_model(run.model, result)],
-        "duration_ms": None if result.duration_ms is None else round(result.duration_ms),
-        "outcome": outcome_of_error(error) if error else Outcome.COMPLETED,
-        "is_error": bool(error),
-        "ended_as": result.subtype,
-        "errors": [error] if error else [],
-        "final_text": text or None,
-    }
-
-
-def _model(model: str | None, result: CursorResult) -> dict[str, Any]:
-    if result.usage is None:
-        return unrecorded(model, _NO_TOKENS)
-    told = result.usage.model_dump(include=set(TOKEN_CLASSES))
-    given, output, read, written = (told[name] or 0 for name in TOKEN_CLASSES)
-    uncached = Tokens.of_whole_input(given, read, written, output, None).uncached
-    return {"model_id": model} | told | {"input_tokens": None if told["input_tokens"] is None else uncached}

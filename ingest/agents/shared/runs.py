@@ -16,7 +16,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ValidationError
 
-from ingest.agents.base import ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import complaints, ended, found, kept
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
@@ -272,14 +272,14 @@ class OpenRun:
 Run = TypeVar("Run", bound=OpenRun)
 
 
-class StreamReader(Generic[Run]):
+class StreamReader(AgentReader, Generic[Run]):
     """Base of the readers of streams and transcripts. `_open`: the open runs by session, or the only one under None."""
 
     MOST_OPEN: ClassVar[int] = 64
     """Runs of one source that may be open at once; of more, the first one is taken as ended."""
 
     def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
+        super().__init__(context_of)
         self._open: dict[str | None, Run] = {}
 
     def _close(self, session: str | None = None) -> tuple[Found | Unreadable, ...]:
@@ -297,13 +297,8 @@ class StreamReader(Generic[Run]):
             yield from self._close(session)
 
 
-class RecordReader:
+class RecordReader(AgentReader):
     """Base of the readers of records that are each a whole run: `_values` are those of its `KeptRun`."""
-
-    event_types: ClassVar[frozenset[str]] = frozenset()
-
-    def __init__(self, context_of: ContextOf) -> None:
-        self._context_of = context_of
 
     def _values(self, document: Document) -> dict[str, Any]:
         """Return the values of a `KeptRun`. Raises InvalidRecord."""
@@ -312,7 +307,3 @@ class RecordReader:
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """Return the run of a record. Raises InvalidRecord."""
         return (found(document, kept(self._values(document)), self._context_of),)
-
-    def end(self) -> Iterable[Found | Unreadable]:
-        """Return nothing: no run is left open."""
-        return ()

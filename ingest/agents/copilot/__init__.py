@@ -1,1 +1,0 @@
-"""The logs of GitHub's Copilot CLI."""

@@ -1,1 +1,0 @@
-"""Gemini CLI: the object of `-o json`, the events of `-o stream-json`, and chat files."""
