@@ -152,7 +152,7 @@ class Cursor(StreamReader[_Run]):
         begins = event.type == "system" and event.subtype == "init"
         closed = self._close(event.session_id) if begins else ()
         closed += self._make_room(event.session_id)
-        run = self._last = self._open.setdefault(event.session_id, _Run(document, event.session_id))
+        run = self._last = self._open.get(event.session_id) or self._open.setdefault(event.session_id, _Run(document, event.session_id))
         run.last = document
         run.note(event)
         return closed

@@ -212,7 +212,7 @@ class GeminiStream(StreamReader[_Process]):
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         event = wire_record(StreamEvent, document)
         closed = self._close() if event.type == "init" else ()
-        process = self._open.setdefault(None, _Process(document, event.session_id, requested_model=event.model))
+        process = self._open.get(None) or self._open.setdefault(None, _Process(document, event.session_id, requested_model=event.model))
         process.last = document
         process.note(event)
         return closed
@@ -337,7 +337,7 @@ class GeminiChat(StreamReader[_Chat]):
                 return closed
             if None not in self._open and _is_update(value):
                 return ()  # it sets something of another program
-            chat = self._open.setdefault(None, _Chat(document))
+            chat = self._open.get(None) or self._open.setdefault(None, _Chat(document))
             if "$rewindTo" in value:
                 chat.rewind(value["$rewindTo"])
             elif "$set" in value:

@@ -171,7 +171,7 @@ class QwenStream(StreamReader[_Stream]):
             closed = self._close(event.session_id)
         else:
             closed = self._make_room(event.session_id)
-        stream = self._open.setdefault(event.session_id, _Stream(document, event.session_id))
+        stream = self._open.get(event.session_id) or self._open.setdefault(event.session_id, _Stream(document, event.session_id))
         stream.last = document
         stream.note(event, document)
         return closed
@@ -263,7 +263,7 @@ class QwenChat(StreamReader[_Chat]):
                 chat.unread = True
             raise
         closed = tuple(self.end()) if line.session_id not in self._open else ()
-        chat = self._open.setdefault(line.session_id, _Chat(document, line.session_id))
+        chat = self._open.get(line.session_id) or self._open.setdefault(line.session_id, _Chat(document, line.session_id))
         chat.last = document
         chat.note(line)
         return closed
