@@ -122,6 +122,18 @@ def test_the_command_starts_without_heavy_imports() -> None:
 
 
 @pytest.mark.slow
+def test_commands_that_only_read_load_no_reader() -> None:
+    """Reports, lists, a run's page and their files need no claim extractor, no agent's reader and no prices of others."""
+    code = """
+import sys
+import app.cli.commands.show, app.cli.report_output, app.reports.exports.workbook, app.text.presentation
+from app.reports import cost_report, results, tasks, usage
+print(*(name for name in sys.modules if name.startswith(("ingest.claims", "ingest.agents", "ingest.findings", "genai_prices", "pandas"))))
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "spared"),
     [

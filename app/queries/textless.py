@@ -21,6 +21,7 @@ from ingest.store.database import Store
 from ingest.store.opening.tables import VIEWS, view_sql
 from ingest.store.statements import run, sql_of
 from schemas.catalogue.failures import ERROR_SQL, STAND_IN_SQL, TOLD_SQL
+from schemas.catalogue.rules import FINDING_RULES
 
 
 class ExportedStore(Store):
@@ -50,11 +51,9 @@ def exported(store: Store, *filters: Filters) -> ExportedStore:
 
 
 def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection[str]) -> None:
-    from ingest.findings.rules import OF_RECORDS, RULES  # with all rules for claims: 0.2 s for each command, were it imported above
-
     for text in sorted(searched):
         note_found(connection, text)
-    meanings = {name: rule.meaning for name, rule in RULES.items() if name not in OF_RECORDS}
+    meanings = {name: rule.meaning for name, rule in FINDING_RULES.items() if not rule.is_of_record}
     strings = partial(pa.array, type=pa.string())  # for values without a type, pyarrow imports pandas: 0.3 s
     connection.register("rules_given", pa.table({"rule": strings(list(meanings)), "meaning": strings(list(meanings.values()))}))
     connection.execute("create or replace temp table summary_rules as from rules_given")

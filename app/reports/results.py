@@ -21,6 +21,7 @@ from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MODEL_METRICS
+from schemas.catalogue.rules import FINDING_RULES
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
 
@@ -181,9 +182,7 @@ def findings(store: Store, filters: Filters, severities: Sequence[str], rules: S
 
 def _check_rules(store: Store, chosen: Sequence[str]) -> None:
     """Rules of other places (prices) write findings as well: those the store holds are known, too."""
-    from ingest.findings.rules import RULES
-
-    is_ours = RULES.keys() >= set(chosen)
-    known = [*RULES] if is_ours else [*dict.fromkeys([*RULES, *claim_queries.rules(store)])]
+    is_ours = FINDING_RULES.keys() >= set(chosen)
+    known = [*FINDING_RULES] if is_ours else [*dict.fromkeys([*FINDING_RULES, *claim_queries.rules(store)])]
     if missing := next((rule for rule in chosen if rule not in known), None):
         raise UsageError(f"unknown rule {missing!r}.", f"{did_you_mean(missing, known)}Choose from: {', '.join(known)}.")

@@ -25,6 +25,7 @@ from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
+from schemas.catalogue.rules import FINDING_RULES
 from schemas.file_kinds import NO_LOGS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import in_json, one_line, paired, plural, visible
@@ -271,10 +272,8 @@ def code_span(text: str) -> str:
 
 def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
-    from ingest.findings.rules import RULES
-
     causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | DOUBTS
-    return RULES[rule].meaning if rule in RULES else causes.get(rule, "")
+    return FINDING_RULES[rule].meaning if rule in FINDING_RULES else causes.get(rule, "")
 
 
 def file_name_of(run_id: str) -> str:

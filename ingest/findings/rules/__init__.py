@@ -9,15 +9,12 @@ from __future__ import annotations
 from ingest.findings.rules import claim_rules, counting_rules, record_rules, summary_rules
 from ingest.findings.rules.rule import Facts, Finding, Rule
 
-__all__ = ["OF_RECORDS", "RULES", "Facts", "Finding", "audit"]
+__all__ = ["RULES", "Facts", "Finding", "audit"]
 
 _FILES = (record_rules, summary_rules, counting_rules, claim_rules)
 
 RULES = {rule.name: rule for file in _FILES for rule in vars(file).values() if isinstance(rule, Rule)}
 """Every rule by its name, in the order in which findings are kept: that of the files, and of the rules in each."""
-
-OF_RECORDS = frozenset(rule.name for rule in vars(record_rules).values() if isinstance(rule, Rule))
-"""Those that look at figures alone: their findings have no words of the summary."""
 
 _RULES = tuple(RULES.values())
 

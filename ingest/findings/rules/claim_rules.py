@@ -9,7 +9,6 @@ from itertools import chain
 from ingest.claims import Claim
 from ingest.findings.rules.rule import MEASURED, SPEED, Facts, Noticed, is_own_improvement, ratio, rule
 from schemas.rows.claim import Evidence, Origin, Scope
-from schemas.rows.source import Severity
 from schemas.text import quoted
 
 BELIEVABLE = 100.0
@@ -32,7 +31,7 @@ _INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?
 Interval = tuple[float, float]
 
 
-@rule(Severity.WARNING, "Before/after values contradict the stated percentage or factor.")
+@rule
 def ratio_mismatch(facts: Facts) -> Iterator[Noticed]:
     """Before and after have one ratio, the percentage or factor beside them another; rounding does not explain the difference."""
     for claim in facts.claims:
@@ -48,7 +47,7 @@ def ratio_mismatch(facts: Facts) -> Iterator[Noticed]:
             )
 
 
-@rule(Severity.WARNING, "A claimed factor above 100 without numbers to support it.")
+@rule
 def implausible_speedup(facts: Facts) -> Iterator[Noticed]:
     """A factor above BELIEVABLE with neither figures nor a benchmark anywhere; the largest, where there are several.
 
@@ -64,7 +63,7 @@ def implausible_speedup(facts: Facts) -> Iterator[Noticed]:
         )
 
 
-@rule(Severity.INFO, "The claimed speedup is based on a micro-benchmark only.")
+@rule
 def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
     """A speedup that was benchmarked on a part of the software only: it does not say how much users gain.
 
@@ -87,7 +86,7 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
         )
 
 
-@rule(Severity.INFO, "No claimed improvement is backed by a measurement.")
+@rule
 def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
     """Claimed numbers, none of which was measured."""
     claims = []

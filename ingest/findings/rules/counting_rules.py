@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from ingest.findings.rules.rule import Facts, Noticed, rule
-from schemas.rows.source import Severity
 
 _THINGS = (
     r"(?:instances?|occurrences?|places|locations?|call\ssites?|usages?|allocations?|replacements?|calls|changes|edits|conversions?|fixes)"
@@ -33,7 +32,7 @@ LIST_READ = 100_000
 """Characters after a line that are read for its list."""
 
 
-@rule(Severity.WARNING, "A count in the summary does not match the items listed below it.")
+@rule
 def count_mismatch(facts: Facts) -> Iterator[Noticed]:
     """`14 instances` above a list whose items each count the same things: the sum of the items differs."""
     text, lines = facts.text, facts.lines
@@ -51,7 +50,7 @@ def count_mismatch(facts: Facts) -> Iterator[Noticed]:
             return
 
 
-@rule(Severity.WARNING, "The count in a heading does not match the length of its list.")
+@rule
 def list_length(facts: Facts) -> Iterator[Noticed]:
     """A heading with `(6 total)` at its end, above a numbered list of another length."""
     text = facts.text

@@ -10,14 +10,13 @@ from ingest.agents.shared.reported_costs import COST_TOLERANCE, is_unknown, is_u
 from ingest.findings.exit_codes import exit_code_of
 from ingest.findings.rules.rule import Facts, Noticed, rule
 from schemas.rows.run import TOKEN_CLASSES, Outcome
-from schemas.rows.source import Severity
 
 _all_models_tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 _ZERO = Decimal(0)
 
 
-@rule(Severity.ERROR, "The models' costs do not add up to the reported total.")
+@rule
 def cost_sum(facts: Facts) -> Iterator[Noticed]:
     """Σ modelUsage.costUSD = total_cost_usd, in every real record where both are given, but where background agents were killed.
 
@@ -39,7 +38,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
         yield Noticed("The models' costs do not add up to the reported total: the rest is of no model.", _usd(summed), _usd(total))
 
 
-@rule(Severity.WARNING, "The main loop has more tokens than all models together.")
+@rule
 def usage_above_total(facts: Facts) -> Iterator[Noticed]:
     """`usage` is a part of `modelUsage`, token class by token class."""
     for name, part, whole in zip(TOKEN_CLASSES, _main_loop_tokens(facts.run), _all_models_tokens(facts.run), strict=True):
@@ -52,7 +51,7 @@ def usage_above_total(facts: Facts) -> Iterator[Noticed]:
             )
 
 
-@rule(Severity.WARNING, "5-minute and 1-hour cache writes exceed the total of cache writes.")
+@rule
 def cache_split(facts: Facts) -> Iterator[Noticed]:
     """Cache writes for 5 minutes and for 1 hour are parts of all cache writes."""
     for row in facts.usage:
@@ -65,7 +64,7 @@ def cache_split(facts: Facts) -> Iterator[Noticed]:
             )
 
 
-@rule(Severity.WARNING, "Tokens were used, but the reported cost is $0.")
+@rule
 def zero_cost(facts: Facts) -> Iterator[Noticed]:
     """$0 although tokens were used: of resumed sessions (claude-code #15418), subscriptions, and models without a price at the agent."""
     run, unpaid = facts.run, [row for row in facts.usage if is_unpaid(row)]
@@ -77,7 +76,7 @@ def zero_cost(facts: Facts) -> Iterator[Noticed]:
         yield Noticed(f"The agent reports $0 for the tokens of {models}: the run cost more than is reported.", "a cost above $0", "$0")
 
 
-@rule(Severity.WARNING, "The agent guessed the price of a model.")
+@rule
 def guessed_price(facts: Facts) -> Iterator[Noticed]:
     """`costBasis: unknown`: the agent had no price for the model and took that of another one."""
     for row in facts.usage:
@@ -85,7 +84,7 @@ def guessed_price(facts: Facts) -> Iterator[Noticed]:
             yield Noticed(f"The agent did not know the price of {row.model_id} and guessed it.", "a known price", "costBasis: unknown")
 
 
-@rule(Severity.WARNING, "The run failed without an error message.")
+@rule
 def silent_failure(facts: Facts) -> Iterator[Noticed]:
     """A failed run without a reason: errors may be missing (claude-code #19912, SDK #1031)."""
     run = facts.run
@@ -93,7 +92,7 @@ def silent_failure(facts: Facts) -> Iterator[Noticed]:
         yield Noticed("The run failed without an error message.", "an error message", "none")
 
 
-@rule(Severity.WARNING, "The record says that the run completed, but its process failed.")
+@rule
 def exit_code(facts: Facts) -> Iterator[Noticed]:
     """A record of success before the process failed: something went wrong behind it, in the agent or in a script around it."""
     code = exit_code_of(facts.run)

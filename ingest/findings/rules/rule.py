@@ -1,14 +1,14 @@
-"""A rule: a name, a severity, a meaning, and a small pure function over the facts of one run."""
+"""A rule: an entry of `schemas.catalogue.rules` and a small pure function over the facts of one run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ingest.claims import Claim
 from ingest.findings.statements import Statements
 from ingest.findings.statements.lines import Lines, marked_lines
+from schemas.catalogue.rules import FINDING_RULES
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin
 from schemas.rows.run import ModelUsageRow, RunRow
 from schemas.rows.source import Severity
@@ -57,9 +57,8 @@ def is_own_improvement(claim: Claim) -> bool:
 Check = Callable[[Facts], Iterator[Noticed]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One rule. `meaning`: a sentence for people on what its findings say about a run."""
+class Rule(NamedTuple):
+    """A rule of FINDING_RULES with the function that checks it."""
 
     name: str
     severity: Severity
@@ -67,9 +66,10 @@ class Rule:
     check: Check
 
 
-def rule(severity: Severity, meaning: str) -> Callable[[Check], Rule]:
-    """Register a function in RULES as the rule of its name. The command line and the screens read RULES."""
-    return lambda check: Rule(check.__name__, severity, meaning, check)
+def rule(check: Check) -> Rule:
+    """Register a function in RULES as the rule of its name, which is an entry of FINDING_RULES."""
+    about = FINDING_RULES[check.__name__]
+    return Rule(check.__name__, about.severity, about.meaning, check)
 
 
 MEASURED = frozenset((Evidence.BENCHMARKED, Evidence.FIGURES))

@@ -9,7 +9,6 @@ from ingest.claims import MOST_TRIGGERS, triggers_in
 from ingest.findings.rules.rule import Facts, Noticed, rule
 from ingest.literals import LiteralSearch
 from schemas.rows.run import Outcome
-from schemas.rows.source import Severity
 
 MANY_TURNS = 10
 """A run with so many turns should have a summary."""
@@ -45,7 +44,7 @@ _SENTENCE_LENGTH = 120
 _FAILURES = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.UNKNOWN}
 
 
-@rule(Severity.WARNING, "The summary claims success, but the run did not complete.")
+@rule
 def success_claimed(facts: Facts) -> Iterator[Noticed]:
     """A summary that begins with success, although the run ended otherwise."""
     if facts.run.outcome in _FAILURES and (found := _SUCCESS.search(facts.text, 0, _OPENING)):
@@ -53,7 +52,7 @@ def success_claimed(facts: Facts) -> Iterator[Noticed]:
         yield Noticed(f"The summary claims success (“{words}”), but the outcome is {facts.run.outcome}.", "completed", facts.run.outcome)
 
 
-@rule(Severity.WARNING, "The outcome is completed, but the summary says the agent was blocked.")
+@rule
 def blocked_but_completed(facts: Facts) -> Iterator[Noticed]:
     """A summary that says that the agent was blocked, although the record says that the run completed.
 
@@ -72,7 +71,7 @@ def blocked_but_completed(facts: Facts) -> Iterator[Noticed]:
         )
 
 
-@rule(Severity.WARNING, "A long completed run has no summary.")
+@rule
 def empty_summary(facts: Facts) -> Iterator[Noticed]:
     """Many turns without a summary (claude-code #38706)."""
     run = facts.run
@@ -80,7 +79,7 @@ def empty_summary(facts: Facts) -> Iterator[Noticed]:
         yield Noticed(f"The run completed after {run.num_turns} turns and has no summary.", "a summary", "none")
 
 
-@rule(Severity.WARNING, "The summary's line counts do not match the patch.")
+@rule
 def patch_size(facts: Facts) -> Iterator[Noticed]:
     """Insertions and deletions per file against the patch beside the record, where the text lists as many files as the patch has."""
     run, changes = facts.run, facts.statements.file_changes
@@ -96,7 +95,7 @@ def patch_size(facts: Facts) -> Iterator[Noticed]:
         )
 
 
-@rule(Severity.INFO, "The summary is too long; only its beginning was searched for claims.")
+@rule
 def read_in_part(facts: Facts) -> Iterator[Noticed]:
     """A summary that is too long, or has too many figures, to be read to its end: data rather than words."""
     length, most = len(facts.run.result or ""), len(facts.text)
@@ -114,7 +113,7 @@ def read_in_part(facts: Facts) -> Iterator[Noticed]:
         )
 
 
-@rule(Severity.INFO, "The summary had encoding errors, which were repaired.")
+@rule
 def text_repaired(facts: Facts) -> Iterator[Noticed]:
     """The summary was damaged: the repaired text is shown and searched."""
     if facts.run.result_repaired:

@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.agents.base import FACTS, Rows
-from ingest.findings.rules import RULES
 from ingest.sources.document import Document
 from ingest.store.database import Writer, run_step
 from ingest.store.history.read_again import read_one
 from ingest.store.history.records import BATCH, context
 from ingest.store.record_rows import checked_tables, completed_tables
+from schemas.catalogue.rules import FINDING_RULES
 from schemas.errors import InvalidRecord
 from schemas.rows.run import ModelUsageRow, Outcome
 from schemas.rows.tables import arrow_schema
@@ -41,7 +41,7 @@ def _write(writer: Writer, tables: Mapping[str, pa.Table]) -> None:
         return
     connection = writer.connection
     connection.register("completed_runs", tables["runs"])
-    connection.register("summary_rules", pa.table({"rule": list(RULES)}))
+    connection.register("summary_rules", pa.table({"rule": list(FINDING_RULES)}))
     run_step(connection, "records/completed")
     connection.unregister("completed_runs")
     connection.unregister("summary_rules")

@@ -1,0 +1,40 @@
+"""The rules behind findings: how serious each is and what it says. `ingest.findings.rules` has a function of each name that checks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas.rows.source import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRule:
+    """One rule. `meaning`: a sentence for people. Findings of rules of records (`is_of_record`) quote no words of a summary."""
+
+    severity: Severity
+    meaning: str
+    is_of_record: bool = False
+
+
+FINDING_RULES = {
+    "cost_sum": FindingRule(Severity.ERROR, "The models' costs do not add up to the reported total.", is_of_record=True),
+    "usage_above_total": FindingRule(Severity.WARNING, "The main loop has more tokens than all models together.", is_of_record=True),
+    "cache_split": FindingRule(Severity.WARNING, "5-minute and 1-hour cache writes exceed the total of cache writes.", is_of_record=True),
+    "zero_cost": FindingRule(Severity.WARNING, "Tokens were used, but the reported cost is $0.", is_of_record=True),
+    "guessed_price": FindingRule(Severity.WARNING, "The agent guessed the price of a model.", is_of_record=True),
+    "silent_failure": FindingRule(Severity.WARNING, "The run failed without an error message.", is_of_record=True),
+    "exit_code": FindingRule(Severity.WARNING, "The record says that the run completed, but its process failed.", is_of_record=True),
+    "success_claimed": FindingRule(Severity.WARNING, "The summary claims success, but the run did not complete."),
+    "blocked_but_completed": FindingRule(Severity.WARNING, "The outcome is completed, but the summary says the agent was blocked."),
+    "empty_summary": FindingRule(Severity.WARNING, "A long completed run has no summary."),
+    "patch_size": FindingRule(Severity.WARNING, "The summary's line counts do not match the patch."),
+    "read_in_part": FindingRule(Severity.INFO, "The summary is too long; only its beginning was searched for claims."),
+    "text_repaired": FindingRule(Severity.INFO, "The summary had encoding errors, which were repaired."),
+    "count_mismatch": FindingRule(Severity.WARNING, "A count in the summary does not match the items listed below it."),
+    "list_length": FindingRule(Severity.WARNING, "The count in a heading does not match the length of its list."),
+    "ratio_mismatch": FindingRule(Severity.WARNING, "Before/after values contradict the stated percentage or factor."),
+    "implausible_speedup": FindingRule(Severity.WARNING, "A claimed factor above 100 without numbers to support it."),
+    "micro_benchmark_only": FindingRule(Severity.INFO, "The claimed speedup is based on a micro-benchmark only."),
+    "unmeasured_claim": FindingRule(Severity.INFO, "No claimed improvement is backed by a measurement."),
+}
+"""Every rule by its name, in the order in which findings are kept."""
