@@ -138,7 +138,7 @@ CLAUDE_CODE = Agent(
     "#cf6a48",
     "circle",
     (
-        Format("result record, stream-json", "0.2–2.1", "claude_code.reader.ClaudeCode"),
+        Format("result record, stream-json", "0.2–2.1", "claude_code.results.ClaudeCode"),
         Format("session transcript", "1.0–2.1", "claude_code.transcript.ClaudeTranscript"),
     ),
     Marks(
@@ -196,10 +196,10 @@ CODEX = Agent(
     "#0f9d78",
     "square",
     (
-        Format("exec --json", "2026", "codex.exec_stream.CodexExec"),
+        Format("exec --json", "2026", "codex.streams.CodexExec"),
         Format("rollout", "0.39–0.104", "codex.rollout.CodexRollout"),
-        Format("app-server messages", "protocol 2", "codex.app_server.CodexAppServer"),
-        Format("text log", "0.58–0.87", "codex.text_log.CodexTextLog"),
+        Format("app-server messages", "protocol 2", "codex.streams.CodexAppServer"),
+        Format("text log", "0.58–0.87", "codex.streams.CodexTextLog"),
     ),
     Marks(
         event_types=CODEX_EXEC_TYPES | CODEX_ROLLOUT_TYPES,

@@ -8,7 +8,7 @@ from typing import Any
 
 from ingest.agents.base import Context, Found
 from ingest.agents.readers import SourceReaders
-from ingest.agents.shared.reported_costs import settled
+from ingest.agents.shared.costs import settled
 from ingest.context.gather import SourceContext
 from ingest.sources.contents import read
 from ingest.sources.document import Document

@@ -9,7 +9,7 @@ import pytest
 from app.queries.usage.totals import Request, usage
 from app.reports.usage import usage as answer
 from app.text.usage_grids import block_grid
-from ingest.agents.claude_code.limits import reset_time
+from ingest.agents.claude_code.results import reset_time
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agents.claude_code import transcript_passing
-from ingest.agents.claude_code.transcript_facts import SessionFacts
-from ingest.agents.claude_code.transcript_passing import PassedLines
+from ingest.agents.claude_code import transcript
+from ingest.agents.claude_code.transcript import PassedLines, SessionFacts
 from ingest.reading.read_source import read_members
 from ingest.reading.settings import Settings
 from ingest.sources.files import Source
@@ -130,6 +129,6 @@ def test_a_line_that_is_cut_off_is_parsed() -> None:
 
 def test_memory_for_beginnings_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file with a million sessions would fill it."""
-    monkeypatch.setattr(transcript_passing, "FRAMES_KEPT", 2)
+    monkeypatch.setattr(transcript, "FRAMES_KEPT", 2)
     sessions = [output(number, "", session=str(number % 3)) for number in range(6)]
     assert passed(*sessions) == [False] * 3 + [True, True, False]

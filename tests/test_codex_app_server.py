@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.agents.codex.app_server import THREADS_OPEN
+from ingest.agents.codex.streams import CodexAppServer
 from ingest.store.database import Store
 from tests.conftest import ingest_paths, record_text
 from tests.documents import ingested, lines, read_log, rejects_of, runs_in, runs_in_store, tools_of
@@ -102,7 +102,7 @@ def test_threads_of_one_log_are_runs_of_their_own() -> None:
 
 
 def test_of_very_many_threads_each_is_a_run() -> None:
-    ids = [uuid7(STARTED, number) for number in range(THREADS_OPEN + 9)]
+    ids = [uuid7(STARTED, number) for number in range(CodexAppServer.MOST_OPEN + 9)]
     runs = read_log(lines(*(one for thread_id in ids for one in worked(thread_id))))
     assert {run["run_id"] for run in runs} == set(ids)
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.agents.base import RESPONSE_COLUMNS, Found
-from ingest.agents.codex.tool_items import ended_badly, is_failure
+from ingest.agents.codex.rollout import ended_badly, is_failure
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import SourceContext
 from ingest.sources.contents import read

@@ -113,7 +113,7 @@ def test_the_wire_model_reads_old_names_of_the_cost() -> None:
 
 def test_the_wire_model_keeps_fields_it_does_not_know() -> None:
     wire = ResultRecord.model_validate_json(record_text(brand_new={"a": 1}))
-    assert wire.model_extra == {"brand_new": {"a": 1}}
+    assert wire.model_extra == {"type": "result", "brand_new": {"a": 1}}
 
 
 def test_the_wire_model_takes_words_it_does_not_know() -> None:
@@ -122,8 +122,8 @@ def test_the_wire_model_takes_words_it_does_not_know() -> None:
 
 
 def test_what_no_figure_rests_on_refuses_no_record() -> None:
-    wire = ResultRecord.model_validate_json(record_text(origin=5, errors="x", ttft_ms="soon", permission_denials=3))
-    assert (wire.origin, wire.errors, wire.ttft_ms, wire.permission_denials) == (None, None, None, None)
+    wire = ResultRecord.model_validate_json(record_text(errors="x", ttft_ms="soon", permission_denials=3))
+    assert (wire.errors, wire.ttft_ms, wire.permission_denials) == (None, None, None)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 import ingest.agents.readers
 from app.queries import runs as run_queries
 from ingest.agents.base import CHILD_TABLES, FACTS, AgentReader, Context, ContextOf, Found, Rows
-from ingest.agents.claude_code.reader import ClaudeCode
+from ingest.agents.claude_code.results import ClaudeCode
 from ingest.findings.rules import Finding
 from ingest.findings.summary_facts import complete
 from ingest.sources.document import Document

@@ -9,13 +9,12 @@ import re
 from typing import Any, ClassVar, cast
 
 from ingest.agents.base import ContextOf
-from ingest.agents.claude_code.transcript import ClaudeTranscript
-from ingest.agents.claude_code.transcript_lines import is_line
+from ingest.agents.claude_code.transcript import ClaudeTranscript, is_line
 from ingest.agents.shared.tokens import unrecorded
 from ingest.sources.document import Document
 from schemas.agents import IFLOW
 from schemas.rows.kept_run import KeptRun
-from schemas.wire.claude_transcript import Line, Message
+from schemas.wire.claude_code import Line, Message
 
 MODELS_KEPT = 100
 _SESSION = re.compile(r"session-[0-9a-f]{8}-")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ingest.agents.base import RESPONSE_COLUMNS, Rows
-from ingest.agents.claude_code.left_out import result_without_text
+from ingest.agents.claude_code.results import result_without_text
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.errors import RejectReason

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
-from ingest.agents.claude_code.reader import ClaudeCode
+from ingest.agents.claude_code.results import ClaudeCode
 from ingest.sources.document import Document, Events
 from ingest.sources.files import Unreadable
 from schemas.agents import AGENTS

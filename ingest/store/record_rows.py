@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from ingest.agents.base import CHILD_TABLES, FACTS, RESPONSE_COLUMNS, RESPONSES, ContextOf, Found, Rows
 from ingest.agents.readers import SourceReaders
-from ingest.agents.shared.reported_costs import settled
+from ingest.agents.shared.costs import settled
 from ingest.agents.trial_records import of_trial
 from ingest.findings.summary_facts import complete
 from ingest.sources.document import Document

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from ingest.agents.claude_code.reader import MOST_MODELS
+from ingest.agents.claude_code.results import MOST_MODELS
 from ingest.findings.summary_facts import READ_CHARACTERS
 from ingest.pipeline import Options, ingest
 from ingest.sources import scanner

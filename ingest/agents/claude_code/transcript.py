@@ -8,37 +8,334 @@ billed is decided across files, in the store: resumed and forked sessions repeat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
 from typing import Any, ClassVar, NamedTuple, cast
 
+from ahocorasick_rs import BytesAhoCorasick
+
 from ingest.agents.base import NO_FACTS, NO_SUBAGENT, NO_TYPE, AgentReader, ContextOf, Found
-from ingest.agents.claude_code.transcript_facts import SessionFacts
-from ingest.agents.claude_code.transcript_lines import is_line
-from ingest.agents.claude_code.transcript_passing import PassedLines
-from ingest.agents.claude_code.transcript_responses import Responses, Speaker, blocks_of, message_of
+from ingest.agents.claude_code.responses import PLAIN_LENGTH, Response, Responses, Speaker, blocks_of, is_plain, message_of
+from ingest.agents.claude_code.results import FOLLOWING, is_limit, reset_time
 from ingest.agents.kept_run import ended
-from ingest.agents.shared.runs import By, ToolCalls, ToolCounts, canonical_hash, merged, milliseconds_between
+from ingest.agents.shared.runs import ActiveTime, By, ToolCalls, ToolCounts, canonical_hash, merged, milliseconds_between
+from ingest.agents.shared.texts import prompt_of
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import CLAUDE_CODE
+from schemas.marks import FIGURES
 from schemas.rows.kept_run import KeptRun
-from schemas.rows.run import RecordKind
-from schemas.wire.claude_transcript import JOURNAL_TYPES, LINE_TYPES, SYNTHETIC, Line, Message
+from schemas.rows.row import LARGEST_INT
+from schemas.rows.run import Outcome, RecordKind
+from schemas.wire.claude_code import JOURNAL_TYPES, LINE_TYPES, SYNTHETIC, Line, Message, dollars, whole
+
+SESSIONS_KEPT = 1000
+"""Ids of sessions, and processes with costs, that are remembered of one file. Real files have a few."""
+
+# Which objects are lines of a transcript
+
+_OF_OTHERS = ("session_id", "parent_tool_use_id", "usageMetadata", "systemPayload")
+"""Fields of events of streams, and of Qwen Code's chat files."""
+
+
+def is_line(value: dict[str, Any]) -> bool:
+    """Return whether an object is a line of a transcript. Raises nothing."""
+    if "isSidechain" in value and "sessionId" in value:  # as nearly all have
+        return "session_id" not in value
+    kind, message = value.get("type"), value.get("message")
+    if any(name in value for name in _OF_OTHERS) or not (kind is None or isinstance(kind, str)):
+        return False
+    has_session = isinstance(value.get("sessionId"), str)
+    if isinstance(message, dict):  # a damaged line may lack its type
+        is_known = has_session or "isSidechain" in value or (kind is not None and "timestamp" in value)
+        return is_known and kind in ("user", "assistant", None) and "parts" not in message
+    if kind == "summary":
+        return "leafUuid" in value
+    if kind == "file-history-snapshot":
+        return "messageId" in value
+    if kind in JOURNAL_TYPES:
+        return "agentId" in value and FIGURES.isdisjoint(value)
+    return isinstance(kind, str) and has_session
+
+
+# What a transcript says of its session besides its responses
+
+_INTERRUPTED = "[Request interrupted by user"
+_OUTCOMES = {"end_turn": Outcome.COMPLETED, "stop_sequence": Outcome.COMPLETED, "refusal": Outcome.REFUSED}
+_TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+"""Type of a line with a title → its field, the best first."""
+_LONGEST = 100_000
+"""Characters of a text that are kept."""
+
+
+@dataclass
+class SessionFacts:
+    """The session so far: whose it is, where and when it ran, what it was asked, and how it ended.
+
+    `sessions`: the ids on its lines; `last_session`: that of the last response. `is_woken`: whether nobody asked for the turn, as when a
+    background task woke the agent. Version and branch are those of the last response, where the session ended; `cwd` is where it began.
+    `first_stamp` and `last_stamp`: the times of lines as Claude Code writes them; `odd_times`: the first and the last of any others.
+    """
+
+    first_stamp: str = "9"
+    last_stamp: str = ""
+    odd_times: list[datetime] = field(default_factory=list)
+    active: ActiveTime = field(default_factory=ActiveTime)
+    sessions: dict[str, None] = field(default_factory=dict)
+    last_session: str | None = None
+    is_main: bool = False
+    agent_id: str | None = None
+    cwd: str | None = None
+    version: str | None = None
+    branch: str | None = None
+    permission_mode: str | None = None
+    forked_from: str | None = None
+    titles: dict[str, str] = field(default_factory=dict)
+    prompt: str | None = None
+    final_text: str | None = None
+    error: str | None = None
+    failed_as: Outcome | None = None
+    last_response: Response | None = None
+    is_interrupted: bool = False
+    is_woken: bool = False
+    costs: dict[tuple[Any, Any], tuple[Decimal, int]] = field(default_factory=dict)
+
+    def note_time(self, stamp: Any, by: By = By.OTHERS) -> None:
+        """Note the time of a line, however it is written, and who made what it tells."""
+        if stamp is None:
+            return
+        time = event_time(stamp)
+        self.active.note(time, by)
+        if is_plain(stamp):
+            self.last_stamp = max(self.last_stamp, stamp)
+            self.first_stamp = min(self.first_stamp, stamp)
+        elif time:
+            self.odd_times = [min((*self.odd_times, time)), max((*self.odd_times, time))]
+
+    def times(self) -> tuple[datetime | None, datetime | None]:
+        """Return the first and the last time."""
+        times = [time for time in (event_time(self.first_stamp), event_time(self.last_stamp), *self.odd_times) if time]
+        return min(times, default=None), max(times, default=None)
+
+    def place(self, line: Line) -> None:
+        """Note whose line it is, and where the session began."""
+        session = line.get("sessionId")
+        if self.is_main and self.cwd and type(session) is str and session in self.sessions:
+            return
+        if isinstance(session, str) and session and len(self.sessions) < SESSIONS_KEPT:
+            self.sessions.setdefault(session)
+        self.is_main = self.is_main or line.get("isSidechain", "message" not in line) is not True
+        self.cwd = self.cwd or _text(line.get("cwd"))
+        self.version = self.version or _text(line.get("version"))
+        self.branch = self.branch or _text(line.get("gitBranch"))
+
+    def responded(self, line: Line) -> None:
+        """Note where the session is at a response."""
+        if (session := line.get("sessionId")) != self.last_session:
+            self.last_session = _text(session) or self.last_session
+        if (version := line.get("version")) != self.version:
+            self.version = _text(version) or self.version
+        if (branch := line.get("gitBranch")) != self.branch:
+            self.branch = _text(branch) or self.branch
+        if self.agent_id is None and "agentId" in line:
+            self.agent_id = _text(line["agentId"])
+
+    def user(self, line: Line) -> None:
+        """Note a line in the user's role: a prompt, an interruption, or results of tools."""
+        self.permission_mode = _text(line.get("permissionMode")) or self.permission_mode
+        if line.get("isSidechain") is True:
+            return
+        origin, message, forked = line.get("origin"), line["message"], line.get("forkedFrom")
+        content, blocks = message.get("content"), blocks_of(message)
+        is_human = not isinstance(origin, dict) or origin.get("kind") in (None, "human")
+        if not any(block.get("type") == "tool_result" for block in blocks):
+            self.is_woken = isinstance(origin, dict) and origin.get("kind") in FOLLOWING
+        if self.prompt is None and is_human:
+            self.prompt = prompt_of(cast("dict[str, Any]", line))
+        first_text = next((block["text"] for block in blocks if isinstance(block.get("text"), str)), "")
+        first_text = content if isinstance(content, str) else first_text
+        self.is_interrupted = self.is_interrupted or first_text.startswith(_INTERRUPTED)
+        if self.forked_from is None and isinstance(forked, dict):
+            self.forked_from = _text(forked.get("sessionId"))
+
+    def assistant(self, line: Line, message: Message, response: Response | None) -> None:
+        """Note a line of the main thread in the assistant's role."""
+        self.is_interrupted = False
+        content = message.get("content")
+        text = content if isinstance(content, str) else ""
+        for block in blocks_of(message):
+            if block.get("type") == "text" and isinstance(said := block.get("text"), str) and said.strip():
+                text = said
+        if line.get("isApiErrorMessage") is True:
+            self.error = text[:_LONGEST]
+            self.failed_as = Outcome.LIMIT_REACHED if is_limit(text) else Outcome.API_ERROR
+            if last := self.last_response:
+                last.limit_resets_at = reset_time(text, event_time(line.get("timestamp"))) or last.limit_resets_at
+            return
+        self.error = self.failed_as = None
+        self.final_text = self.final_text if self.is_woken and self.final_text else text or self.final_text
+        self.last_response = response or self.last_response
+
+    def other(self, line: Line, kind: str) -> None:
+        """Note a line without a message: a title, the permission mode, or the cost of a process of the session so far, by the agent."""
+        if name := _TITLES.get(kind):
+            self.titles[kind] = _text(line.get(name)) or self.titles.get(kind, "")
+        elif kind == "permission-mode":
+            self.permission_mode = _text(line.get("permissionMode")) or self.permission_mode
+        elif kind == "cost-state":
+            cost, time = dollars(line.get("totalCostUSD")), line.get("totalAPIDuration")
+            key = (_text(line.get("sessionId")), str(line.get("startTime")))
+            if cost is not None and (key in self.costs or len(self.costs) < SESSIONS_KEPT):
+                api_ms = whole(round(time)) if isinstance(time, float) and 0 <= time <= LARGEST_INT else whole(time)
+                self.costs[key] = max(self.costs.get(key, (cost, 0)), (cost, api_ms or 0))
+
+    def cost_of(self, session: str) -> tuple[Decimal | None, int | None]:
+        """Return the cost in US dollars and the API time in ms of all processes of a session, by the agent."""
+        own = [value for (owner, _), value in self.costs.items() if owner in (session, None)]
+        return (sum((cost for cost, _ in own), Decimal()), sum(time for _, time in own) or None) if own else (None, None)
+
+    def outcome(self) -> Outcome:
+        """Return how the session ended, as far as the last lines of the main thread say."""
+        if self.is_interrupted:
+            return Outcome.INTERRUPTED
+        if self.failed_as is not None:
+            return self.failed_as
+        stop_reason = self.last_response.stop_reason if self.last_response else None
+        return _OUTCOMES.get(stop_reason or "", Outcome.UNKNOWN)
+
+    def state(self) -> dict[str, Any]:
+        """Return the facts that a kept run does not have, for `restore`."""
+        return {
+            "sessions": list(self.sessions),
+            "last_session": self.last_session,
+            "is_main": self.is_main,
+            "agent_id": self.agent_id,
+            "forked_from": self.forked_from,
+            "stop_reason": self.last_response.stop_reason if self.last_response else None,
+            "is_interrupted": self.is_interrupted,
+            "is_woken": self.is_woken,
+            "failed_as": self.failed_as,
+            "costs": [[session, start, str(cost), api_ms] for (session, start), (cost, api_ms) in self.costs.items()],
+        }
+
+    def restore(self, kept: KeptRun, state: Mapping[str, Any], titles: Mapping[str, str]) -> None:
+        """Take over what an earlier reading of the file told; `titles` by type of line.
+
+        Raises KeyError, TypeError, ValueError for the state of another version.
+        """
+        self.odd_times = [time for time in (kept.started_at, kept.ended_at) if time]
+        self.active.before = state["active"] and (state["active"][0], state["active"][1])
+        self.sessions = dict.fromkeys(state["sessions"])
+        self.last_session, self.is_main, self.agent_id = state["last_session"], state["is_main"], state["agent_id"]
+        self.cwd, self.version, self.branch = kept.cwd, kept.agent_version, kept.branch
+        self.permission_mode, self.forked_from = kept.permission_mode, state["forked_from"]
+        self.titles, self.prompt, self.final_text = dict(titles), kept.prompt, kept.final_text
+        self.error = kept.errors[0] if kept.errors else None
+        self.failed_as = state["failed_as"] and Outcome(state["failed_as"])
+        self.is_interrupted, self.is_woken = state["is_interrupted"], state["is_woken"]
+        self.last_response = Response("", None, None, Speaker(False, None), stop_reason=state["stop_reason"])
+        self.costs = {(session, start): (Decimal(cost), api_ms) for session, start, cost, api_ms in state["costs"]}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and 0 < len(value) <= _LONGEST else None
+
+
+# Lines that are passed over
+
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
+_OUTPUT = rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"([^"\\]*+)","type":"tool_result",'
+_BEGINNING = re.compile(rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT))
+"""The beginning of a line that may be passed over. Groups: whose line it is, whether it is one of a side chain, and the tool call that it
+answers."""
+_MARKS = (b'"usage"', b'"[Request interrupted by user', b'"searchCount"', b'"permissionMode"', b'"forkedFrom"', b'"session_id"')
+"""What the reader looks for on such lines, and a name that only lines of other agents have. Quotes in the output of a tool are escaped."""
+_FAILURE = b'"is_error"'
+_NONE_FAILED = b":false"
+_TIME = b'"timestamp":"'
+_BRACE, _QUOTE = b'}"'
+_SEARCHES = {mark: BytesAhoCorasick([mark]) for mark in (*_MARKS, _FAILURE, _TIME)}
+"""One search for each mark: for a single word the library compares 32 bytes at a time, ten times as fast as for several."""
+
+FRAMES_KEPT = 1000
+"""Beginnings of lines that are remembered of one file. Real files have a few."""
+
+
+class PassedLines:
+    """Passes over lines of one transcript: of the output of tools, and of progress, only the time is read, from the bytes.
+
+    Such lines are three quarters of a transcript, and most tell its reader nothing else. A line is passed over only if its bytes show that:
+
+    - it begins as Claude Code writes it, up to its type and the type of its first block, and who wrote it where (session, folder, version,
+      …) was read on another line before;
+    - nothing that the reader looks for is on it (`_MARKS`): tokens, a failed call, an interruption, …;
+    - it has one time, and ends with a brace.
+
+    Any other line is parsed. So no tokens are missed, however a line is written. A line that is broken in the middle of such an output, and
+    has none of the marks, is not noticed.
+
+    `count`: lines that were passed over; `answered`: the tool calls whose results are on them. Lines are looked at ahead of those that are
+    read: a result may be here before its call was read.
+    """
+
+    def __init__(self, facts: SessionFacts) -> None:
+        self.count = 0
+        self.answered: set[str] = set()
+        self._facts = facts
+        self._frames: set[bytes] = set()
+        self._data = b""
+        self._marks: list[int] = []
+        self._times: list[int] = []
+
+    def look_at(self, data: bytes) -> None:
+        """Look for marks and times in the bytes whose lines come next."""
+        failures = (end for _, end in _found(_FAILURE, data) if not data.startswith(_NONE_FAILED, end))
+        self._data = data
+        self._marks = sorted((*(start for mark in _MARKS for start, _ in _found(mark, data)), *failures, len(data)))
+        self._times = [*(end for _, end in _found(_TIME, data)), len(data), len(data)]
+
+    def takes(self, start: int, end: int) -> bool:
+        """Return whether the line from `start` to `end` is passed over; its time is noted then. Lines must come in their order."""
+        if self._marks[bisect_left(self._marks, start)] < end or not (begins := _BEGINNING.match(self._data, start, end)):
+            return False
+        frame, is_sidechain, call = begins.groups()
+        if frame not in self._frames:
+            if b'"sessionId":"' in frame and len(self._frames) < FRAMES_KEPT:
+                self._frames.add(frame)
+            return False
+        if self._facts.prompt is None and is_sidechain == b"false":
+            return False
+        place = bisect_left(self._times, start)
+        at = self._times[place]
+        if self._data[end - 1] != _BRACE or at >= end or self._times[place + 1] < end:
+            return False
+        stamp = self._data[at : at + PLAIN_LENGTH].decode("latin-1")
+        if not is_plain(stamp) or not stamp.isascii() or self._data[at + PLAIN_LENGTH] != _QUOTE:
+            return False
+        self._facts.note_time(stamp, By.TOOL)
+        self.count += 1
+        if call:
+            self.answered.add(call.decode("utf-8", "replace"))
+        return True
+
+
+def _found(mark: bytes, data: bytes) -> list[tuple[int, int]]:
+    """(start, end) of every place of a mark, in order."""
+    return [(start, end) for _, start, end in _SEARCHES[mark].find_matches_as_indexes(data)]
+
+
+# The reader
 
 _OWN_RANK, _SUBAGENTS_RANK = 3, 1
 _MAIN = Speaker(is_sidechain=False, agent_id=None)
 _SUBAGENTS = re.compile(r"([^/\\!]+)[/\\]subagents[/\\]")
 _STEM = re.compile(r"([^/\\!]*?)(?:\.jsonl?)?(?:\.(?:gz|zst|bz2|xz))?$")
 _AGENT = "agent-"
-
-
-class _FileName(NamedTuple):
-    """What a path says: the session whose `subagents` folder it is in, the name without suffixes, and the id of the sub-agent."""
-
-    session: str | None
-    stem: str
-    agent_id: str | None
 
 
 class _Settled(NamedTuple):
@@ -56,9 +353,9 @@ class ClaudeTranscript(AgentReader):
     """Session transcripts, `~/.claude/projects/**/*.jsonl`, every version."""
 
     agent: ClassVar[str] = CLAUDE_CODE.key
+    event_types: ClassVar[frozenset[str]] = LINE_TYPES | JOURNAL_TYPES | {NO_TYPE}
     reads_unknown_types: ClassVar[bool] = True
     priority: ClassVar[int] = -1  # other agents' transcripts look like it
-    event_types: ClassVar[frozenset[str]] = LINE_TYPES | JOURNAL_TYPES | {NO_TYPE}
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__(context_of)
@@ -92,54 +389,27 @@ class ClaudeTranscript(AgentReader):
     def noted(self, last: Document) -> None:
         self._last = last
 
-    def settle(self) -> None:
-        self._left_at = self._settled
-
-    def resume(self, kept: KeptRun) -> bool:
-        if kept.resume is None:
-            return False
-        try:
-            self.lines, self.passing.count, self._messages, self._responses.earlier = map(int, kept.resume["counts"])
-            self._calls.counts = {tool: [calls, errors] for tool, calls, errors in kept.resume["calls"]}
-            self._facts.restore(kept, kept.resume["facts"], kept.resume.get("texts", {}))
-        except (KeyError, TypeError, ValueError):  # of another version
-            return False
-        self._left_at = _Settled(self.lines, self.passing.count, 0, self._messages, merged(self._calls))
-        return True
-
-    def _state(self) -> dict[str, Any] | None:
-        """What `resume` needs: counts as they were before the line to go on from, and facts as they are.
-
-        That line and those behind it will be read again, which changes no fact.
-        """
-        if (at := self._left_at) is None:
-            return None
-        counts = (at.lines, at.passed, at.messages, self._responses.counted(at.responses))
-        active = self._facts.stamps.active.until(event_time(at.stamp))
-        return {"counts": counts, "calls": at.calls, "facts": self._facts.state() | {"active": active}, "texts": self._facts.titles}
-
-    def end(self) -> Iterator[Found | Unreadable]:
-        """The run of the file. A file without prompts and responses makes none: titles, snapshots and commands alone."""
-        if self._last and (len(self._responses) or self._messages or self._facts.prompt):
-            yield self._ended(self._last)
-        self._last = None
-
     def _read(self, line: Line) -> None:
         facts = self._facts
         message, kind = message_of(line), line.get("type")
-        facts.stamps.note(line.get("timestamp"), _made_by(message, kind))
+        if message is None:
+            facts.note_time(line.get("timestamp"), By.TOOL if kind == "progress" else By.OTHERS)
+            facts.place(line)
+            if kind == "progress":
+                self._progress(line)
+            elif isinstance(kind, str):
+                facts.other(line, kind)
+            return
+        has_results = kind != "assistant" and any(block.get("type") == "tool_result" for block in blocks_of(message))
+        by = By.TOOL if has_results else By.OTHERS
+        if kind == "assistant" and message.get("model") != SYNTHETIC:
+            by = By.MODEL
+        facts.note_time(line.get("timestamp"), by)
         facts.place(line)
-        if message is not None:
-            if kind == "assistant":
-                self._assistant(line, message)
-            elif kind == "user" or (kind is None and message.get("role") == "user"):
-                self._user(line, message)
-            else:
-                self._assistant(line, message)
-        elif kind == "progress":
-            self._progress(line)
-        elif isinstance(kind, str):
-            facts.told(line, kind)
+        if kind == "user" or (kind is None and message.get("role") == "user"):
+            self._user(line, message)
+        else:
+            self._assistant(line, message)
 
     def _assistant(self, line: Line, message: Message) -> None:
         is_own = line.get("isSidechain") is not True
@@ -150,28 +420,18 @@ class ClaudeTranscript(AgentReader):
         response = self._responses.add(line, message, speaker) if "usage" in message else None
         if len(self._responses) > known and not is_open:
             self.settled_at = self.lines
-            self._settled = _Settled(
-                self.settled_at,
-                self.passing.count,
-                known,
-                self._messages,
-                merged(self._calls) if self._calls.counts else (),
-                line.get("timestamp"),
-            )
+            calls = merged(self._calls) if self._calls.counts else ()
+            self._settled = _Settled(self.lines, self.passing.count, known, self._messages, calls, line.get("timestamp"))
         if response:
             self._facts.responded(line)
-        elif message.get("model") != SYNTHETIC:
-            self._count_calls(message)
+        elif message.get("model") != SYNTHETIC:  # tool calls of a message without tokens
+            for block in blocks_of(message):
+                tool, call = block.get("name"), block.get("id")
+                if block.get("type") == "tool_use" and isinstance(tool, str) and tool:
+                    self._calls.called(call if isinstance(call, str) else None, tool)
         if is_own and (message.get("model") != SYNTHETIC or line.get("isApiErrorMessage") is True):
             self._messages += 1
             self._facts.assistant(line, message, response)
-
-    def _count_calls(self, message: Message) -> None:
-        """Tool calls of a message without tokens."""
-        for block in blocks_of(message):
-            tool, call = block.get("name"), block.get("id")
-            if block.get("type") == "tool_use" and isinstance(tool, str) and tool:
-                self._calls.called(call if isinstance(call, str) else None, tool)
 
     def _user(self, line: Line, message: Message) -> None:
         searches = line.get("toolUseResult")
@@ -210,40 +470,62 @@ class ClaudeTranscript(AgentReader):
             if block.get("type") == "tool_result":
                 self._answer(block, None)
 
-    def _ended(self, last: Document) -> Found | Unreadable:
-        around = self._context_of(NO_FACTS, None)
-        name = _file_name(around.name)
-        is_subagents = name.session is not None or name.agent_id is not None or not self._facts.is_main
-        run_id = self._run_id(name, last)
-        run = ended(last, self._kept(run_id, is_subagents=is_subagents), self._context_of)
-        if not isinstance(run, Found):
-            return run
-        agent_id = (self._facts.agent_id or name.agent_id) if is_subagents else None
-        rows = tuple(self._responses.rows(run_id, agent_id, around.subagent or NO_SUBAGENT if is_subagents else NO_SUBAGENT))
-        return run._replace(rows=run.rows._replace(response_copies=rows))
+    def settle(self) -> None:
+        self._left_at = self._settled
 
-    def _run_id(self, name: _FileName, last: Document) -> str:
-        """The session: by the folder of its sub-agents, by the name of its file, or by its last response.
+    def resume(self, kept: KeptRun) -> bool:
+        if kept.resume is None:
+            return False
+        try:
+            self.lines, self.passing.count, self._messages, self._responses.earlier = map(int, kept.resume["counts"])
+            self._calls.counts = {tool: [calls, errors] for tool, calls, errors in kept.resume["calls"]}
+            self._facts.restore(kept, kept.resume["facts"], kept.resume.get("texts", {}))
+        except (KeyError, TypeError, ValueError):  # of another version
+            return False
+        self._left_at = _Settled(self.lines, self.passing.count, 0, self._messages, merged(self._calls))
+        return True
 
-        A resumed session has lines of the earlier one, with its id. A name proves nothing where no line has it.
+    def end(self) -> Iterator[Found | Unreadable]:
+        """Yield the run of the file. A file without prompts and responses makes none: titles, snapshots and commands alone.
+
+        The run is the session: by the folder of its sub-agents, by the name of its file, or by its last response, since a resumed session
+        has lines of the earlier one, with its id. A name proves nothing if no line has it.
         """
-        facts = self._facts
-        if name.session:
-            return name.session
-        if name.stem in facts.sessions:
-            return name.stem
-        return facts.last_session or next(iter(facts.sessions), None) or name.stem or canonical_hash(last.value)
+        facts, last, self._last = self._facts, self._last, None
+        if last is None or not (len(self._responses) or self._messages or facts.prompt):
+            return
+        around = self._context_of(NO_FACTS, None)
+        folder, found = _SUBAGENTS.search(around.name), _STEM.search(around.name)
+        stem = found[1] if found else ""
+        is_subagents = folder is not None or stem.startswith(_AGENT) or not facts.is_main
+        if folder or stem in facts.sessions:
+            run_id = folder[1] if folder else stem
+        else:
+            run_id = facts.last_session or next(iter(facts.sessions), None) or stem or canonical_hash(last.value)
+        run = ended(last, self._kept(run_id, is_subagents=is_subagents), self._context_of)
+        if isinstance(run, Found):
+            agent_id, subagent = None, NO_SUBAGENT
+            if is_subagents:
+                agent_id = facts.agent_id or (stem.removeprefix(_AGENT) if stem.startswith(_AGENT) else None)
+                subagent = around.subagent or NO_SUBAGENT
+            rows = tuple(self._responses.rows(run_id, agent_id, subagent))
+            run = run._replace(rows=run.rows._replace(response_copies=rows))
+        yield run
 
     def _kept(self, run_id: str, *, is_subagents: bool) -> dict[str, Any]:
-        facts = self._facts
-        started_at, ended_at = facts.stamps.bounds
+        """The values of the KeptRun; titles, texts, end and costs only from the file of the session itself.
+
+        `resume`: counts as they were before the line to go on from, and facts as they are. That line and those behind it will be read
+        again, which changes no fact.
+        """
+        facts, at = self._facts, self._left_at
+        started_at, ended_at = facts.times()
         values = {
             "run_id": run_id,
             "agent": self.agent,
             "record_kind": RecordKind.TRANSCRIPT,
             "rank": _SUBAGENTS_RANK if is_subagents else _OWN_RANK,
             "lines": self.lines + self.passing.count,
-            "resume": self._state(),
             "agent_version": facts.version,
             "session_id": run_id,
             "started_at": started_at,
@@ -253,38 +535,23 @@ class ClaudeTranscript(AgentReader):
             "branch": facts.branch,
             "tool_calls": merged(self._calls),
         }
-        return values if is_subagents else values | self._told(run_id)
-
-    def _told(self, run_id: str) -> dict[str, Any]:
-        """What only the file of the session itself tells."""
-        facts = self._facts
+        if at is not None:
+            counts = (at.lines, at.passed, at.messages, self._responses.counted(at.responses))
+            active = facts.active.until(event_time(at.stamp))
+            values["resume"] = {"counts": counts, "calls": at.calls, "facts": facts.state() | {"active": active}, "texts": facts.titles}
+        if is_subagents:
+            return values
         cost, api_ms = facts.cost_of(run_id)
-        return {
-            "title": facts.title,
+        return values | {
+            "title": next(filter(None, map(facts.titles.get, _TITLES)), None),
             "prompt": facts.prompt,
             "final_text": facts.final_text,
-            "outcome": facts.outcome,
+            "outcome": facts.outcome(),
             "errors": (facts.error,) if facts.error else (),
             "is_error": True if facts.failed_as else None,
             "permission_mode": facts.permission_mode,
             "parent_session_id": facts.forked_from if facts.forked_from != run_id else None,
             "cost_usd": cost,
-            "active_ms": facts.stamps.active.ms,
+            "active_ms": facts.active.ms,
             "duration_api_ms": api_ms,
         }
-
-
-def _made_by(message: Message | None, kind: object) -> By:
-    """Who made what a line tells."""
-    if message is None:
-        return By.TOOL if kind == "progress" else By.OTHERS
-    if kind == "assistant":
-        return By.OTHERS if message.get("model") == SYNTHETIC else By.MODEL
-    return By.TOOL if any(block.get("type") == "tool_result" for block in blocks_of(message)) else By.OTHERS
-
-
-def _file_name(name: str) -> _FileName:
-    folder, found = _SUBAGENTS.search(name), _STEM.search(name)
-    stem = found[1] if found else ""
-    agent_id = stem.removeprefix(_AGENT) if stem.startswith(_AGENT) else None
-    return _FileName(folder[1] if folder else None, stem, agent_id)

@@ -2,7 +2,7 @@
 
 Tokens are running totals of the session, and every total is written about twice: what counts is its growth, which is one response. A fork
 or a sub-agent begins with a copy of its parent's lines, totals included. The copy ends with the first turn that is younger than the
-session: ids of turns are UUIDs of version 7; since 2026-09 a sub-agent says which line is its first. Where nothing tells, all responses
+session: ids of turns are UUIDs of version 7; since 2026-09 a sub-agent says which line is its first. If nothing tells, all responses
 count, as an upper bound, and are named as the parent's, so that they count once beside its file. A file without any total is not as full as
 the stream of its thread. TRAE CLI, a fork, writes the same. Rules and cases: Codex's issues 1370, 17539, 19022 and 47003 as ccusage,
 tokscale and CodexBar met them.
@@ -10,49 +10,269 @@ tokscale and CodexBar met them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import ValidationError
 
-from ingest.agents.base import AgentReader, ContextOf, Found
-from ingest.agents.codex.responses import Moment, Owner, Response, Responses, by_model, rows_of
-from ingest.agents.codex.tool_items import ENDS, called_tool, ended_badly, is_failure
-from ingest.agents.codex.usage import Counts
-from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.runs import ActiveTime, By, ToolCounts, canonical_hash, is_uuid, merged, milliseconds_between, time_of_uuid
+from ingest.agents.base import RESPONSE_COLUMNS, Found, Rows
+from ingest.agents.kept_run import complaints
+from ingest.agents.shared.runs import (
+    CALLS_KEPT,
+    LONGEST_NAME,
+    By,
+    OpenRun,
+    StreamReader,
+    canonical_hash,
+    is_uuid,
+    time_of_uuid,
+)
 from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import CODEX, CODEX_ROLLOUT_TYPES, TRAE_CLI
 from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.codex import Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
+from schemas.text import paired
+from schemas.wire.codex import CodexUsage, Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
 
-_READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
+RECORDS_KEPT = 64
+"""Usage records that are remembered in a file with totals: the one of a compaction comes just before it."""
 _CLOCKS_DIFFER = timedelta(seconds=1)
 _LONGEST_NUMBER = 18
-_BEGINNING = 200
-"""Characters of the instructions in which an agent says who it is."""
-_NO_TOKENS = "The session has no token counts."
-_COPIED = "The session was forked; the history of its parent cannot be told apart."
+
+# Token counts
+
+
+class Counts(NamedTuple):
+    """Tokens as Codex counts them: `given` includes cache reads and writes, `output` includes reasoning (None if not recorded)."""
+
+    given: int = 0
+    cached: int = 0
+    written: int = 0
+    output: int = 0
+    reasoning: int | None = None
+
+    @classmethod
+    def of(cls, usage: CodexUsage) -> Counts:
+        """The counts of one request, or a running total."""
+        cached, written = usage.cached_input_tokens, usage.cache_write_input_tokens
+        return cls(usage.input_tokens, cached, written, usage.output_tokens, usage.reasoning_output_tokens)
+
+    @property
+    def total(self) -> int:
+        """All tokens; cached ones and reasoning are parts of the others."""
+        return self.given + self.output
+
+    def plus(self, other: Counts) -> Counts:
+        """The sum of each count."""
+        reasoning = None if self.reasoning is other.reasoning is None else (self.reasoning or 0) + (other.reasoning or 0)
+        return Counts(
+            self.given + other.given, self.cached + other.cached, self.written + other.written, self.output + other.output, reasoning
+        )
+
+    def since(self, earlier: Counts) -> Counts:
+        """What was used between two running totals; all of this one if input or output has fallen: the counter began again."""
+        if self.given < earlier.given or self.output < earlier.output:
+            return self
+        return Counts(
+            self.given - earlier.given,
+            max(0, self.cached - earlier.cached),
+            max(0, self.written - earlier.written),
+            self.output - earlier.output,
+            None if self.reasoning is None else max(0, self.reasoning - (earlier.reasoning or 0)),
+        )
+
+    def tokens(self) -> Tokens:
+        """The tokens in disjoint classes. No more is cached than was given."""
+        read = min(self.cached, self.given)
+        written = min(self.written, self.given - read)
+        return Tokens(self.given - read - written, read, written, self.output, self.reasoning)
+
+
+# Tool calls. A command tells its exit code at the head of its output, before 2026 in JSON behind it; versions of 2025 say `success`.
+# Words of an error count only if Codex itself writes them.
+
+_TOOL_NAMES = {
+    "function_call": "name",
+    "custom_tool_call": "name",
+    "local_shell_call": "type",
+    "web_search_call": "type",
+    "tool_search_call": "type",
+}
+"""Type of an item that is a tool call → the field with the name of the tool."""
+_OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "local_shell_call_output"))
+_CALL_ENDS = frozenset(("exec_command_end", "patch_apply_end", "mcp_tool_call_end"))
+"""Types of the events that tell how a call ended."""
+_EXIT_CODE_AT_HEAD = re.compile(r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?(?:Process exited with code|Exit code:) (-?\d{1,10})")
+_EXIT_CODE_AT_TAIL = re.compile(r'"metadata": ?\{"exit_code": ?(-?\d{1,10})')
+_LONGEST_TAIL = 200
+_REFUSALS = ("apply_patch verification failed", "exec_command failed", "failed to parse function arguments")
+
+
+def is_failure(item: dict[str, Any]) -> bool:
+    """Return whether an item is the output of a call that failed, as far as the log tells."""
+    kind, output = item.get("type"), item.get("output")
+    if not isinstance(kind, str) or kind not in _OUTPUTS:
+        return False
+    if isinstance(output, dict):
+        return output.get("success") is False
+    if not isinstance(output, str):
+        return False
+    found = _EXIT_CODE_AT_HEAD.match(output)
+    if found is None and output.startswith("{"):
+        found = _EXIT_CODE_AT_TAIL.search(output[-_LONGEST_TAIL:])
+    return int(found[1]) != 0 if found else output.startswith(_REFUSALS)
+
+
+def ended_badly(event: dict[str, Any]) -> bool:
+    """Return whether one of the events `_CALL_ENDS` tells of a failure."""
+    result = event.get("result")
+    return event.get("success") is False or event.get("exit_code") not in (None, 0) or (isinstance(result, dict) and "Err" in result)
+
+
+# Responses
+
+_DEFAULTS = {
+    name: info.get_default(call_default_factory=True) for name, info in ResponseCopyRow.model_fields.items() if not info.is_required()
+}
+
+
+@dataclass(slots=True)
+class _Call:
+    """One tool call."""
+
+    tool: str
+    failed: bool = False
+
+
+class Moment(NamedTuple):
+    """When and where in a session a response was logged. `copied`: among lines that were copied."""
+
+    turn: str | None
+    at: datetime | None
+    model: str | None
+    copied: bool
+
+
+class Response(NamedTuple):
+    """One response. Its turn, its `number` in it and `total` (the running total of tokens with it) name it; a compaction has an id.
+
+    `calls`: which of the session's tool calls are its own, from and up to.
+    """
+
+    moment: Moment
+    number: int
+    total: int
+    used: Counts
+    calls: tuple[int, int]
+    response_id: str | None = None
+
+    def name(self, session: str) -> str:
+        """Return an id, since Codex logs none beside the tokens. Copies that forks and sub-agents have of it get the same.
+
+        If ids of turns are no UUIDs, a fork goes on with the same numbers as its parent does: only the total tells the two apart.
+        """
+        if self.response_id:
+            return self.response_id
+        turn = self.moment.turn
+        place = f"{session}/{turn}" if turn else session
+        return f"{place}/{self.number}" if is_uuid(turn) else f"{place}/{self.number}/{self.total}"
 
 
 @dataclass
-class _Session:
-    """One session so far.
+class Responses:
+    """The responses of a session so far: `counted` ones, by the growth of the totals, and `recorded` ones, which have a line of their own.
 
-    `origin`: the session whose lines it may begin with; `is_fork`: it says that it does. `own_from`: the number of its first own line,
-    where that is told. `copying`: whether the lines are copies; `dated`: whether anything told. `total`: the last running total, which
-    was logged as `last_total`.
+    A recorded response counts in two cases: if there are no totals at all, and if it is one of a compaction, which the totals leave out
+    (Codex's issue 47003). `attributed`: how many of the tool calls belong to a response.
     """
 
-    meta: SessionMeta
-    started_at: datetime | None
-    last: Document
+    has_totals: bool = False
+    counted: list[Response] = field(default_factory=list)
+    recorded: dict[str, Response] = field(default_factory=dict)
+    calls: list[_Call] = field(default_factory=list)
+    open_calls: dict[str, _Call] = field(default_factory=dict)
+    attributed: int = 0
+    numbers: Counter[str | None] = field(default_factory=Counter)
+    record_numbers: Counter[str | None] = field(default_factory=Counter)
+    compacted: Counts | None = None
+
+    def called(self, call_id: str | None, tool: str) -> None:
+        """Note a tool call, once per id."""
+        if call_id is not None and call_id in self.open_calls:
+            return
+        call = _Call(str(paired(tool[:LONGEST_NAME])))
+        self.calls.append(call)
+        if call_id is not None:
+            if len(self.open_calls) >= CALLS_KEPT:
+                del self.open_calls[next(iter(self.open_calls))]
+            self.open_calls[call_id] = call
+
+    def failed(self, call_id: str) -> None:
+        """Note that a call failed."""
+        if call := self.open_calls.get(call_id):
+            call.failed = True
+
+    def grew(self, used: Counts, total: Counts, moment: Moment) -> None:
+        """Note that the totals grew by what a response used."""
+        self.has_totals = True
+        compacted, self.compacted = self.compacted, None
+        if used == compacted:
+            return  # the totals do tell of the compaction
+        calls = (self.attributed, len(self.calls))
+        self.attributed = len(self.calls)
+        self.numbers[moment.turn] += 1
+        self.counted.append(Response(moment, self.numbers[moment.turn], total.total, used, calls))
+
+    def record(self, response_id: str | None, used: Counts, moment: Moment) -> None:
+        """Note a line that states the usage of one response."""
+        name = response_id or f"#{len(self.recorded)}"
+        if name in self.recorded:
+            return
+        if self.has_totals and len(self.recorded) >= RECORDS_KEPT:
+            del self.recorded[next(iter(self.recorded))]
+        before = next(reversed(self.recorded.values())).calls[1] if self.recorded else self.attributed
+        self.record_numbers[moment.turn] += 1
+        self.recorded[name] = Response(moment, self.record_numbers[moment.turn], 0, used, (before, len(self.calls)))
+
+    def compaction(self, response_id: str) -> None:
+        """Note that the history was compacted by this response."""
+        record = self.recorded.get(response_id)
+        if record is None or (self.counted and self.counted[-1].used == record.used):
+            return
+        if self.has_totals:
+            self.compacted = record.used
+            self.counted.append(record._replace(calls=(0, 0), response_id=response_id))
+            del self.recorded[response_id]
+        else:
+            self.recorded[response_id] = record._replace(response_id=response_id)
+
+    def chosen(self, *, copied: bool) -> list[Response]:
+        """Return the responses that count, in order: those among copied lines, or the session's own."""
+        found = self.counted if self.has_totals else list(self.recorded.values())
+        return [one for one in found if one.moment.copied == copied and one.used.total]
+
+
+# Sessions
+
+
+@dataclass
+class _Session(OpenRun):
+    """A session.
+
+    `origin`: the session whose lines it may begin with; `is_fork`: it says that it does. `own_from`: the number of its first own line, if
+    that is told. `copying`: whether the lines are copies; `dated`: whether anything told. `total`: the last running total, which was logged
+    as `last_total`.
+    """
+
+    meta: SessionMeta = field(default_factory=SessionMeta)
     origin: str | None = None
     is_fork: bool = False
     own_from: int | None = None
@@ -60,7 +280,6 @@ class _Session:
     dated: bool = False
     lines: int = 0
     last_stamp: str = ""
-    active: ActiveTime = field(default_factory=ActiveTime)
     last_number: float = 0
     turn: str | None = None
     model: str | None = None
@@ -69,34 +288,259 @@ class _Session:
     responses: Responses = field(default_factory=Responses)
     tasks: int = 0
     prompts: int = 0
-    outcome: Outcome = Outcome.UNKNOWN
-    ended_as: str | None = None
-    errors: list[str] = field(default_factory=list)
-    prompt: str | None = None
-    final_text: str | None = None
-    permission_mode: str | None = None
-    tools: ToolCounts = field(default_factory=ToolCounts)
 
-    @property
     def has_begun(self) -> bool:
-        """Whether there are lines of its own."""
-        return bool(self.tasks or self.prompts or (not self.copying and self.responses.told))
+        """Return whether there are lines of its own."""
+        return bool(self.tasks or self.prompts or (not self.copying and self.responses.counted))
 
-    @property
-    def is_bound(self) -> bool:
-        """Whether nothing told its lines from those of its parent."""
+    def has_content(self) -> bool:
+        """Lines without the first one of a session are a run if they tell of turns or tokens."""
+        return bool(self.meta.id or self.has_begun() or self.total)
+
+    def is_upper_bound(self) -> bool:
+        """Return whether nothing told its lines from those of its parent."""
         return self.copying and not self.dated
 
+    def note(self, event: dict[str, Any]) -> None:
+        """Note a line. Raises ValidationError, and then nothing but its time and place is noted."""
+        kind, payload, stamp = event["type"], event["payload"], event["timestamp"]
+        self.note_stamp(event)
+        if self.own_from is not None and (number := _whole(event.get("ordinal"))) is not None:
+            self._note_place(copied=number < self.own_from)
+        if kind == "response_item":
+            self._item(payload)
+        elif kind == "event_msg":
+            name = payload.get("type")
+            if name == "token_count":
+                self._tokens(payload.get("info"), stamp)
+            elif not isinstance(name, str):
+                return
+            elif name in _READ_EVENTS:
+                self._event(EventMessage.model_validate(payload))
+            elif name in _CALL_ENDS and isinstance(call := payload.get("call_id"), str) and ended_badly(payload):
+                self.responses.failed(call)
+                self.tools.failed(call)
+        elif kind == "turn_context":  # every turn has its settings, mostly those of the turn before
+            turn = payload.get("turn_id")
+            if turn and turn != self.turn:
+                self._enter_turn(TurnContext.model_validate(payload).turn_id)
+            if payload.get("model") != self.model or payload.get("approval_policy") != self.permission_mode:
+                context = TurnContext.model_validate(payload)
+                self.model = context.model or self.model
+                self.permission_mode = context.approval_policy or self.permission_mode
+        elif kind == "token_usage_record":
+            record = UsageRecord.model_validate(payload)
+            if record.usage:
+                self.responses.record(record.response_id, Counts.of(record.usage), self._moment(stamp))
+        elif kind == "compacted" and (response_id := Compacted.model_validate(payload).compaction_response_id):
+            self.responses.compaction(response_id)
 
-class CodexRollout(AgentReader):
+    def note_stamp(self, event: dict[str, Any]) -> None:
+        """Note the time of a line. An item of a response is the model's but for messages of others and outputs of tools."""
+        stamp, payload = event.get("timestamp"), event.get("payload")
+        if type(stamp) is str:
+            self.last_stamp = max(self.last_stamp, stamp)
+        elif isinstance(stamp, int | float):
+            self.last_number = max(stamp, self.last_number)
+        time = event_time(stamp)
+        self.started_at = self.started_at or time
+        by = By.OTHERS
+        if event.get("type") == "response_item" and isinstance(payload, dict) and payload.get("role") not in _OTHERS:
+            by = By.TOOL if str(payload.get("type")).endswith("_output") else By.MODEL
+        self.active.note(time, by)
+
+    def _note_place(self, *, copied: bool) -> None:
+        """Note whether the lines from here on are copies. Calls before a session's own lines are none of its responses'."""
+        if self.copying and not copied:
+            self.responses.attributed = len(self.responses.calls)
+        self.copying, self.dated = copied, True
+
+    def _item(self, item: dict[str, Any]) -> None:
+        kind, call_id = item.get("type"), item.get("call_id")
+        call = call_id if isinstance(call_id, str) else None
+        if isinstance(kind, str) and kind in _TOOL_NAMES:
+            name = item.get(_TOOL_NAMES[kind])
+            tool = name if isinstance(name, str) and name else "tool"
+            self.responses.called(call, tool)
+            if not self.copying:
+                self.tools.called(call, tool)
+        elif call and is_failure(item):
+            self.responses.failed(call)
+            self.tools.failed(call)
+
+    def _event(self, event: EventMessage) -> None:
+        if event.type == "task_started":
+            self._enter_turn(event.turn_id, event_time(event.started_at))
+            if not self.copying:
+                self.tasks += 1
+                self.outcome, self.ended_as, self.errors = Outcome.INTERRUPTED, None, []
+        elif self.copying:
+            return
+        elif event.type == "user_message":
+            self.prompts += 1
+            self.prompt = self.prompt or event.message
+        elif event.type == "agent_message":
+            self.final_text = event.message or self.final_text
+        elif event.type == "task_complete":
+            self.outcome = Outcome.COMPLETED
+            self.final_text = event.last_agent_message or self.final_text
+        elif event.type == "turn_aborted":
+            self.outcome, self.ended_as = Outcome.INTERRUPTED, event.reason
+        elif event.type == "error":
+            self.errors = [event.message] if event.message else self.errors
+
+    def _enter_turn(self, turn: str | None, started_at: datetime | None = None) -> None:
+        """A turn that is older than its session was copied from the parent.
+
+        An old start without a UUID that tells it is no sign of a copy unless the file says that it is a fork.
+        """
+        self.turn = turn
+        made_at = time_of_uuid(turn)
+        began_at = made_at or started_at
+        if began_at is None or self.started_at is None or (self.own_from is not None and self.dated):
+            return
+        copied = began_at < self.started_at - _CLOCKS_DIFFER
+        if made_at or self.is_fork or not copied:
+            self._note_place(copied=copied)
+
+    def _tokens(self, logged: Any, stamp: object) -> None:
+        """What the session used since the last total is a response of the model of this turn. The same total again adds nothing.
+
+        A fork that copies no totals goes on with that of its parent: the first request is its own.
+        """
+        if logged is None:
+            return
+        total = logged.get("total_token_usage") if isinstance(logged, dict) else None
+        if total is not None and total == self.last_total:
+            return
+        info = TokenInfo.model_validate(logged)
+        last = Counts.of(info.last_token_usage) if info.last_token_usage else None
+        if info.total_token_usage:
+            now = used = Counts.of(info.total_token_usage)
+            if self.total:
+                used = now.since(self.total)
+            elif self.origin is not None and not self.copying and last and last.given <= now.given and last.output <= now.output:
+                used = last
+        elif last:
+            now, used = (self.total or Counts()).plus(last), last
+        else:
+            return
+        self.last_total, self.total = total, now
+        if used.total:
+            self.responses.grew(used, now, self._moment(stamp))
+
+    def _moment(self, stamp: object) -> Moment:
+        return Moment(self.turn, event_time(stamp), self.model, self.copying)
+
+    def values(self) -> dict[str, Any]:
+        """Tokens by model are the sums of the responses that count."""
+        meta, git = self.meta, self.meta.git
+        self.ended_at = event_time(self.last_stamp) or event_time(self.last_number)
+        has_counts = self.total is not None or bool(self.responses.recorded)
+        models = [unrecorded(self.model, "The session has no token counts.", meta.model_provider)] if self.model else []
+        if has_counts:
+            sums: dict[str | None, Tokens] = {}
+            for one in self.responses.chosen(copied=self.is_upper_bound()):
+                sums[one.moment.model] = sums.get(one.moment.model, Tokens()) + one.used.tokens()
+            bound = (TokensBasis.UPPER_BOUND, "The session was forked; the history of its parent cannot be told apart.")
+            basis = bound if self.is_upper_bound() else (TokensBasis.EXACT, None)
+            sums = sums or {self.model: Tokens()}
+            models = [tokens.as_model(model, meta.model_provider, *basis) for model, tokens in sums.items()]
+        instructions = meta.base_instructions.get("text") if isinstance(meta.base_instructions, dict) else meta.base_instructions
+        beginning = instructions[:200] if isinstance(instructions, str) else ""  # here an agent says who it is
+        is_trae = "trae" in (meta.model_provider, (meta.originator or "").lower().partition("-")[0]) or "TRAE CLI" in beginning
+        return super().values() | {
+            "run_id": _run_id(meta, self.started_at),
+            "agent": TRAE_CLI.key if is_trae else CODEX.key,
+            "record_kind": RecordKind.TRANSCRIPT,
+            "rank": 4 if has_counts else 1,
+            "lines": self.lines,
+            "agent_version": meta.cli_version,
+            "session_id": meta.id,
+            "parent_session_id": _parent(meta),
+            "models": models,
+            "num_turns": self.tasks or self.prompts or None,
+            "errors": self.errors if self.outcome is not Outcome.COMPLETED else (),
+            "repo": git.repository_url if git else None,
+            "branch": git.branch if git else None,
+            "base_commit": git.commit_hash if git else None,
+            "cwd": meta.cwd,
+        }
+
+    def response_rows(self, run: Rows) -> tuple[tuple[Any, ...], ...]:
+        """Return the responses as values of RESPONSE_COLUMNS. The only model of the run names one that the log does not."""
+        meta, run_id = self.meta, run.run.run_id
+        origin = (self.origin if self.is_upper_bound() else None) or run_id
+        started_by = "subagent" in meta.source if isinstance(meta.source, str | dict) else False
+        is_subagent = started_by or meta.thread_source == "subagent" or meta.parent_thread_id is not None
+        models = {row.model_id: row for row in run.model_usage}
+        if len(run.model_usage) == 1:
+            models.setdefault(None, run.model_usage[0])
+        rows = []
+        for number, response in enumerate(self.responses.chosen(copied=self.is_upper_bound())):
+            tokens, model = response.used.tokens(), models[response.moment.model]
+            calls = self.responses.calls[slice(*response.calls)]
+            row = _DEFAULTS | {
+                "session_id": run_id,
+                "message_id": response.name(origin),
+                "at": response.moment.at,
+                "agent_id": meta.id or run_id if is_subagent else None,
+                "is_sidechain": is_subagent,
+                "model_id": model.model_id,
+                "model": model.model,
+                "provider": model.provider,
+                "region": model.region,
+                "input_tokens": tokens.uncached,
+                "output_tokens": tokens.output,
+                "reasoning_tokens": tokens.reasoning,
+                "cache_read_tokens": tokens.read,
+                "cache_write_tokens": tokens.written,
+                "tokens_basis": model.tokens_basis,
+                "tools": tuple(call.tool for call in calls),
+                "failed_tools": tuple(call.tool for call in calls if call.failed),
+                "response_no": number,
+            }
+            rows.append(tuple(row[name] for name in RESPONSE_COLUMNS))
+        return tuple(rows)
+
+
+_READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
+_OTHERS = ("user", "developer", "system")
+"""Roles of messages that the model did not write."""
+
+
+def _run_id(meta: SessionMeta, started_at: datetime | None) -> str:
+    return meta.id if meta.id and is_uuid(meta.id) else canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd})
+
+
+def _began_at(meta: SessionMeta, document: Document) -> datetime | None:
+    return event_time(meta.timestamp) or event_time(document.value.get("timestamp"))
+
+
+def _parent(meta: SessionMeta) -> str | None:
+    """The session it was forked from, or that started it as a sub-agent."""
+    return meta.forked_from_id or meta.parent_thread_id or spawned_by(meta.source, "subagent")
+
+
+def spawned_by(source: Any, subagent: str) -> str | None:
+    """Return the session that started one as a sub-agent, by its source."""
+    for name in (subagent, "thread_spawn", "parent_thread_id"):
+        source = source.get(name) if isinstance(source, dict) else None
+    return source if isinstance(source, str) else None
+
+
+def _whole(value: object) -> int | None:
+    """A whole number, which some versions write as a text."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < _LONGEST_NUMBER:
+        return int(value)
+    return value if type(value) is int else None
+
+
+class CodexRollout(StreamReader[_Session]):
     """Rollout files, `sessions/YYYY/MM/DD/rollout-*.jsonl`."""
 
     agent: ClassVar[str] = CODEX.key
     event_types: ClassVar[frozenset[str]] = CODEX_ROLLOUT_TYPES
-
-    def __init__(self, context_of: ContextOf) -> None:
-        super().__init__(context_of)
-        self._session: _Session | None = None
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -107,347 +551,58 @@ class CodexRollout(AgentReader):
         try:
             if value["type"] == "session_meta":
                 return self._meta(document, SessionMeta.model_validate(value["payload"]))
-            self._session = self._session or _Session(SessionMeta(), None, document)
-            _note(self._session, value)
-            self._session.lines += 1
-            self._session.last = document
+            session = self._open.get(None) or self._open.setdefault(None, _Session(document))
+            session.note(value)
+            session.lines += 1
+            session.last = document
         except ValidationError as error:
             raise InvalidRecord(RejectReason.INVALID_RECORD, f"{value['type']}: {complaints(error)}") from error
         return ()
 
     def note(self, event: dict[str, Any]) -> bool:
-        if self._session is None or event["type"] == "session_meta" or not _is_line(event):
+        session = self._open.get(None)
+        if session is None or event["type"] == "session_meta" or not _is_line(event):
             return False
         try:
-            _note(self._session, event)
+            session.note(event)
         except ValidationError:
             return False
-        self._session.lines += 1
+        session.lines += 1
         return True
 
     def noted(self, last: Document) -> None:
-        if self._session:
-            self._session.last = last
+        if session := self._open.get(None):
+            session.last = last
 
     def _meta(self, document: Document, meta: SessionMeta) -> Iterable[Found | Unreadable]:
-        """The first line of a session; of another one where its own turns have begun, else of the parent whose lines follow."""
-        session = self._session
-        if session and (session.meta.id == meta.id or not session.has_begun):
+        """The first line of a session; of another one if its own turns have begun, else of the parent whose lines follow.
+
+        Whatever has a parent may begin with its lines.
+        """
+        session = self._open.get(None)
+        closed: tuple[Found | Unreadable, ...] = ()
+        if session and (session.meta.id == meta.id or not session.has_begun()):
             if session.meta.id != meta.id:
                 session.origin = _run_id(meta, _began_at(meta, document))
                 session.is_fork = session.copying = True
             session.last = document
-            _note_time(session, document.value)
-            return ()
-        closed = tuple(self.end())
-        self._session = _opened(meta, document)
-        _note_time(self._session, document.value)
+        else:
+            closed = self._close()
+            parent = _parent(meta)
+            session = _Session(document, meta=meta, started_at=_began_at(meta, document), origin=parent, copying=parent is not None)
+            session.is_fork = meta.forked_from_id is not None
+            session.own_from = _whole(meta.subagent_history_start_ordinal)
+            self._open[None] = session
+        session.note_stamp(document.value)
         return closed
 
-    def end(self) -> Iterator[Found | Unreadable]:
-        """The open session. Lines without the first one of a session are a run where they tell of turns or tokens."""
-        session = self._session
-        if session and (session.meta.id or session.has_begun or session.total):
-            yield _with_responses(ended(session.last, _kept(session), self._context_of), session)
-        self._session = None
-
-
-def _opened(meta: SessionMeta, document: Document) -> _Session:
-    """A session that began with this line: whatever has a parent may begin with its lines."""
-    parent = _parent(meta)
-    session = _Session(meta, _began_at(meta, document), document, parent, copying=parent is not None)
-    session.is_fork = meta.forked_from_id is not None
-    session.own_from = _whole(meta.subagent_history_start_ordinal)
-    return session
+    def _close(self, key: str | None = None) -> tuple[Found | Unreadable, ...]:
+        session = self._open.get(key)
+        closed = super()._close(key)
+        if session and closed and isinstance(run := closed[0], Found):
+            return (run._replace(rows=run.rows._replace(response_copies=session.response_rows(run.rows))),)
+        return closed
 
 
 def _is_line(event: dict[str, Any]) -> bool:
     return type(event.get("payload")) is dict and event_time(event.get("timestamp")) is not None
-
-
-def _note(session: _Session, event: dict[str, Any]) -> None:
-    """Note a line. Raises ValidationError, and then nothing but its time and place is noted."""
-    _note_time(session, event)
-    if session.own_from is not None and (number := _whole(event.get("ordinal"))) is not None:
-        _note_place(session, copied=number < session.own_from)
-    if note := _KINDS.get(event["type"]):
-        note(session, event["payload"], event["timestamp"])
-
-
-def _note_time(session: _Session, event: dict[str, Any]) -> None:
-    stamp = event.get("timestamp")
-    if type(stamp) is str:
-        session.last_stamp = max(session.last_stamp, stamp)
-    elif isinstance(stamp, int | float):
-        session.last_number = max(stamp, session.last_number)
-    time = event_time(stamp)
-    session.started_at = session.started_at or time
-    session.active.note(time, _made_by(event))
-
-
-def _made_by(event: dict[str, Any]) -> By:
-    """Who made what a line tells: an item of a response is the model's but for messages of others and outputs of tools."""
-    payload = event.get("payload")
-    if event.get("type") != "response_item" or not isinstance(payload, dict) or payload.get("role") in ("user", "developer", "system"):
-        return By.OTHERS
-    return By.TOOL if str(payload.get("type")).endswith("_output") else By.MODEL
-
-
-def _note_place(session: _Session, *, copied: bool) -> None:
-    """Whether the lines from here on are copies is known."""
-    if session.copying and not copied:
-        session.responses.own_begin()
-    session.copying, session.dated = copied, True
-
-
-def _note_item(session: _Session, item: dict[str, Any], _: object) -> None:
-    call_id = item.get("call_id")
-    call = call_id if isinstance(call_id, str) else None
-    if tool := called_tool(item):
-        session.responses.called(call, tool)
-        if not session.copying:
-            session.tools.called(call, tool)
-    elif call and is_failure(item):
-        _note_failure(session, call)
-
-
-def _note_failure(session: _Session, call: str) -> None:
-    session.responses.failed(call)
-    session.tools.failed(call)
-
-
-def _note_context(session: _Session, payload: dict[str, Any], _: object) -> None:
-    """Every turn has its settings, mostly those of the turn before."""
-    turn = payload.get("turn_id")
-    if turn and turn != session.turn:
-        _enter_turn(session, TurnContext.model_validate(payload).turn_id)
-    if payload.get("model") == session.model and payload.get("approval_policy") == session.permission_mode:
-        return
-    context = TurnContext.model_validate(payload)
-    session.model = context.model or session.model
-    session.permission_mode = context.approval_policy or session.permission_mode
-
-
-def _note_record(session: _Session, payload: dict[str, Any], stamp: object) -> None:
-    record = UsageRecord.model_validate(payload)
-    if record.usage:
-        session.responses.record(record.response_id, Counts.of(record.usage), _moment(session, stamp))
-
-
-def _note_compacted(session: _Session, payload: dict[str, Any], _: object) -> None:
-    if response_id := Compacted.model_validate(payload).compaction_response_id:
-        session.responses.compaction(response_id)
-
-
-def _note_message(session: _Session, payload: dict[str, Any], stamp: object) -> None:
-    name = payload.get("type")
-    if name == "token_count":
-        _note_tokens(session, payload.get("info"), stamp)
-    elif not isinstance(name, str):
-        return
-    elif name in _READ_EVENTS:
-        _note_event(session, EventMessage.model_validate(payload))
-    elif name in ENDS and isinstance(call := payload.get("call_id"), str) and ended_badly(payload):
-        _note_failure(session, call)
-
-
-_KINDS: dict[str, Callable[[_Session, dict[str, Any], object], None]] = {
-    "response_item": _note_item,
-    "event_msg": _note_message,
-    "turn_context": _note_context,
-    "token_usage_record": _note_record,
-    "compacted": _note_compacted,
-}
-"""Type of a line → what notes its payload and its timestamp."""
-
-
-def _note_event(session: _Session, event: EventMessage) -> None:
-    if event.type == "task_started":
-        _begin_turn(session, event)
-    elif not session.copying:
-        _NOTES[event.type or ""](session, event)
-
-
-def _begin_turn(session: _Session, event: EventMessage) -> None:
-    _enter_turn(session, event.turn_id, event_time(event.started_at))
-    if not session.copying:
-        session.tasks += 1
-        session.outcome, session.ended_as, session.errors = Outcome.INTERRUPTED, None, []
-
-
-def _enter_turn(session: _Session, turn: str | None, started_at: datetime | None = None) -> None:
-    """A turn that is older than its session was copied from the parent.
-
-    An old start without a UUID that tells it is no sign of a copy unless the file says that it is a fork.
-    """
-    session.turn = turn
-    made_at = time_of_uuid(turn)
-    began_at = made_at or started_at
-    if began_at is None or session.started_at is None or (session.own_from is not None and session.dated):
-        return
-    copied = began_at < session.started_at - _CLOCKS_DIFFER
-    if made_at or session.is_fork or not copied:
-        _note_place(session, copied=copied)
-
-
-def _note_tokens(session: _Session, logged: Any, stamp: object) -> None:
-    """What the session used since the last total is a response of the model of this turn. The same total again adds nothing."""
-    if logged is None:
-        return
-    total = logged.get("total_token_usage") if isinstance(logged, dict) else None
-    if total is not None and total == session.last_total:
-        return
-    info = TokenInfo.model_validate(logged)
-    last = Counts.of(info.last_token_usage) if info.last_token_usage else None
-    if info.total_token_usage:
-        now = Counts.of(info.total_token_usage)
-        used = _growth(session, now, last)
-    elif last:
-        now, used = (session.total or Counts()).plus(last), last
-    else:
-        return
-    session.last_total, session.total = total, now
-    if used.total:
-        session.responses.grew(used, now, _moment(session, stamp))
-
-
-def _growth(session: _Session, now: Counts, last: Counts | None) -> Counts:
-    """What was used up to this total. A fork that copies no totals goes on with that of its parent: the first request is its own."""
-    if session.total:
-        return now.since(session.total)
-    goes_on = session.origin is not None and not session.copying and last and last.given <= now.given and last.output <= now.output
-    return last if goes_on and last else now
-
-
-def _moment(session: _Session, stamp: object) -> Moment:
-    return Moment(session.turn, event_time(stamp), session.model, session.copying)
-
-
-def _note_user(session: _Session, event: EventMessage) -> None:
-    session.prompts += 1
-    session.prompt = session.prompt or event.message
-
-
-def _note_text(session: _Session, event: EventMessage) -> None:
-    session.final_text = event.message or session.final_text
-
-
-def _note_complete(session: _Session, event: EventMessage) -> None:
-    session.outcome = Outcome.COMPLETED
-    session.final_text = event.last_agent_message or session.final_text
-
-
-def _note_aborted(session: _Session, event: EventMessage) -> None:
-    session.outcome, session.ended_as = Outcome.INTERRUPTED, event.reason
-
-
-def _note_error(session: _Session, event: EventMessage) -> None:
-    session.errors = [event.message] if event.message else session.errors
-
-
-_NOTES = {
-    "user_message": _note_user,
-    "agent_message": _note_text,
-    "task_complete": _note_complete,
-    "turn_aborted": _note_aborted,
-    "error": _note_error,
-}
-
-
-def _kept(session: _Session) -> dict[str, Any]:
-    meta, git = session.meta, session.meta.git
-    started_at, ended_at = session.started_at, event_time(session.last_stamp) or event_time(session.last_number)
-    return {
-        "run_id": _run_id(meta, started_at),
-        "agent": _agent(meta),
-        "record_kind": RecordKind.TRANSCRIPT,
-        "rank": 4 if _has_counts(session) else 1,
-        "lines": session.lines,
-        "agent_version": meta.cli_version,
-        "session_id": meta.id,
-        "parent_session_id": _parent(meta),
-        "models": _models(session),
-        "started_at": started_at,
-        "ended_at": ended_at,
-        "duration_ms": milliseconds_between(started_at, ended_at),
-        "active_ms": session.active.ms,
-        "num_turns": session.tasks or session.prompts or None,
-        "outcome": session.outcome,
-        "ended_as": session.ended_as,
-        "errors": session.errors if session.outcome is not Outcome.COMPLETED else (),
-        "repo": git.repository_url if git else None,
-        "branch": git.branch if git else None,
-        "base_commit": git.commit_hash if git else None,
-        "cwd": meta.cwd,
-        "permission_mode": session.permission_mode,
-        "prompt": session.prompt,
-        "final_text": session.final_text,
-        "tool_calls": merged(session.tools),
-    }
-
-
-def _models(session: _Session) -> list[dict[str, Any]]:
-    """Tokens by model, the sums of the responses that count."""
-    provider = session.meta.model_provider
-    if not _has_counts(session):
-        return [unrecorded(session.model, _NO_TOKENS, provider)] if session.model else []
-    basis = (TokensBasis.UPPER_BOUND, _COPIED) if session.is_bound else (TokensBasis.EXACT, None)
-    used = by_model(_responses(session)) or {session.model: Tokens()}
-    return [tokens.as_model(model, provider, *basis) for model, tokens in used.items()]
-
-
-def _responses(session: _Session) -> list[Response]:
-    """The responses that count: where nothing tells which were copied, all of them."""
-    return session.responses.chosen(copied=session.is_bound)
-
-
-def _has_counts(session: _Session) -> bool:
-    return session.total is not None or bool(session.responses.recorded)
-
-
-def _with_responses(run: Found | Unreadable, session: _Session) -> Found | Unreadable:
-    if not isinstance(run, Found):
-        return run
-    run_id = run.rows.run.run_id
-    origin = session.origin if session.is_bound else None
-    owner = Owner(run_id, origin or run_id, session.meta.id or run_id if _is_subagent(session.meta) else None)
-    rows = rows_of(_responses(session), session.responses, owner, run.rows.model_usage)
-    return run._replace(rows=run.rows._replace(response_copies=rows))
-
-
-def _agent(meta: SessionMeta) -> str:
-    """The agent: a fork of Codex names its own provider, or itself at the beginning of its instructions."""
-    instructions = meta.base_instructions.get("text") if isinstance(meta.base_instructions, dict) else meta.base_instructions
-    says = instructions[:_BEGINNING] if isinstance(instructions, str) else ""
-    is_trae = "trae" in (meta.model_provider, (meta.originator or "").lower().partition("-")[0]) or "TRAE CLI" in says
-    return TRAE_CLI.key if is_trae else CODEX.key
-
-
-def _run_id(meta: SessionMeta, started_at: datetime | None) -> str:
-    if meta.id and is_uuid(meta.id):
-        return meta.id
-    return canonical_hash({"session": meta.id, "start": str(started_at), "cwd": meta.cwd})
-
-
-def _began_at(meta: SessionMeta, document: Document) -> datetime | None:
-    return event_time(meta.timestamp) or event_time(document.value.get("timestamp"))
-
-
-def _parent(meta: SessionMeta) -> str | None:
-    """The session it was forked from, or that started it as a sub-agent."""
-    at: Any = meta.source
-    for name in ("subagent", "thread_spawn", "parent_thread_id"):
-        at = at.get(name) if isinstance(at, dict) else None
-    return meta.forked_from_id or meta.parent_thread_id or (at if isinstance(at, str) else None)
-
-
-def _is_subagent(meta: SessionMeta) -> bool:
-    started_by = "subagent" in meta.source if isinstance(meta.source, str | dict) else False
-    return started_by or meta.thread_source == "subagent" or meta.parent_thread_id is not None
-
-
-def _whole(value: object) -> int | None:
-    """A whole number, which some versions write as a text."""
-    if isinstance(value, str) and value.isdecimal() and len(value) < _LONGEST_NUMBER:
-        return int(value)
-    return value if type(value) is int else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from operator import attrgetter
 
-from ingest.agents.shared.reported_costs import COST_TOLERANCE, is_unknown, is_unpaid
+from ingest.agents.shared.costs import COST_TOLERANCE, is_unknown, is_unpaid
 from ingest.findings.exit_codes import exit_code_of
 from ingest.findings.rules.rule import Facts, Noticed, rule
 from schemas.rows.run import TOKEN_CLASSES, Outcome

@@ -1,4 +1,4 @@
--- What a run cost by its agent, as `ingest.agents.shared.reported_costs.counted` has it: the sum of its models, unless its total is larger;
+-- What a run cost by its agent, as `ingest.agents.shared.costs.counted` has it: the sum of its models, unless its total is larger;
 -- without a total only where each model has a cost (`is_whole`). `model_costs`: that sum by run, of the costs as logged.
 create or replace temp macro counted_cost(total, summed, is_whole) as case
     when total is null then case when is_whole then summed end

@@ -3,8 +3,8 @@
 A response has a line for each block of its content, and every line repeats the tokens of the whole response. Which lines are one response:
 
 - the same message id and request id;
-- the same message id under two requests, where the same input went in, or where one of them is a side chain (a side question sends the
-  parent's message again): the copy of the main thread counts;
+- the same message id under two requests, if the same input went in, or if one of them is a side chain (a side question sends the parent's
+  message again): the copy of the main thread counts;
 - without a request id, as gateways write it: the same message id, and the line continues the other one, is it, or is of the same moment.
   Some gateways write one constant id, so an id alone proves nothing.
 
@@ -20,37 +20,51 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from ingest.agents.base import NO_SUBAGENT, Subagent
-from ingest.agents.claude_code.transcript_times import is_plain
 from ingest.agents.shared.runs import LONGEST_NAME, canonical_hash
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.times import event_time
 from schemas.rows.run import TokensBasis
 from schemas.text import paired
-from schemas.wire.claude_transcript import ADVISOR, SYNTHETIC, WEB_SEARCH, CacheCreation, Line, Message, TokenUsage, dollars, whole
+from schemas.wire.claude_code import ADVISOR, SYNTHETIC, WEB_SEARCH, Line, Message, TokenUsage, dollars, whole
 
+PLAIN_LENGTH = len("2026-02-01T10:00:00.000Z")
 _NO_MODEL = ModelId("", None, None)
 
 
+def is_plain(stamp: object) -> TypeGuard[str]:
+    """Return whether a time is written as Claude Code does: such times are compared as text, which costs a tenth of reading them."""
+    return type(stamp) is str and len(stamp) == PLAIN_LENGTH and stamp[-1] == "Z" and stamp[0] == "2"
+
+
 class Counts(NamedTuple):
-    """Tokens of a line by class; None: not told. Ordered as copies are: the largest output first, then the largest total."""
+    """Tokens of a line by class; None: not told."""
 
     input: int | None
     output: int | None
     cache_read: int | None
     cache_write: int | None
 
-    @property
+    @classmethod
+    def of(cls, usage: TokenUsage) -> Counts:
+        """The counts of a line. Cache writes are at least those by time to live."""
+        read, written = whole(usage.get("cache_read_input_tokens")), whole(usage.get("cache_creation_input_tokens"))
+        split = usage.get("cache_creation")
+        if type(split) is dict:
+            total = (whole(split.get("ephemeral_5m_input_tokens")) or 0) + (whole(split.get("ephemeral_1h_input_tokens")) or 0)
+            written = whole(total) if written is None or total > written else written
+        return cls(whole(usage.get("input_tokens")), whole(usage.get("output_tokens")), read, written)
+
     def size(self) -> tuple[int, ...]:
-        """What decides between two copies."""
+        """What decides between two copies: the largest output counts, then the largest total."""
         known = [-1 if count is None else count for count in self]
         return (known[1], sum(filter(None, self)), *known)
 
-    def exceeds(self, other: Counts) -> bool:
-        """Whether a copy with these tokens counts, and not one with the other ones."""
-        return other is NO_COUNTS or self.size > other.size
+    def went_in(self) -> tuple[int, int, int]:
+        """Uncached input, cache reads and cache writes."""
+        return self.input or 0, self.cache_read or 0, self.cache_write or 0
 
 
 NO_COUNTS = Counts(None, None, None, None)
@@ -64,6 +78,8 @@ class Speaker(NamedTuple):
 
 
 class _Advice(NamedTuple):
+    """A request to an advisor, which is billed beside its response."""
+
     model: str | None
     usage: TokenUsage
 
@@ -80,8 +96,28 @@ class _Extras(NamedTuple):
     cost: Decimal | None = None
     advice: tuple[_Advice, ...] | None = None
 
+    @classmethod
+    def of(cls, line: Line, usage: TokenUsage) -> _Extras:
+        """What a line says."""
+        details, used, iterations = usage.get("output_tokens_details"), usage.get("server_tool_use"), usage.get("iterations")
+        advice = tuple(
+            _Advice(_text(one.get("model")), cast("TokenUsage", one))
+            for one in (iterations if isinstance(iterations, list) else ())
+            if isinstance(one, dict) and one.get("type") == ADVISOR
+        )
+        return cls(
+            _split_of(usage),
+            whole(details.get("thinking_tokens")) if type(details) is dict else None,
+            whole(used.get("web_search_requests")) if type(used) is dict else None,
+            _text(usage.get("service_tier")),
+            _text(usage.get("speed")),
+            _text(usage.get("inference_geo")),
+            dollars(line["costUSD"]) if "costUSD" in line else None,
+            advice or None,
+        )
+
     def completed(self, other: _Extras) -> _Extras:
-        """With what only the other line says."""
+        """These with what only the other line says."""
         if other is _NO_EXTRAS or self is other:
             return self
         pairs: Any = zip(self, other, strict=True)
@@ -93,7 +129,11 @@ _NO_EXTRAS = _Extras()
 
 @dataclass(slots=True)
 class Response:
-    """One response so far. `searches`: how often its calls of WEB_SEARCH searched, by their results. `is_copied`: from another session."""
+    """One response so far.
+
+    `searches`: how often its calls of WEB_SEARCH searched, by their results. `is_copied`: from another session. `lines`: its lines, if it
+    has no request id.
+    """
 
     message_id: str
     line_id: str | None
@@ -110,30 +150,95 @@ class Response:
     is_copied: bool = False
     limit_resets_at: datetime | None = None
     lines: set[str] = field(default_factory=set)
-    """Lines of it, where it has no request id."""
 
-    def tell(self, line: Line, message: Message, usage: TokenUsage, counts: Counts) -> None:
-        """Note the figures of a line. What the better copy does not say is taken from the other one."""
+    def note(self, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker) -> None:
+        """Note the figures of a line, unless it is a copy in a side chain of a response of the main thread.
+
+        What the better copy does not say is taken from the other one.
+        """
+        request_id = line.get("requestId")
+        if speaker.is_sidechain is not self.speaker.is_sidechain and request_id != self.request_id:
+            if not self.speaker.is_sidechain:
+                return
+            self.request_id, self.speaker, self.counts, self.extras = request_id or "", speaker, NO_COUNTS, _NO_EXTRAS
         if counts == self.counts:
             if self.extras.split and (self.extras.speed or "speed" not in usage) and "costUSD" not in line:
                 return  # it repeats the line before, as most lines do
-        elif counts.exceeds(self.counts):
+        elif self.counts is NO_COUNTS or counts.size() > self.counts.size():
             self.counts = counts
             self.model = _text(message.get("model")) or self.model
-            self.extras = _extras_of(line, usage).completed(self.extras)
+            self.extras = _Extras.of(line, usage).completed(self.extras)
             return
-        self.extras = self.extras.completed(_extras_of(line, usage))
+        self.extras = self.extras.completed(_Extras.of(line, usage))
 
-    def start_again(self, request_id: str, speaker: Speaker) -> None:
-        """Forget the figures of a copy in a side chain: those of the main thread follow."""
-        self.request_id, self.speaker, self.counts, self.extras = request_id, speaker, NO_COUNTS, _NO_EXTRAS
+    def note_time(self, stamp: object) -> None:
+        """Keep the earliest time. Lines of one response are dated alike, mostly as text in UTC."""
+        earlier = self.stamp
+        if stamp is None:
+            return
+        if is_plain(stamp) and is_plain(earlier):
+            self.stamp = min(stamp, earlier)
+        elif (now := event_time(stamp)) and ((then := event_time(earlier)) is None or now < then):
+            self.stamp = stamp
+
+    def advised(self) -> Iterator[Response]:
+        """Yield the responses of advisors, whose tokens are beside those of the response that asked for them."""
+        for place, advice in enumerate(self.extras.advice or (), 1):
+            one = Response(f"{self.message_id}/advisor-{place}", None, self.request_id, self.speaker, self.stamp)
+            one.line_id = f"{self.line_id}/advisor-{place}" if self.line_id else None
+            one.is_copied = self.is_copied
+            one.counts, one.model, one.stop_reason = Counts.of(advice.usage), advice.model, self.stop_reason
+            one.extras = _Extras(_split_of(advice.usage), service_tier=self.extras.service_tier, geo=self.extras.geo)
+            yield one
+
+    def row(self, session_id: str, number: int, subagent: Subagent, stream_id: str | None) -> tuple[Any, ...]:
+        """Return the values of RESPONSE_COLUMNS."""
+        model = parse_model_id(self.model) if self.model else _NO_MODEL
+        extras = self.extras
+        short, long = extras.split or (None, None)
+        is_final = self.stop_reason is not None
+        return (
+            self.request_id,
+            event_time(self.stamp),
+            self.speaker.agent_id,
+            *(subagent if self.speaker.agent_id else NO_SUBAGENT),
+            self.speaker.is_sidechain,
+            self.model,
+            model.model or None,
+            model.provider,
+            model.region,
+            self.counts.input,
+            self.counts.output,
+            extras.reasoning,
+            self.counts.cache_read,
+            self.counts.cache_write,
+            short,
+            long,
+            self.searches if self.searches and not extras.web_searches else extras.web_searches,
+            extras.service_tier,
+            extras.speed,
+            extras.geo,
+            self.stop_reason,
+            is_final,
+            TokensBasis.EXACT if is_final and not stream_id else TokensBasis.LOWER_BOUND,
+            tuple(self.tools),
+            tuple(self.failed),
+            extras.cost or None,  # $0 for tokens is no cost
+            self.limit_resets_at,
+            session_id,
+            number,
+            self.message_id,
+            self.line_id,
+            self.is_copied,
+            stream_id,
+        )
 
 
 class Responses:
     """The responses of one transcript, in the order of their first lines.
 
-    `open_calls`: tool calls without a result so far. `earlier`: rows that were told before, by earlier readings of the file or by other
-    streams in it. `in_stream`: whether the lines are events of a stream, where counts of zero mean that a gateway does not count.
+    `open_calls`: tool calls without a result so far. `earlier`: rows of earlier readings of the file, or of other streams in it.
+    `in_stream`: whether the lines are events of a stream, where counts of zero mean that a gateway does not count.
     """
 
     def __init__(self, *, in_stream: bool = False) -> None:
@@ -151,36 +256,34 @@ class Responses:
         return len(self._all)
 
     def add(self, line: Line, message: Message, speaker: Speaker) -> Response | None:
-        """Note a line with `message.usage`. None where it tells of no response: the agent wrote it, or it has no figures."""
+        """Note a line with `message.usage`. None if it tells of no response: the agent wrote it, or it has no figures."""
         usage = message.get("usage")
         if type(usage) is not dict or message.get("model") == SYNTHETIC:
             return None
         message_id, request_id = message.get("id"), line.get("requestId")
         response = self._by_request.get((message_id, request_id)) if type(request_id) is str and type(message_id) is str else None
         if response is None or response is not self._last[0] or usage != self._last[1] or "costUSD" in line:
-            counts = _counts_of(usage)
+            counts = Counts.of(usage)
             if counts == NO_COUNTS or (self._in_stream and not any(counts)):
                 return None
             response = response or self._placed(line, message_id, request_id, speaker, counts)
-            self._merge(response, line, message, usage, counts, speaker)
+            response.note(line, message, usage, counts, speaker)
             self._last = response, usage
         if stop_reason := message.get("stop_reason"):
             response.stop_reason = _text(stop_reason) or response.stop_reason
         if (stamp := line.get("timestamp")) != response.stamp:
-            _note_time(response, stamp)
+            response.note_time(stamp)
         for block in blocks_of(message):
-            if block.get("type") == "tool_use":
-                self._call(response, block)
+            if block.get("type") != "tool_use":
+                continue
+            call, tool = block.get("id"), block.get("name")
+            if type(tool) is str and tool and not (isinstance(call, str) and call in self._calls):
+                name = str(paired(tool[:LONGEST_NAME]))
+                response.tools.append(name)
+                if type(call) is str:
+                    self._calls[call] = response, name
+                    self.open_calls.add(call)
         return response
-
-    def _merge(self, response: Response, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker) -> None:
-        """Note the figures of a line, unless it is a copy in a side chain of a response of the main thread."""
-        request_id = line.get("requestId")
-        if speaker.is_sidechain is response.speaker.is_sidechain or request_id == response.request_id:
-            response.tell(line, message, usage, counts)
-        elif response.speaker.is_sidechain:
-            response.start_again(request_id or "", speaker)
-            response.tell(line, message, usage, counts)
 
     def _placed(self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: Counts) -> Response:
         """The response that a line belongs to, whose id and request were not met together before."""
@@ -189,7 +292,7 @@ class Responses:
         request = _text(request_id)
         same = self._by_id.setdefault(name, [])
         if self._in_stream:
-            found = next((one for one in same if _is_fed(one.counts, counts)), None)
+            found = next((one for one in same if _has_same_input(one.counts, counts)), None)
         else:
             found = next((one for one in same if _is_same(one, line, uuid, request, speaker, counts)), None)
         if found is None:
@@ -205,16 +308,6 @@ class Responses:
             found.request_id = found.request_id or request
             self._by_request[name, request] = found
         return found
-
-    def _call(self, response: Response, block: dict[str, Any]) -> None:
-        call, tool = block.get("id"), block.get("name")
-        if type(tool) is not str or not tool or (isinstance(call, str) and call in self._calls):
-            return
-        name = str(paired(tool[:LONGEST_NAME]))
-        response.tools.append(name)
-        if type(call) is str:
-            self._calls[call] = response, name
-            self.open_calls.add(call)
 
     def close_calls(self, answered: set[str]) -> None:
         """Close open calls whose results have come; these are removed from `answered`."""
@@ -235,12 +328,12 @@ class Responses:
             called[0].searches += whole(times) or 0
 
     def counted(self, first: int) -> int:
-        """The rows of the first responses; those of earlier readings included."""
+        """Return the number of rows of the first responses; those of earlier readings included."""
         return self.earlier + sum(1 + len(response.extras.advice or ()) for response in self._all[:first])
 
     def went_in(self) -> int:
-        """All tokens that went in: uncached, read from the cache and written to it."""
-        return sum(sum(_went_in(response.counts)) for response in self._all)
+        """Return all tokens that went in: uncached, read from the cache and written to it."""
+        return sum(sum(response.counts.went_in()) for response in self._all)
 
     @property
     def first_id(self) -> str | None:
@@ -250,7 +343,7 @@ class Responses:
     def rows(
         self, session_id: str, agent_id: str | None = None, subagent: Subagent = NO_SUBAGENT, stream_id: str | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """The values of RESPONSE_COLUMNS of each.
+        """Yield the values of RESPONSE_COLUMNS of each response.
 
         `agent_id`: the sub-agent of those whose lines do not name it; `subagent`: what it is. `stream_id`: the stream that they are from.
         """
@@ -258,21 +351,19 @@ class Responses:
         for response in self._all:
             if agent_id and response.speaker.agent_id is None:
                 response.speaker = Speaker(response.speaker.is_sidechain, agent_id)
-            yield _row(response, session_id, number, subagent, stream_id)
-            number += 1
-            for place, advice in enumerate(response.extras.advice or (), 1):
-                yield _row(_advised(response, advice, place), session_id, number, subagent, stream_id)
+            for one in (response, *response.advised()):
+                yield one.row(session_id, number, subagent, stream_id)
                 number += 1
 
 
 def message_of(line: Any) -> Message | None:
-    """The message of a line; None where there is none."""
+    """Return the message of a line, or None."""
     message = line.get("message") if type(line) is dict else None
     return cast("Message", message) if type(message) is dict else None
 
 
 def blocks_of(message: Message) -> Sequence[dict[str, Any]]:
-    """The blocks of a message's content; none where it is plain text."""
+    """Return the blocks of a message's content; none for plain text."""
     content = message.get("content")
     return [block for block in content if type(block) is dict] if type(content) is list else ()
 
@@ -280,123 +371,24 @@ def blocks_of(message: Message) -> Sequence[dict[str, Any]]:
 def _is_same(one: Response, line: Line, uuid: str | None, request: str | None, speaker: Speaker, counts: Counts) -> bool:
     """Whether a line of the same message id belongs to a response."""
     if one.request_id and request:
-        return one.speaker.is_sidechain is not speaker.is_sidechain or _went_in(one.counts) == _went_in(counts)
+        return one.speaker.is_sidechain is not speaker.is_sidechain or one.counts.went_in() == counts.went_in()
     stamp, parent = line.get("timestamp"), line.get("parentUuid")
     return uuid in one.lines or (isinstance(parent, str) and parent in one.lines) or (stamp is not None and stamp == one.stamp)
 
 
-def _is_fed(one: Counts, other: Counts) -> bool:
+def _has_same_input(one: Counts, other: Counts) -> bool:
     """Whether the same input went in, as far as both tell: the event that begins a response may have zeros."""
-    return _went_in(one) == _went_in(other) or not any(_went_in(one)) or not any(_went_in(other))
-
-
-def _went_in(counts: Counts) -> tuple[int, ...]:
-    return counts.input or 0, counts.cache_read or 0, counts.cache_write or 0
-
-
-def _counts_of(usage: TokenUsage) -> Counts:
-    read, written = whole(usage.get("cache_read_input_tokens")), whole(usage.get("cache_creation_input_tokens"))
-    split = usage.get("cache_creation")
-    if type(split) is dict:
-        total = (whole(split.get("ephemeral_5m_input_tokens")) or 0) + (whole(split.get("ephemeral_1h_input_tokens")) or 0)
-        written = whole(total) if written is None or total > written else written
-    return Counts(whole(usage.get("input_tokens")), whole(usage.get("output_tokens")), read, written)
-
-
-def _extras_of(line: Line, usage: TokenUsage) -> _Extras:
-    return _Extras(
-        _split_of(usage),
-        _in(usage, "output_tokens_details", "thinking_tokens"),
-        _in(usage, "server_tool_use", "web_search_requests"),
-        _text(usage.get("service_tier")),
-        _text(usage.get("speed")),
-        _text(usage.get("inference_geo")),
-        dollars(line["costUSD"]) if "costUSD" in line else None,
-        tuple(_advice(usage["iterations"])) or None if usage.get("iterations") else None,
-    )
+    own, theirs = one.went_in(), other.went_in()
+    return own == theirs or not any(own) or not any(theirs)
 
 
 def _split_of(usage: TokenUsage) -> tuple[int, int] | None:
-    split: CacheCreation | None = usage.get("cache_creation")
+    """Cache writes for 5 minutes and for 1 hour; None if neither is told."""
+    split = usage.get("cache_creation")
     if type(split) is not dict:
         return None
     short, long = whole(split.get("ephemeral_5m_input_tokens")), whole(split.get("ephemeral_1h_input_tokens"))
     return None if short is long is None else (short or 0, long or 0)
-
-
-def _advice(iterations: object) -> Iterator[_Advice]:
-    for iteration in iterations if isinstance(iterations, list) else ():
-        if isinstance(iteration, dict) and iteration.get("type") == ADVISOR:
-            yield _Advice(_text(iteration.get("model")), iteration)  # type: ignore[arg-type]  # it has the fields of a usage
-
-
-def _advised(response: Response, advice: _Advice, place: int) -> Response:
-    """The response of an advisor, whose tokens are beside those of the response that asked for it."""
-    one = Response(f"{response.message_id}/advisor-{place}", None, response.request_id, response.speaker, response.stamp)
-    one.line_id = f"{response.line_id}/advisor-{place}" if response.line_id else None
-    one.is_copied = response.is_copied
-    one.counts, one.model, one.stop_reason = _counts_of(advice.usage), advice.model, response.stop_reason
-    one.extras = _Extras(_split_of(advice.usage), service_tier=response.extras.service_tier, geo=response.extras.geo)
-    return one
-
-
-def _row(one: Response, session_id: str, number: int, subagent: Subagent, stream_id: str | None) -> tuple[Any, ...]:
-    """In the order of RESPONSE_COLUMNS."""
-    model = parse_model_id(one.model) if one.model else _NO_MODEL
-    extras = one.extras
-    short, long = extras.split or (None, None)
-    is_final = one.stop_reason is not None
-    return (
-        one.request_id,
-        event_time(one.stamp),
-        one.speaker.agent_id,
-        *(subagent if one.speaker.agent_id else NO_SUBAGENT),
-        one.speaker.is_sidechain,
-        one.model,
-        model.model or None,
-        model.provider,
-        model.region,
-        one.counts.input,
-        one.counts.output,
-        extras.reasoning,
-        one.counts.cache_read,
-        one.counts.cache_write,
-        short,
-        long,
-        one.searches if one.searches and not extras.web_searches else extras.web_searches,
-        extras.service_tier,
-        extras.speed,
-        extras.geo,
-        one.stop_reason,
-        is_final,
-        TokensBasis.EXACT if is_final and not stream_id else TokensBasis.LOWER_BOUND,
-        tuple(one.tools),
-        tuple(one.failed),
-        extras.cost or None,  # $0 for tokens is no cost
-        one.limit_resets_at,
-        session_id,
-        number,
-        one.message_id,
-        one.line_id,
-        one.is_copied,
-        stream_id,
-    )
-
-
-def _note_time(response: Response, stamp: object) -> None:
-    """The earliest time. Lines of one response are dated alike, mostly as text in UTC."""
-    earlier = response.stamp
-    if stamp is None:
-        return
-    if is_plain(stamp) and is_plain(earlier):
-        response.stamp = min(stamp, earlier)
-    elif (now := event_time(stamp)) and ((then := event_time(earlier)) is None or now < then):
-        response.stamp = stamp
-
-
-def _in(usage: TokenUsage, group: str, name: str) -> int | None:
-    inside = usage.get(group)
-    return whole(inside.get(name)) if type(inside) is dict else None
 
 
 def _text(value: object) -> str | None:

@@ -1,7 +1,7 @@
-"""What a run cost by its agent: which $0 is no cost, and which of two totals counts. Pure; the same for every agent.
+"""Sums over the models of a run, and what it cost by its agent: which $0 is no cost, and which of two totals counts.
 
-- $0 for tokens is unknown: agents write it for a model without a price, behind a gateway, or under a subscription. It is a cost only where
-  nothing was used, or where the model's name says that it is free.
+- $0 for tokens is unknown: agents write it for a model without a price, behind a gateway, or under a subscription. It is a cost only if
+  nothing was used, or if the model's name says that it is free.
 - A record whose models cost more than its total (background agents that were killed are missing from the total) cost what its models did;
   one whose total is higher cost its total, and the difference is of no model.
 """
@@ -14,7 +14,9 @@ from operator import attrgetter
 from typing import Any
 
 from ingest.agents.base import Rows
+from ingest.agents.shared.tokens import in_range, known_sum
 from ingest.prices.model_ids import is_free
+from schemas.rows.row import LARGEST_INT, LARGEST_USD
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RunRow
 
 COST_TOLERANCE = Decimal("0.000001")
@@ -24,13 +26,45 @@ _tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 
 
+def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
+    """Return the columns of `runs` that are made of its models: the main one, the cost of each, and tokens by class.
+
+    The main one cost the most; ties go to more output, then to the first by name. One model may be logged under several ids. A sum is
+    that of the known values, None if none is known. Raises InvalidRecord for sums beyond all bounds.
+    """
+    if len(usage) == 1 and usage[0].model:  # as in most records
+        main: ModelUsageRow | None = usage[0]
+        costs: dict[str, Decimal | None] = {usage[0].model: usage[0].cost_own_usd}
+        totals: Iterable[int | None] = _tokens(usage[0])
+    else:
+        ranked = sorted(usage, key=lambda row: row.model_id or "")
+        main = max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
+        costs = {}
+        for row in usage:
+            if row.model:
+                earlier, cost = costs.get(row.model), row.cost_own_usd
+                costs[row.model] = earlier if cost is None else in_range(cost + (earlier or 0), LARGEST_USD, "USD")
+        costs = dict(sorted(costs.items()))
+        sums = map(known_sum, zip(*map(_tokens, usage), strict=True)) if usage else [None] * len(TOKEN_CLASSES)
+        totals = [None if total is None else in_range(total, LARGEST_INT, "tokens") for total in sums]
+    return {
+        "model": main.model if main else None,
+        "provider": main.provider if main else None,
+        "region": main.region if main else None,
+        "models": tuple(costs),
+        "model_costs_usd": tuple(costs.values()),
+        **dict(zip(TOKEN_CLASSES, totals, strict=True)),
+    }
+
+
 def settled(rows: Rows) -> Rows:
-    """The rows of a run with the costs that count. Findings are about the costs as logged, so they come first."""
+    """Return the rows of a run with the costs that count. Findings are about the costs as logged, so they come first."""
     run, usage = rows.run, rows.model_usage
     told: dict[str, Any] = {}
     if any(map(is_unpaid, usage)):
         usage = tuple(row.completed({"cost_reported_usd": None, "cost_own_usd": None}) if is_unpaid(row) else row for row in usage)
-        told["model_costs_usd"] = tuple(_cost_of(name, usage) for name in run.models)
+        costs = {name: known_sum(row.cost_own_usd for row in usage if row.model == name) for name in run.models}
+        told["model_costs_usd"] = tuple(costs[name] for name in run.models)
     total = None if is_unknown(run, usage) else run.cost_reported_usd
     cost = counted(total, [row.cost_own_usd for row in usage])
     if cost != total or total != run.cost_reported_usd:
@@ -40,12 +74,12 @@ def settled(rows: Rows) -> Rows:
 
 
 def is_unpaid(row: ModelUsageRow) -> bool:
-    """Whether the reported cost of a model is $0 although it may have cost something."""
+    """Return whether the reported cost of a model is $0 although it may have cost something."""
     return row.cost_reported_usd == 0 and _may_cost(row)
 
 
 def is_unknown(run: RunRow, usage: Sequence[ModelUsageRow]) -> bool:
-    """Whether the reported cost of a run is $0 although it used tokens, or worked without a count of them."""
+    """Return whether the reported cost of a run is $0 although it used tokens, or worked without a count of them."""
     if run.cost_reported_usd != 0:
         return False
     if any(any(_tokens(row)) for row in usage) or any(_main_loop_tokens(run)):
@@ -62,15 +96,10 @@ def _may_cost(row: ModelUsageRow) -> bool:
 
 
 def counted(total: Decimal | None, of_models: Iterable[Decimal | None]) -> Decimal | None:
-    """The sum of the models, unless the total is larger; without a total only where each has a cost."""
+    """Return the sum of the models, unless the total is larger; without a total only if each has a cost."""
     costs = list(of_models)
     known = [cost for cost in costs if cost is not None]
     summed = sum(known, Decimal())
     if total is None:
         return summed if known and len(known) == len(costs) else None
     return summed if known and total - summed <= COST_TOLERANCE else total
-
-
-def _cost_of(model: str, usage: Sequence[ModelUsageRow]) -> Decimal | None:
-    costs = [row.cost_own_usd for row in usage if row.model == model and row.cost_own_usd is not None]
-    return sum(costs, Decimal()) if costs else None

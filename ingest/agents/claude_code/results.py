@@ -1,0 +1,498 @@
+"""Claude Code's result records → runs: of `claude -p --output-format json`, and of its event streams, every version."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar, NamedTuple, cast
+from zoneinfo import ZoneInfo
+
+from pydantic import ValidationError
+
+from ingest.agents.base import NO_FACTS, AgentReader, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
+from ingest.agents.claude_code.stream import SESSIONS_KEPT, CutOff, StreamContext
+from ingest.agents.kept_run import complaints, ended
+from ingest.agents.shared.costs import model_columns
+from ingest.agents.shared.runs import canonical_hash, merged, milliseconds_between, whole_ms
+from ingest.agents.shared.texts import repair
+from ingest.agents.shared.tokens import known_sum
+from ingest.prices.model_ids import parse_model_id
+from ingest.sources.document import Document
+from ingest.sources.files import Unreadable
+from schemas.agents import CLAUDE_CODE
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event
+from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, ToolCallRow
+from schemas.text import paired
+from schemas.unread_logs import unread_result
+from schemas.wire.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord
+from schemas.wire.values import DIGITS_LOST
+
+MOST_MODELS = 1000
+"""Models of one record. Real ones name a handful; each is a row, a price and a line of every report."""
+
+_RUN = RunRow.unchecked()
+_MODEL_ROW = ModelUsageRow.unchecked()
+"""Rows with defaults only, completed for each record."""
+
+_IS_FOLLOWED, _TELLS_MODELS, _TELLS_SUMMARY = 4, 2, 1
+"""The parts of `record_rank`. A list of runs with ids and totals must not replace the full records, nor a result that with what follows."""
+
+# How a run ended. The words changed meaning between versions: `is_error` was false on every error before SDK 0.2.89, `terminal_reason`
+# exists since 0.2.91 and says more than "completed" since 0.3.204, and an API error comes as `subtype: success` with `is_error: true` and
+# its text in `result`. So the most specific word wins, and the text decides last.
+
+_OUTCOME_BY_SUBTYPE = {
+    "error_max_turns": Outcome.MAX_TURNS,
+    "error_max_budget_usd": Outcome.MAX_BUDGET,
+    "error_max_structured_output_retries": Outcome.MAX_STRUCTURED_OUTPUT_RETRIES,
+}
+_OUTCOME_BY_TERMINAL_REASON = {
+    "max_turns": Outcome.MAX_TURNS,
+    "budget_exhausted": Outcome.MAX_BUDGET,
+    "structured_output_retry_exhausted": Outcome.MAX_STRUCTURED_OUTPUT_RETRIES,
+    "blocking_limit": Outcome.LIMIT_REACHED,
+    "aborted_streaming": Outcome.INTERRUPTED,
+    "aborted_tools": Outcome.INTERRUPTED,
+    "hook_stopped": Outcome.INTERRUPTED,
+    "prompt_too_long": Outcome.API_ERROR,
+    "image_error": Outcome.API_ERROR,
+    "model_error": Outcome.API_ERROR,
+    "rapid_refill_breaker": Outcome.EXECUTION_ERROR,
+    "malformed_tool_use_exhausted": Outcome.EXECUTION_ERROR,
+    "tool_deferred_unavailable": Outcome.EXECUTION_ERROR,
+    "turn_setup_failed": Outcome.EXECUTION_ERROR,
+}
+_LIMIT_TEXT = re.compile(
+    r"(you've|you have) (hit|reached) your .{0,40}limit|usage limit reached|(session|weekly|5-hour|opus|sonnet) limit reached"
+    r"|\blimit reached\b.{0,40}\bresets\b|out of (extra )?usage",
+    re.IGNORECASE | re.DOTALL,
+)
+_RESET_AT_UNIX_TIME = re.compile(r"limit reached\|(\d{9,11})\b", re.IGNORECASE)
+_RESET_AT_TIME_OF_DAY = re.compile(
+    r"\bresets?(?: at)? (\d{1,2})(?::(\d{2}))? ?(am|pm)? \(([A-Za-z_+-]+(?:/[A-Za-z_+-]+)*)\)", re.IGNORECASE
+)
+
+
+def outcome(record: ResultRecord) -> Outcome:
+    """Return how the run ended."""
+    named = _OUTCOME_BY_SUBTYPE.get(record.subtype or "") or _OUTCOME_BY_TERMINAL_REASON.get(record.terminal_reason or "")
+    if named:
+        return named
+    if record.stop_reason == "refusal":
+        return Outcome.REFUSED
+    if record.subtype == "error_during_execution":
+        return Outcome.EXECUTION_ERROR if record.is_error else Outcome.INTERRUPTED
+    if record.subtype not in ("success", None):
+        return Outcome.UNKNOWN
+    if record.is_error or record.terminal_reason == "api_error":
+        return Outcome.LIMIT_REACHED if is_limit(record.result or "") else Outcome.API_ERROR
+    if record.subtype is None and record.result is None:
+        return Outcome.UNKNOWN
+    return Outcome.COMPLETED
+
+
+def is_limit(text: str) -> bool:
+    """Return whether the text of an API error says that a limit of the account was reached."""
+    return _LIMIT_TEXT.search(text[:2000]) is not None
+
+
+def reset_time(text: str, told_at: datetime | None) -> datetime | None:
+    """Return when a limit of the account resets (UTC), by the message that it was reached; None if the message has no time.
+
+    Early versions write a Unix time (`Claude AI usage limit reached|1756400400`), later ones a time of day with its zone (`You've hit your
+    limit · resets 3pm (Europe/Berlin)`), which is the next one after `told_at`. Without a zone it is not known which time that is. A date
+    is that of a weekly limit, which no window of hours has.
+    """
+    if unix := _RESET_AT_UNIX_TIME.search(text, 0, 500):
+        return datetime.fromtimestamp(int(unix[1]), UTC)
+    found = _RESET_AT_TIME_OF_DAY.search(text, 0, 500)
+    if not found or not told_at:
+        return None
+    hour, minute, half, zone = found.groups()
+    hours = int(hour) % 12 + 12 * (half.lower() == "pm") if half else int(hour)
+    try:
+        here = told_at.astimezone(ZoneInfo(zone))
+        at = here.replace(hour=hours, minute=int(minute or 0), second=0, microsecond=0)
+    except (ValueError, OSError, KeyError):  # no such time, or no such zone
+        return None
+    return (at if at > here else at + timedelta(days=1)).astimezone(UTC)
+
+
+# Results that follow from an earlier one: a background task, or the agent itself, woke it after its answer, and nobody asked for anything.
+# So the run is that of the answer, with the tokens, turns and time that came behind it.
+
+FOLLOWING = frozenset(("task-notification", "auto-continuation", "observer", "observer-activity"))
+"""Kinds of `origin` of a turn that nobody asked for. The other kinds hand the agent a prompt: human, channel, peer, coordinator."""
+_FOLLOWED_BY = "followed_by"
+"""The field of a kept record that holds the results that follow from it, as they were logged."""
+_CUMULATIVE = ("total_cost_usd", "modelUsage", "duration_api_ms")
+_OF_EACH = ("num_turns", "duration_ms")
+_USED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+_TOTAL = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+_WRITTEN = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
+
+
+def _joined_record(earlier: Document, later: Document) -> Document | None:
+    """The earlier result of a session with the later one, which follows from it, as one record; None if that does not.
+
+    The totals of the later result must include those of the earlier one; those of a new process are what its own turn used.
+    """
+    if not later.contains('"origin"'):  # as nearly all: they need not be parsed
+        return None
+    first, then = earlier.value, later.value
+    origin, used, more = then.get("origin"), first.get("usage"), then.get("usage")
+    if not isinstance(origin, dict) or origin.get("kind") not in FOLLOWING:
+        return None
+    if (then.get("total_cost_usd") or 0) < (first.get("total_cost_usd") or 0):
+        return None
+    own_turn = {name: more.get(name) or 0 for name in _USED} if isinstance(more, dict) else None
+    if any(_model_totals(first).values()) and _model_totals(then) == own_turn:
+        return None
+    whole = (
+        first
+        | {name: then[name] for name in _CUMULATIVE if then.get(name) is not None}
+        | _sums(first, then, _OF_EACH)
+        | {_FOLLOWED_BY: [*first.get(_FOLLOWED_BY, ()), then], "uuid": first.get("uuid") or canonical_hash(first)}
+    )
+    if isinstance(used, dict) and isinstance(more, dict):
+        whole["usage"] = used | _sums(used, more, _USED)
+        written, wrote = used.get("cache_creation"), more.get("cache_creation")
+        if isinstance(written, dict) and isinstance(wrote, dict):
+            whole["usage"]["cache_creation"] = written | _sums(written, wrote, _WRITTEN)
+    return Document(earlier.ordinal, earlier.position, json.dumps(whole), earlier.logged_at)
+
+
+def _model_totals(record: Mapping[str, Any]) -> dict[str, float]:
+    """Tokens of all models by class; empty if the record has no models."""
+    models = [one for one in (record.get("modelUsage") or {}).values() if isinstance(one, dict)]
+    return {
+        name: sum(one[total] for one in models if _is_figure(one.get(total))) for name, total in zip(_USED, _TOTAL, strict=True) if models
+    }
+
+
+def _sums(first: Mapping[str, Any], then: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The sums of the figures that both have."""
+    return {name: first[name] + then[name] for name in names if _is_figure(first.get(name)) and _is_figure(then.get(name))}
+
+
+def _is_figure(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# The reader
+
+
+class _Pending(NamedTuple):
+    """The last result of a session, to which results of the same run may follow."""
+
+    document: Document
+    facts: RunFacts
+    found: Found
+
+
+class ClaudeCode(AgentReader):
+    """Result records, alone and in streams.
+
+    A run is a result with those that follow from it in its stream (`FOLLOWING`), so each waits for the next one of its session. A stream
+    without a result is a run that was interrupted.
+    """
+
+    agent: ClassVar[str] = CLAUDE_CODE.key
+    event_types: ClassVar[frozenset[str]] = EVENT_TYPES | {"result"}
+
+    def __init__(self, context_of: ContextOf) -> None:
+        super().__init__(context_of)
+        self._stream = StreamContext()
+        self._streaming = False
+        self._has_records = False
+        self._events = 0
+        self._last_event: Document | None = None
+        self._pending: dict[str | None, _Pending] = {}
+        self._responses = 0
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        """Version 0.2 wrote `role: system` and no type; some wrappers drop the type."""
+        if document.is_result:
+            return True
+        value = document.value
+        is_untyped_record = "type" not in value and "duration_ms" in value and any(key in value for key in FIGURES)
+        return isinstance(value.get("type"), str) or is_untyped_record
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        """Return the run before of the same session, which ends with this result, unless that follows from it.
+
+        An event is context of the results behind it. Results need not be parsed to be told from events.
+        """
+        if not document.is_result and document.value.get("type", "result") != "result":
+            self._events += 1
+            if is_agents_event(document.value):
+                self._last_event = document
+            self._streaming = True
+            self._stream.see(document.value, document.logged_at, document)
+            return ()
+        record, raw = _read(document)
+        session, logged_at = record.session_id, document.logged_at
+        facts = self._stream.at_result(session, logged_at) if self._streaming or logged_at else NO_FACTS
+        earlier = self._pending.pop(session, None)
+        done: tuple[Found, ...] = (earlier.found,) if earlier else ()
+        if earlier and (whole := _joined_record(earlier.document, document)):
+            facts = _joined_facts(earlier.facts, facts, record.uuid or canonical_hash(document.value))
+            document, done = whole, ()
+            record, raw = _read(document)
+        self._pending[session] = _Pending(document, facts, self._found(document, record, raw, facts))
+        self._has_records = True
+        if len(self._pending) > SESSIONS_KEPT:
+            done = (self._pending.pop(next(iter(self._pending))).found,)
+        return done
+
+    def end(self) -> Iterator[Found | Unreadable]:
+        """Yield the runs that are still open, and those that were cut off. Events of neither make a reject."""
+        yield from (pending.found for pending in self._pending.values())
+        self._pending.clear()
+        for one in self._stream.cut_off(at_end=True):
+            self._has_records = True
+            yield self._interrupted(one)
+        if not self._has_records and self._last_event:
+            events = "an agent's event" if self._events == 1 else f"{self._events:,} events"
+            detail = f"{events}, but no result record: the run was killed, or the log is truncated"
+            yield self._last_event.refused(RejectReason.NO_RECORD, detail)
+
+    def _found(self, document: Document, record: ResultRecord, raw: str | bytes, facts: RunFacts) -> Found:
+        context = self._context_of(facts, whole_ms(record.duration_ms))
+        run_id = record.uuid or canonical_hash(document.value)
+        usage = tuple(_model_row(run_id, logged, one, record) for logged, one in _model_usage(record))
+        calls = tuple(ToolCallRow(run_id=run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
+        result = repair(record.result) if record.result is not None else None
+        main_loop = record.usage
+        run = _RUN.completed(
+            {
+                "run_id": run_id,
+                "ordinal": document.ordinal,
+                "agent": CLAUDE_CODE.key,
+                "session_id": record.session_id,
+                "subtype": record.subtype,
+                "is_error": record.is_error,
+                "api_error_status": record.api_error_status,
+                "stop_reason": record.stop_reason,
+                "terminal_reason": record.terminal_reason,
+                "outcome": outcome(record),
+                "duration_ms": whole_ms(record.duration_ms),
+                "active_ms": whole_ms(record.duration_ms),
+                "duration_api_ms": whole_ms(record.duration_api_ms),
+                "duration_api_own_ms": whole_ms(record.duration_api_ms),
+                "ttft_ms": whole_ms(record.ttft_ms),
+                "num_turns": record.num_turns,
+                "cost_reported_usd": record.total_cost_usd,
+                "cost_own_usd": record.total_cost_usd,
+                **model_columns(usage),
+                "usage_input_tokens": main_loop.input_tokens if main_loop else None,
+                "usage_output_tokens": main_loop.output_tokens if main_loop else None,
+                "usage_cache_read_tokens": main_loop.cache_read_input_tokens if main_loop else None,
+                "usage_cache_write_tokens": main_loop.cache_creation_input_tokens if main_loop else None,
+                "chain_id": run_id,
+                "chain_position": 1,
+                "permission_denials": None if record.permission_denials is None else len(record.permission_denials),
+                "errors": "\n".join(map(str, record.errors)) if record.errors else None,
+                "result": result,
+                "result_repaired": result != record.result,
+                "record_rank": _IS_FOLLOWED * len((record.model_extra or {}).get(_FOLLOWED_BY) or ())
+                + _TELLS_MODELS * bool(record.model_usage)
+                + _TELLS_SUMMARY * (record.result is not None),
+                "raw": raw,
+                "score": context.score,
+                **columns_of(context),
+            }
+        )
+        return Found(document, Rows(run, usage, calls, **patch_rows(run_id, context)))
+
+    def _interrupted(self, one: CutOff) -> Found | Unreadable:
+        """The run of a stream that was cut off. What its responses come to is summed in the store, as it is for a transcript."""
+        segment = one.segment
+        ids = segment.ids(one.session_id)
+        run = ended(
+            cast("Document", segment.last),
+            {
+                "run_id": ids[0],
+                "agent": CLAUDE_CODE.key,
+                "record_kind": RecordKind.STREAM,
+                "lines": segment.events,
+                "part_ids": ids,
+                "agent_version": one.init.agent_version,
+                "session_id": one.session_id,
+                "requested_model": one.init.requested_model,
+                "started_at": segment.first,
+                "ended_at": segment.latest,
+                "duration_ms": milliseconds_between(segment.first, segment.latest) or None,
+                "outcome": Outcome.INTERRUPTED,
+                "cwd": one.init.cwd,
+                "permission_mode": one.init.permission_mode,
+                "prompt": segment.prompt,
+                "final_text": segment.text,
+                "tool_calls": merged(segment.tools),
+            },
+            self._context_of,
+        )
+        if not isinstance(run, Found):
+            return run
+        segment.responses.earlier = self._responses
+        rows = tuple(segment.responses.rows(one.session_id or ids[0], stream_id=ids[0]))
+        self._responses += len(rows)
+        return run._replace(rows=run.rows._replace(response_copies=rows))
+
+
+def _joined_facts(first: RunFacts, then: RunFacts, record_id: str) -> RunFacts:
+    """The facts about a result and one with that id which follows from it."""
+    calls, errors = Counter[str](), Counter[str]()
+    for tool, count, failed in (*first.tool_calls, *then.tool_calls):
+        calls[tool] += count
+        errors[tool] += failed or 0
+    return replace(
+        first,
+        ended_at=then.ended_at or first.ended_at,
+        tool_calls=tuple((tool, count, errors[tool]) for tool, count in sorted(calls.items())),
+        part_ids=(*first.part_ids, *then.part_ids, record_id),
+        streamed_tokens=known_sum((first.streamed_tokens, then.streamed_tokens)),
+    )
+
+
+def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
+    """The validated record and its raw JSON. Raises InvalidRecord, also for the record of another agent."""
+    raw = document.content
+    try:
+        try:
+            record = ResultRecord.model_validate_json(raw)
+        except ValidationError as error:
+            kinds = {detail["type"] for detail in error.errors(include_url=False, include_context=False)}
+            if kinds.isdisjoint(("json_invalid", DIGITS_LOST)):
+                raise
+            raw = document.text if "json_invalid" in kinds else raw
+            record = ResultRecord.model_validate(paired(document.written))
+        if record.total_cost_usd is None and any((record.model_extra or {}).get(name) is not None for name in EARLIER_COST_NAMES):
+            known = {
+                name: value for name, value in document.written.items() if value is not None
+            }  # null under one name, given under another
+            record = ResultRecord.model_validate(paired(known))
+    except ValidationError as error:
+        raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+    except (ValueError, RecursionError) as error:  # the line only looked whole
+        raise InvalidRecord(RejectReason.NOT_JSON, f"invalid JSON: {error}") from error
+    if record.total_cost_usd is None and not record.model_usage and (log := unread_result(document.value)):
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, str(log))
+    if record.model_fields_set.isdisjoint(("total_cost_usd", "num_turns", "model_usage", "usage")):
+        raise InvalidRecord(RejectReason.LOOK_ALIKE, "a result record without cost, turns or tokens: of an unknown agent, or cut down")
+    return record, raw
+
+
+def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
+    """(model id, usage) of each model; None for an empty id. An old record without `modelUsage` has one model without id: its `usage`."""
+    if record.model_usage is not None:
+        if len(record.model_usage) > MOST_MODELS:
+            detail = f"modelUsage: {len(record.model_usage):,} models; the maximum is {MOST_MODELS:,}"
+            raise InvalidRecord(RejectReason.TOO_MUCH, detail)
+        return [(logged or None, usage) for logged, usage in record.model_usage.items()]
+    if record.usage is None:
+        return []
+    usage = ModelUsage(
+        inputTokens=record.usage.input_tokens,
+        outputTokens=record.usage.output_tokens,
+        cacheReadInputTokens=record.usage.cache_read_input_tokens,
+        cacheCreationInputTokens=record.usage.cache_creation_input_tokens,
+    )
+    return [(None, usage)]
+
+
+def _model_row(run_id: str, logged: str | None, usage: ModelUsage, record: ResultRecord) -> ModelUsageRow:
+    """The row of a model.
+
+    Newer records separate cache writes for 5 minutes and for 1 hour per model. Older ones do in `usage.cache_creation`, for the main loop
+    of the last turn group: that is the model's split only if it adds up to all the model wrote.
+    """
+    parsed = parse_model_id(logged, usage.provider, usage.canonical_model) if logged else None
+    short, long = usage.cache_write_5m_tokens, usage.cache_write_1h_tokens
+    creation = record.usage.cache_creation if record.usage else None
+    if short is None and long is None and usage.cache_write_tokens == 0:
+        short = long = 0
+    elif short is None and long is None and creation is not None:
+        main_short, main_long = creation.ephemeral_5m_input_tokens or 0, creation.ephemeral_1h_input_tokens or 0
+        if main_short + main_long == usage.cache_write_tokens:
+            short, long = main_short, main_long
+    return _MODEL_ROW.completed(
+        {
+            "run_id": run_id,
+            "model_id": logged,
+            "model": parsed.model if parsed else None,
+            "provider": parsed.provider if parsed else None,
+            "region": parsed.region if parsed else None,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "reasoning_tokens": usage.thinking_tokens,
+            "cache_read_tokens": usage.cache_read_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+            "cache_write_5m_tokens": short,
+            "cache_write_1h_tokens": long,
+            "web_search_requests": usage.web_search_requests,
+            "cost_reported_usd": usage.cost_usd,
+            "cost_own_usd": usage.cost_usd,
+            "own_input_tokens": usage.input_tokens,
+            "own_output_tokens": usage.output_tokens,
+            "own_cache_read_tokens": usage.cache_read_tokens,
+            "own_cache_write_tokens": usage.cache_write_tokens,
+            "cost_basis": usage.cost_basis,
+            "context_window": usage.context_window,
+        }
+    )
+
+
+# Records without what was said in them, for --no-text
+
+LIMIT_WORDS = "usage limit reached"
+"""What is left of the text of an error that says that a limit of the account was reached: the outcome of the run rests on it."""
+
+_WORDS = frozenset((
+    "type", "role", "subtype", "stop_reason", "terminal_reason", "session_id", "uuid", "user_message_uuid", "kind", "service_tier", "speed",
+    "inference_geo", "model", "costBasis", "canonicalModel", "provider", "status", "tool_name", "tool_use_id", "fast_mode_state",
+    "fast_mode_disabled_reason",
+))  # fmt: skip
+"""Fields whose text is a word of the format, an id or a name."""
+_PARTS = frozenset((
+    "usage", "modelUsage", "cache_creation", "server_tool_use", "output_tokens_details", "iterations", "permission_denials",
+    "fallback_credit", "origin",
+))  # fmt: skip
+"""Fields whose objects are kept, each without its texts."""
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+
+
+def result_without_text(record: Mapping[str, Any], run_id: str) -> tuple[str, str | None]:
+    """Return the record as JSON with its figures and words of closed lists alone, and its summary: none, an empty one, or LIMIT_WORDS.
+
+    Every table but those of texts can be made of it. It names its run, whose id may have been a hash of the whole record.
+    """
+    said = record.get("result")
+    result = None if said is None else LIMIT_WORDS if record.get("is_error") and is_limit(str(said)) else ""
+    kept = _without_text(record) | ({} if said is None else {"result": result}) | ({} if record.get("uuid") else {"uuid": run_id})
+    return json.dumps(kept, separators=(",", ":")), result
+
+
+def _without_text(value: Mapping[str, Any]) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for name, one in value.items():
+        if isinstance(one, str):
+            if name in _WORDS or _NUMBER.fullmatch(one):
+                kept[name] = one
+        elif not isinstance(one, dict | list):
+            kept[name] = one
+        elif name not in _PARTS:
+            continue
+        elif isinstance(one, list):
+            kept[name] = [_without_text(item) for item in one if isinstance(item, dict)]
+        elif name == "modelUsage":  # by ids of models
+            kept[name] = {model: _without_text(used) for model, used in one.items() if isinstance(used, dict)}
+        else:
+            kept[name] = _without_text(one)
+    return kept

@@ -1,0 +1,445 @@
+"""What Codex prints: events of `codex exec --json`, the text log of `codex exec`, and messages of `codex app-server`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+
+from ingest.agents.base import NO_TYPE, ContextOf, Found
+from ingest.agents.codex.rollout import Counts, spawned_by
+from ingest.agents.kept_run import complaints, ended
+from ingest.agents.shared.runs import OpenRun, RecordReader, StreamReader, canonical_hash, is_uuid, time_of_uuid, wire_record
+from ingest.agents.shared.texts import outcome_of_error
+from ingest.agents.shared.tokens import Tokens, known_sum, unrecorded
+from ingest.sources.document import Document, TextDocument
+from ingest.sources.files import Unreadable
+from ingest.sources.times import event_time
+from schemas.agents import CODEX, CODEX_EXEC_TYPES, app_server_message
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.row import LARGEST_INT
+from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.unread_logs import OLDER_CODEX
+from schemas.wire.codex import (
+    AppServerError,
+    AppServerGit,
+    AppServerItem,
+    AppServerMessage,
+    AppServerParams,
+    AppServerThread,
+    AppServerTurn,
+    ExecEvent,
+)
+
+_FAILED = frozenset(("failed", "declined"))
+_NO_TOKENS = "The log has no token counts."
+
+# codex exec --json
+
+_EXEC_TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
+_EXEC_MUST_HOLD = {"thread.started": ("thread_id", str), "turn.failed": ("error", dict), "error": ("message", str)}
+"""Type of an event → a field of it, and the type of its value."""
+
+
+@dataclass
+class _ExecThread(OpenRun):
+    """A thread of `codex exec --json`."""
+
+    outcome: Outcome = Outcome.INTERRUPTED
+    turns: int = 0
+    usage: Tokens | None = None
+
+    def note(self, event: ExecEvent) -> None:
+        """Note an event. An item comes up to three times, started, updated and completed, with one id."""
+        if item := event.item:
+            if item.type == "agent_message" and item.text:
+                self.final_text = item.text
+            elif item.type in _EXEC_TOOLS:
+                self.tools.called(item.id, item.tool or item.type)
+                if item.id and (item.status in _FAILED or item.exit_code):
+                    self.tools.failed(item.id)
+        if event.type == "turn.started":
+            self.turns += 1
+            self.outcome, self.errors = Outcome.INTERRUPTED, []
+        elif event.type == "turn.completed":
+            self.outcome, self.errors = Outcome.COMPLETED, []
+            self.usage = Counts.of(event.usage).tokens() if event.usage else self.usage
+        elif event.type == "turn.failed":
+            message = (event.error.message if event.error else None) or "turn failed"
+            self.outcome, self.errors = outcome_of_error(message), [message]
+        elif event.type == "error" and event.message:
+            self.errors = [event.message]  # often the notice of a retry: it counts only if the turn does not complete
+
+    def has_content(self) -> bool:
+        return bool(self.session_id or self.usage or self.final_text or self.tools.counts)
+
+    def values(self) -> dict[str, Any]:
+        """There are no timestamps: the start is in the id of the thread. Nor is there a model: a harness may name the one it asked for."""
+        models = [self.usage.as_model(None)] if self.usage else []
+        names = {"thread": self.session_id, "text": self.final_text, "tokens": models}
+        reason = "The stream ended within a turn, whose tokens it does not tell."
+        cut_off = {"basis": TokensBasis.LOWER_BOUND, "basis_reason": reason}
+        return super().values() | {
+            "run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names),
+            "agent": CODEX.key,
+            "record_kind": RecordKind.STREAM,
+            "rank": 2,
+            "models": [one | cut_off for one in models] if self.outcome is Outcome.INTERRUPTED else models,
+            "started_at": time_of_uuid(self.session_id),
+            "num_turns": self.turns or None,
+            "is_error": None if self.outcome is Outcome.INTERRUPTED else bool(self.errors),
+        }
+
+
+class CodexExec(StreamReader[_ExecThread]):
+    """Streams of `codex exec --json` → runs, one for each thread.
+
+    `usage` is the running total of the thread, not of the turn: the last one counts. A resumed thread starts another stream, whose totals
+    include those of the first; both are records of one run, and the one with more tokens is kept. `config.toml` does not name the model,
+    since the command line overrides it, and neither does ISO-Bench's journal, whose name of the model is that of a folder.
+    """
+
+    agent: ClassVar[str] = CODEX.key
+    event_types: ClassVar[frozenset[str]] = CODEX_EXEC_TYPES | {"error"}
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        """By what each event must hold, since other programs log `error` and `item.completed` too."""
+        value = document.value
+        kind = str(value.get("type"))
+        if kind == "turn.started":
+            return len(value) == 1
+        if kind.startswith("item."):
+            return isinstance(value.get("item"), dict) and isinstance(value["item"].get("type"), str)
+        if kind == "turn.completed":
+            return isinstance(value.get("usage"), dict) and "input_tokens" in value["usage"]
+        name, type_ = _EXEC_MUST_HOLD.get(kind, ("", str))
+        return isinstance(value.get(name), type_)
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        event = wire_record(ExecEvent, document)
+        if not self._open and event.type == "error":
+            return ()  # any program's log has such lines
+        closed = self._close() if event.type == "thread.started" else ()
+        thread = self._open.get(None) or self._open.setdefault(None, _ExecThread(document, event.thread_id))
+        thread.last = document
+        thread.note(event)
+        return closed
+
+
+# The text log of codex exec
+
+_VERSION = re.compile(r"OpenAI Codex v(\S+)")
+_HEADER = re.compile(r"(workdir|model|provider|approval|session id): (.*)")
+_SECTIONS = frozenset(("user", "thinking", "codex", "exec", "file update", "file update:", "tokens used"))
+_ERROR = "ERROR: "
+_LOG_TOOLS = {"exec": "exec", "file update": "apply_patch", "file update:": "apply_patch"}
+_CALL_FAILED = re.compile(r" (?:exited \d+|failed) in [\d.]+m?s:?$")
+_COUNT = re.compile(r"[0-9][0-9,]{0,19}")
+_LONGEST_TEXT = 4 << 20
+
+
+@dataclass
+class _TextLog(OpenRun):
+    """A log: a header up to the second row of dashes, then sections, each under a line with its name."""
+
+    header: dict[str, str] = field(default_factory=dict)
+    dashes: int = 0
+    section: str = ""
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    size: int = 0
+    total: int | None = None
+    error: str | None = None
+    calls: int = 0
+
+    def note(self, line: str) -> None:
+        """Note a line. Names of sections also occur in the output of tools: only whole lines count."""
+        if self.dashes < 2:
+            self.dashes += line.startswith("--------")
+            if found := _VERSION.match(line):
+                self.header["version"] = found[1]
+            elif found := _HEADER.fullmatch(line):
+                self.header[found[1]] = found[2].strip()
+        elif line in _SECTIONS:
+            self.section, self.error = line, None  # an error before another section was output of a tool: Codex's own comes last
+            if tool := _LOG_TOOLS.get(line):
+                self.calls += 1
+                self.tools.called(str(self.calls), tool)
+            elif line == "codex" or line not in self.texts:
+                self.texts[line], self.size = [], 0
+        elif line.startswith(_ERROR):
+            self.section, self.error = "", line.removeprefix(_ERROR)
+        elif self.section == "tokens used":  # one line, which the program's end may follow without a line break
+            if found := _COUNT.match(line.strip()):
+                count = int(found[0].replace(",", ""))
+                self.total = count if count <= LARGEST_INT else None
+            self.section = ""
+        elif self.section in ("codex", "user"):
+            self.size += len(line) + 1
+            if self.size <= _LONGEST_TEXT:
+                self.texts[self.section].append(line)
+        elif self.section == "exec" and _CALL_FAILED.search(line):
+            self.tools.failed(str(self.calls))
+            self.section = ""
+
+    def values(self) -> dict[str, Any]:
+        """Tokens are told at the end of a run; older versions did not tell them, so that a log without them says nothing of its end."""
+        header, session_id = self.header, self.header.get("session id")
+        self.prompt, self.final_text = ("\n".join(self.texts.get(section, [])).strip() or None for section in ("user", "codex"))
+        reason = _NO_TOKENS
+        if self.total is not None:
+            reason = f"The log has one total, {self.total:,} tokens, which cannot be divided into input, cache and output."
+        if self.error:
+            self.outcome = outcome_of_error(self.error)
+        elif self.total is not None:
+            self.outcome = Outcome.COMPLETED
+        return super().values() | {
+            "run_id": session_id if is_uuid(session_id) else canonical_hash({"header": header, "text": self.final_text}),
+            "agent": CODEX.key,
+            "record_kind": RecordKind.STREAM,
+            "rank": 1,
+            "agent_version": header.get("version"),
+            "session_id": session_id,
+            "requested_model": header.get("model"),
+            "models": [unrecorded(header.get("model"), reason, header.get("provider"))],
+            "started_at": time_of_uuid(session_id),
+            "is_error": self.error is not None or None,
+            "errors": [self.error] if self.error else [],
+            "cwd": header.get("workdir"),
+            "permission_mode": header.get("approval"),
+        }
+
+
+class CodexTextLog(RecordReader):
+    """Text logs of `codex exec` (its stderr). `tokens used` is one grand total that cannot be divided into classes, so it has no price."""
+
+    agent: ClassVar[str] = CODEX.key
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return isinstance(document, TextDocument) and document.starts_with(CODEX.marks.text_start)
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        assert isinstance(document, TextDocument)
+        log = _TextLog(document)
+        for line in document.lines:
+            log.note(line.rstrip("\r\n"))
+        return (ended(document, log.values(), self._context_of),)
+
+
+# codex app-server
+
+_SERVER_TOOLS = {
+    "commandExecution": "command_execution",
+    "fileChange": "file_change",
+    "mcpToolCall": "mcp_tool_call",
+    "dynamicToolCall": "dynamic_tool_call",
+    "collabToolCall": "collab_tool_call",
+    "collabAgentToolCall": "collab_tool_call",
+    "webSearch": "web_search",
+}
+"""Type of an item that is a tool call → the tool, if it does not name it; called as in `codex exec --json`."""
+_OUTCOMES = {"completed": Outcome.COMPLETED, "interrupted": Outcome.INTERRUPTED, "inProgress": Outcome.INTERRUPTED}
+_LIMITS = frozenset(("usagelimitexceeded", "contextwindowexceeded", "sessionbudgetexceeded"))
+_OF_THE_API = frozenset(
+    {
+        *("httpconnectionfailed", "responsestreamconnectionfailed", "responsestreamdisconnected", "responsetoomanyfailedattempts"),
+        *("unauthorized", "internalservererror", "serveroverloaded", "badrequest"),
+    }
+)
+"""Kinds of errors (`codexErrorInfo`) in lower case, since versions differ in it."""
+_OLDER = "codex/event"
+"""How methods of the first protocol begin, whose events newer versions send beside their own."""
+
+
+@dataclass
+class _ServerThread(OpenRun):
+    """A thread of `codex app-server`.
+
+    `asked`: the model of the request that began it; `rerouted`: the model that answers this turn in place of its own. `total`: the last
+    running total; `used`: what it grew by, by model. `turns`: how long each turn took, in ms, if that is told.
+    """
+
+    about: AppServerThread = field(default_factory=AppServerThread)
+    model: str | None = None
+    provider: str | None = None
+    asked: str | None = None
+    rerouted: str | None = None
+    git: AppServerGit | None = None
+    turns: dict[str | None, int | None] = field(default_factory=dict)
+    in_turn: bool = False
+    total: Counts | None = None
+    used: dict[str | None, Counts] = field(default_factory=dict)
+
+    def note(self, method: str, told: AppServerParams) -> None:
+        """Note a message. An item comes when it starts and again, whole, when it is completed."""
+        item = told.item or AppServerItem()
+        if method == "thread/tokenUsage/updated":
+            self._tokens(told)
+        elif method in ("item/started", "item/completed"):
+            if item.type == "agentMessage":
+                self.final_text = item.text or self.final_text
+            elif item.type == "userMessage":
+                self.prompt = self.prompt or _input_text(item.content)
+            elif item.type in _SERVER_TOOLS:
+                self.tools.called(item.id, item.tool or _SERVER_TOOLS[item.type])
+                if item.id and (item.status in _FAILED or item.exit_code):
+                    self.tools.failed(item.id)
+        elif method == "turn/start":
+            self.model = told.model or self.model
+            self.prompt = self.prompt or _input_text(told.input)
+        elif method == "turn/started":
+            self.turns.setdefault((told.turn.id if told.turn else None) or told.turn_id)
+            self.in_turn, self.outcome, self.ended_as, self.errors = True, Outcome.INTERRUPTED, None, []
+            self.note_time(event_time(told.turn.started_at) if told.turn else None)
+        elif method == "turn/completed":
+            self._turn_completed(told, told.turn or AppServerTurn())
+        elif method == "thread/settings/updated" and (settings := told.thread_settings):
+            self.model = settings.model or self.model
+            self.permission_mode = settings.approval_policy or self.permission_mode
+        elif method == "model/rerouted":
+            self.rerouted = told.to_model
+        elif method == "error":  # often the notice of a retry: it counts only if the turn does not complete
+            self.errors = [_message_of(told.error)] if told.error else self.errors
+        elif method == "thread/started" or (not method and told.thread):  # the answer to a request has the model, too
+            if told.thread:
+                self.about = self.about.model_copy(update=told.thread.model_dump(exclude_none=True, exclude={"git_info"}))
+                self.git = told.thread.git_info or self.git
+            self.model = told.model or (told.thread.model if told.thread else None) or self.model
+            self.provider = told.model_provider or self.about.model_provider or self.provider
+            self.cwd = told.cwd or self.about.cwd or self.cwd
+            self.permission_mode = told.approval_policy or self.permission_mode
+
+    def _turn_completed(self, told: AppServerParams, turn: AppServerTurn) -> None:
+        """The end of a turn may be told twice, and its beginning not at all."""
+        self.turns[turn.id or told.turn_id] = None if turn.duration_ms is None else round(turn.duration_ms)
+        self.in_turn, self.rerouted, self.ended_as = False, None, turn.status
+        error = turn.error or told.error
+        if turn.status == "failed":
+            self.errors = [_message_of(error)]
+            info = error.codex_error_info if error else None
+            name = next(iter(info), "") if isinstance(info, dict) else info
+            kind = name.lower() if isinstance(name, str) else ""
+            self.outcome = Outcome.LIMIT_REACHED if kind in _LIMITS else outcome_of_error(_message_of(error))
+            if kind in _OF_THE_API and self.outcome is Outcome.EXECUTION_ERROR:
+                self.outcome = Outcome.API_ERROR
+        else:
+            self.outcome = _OUTCOMES.get(turn.status or "", Outcome.UNKNOWN)
+            self.errors = [] if self.outcome is Outcome.COMPLETED else self.errors
+        self.note_time(event_time(turn.completed_at))
+
+    def _tokens(self, told: AppServerParams) -> None:
+        """Note what the thread used since the last total. A fork's first total, told outside of its turns, is its parent's."""
+        usage = told.token_usage
+        last = Counts.of(usage.last) if usage and usage.last else None
+        if usage is None or (usage.total is None and last is None):
+            return
+        now = Counts.of(usage.total) if usage.total else (self.total or Counts()).plus(last or Counts())
+        grown = now.since(self.total) if self.total else now
+        if self.total is None and self.about.forked_from_id and last and last.given <= now.given and last.output <= now.output:
+            grown = last if self.in_turn else Counts()
+        self.total = now
+        if grown.total:
+            model = self.rerouted or self.model or self.asked
+            self.used[model] = self.used.get(model, Counts()).plus(grown)
+
+    def has_content(self) -> bool:
+        """One without a turn, an answer or tokens was only listed or opened."""
+        return bool(self.turns or self.used or self.final_text or self.tools.counts)
+
+    def values(self) -> dict[str, Any]:
+        about, model = self.about, self.model or self.asked
+        told = super().values()
+        lasted = None if None in self.turns.values() else known_sum(self.turns.values())
+        basis = (TokensBasis.LOWER_BOUND, "The log ended within a turn, whose last tokens it may not tell.")
+        models = [counts.tokens().as_model(name, self.provider, *(basis if self.in_turn else ())) for name, counts in self.used.items()]
+        started_at = self.started_at or time_of_uuid(self.session_id)
+        names = {"thread": self.session_id, "start": str(started_at), "prompt": self.prompt}
+        return told | {
+            "run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names),
+            "agent": CODEX.key,
+            "record_kind": RecordKind.STREAM,
+            "rank": 3 if models else 1,
+            "agent_version": about.cli_version,
+            "parent_session_id": about.forked_from_id or about.parent_thread_id or spawned_by(about.source, "subAgent"),
+            "requested_model": model,
+            "models": models or [unrecorded(model, _NO_TOKENS, self.provider)],
+            "started_at": started_at,
+            "duration_ms": told["duration_ms"] if lasted is None else lasted,
+            "num_turns": len(self.turns) or None,
+            "is_error": None if self.outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else self.outcome is not Outcome.COMPLETED,
+            "repo": self.git.origin_url if self.git else None,
+            "branch": self.git.branch if self.git else None,
+            "base_commit": self.git.sha if self.git else None,
+        }
+
+
+def _message_of(error: AppServerError | None) -> str:
+    return (error.message if error else None) or "turn failed"
+
+
+def _input_text(content: object) -> str | None:
+    parts = content if isinstance(content, list) else ()
+    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)) or None
+
+
+class CodexAppServer(StreamReader[_ServerThread]):
+    """Logs of messages of `codex app-server`, bare, behind a prefix, or each in an object of the log → runs, one for each thread.
+
+    Every update of tokens has the running total of the thread, whose growth belongs to the model of the moment; a fork goes on with the
+    total of its parent. A thread whose last turn did not end was interrupted. Messages have no time: it comes from the log, newer turns, or
+    the id of the thread. Two processes of one thread write two logs, which are records of one run: the one with more tokens is kept.
+    """
+
+    agent: ClassVar[str] = CODEX.key
+    event_types: ClassVar[frozenset[str]] = frozenset((NO_TYPE,))
+    reads_unknown_types: ClassVar[bool] = True
+
+    def __init__(self, context_of: ContextOf) -> None:
+        super().__init__(context_of)
+        self._last: str | None = None
+        self._asked: str | None = None
+        self._older: Document | None = None
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return app_server_message(document.value) is not None
+
+    def feed(self, document: Document) -> Iterable[Found | Unreadable]:
+        """Messages of turns and items need not name their thread: it is that of the message before."""
+        value = app_server_message(document.value) or {}
+        told_names = ("method", "params", "result")
+        try:
+            message = AppServerMessage.model_validate({name: value[name] for name in told_names if isinstance(value.get(name), dict | str)})
+        except ValidationError as error:
+            raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error
+        method, told = message.method or "", message.params or message.result
+        if method.startswith(_OLDER):
+            self._older = document
+            return ()
+        if told is None:
+            return ()
+        if method in ("thread/start", "thread/resume", "thread/fork"):
+            self._asked = told.model
+            return ()
+        thread_id = (told.thread.id if told.thread else None) or told.thread_id or self._last
+        if thread_id is None and not method.startswith(("turn/", "item/", "thread/tokenUsage")):
+            return ()
+        closed = self._make_room(thread_id)
+        thread = self._open.get(thread_id) or self._open.setdefault(thread_id, _ServerThread(document, thread_id, asked=self._asked))
+        self._last, thread.last = thread_id, document
+        wrapped = (event_time(document.value.get(name)) for name in ("timestamp", "time", "ts", "at"))
+        thread.note_time(document.logged_at or next(filter(None, wrapped), None))
+        thread.note(method, told)
+        return closed
+
+    def end(self) -> Iterator[Found | Unreadable]:
+        """Yield the open threads. Of events of the first protocol alone there is nothing to tell but whose they are."""
+        runs = tuple(super().end())
+        yield from runs
+        if self._older and not runs:
+            yield self._older.refused(RejectReason.LOOK_ALIKE, str(OLDER_CODEX))
+        self._older = None
