@@ -23,9 +23,9 @@ from pydantic import Field, ValidationError, WithJsonSchema, create_model
 
 from app.library.store import Store
 from app.library.tables import Table
-from app.queries.comparisons.groups import MOST_GROUPS, PAIRS
-from app.queries.filters.registry import Kind
-from app.queries.filters.values import WORDS, filters_of
+from app.queries.comparison import MOST_GROUPS, PAIRS
+from app.queries.filter_inputs import WORDS, filters_of
+from app.queries.filters import Kind
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.values import json_text
 from app.reports.measured_results import GROUPS_SHOWN, VERDICTS_SHOWN

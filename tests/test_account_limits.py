@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.queries.usage.totals import Request, usage
+from app.queries.usage import Request, usage
 from app.reports.usage import usage as answer
 from app.text.usage_grids import block_grid
 from ingest.agents.claude_code.results import reset_time

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.filters.chosen import Filters
-from app.queries.reports import doubtful
+from app.queries.cost import doubtful
+from app.queries.filters import Filters
 from ingest.agents.aider.analytics import SESSIONS_OPEN
 from ingest.store.database import Store
 from ingest.store.history.undo import undo

@@ -17,7 +17,7 @@ from typing import Any, cast
 import duckdb
 import pytest
 
-from app.queries import runs as run_queries
+from app.queries import quality as quality_queries
 from ingest.agents import readers
 from ingest.agents.base import AgentReader, Found
 from ingest.pipeline import IngestReport, Options, ingest
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.slow
 
 
 def rejects(store: Store) -> list[dict[str, Any]]:
-    return list(run_queries.rejects(store).to_pylist())
+    return list(quality_queries.every_reject(store).to_pylist())
 
 
 def of_agent(monkeypatch: pytest.MonkeyPatch, feed: Callable[[], object], end: Callable[[], object] = lambda: ()) -> None:

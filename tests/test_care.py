@@ -13,11 +13,11 @@ import pytest
 from app.queries import claims as claim_queries
 from app.queries import cost as cost_queries
 from app.queries import quality as quality_queries
-from app.queries import run_ids
+from app.queries import reading, run_page
 from app.queries import runs as run_queries
-from app.queries import screens as screen_queries
-from app.queries.filters.chosen import NO_FILTERS, Filters, choose
-from app.queries.read_transaction import read_transaction
+from app.queries import runs as screen_queries
+from app.queries.filters import NO_FILTERS, Filters, choose
+from app.queries.reading import read_transaction
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from ingest.pipeline import ingest
@@ -119,8 +119,8 @@ def test_excluded_runs_are_counted_nowhere_unless_asked(sample_store: Store, tmp
     assert figures(store, NO_FILTERS) == figures(without, NO_FILTERS) != whole
     assert figures(store, ALL) == whole
     assert run_queries.ids(store, choose({"excluded": "only"})) == [RUN]
-    assert run_queries.excluded(store, NO_FILTERS) == 1
-    assert run_queries.excluded(store, ALL) == 0
+    assert reading.excluded(store, NO_FILTERS) == 1
+    assert reading.excluded(store, ALL) == 0
     assert screen_queries.options_by_filter(store, 10)["agent"] == {"claude-code": 2}
 
 
@@ -137,8 +137,8 @@ def test_a_search_finds_excluded_runs_where_they_are_asked_for(sample_store: Sto
 def test_a_task_given_by_hand_is_the_title(sample_store: Store) -> None:
     """And an excluded run is still found by the beginning of its id."""
     annotate(sample_store, [RUN], Change({"task": "Faster grammars"}, excluded=True))
-    found = run_ids.find(sample_store, "5e0c")
-    assert found.candidates == (run_ids.Candidate(RUN, "Faster grammars"),)
+    found = run_page.find(sample_store, "5e0c")
+    assert found.candidates == (run_page.Candidate(RUN, "Faster grammars"),)
 
 
 def test_labels_note_star_and_exclusion_in_the_terminal(tachograph: Run, filled: Path) -> None:
@@ -213,7 +213,7 @@ def test_undo_in_the_terminal_asks_says_and_takes_back(tachograph: Run, filled: 
     assert asked.stderr.endswith(" Undo removes 1 run of 1 file.\nError: add --yes to undo it.\nNothing was changed.\n")
     assert tachograph("undo", "--yes").stderr == "Undid ingest 2: removed 1 run of 1 file.\n"
     store = Store(filled / FILE)
-    assert run_queries.ingests(store)["ingest_id"].to_pylist() == [1]
+    assert quality_queries.ingests(store)["ingest_id"].to_pylist() == [1]
     assert "there is no ingest 2" in tachograph("undo", "2", "--yes").stderr
     assert ingest_paths(store, filled / "more.json").ingest_id == 3
 
@@ -244,7 +244,7 @@ def test_a_failed_undo_leaves_the_store_as_it_was(sample_store: Store, monkeypat
     with pytest.raises(ZeroDivisionError):
         undo(sample_store, 2)
     assert run_queries.runs(sample_store, NO_FILTERS).num_rows == 4
-    assert run_queries.ingests(sample_store).num_rows == 2
+    assert quality_queries.ingests(sample_store).num_rows == 2
 
 
 def copied(folder: Path) -> list[Path]:

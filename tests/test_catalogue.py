@@ -14,8 +14,8 @@ import duckdb
 import openpyxl
 import pytest
 
-from app.queries.filters.chosen import NO_FILTERS
-from app.queries.usage.totals import Request as UsageRequest
+from app.queries.filters import NO_FILTERS
+from app.queries.usage import Request as UsageRequest
 from app.reports import comparison, results, usage
 from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report

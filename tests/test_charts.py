@@ -14,7 +14,8 @@ from app.charts.axes import Axis, axis_layout
 from app.charts.base import tick_name
 from app.charts.log_axes import log_axis
 from app.charts.palette import OTHER_LOOK, OUTCOMES, PALETTE, TOP, looks
-from app.queries.agents import AgentFigures, Spread
+from app.queries.agents import AgentFigures
+from app.queries.measured import Spread
 from schemas.agents import AGENTS
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.rows.run import Outcome

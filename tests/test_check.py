@@ -16,7 +16,7 @@ import simplejson
 from click.testing import CliRunner, Result
 
 from app.cli.main import cli
-from app.queries.filters.chosen import Filters, choose
+from app.queries.filters import Filters, choose
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import Verdict, cells, check, judge, parse_allowed
 from ingest.pipeline import ingest

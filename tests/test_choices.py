@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.queries import screens as screen_queries
+from app.queries import runs as screen_queries
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
-from app.queries.filters.registry import FILTERS
+from app.queries.filters import FILTERS
 from ingest.store.database import DEFAULT_WAIT_SECONDS, Store
 from schemas.errors import ExitCode
 from tests.conftest import FILE, SAMPLES, Run, environment, record_text

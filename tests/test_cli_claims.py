@@ -14,7 +14,7 @@ from app.cli.commands.claims import KINDS, SEVERITIES
 from app.cli.main import cli
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import choose
+from app.queries.filters import choose
 from app.reports.exports import EXPORTS
 from ingest.findings.rules import RULES
 from ingest.store.database import Store

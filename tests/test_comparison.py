@@ -17,13 +17,11 @@ import numpy as np
 import pytest
 
 from app.cli.commands.compare import PAIRS as CLI_PAIRS
-from app.queries.comparisons import groups as queries
-from app.queries.comparisons.bootstrap import FEWEST, RESAMPLES, SEED, medians
-from app.queries.comparisons.groups import PAIRS, TASK
-from app.queries.comparisons.ratios import Ratio, Span, Verdict, paired
-from app.queries.comparisons.totals import Totals, TwoTotals
-from app.queries.filters.chosen import choose
-from app.queries.read_transaction import read_transaction
+from app.queries import comparison as queries
+from app.queries.comparison import PAIRS, TASK, CohortTotals, TwoTotals
+from app.queries.filters import choose
+from app.queries.ratios import FEWEST, RESAMPLES, SEED, Ratio, Span, Verdict, medians, paired
+from app.queries.reading import read_transaction
 from app.text.sentences import compare as sentences
 from app.text.words.groups import counts, names, ratio_words, times
 from app.text.words.totals import totals_words
@@ -335,8 +333,8 @@ def check_text(text: str, first: str, truth: Truth, keys: dict[str, str], pair: 
     return told
 
 
-def totals(runs: int, usd: str | None, known: int = 4, verified: int | None = None) -> Totals:
-    return Totals(runs, None if usd is None else Decimal(usd), known, verified)
+def totals(runs: int, usd: str | None, known: int = 4, verified: int | None = None) -> CohortTotals:
+    return CohortTotals(runs, None if usd is None else Decimal(usd), known, verified)
 
 
 @pytest.mark.parametrize(
@@ -356,7 +354,7 @@ def totals(runs: int, usd: str | None, known: int = 4, verified: int | None = No
         (totals(2, "0", 2), totals(4, "1.00"), "4 runs cost $1.00 vs. $0.0000 of 2 runs in the baseline."),
     ],
 )
-def test_totals_are_said_with_what_is_known_of_them(baseline: Totals, candidate: Totals, sentence: str) -> None:
+def test_totals_are_said_with_what_is_known_of_them(baseline: CohortTotals, candidate: CohortTotals, sentence: str) -> None:
     assert totals_words(TwoTotals(baseline, candidate, BEST, min(baseline.known, candidate.known) >= FEWEST_VALUES)) == sentence
 
 

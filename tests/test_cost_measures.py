@@ -12,10 +12,11 @@ import pytest
 from app.charts.embedded import report_charts
 from app.cli.report_text import report_text
 from app.queries import agents as agent_queries
+from app.queries import comparison as group_queries
 from app.queries import cost as cost_queries
+from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.comparisons import groups as group_queries
-from app.queries.filters.chosen import Filters, choose
+from app.queries.filters import Filters, choose
 from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
@@ -140,9 +141,7 @@ def test_runs_without_a_reported_cost_are_told_with_what_they_cost_at_list_price
 
 def bounded(store: Store) -> list[Decimal]:
     """What the run of TRAE with exact tokens costs, and the one with an upper bound."""
-    rows = run_queries.fetch(
-        store, "select cost_list_usd from v_runs where agent <> 'claude-code' order by tokens_basis, run_id"
-    ).to_pylist()
+    rows = reading.fetch(store, "select cost_list_usd from v_runs where agent <> 'claude-code' order by tokens_basis, run_id").to_pylist()
     return [row["cost_list_usd"] for row in rows if row["cost_list_usd"] is not None]
 
 
@@ -260,7 +259,7 @@ def test_agents_side_by_side_say_which_figures_they_do_not_report(mixed: Store) 
 
 
 def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) -> None:
-    ids = run_queries.fetch(mixed, "select run_id from runs where tokens_basis = 'upper_bound'")["run_id"].to_pylist()
+    ids = reading.fetch(mixed, "select run_id from runs where tokens_basis = 'upper_bound'")["run_id"].to_pylist()
     run = run_queries.run(mixed, ids[0])
     assert run is not None
     first, second = run_cards(run)[:2]

@@ -16,7 +16,7 @@ from app.queries import cost as cost_queries
 from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
 from app.queries.cost import Times
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.text import brief, cost_tables
 from app.text.sentences import cost as sentences
 from ingest.pipeline import Options, ingest

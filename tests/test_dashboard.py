@@ -15,8 +15,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from app.queries.filters.chosen import Filters
-from app.queries.filters.registry import FILTERS
+from app.queries.filters import FILTERS, Filters
 from app.queries.runs import summary
 from app.text import grid_columns
 from app.text.presentation import (

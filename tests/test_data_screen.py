@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from app.queries import quality as queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.text import data_tables
 from app.text.sentences import data as sentences
 from app.text.sentences import failures as failure_sentences

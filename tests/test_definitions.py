@@ -9,8 +9,8 @@ import duckdb
 import pytest
 
 import tachograph
-from app.queries.comparisons import groups
-from app.queries.filters.chosen import Filters
+from app.queries import comparison as groups
+from app.queries.filters import Filters
 from ingest.store import statements
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change, annotate

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from ingest.store.database import Store
 from schemas.errors import StoreMissing
 from tests.conftest import environment, ingest_paths, record_text
@@ -136,6 +137,10 @@ def test_rejects_are_retried_on_demand(store: Store, tmp_path: Path, start: Star
     log = tmp_path / "log.jsonl"
     log.write_text(record_text(uuid="a") + "\n" + record_text(uuid="b", num_turns="many"))
     ingest_paths(store, log)
-    assert (runs(store), run_queries.rejects(store).num_rows) == (1, 1)
+    assert (runs(store), quality_queries.every_reject(store).num_rows) == (1, 1)
     assert json.loads(start(store, "--retry-rejects").wait().out)["rejected"] == 1
-    assert (runs(store), run_queries.rejects(store).num_rows, run_queries.sources(store)["accepted"].to_pylist()) == (1, 1, [1])
+    assert (runs(store), quality_queries.every_reject(store).num_rows, quality_queries.every_source(store)["accepted"].to_pylist()) == (
+        1,
+        1,
+        [1],
+    )

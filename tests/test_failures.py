@@ -11,7 +11,7 @@ import pytest
 
 import tachograph
 from app.queries.failures import totals
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.reports.failures import failures as failure_answer
 from ingest.pipeline import ingest
 from ingest.sources.files import Source

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.filters import urls as filter_urls
-from app.queries.filters.chosen import Filters, choose, parse
-from app.queries.filters.registry import FILTERS, Kind
+from app.queries import filter_inputs as filter_urls
+from app.queries.filters import FILTERS, Filters, Kind, choose, parse
 from app.screens.parts.filter_bar import SCREEN_WORDS
 from ingest.store.database import Store
 from schemas.errors import UsageError
@@ -49,7 +48,7 @@ def chosen_filters(draw: Callable[..., object]) -> Filters:
 @pytest.mark.slow
 @given(chosen_filters())
 def test_a_link_leads_back_to_the_same_filters(filters: Filters) -> None:
-    assert filter_urls.read(filter_urls.write(filters)) == filter_urls.Link(filters)
+    assert filter_urls.read_link(filter_urls.write_link(filters)) == filter_urls.Link(filters)
 
 
 @pytest.mark.slow
@@ -61,13 +60,13 @@ def test_what_is_printed_can_be_read_again(filters: Filters) -> None:
 @pytest.mark.slow
 @given(st.dictionaries(st.sampled_from([*FILTERS, "run", "x"]), st.lists(st.text(max_size=20), max_size=4)))
 def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
-    link = filter_urls.read(query)
+    link = filter_urls.read_link(query)
     assert choose(dict(link.filters.chosen)) is not None
     assert [one_line(text) for text in link.left_out] == list(link.left_out)
 
 
 def test_what_cannot_be_read_is_told_and_left_out() -> None:
-    link = filter_urls.read({"since": ["someday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
+    link = filter_urls.read_link({"since": ["someday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
     assert link.filters == choose({"model": ["a"], "min-cost": "2"})
     assert [text.split(":")[0] for text in link.left_out] == ["Model", "Since", "Min cost"]
 

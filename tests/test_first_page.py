@@ -18,8 +18,8 @@ from playwright.sync_api import Browser, Page
 
 from app.cli.main import cli
 from app.cli.report_text import report_text
-from app.queries.filters.chosen import NO_FILTERS, choose
-from app.queries.read_transaction import read_transaction
+from app.queries.filters import NO_FILTERS, choose
+from app.queries.reading import read_transaction
 from app.reports import first_page
 from app.reports.budget_file import Budgets
 from app.reports.cost_report import Report, Request, report

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app.queries import tasks as task_queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests import test_codex

@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.cli.main import cli
-from app.queries import screens as screen_queries
-from app.queries.filters.chosen import choose
-from app.queries.read_transaction import read_transaction
-from app.queries.screens import ORDERS
+from app.queries import runs as screen_queries
+from app.queries.filters import choose
+from app.queries.reading import read_transaction
+from app.queries.runs import ORDERS
 from app.reports.results import CLAIMS_SHOWN, FINDINGS_SHOWN, RUNS_KEPT, RUNS_SHOWN, by_measure
 from app.text import grid_columns
 from ingest.pipeline import ingest
@@ -140,7 +140,7 @@ def test_a_run_that_never_started_says_so(listed: Store, screens: Callable[..., 
 def test_the_runs_before_and_after_are_those_of_the_list(order: str, listed: Store) -> None:
     with read_transaction(listed) as store:
         for filters in (choose({}), choose({"min-cost": "0.1"})):
-            ids = screen_queries.runs(store, filters, order, 10)["run_id"].to_pylist()
+            ids = screen_queries.page_of_runs(store, filters, order, 10)["run_id"].to_pylist()
             for place, run_id in enumerate(ids):
                 found = screen_queries.neighbours(store, filters, order, run_id)
                 assert found == (ids[place - 1] if place else None, ids[place + 1] if place + 1 < len(ids) else None, place + 1, len(ids))

@@ -24,7 +24,7 @@ from mcp_types import CallToolResult, TextContent, Tool
 import tachograph
 from app.cli.main import cli
 from app.mcp_server import MOST_CHARACTERS, NOTICE, USUAL_ROWS, server_of
-from app.queries.filters.values import WORDS
+from app.queries.filter_inputs import WORDS
 from ingest.store.database import Store
 from ingest.system.installing import extra_command
 from tests.conftest import ROOT, StoreOnce, environment, ingest_paths, record_text

@@ -17,14 +17,14 @@ import simplejson
 from app.cli.doctor import examine
 from app.queries import claims as claim_queries
 from app.queries import cost as cost_queries
+from app.queries import cost as report_queries
 from app.queries import measured as measured_queries
-from app.queries import quality
-from app.queries import reports as report_queries
+from app.queries import quality, reading
 from app.queries import runs as run_queries
-from app.queries.comparisons.totals import two_totals
-from app.queries.filters.chosen import Filters, choose
-from app.queries.usage.totals import Request as UsageRequest
-from app.queries.usage.totals import usage
+from app.queries.comparison import two_totals
+from app.queries.filters import Filters, choose
+from app.queries.usage import Request as UsageRequest
+from app.queries.usage import usage
 from app.reports import measured_results, results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
@@ -66,7 +66,7 @@ def put(store: Store, *records: str, name: str = "log") -> None:
 
 
 def rows(store: Store, sql: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = run_queries.fetch(store, sql).to_pylist()
+    found: list[dict[str, Any]] = reading.fetch(store, sql).to_pylist()
     return found
 
 
@@ -284,14 +284,14 @@ def test_a_period_leaves_out_runs_without_a_date_and_says_so(copied: Store, peri
     filters = choose(period)
     found = run_queries.runs(copied, filters)["run_id"].to_pylist()
     assert "copied" not in found
-    assert run_queries.undated(copied, filters) == (1, Decimal(2))
+    assert reading.undated(copied, filters) == (1, Decimal(2))
     said = "1 run without a recorded date ($2.00) is in no period and left out."
     assert said in EXPORTS["md"].write_report(report(copied, Request(filters=filters))).decode()
     assert check(copied, filters, {"max-total-usd": Decimal(1)}).left_out == said
 
 
 def test_without_a_period_nothing_is_left_out(copied: Store) -> None:
-    assert run_queries.undated(copied, Filters()) == (0, None)
+    assert reading.undated(copied, Filters()) == (0, None)
 
 
 def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph: Run) -> None:

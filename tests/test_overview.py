@@ -19,7 +19,7 @@ from app.charts import agents as charts
 from app.queries import agents as queries
 from app.queries import measured
 from app.queries.agents import AgentFigures
-from app.queries.filters.chosen import Filters, choose
+from app.queries.filters import Filters, choose
 from app.text import brief
 from app.text.agent_table import agent_table
 from app.text.html_parts import agent_name

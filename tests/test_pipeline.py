@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.reading.settings import Settings
 from ingest.reading.task import Task
@@ -36,7 +37,7 @@ def ingest_text(store: Store, text: str | bytes, name: str = "log.json") -> Inge
 
 
 def rejects(store: Store) -> list[dict[str, Any]]:
-    return list(run_queries.rejects(store).to_pylist())
+    return list(quality_queries.every_reject(store).to_pylist())
 
 
 def content(store: Store) -> dict[str, pa.Table]:
@@ -56,7 +57,7 @@ def test_the_same_bytes_again_change_nothing(store: Store) -> None:
     assert counts(again) == (3, 0, 3, 0, 0)
     assert all(source.known for source in again.sources)
     assert content(store) == before
-    assert run_queries.sources(store).num_rows == 3
+    assert quality_queries.every_source(store).num_rows == 3
 
 
 def test_small_files_that_the_store_has_are_no_task_for_a_reader(tmp_path: Path) -> None:
@@ -76,7 +77,7 @@ def test_the_same_record_in_another_file_is_a_duplicate(store: Store) -> None:
     ingest_text(store, record_text())
     report = ingest_text(store, json.dumps(record(), indent=2))
     assert counts(report) == (1, 0, 1, 0, 0)
-    assert run_queries.sources(store).num_rows == 2
+    assert quality_queries.every_source(store).num_rows == 2
 
 
 @pytest.mark.slow
@@ -90,7 +91,7 @@ def test_a_list_of_runs_does_not_take_the_place_of_their_records(store: Store, *
         ingest(ordered[number::batches], store)
     [run] = run_queries.runs(store, Filters()).to_pylist()
     assert (run["source_name"], run["model"], run["output_tokens"]) == ("log.json", "claude-opus-4-6", 20)
-    became = {row["name"]: (row["accepted"], row["duplicates"]) for row in run_queries.sources(store).to_pylist()}
+    became = {row["name"]: (row["accepted"], row["duplicates"]) for row in quality_queries.every_source(store).to_pylist()}
     assert became == {"list.json": (0, 1), "log.json": (1, 0)}
 
 
@@ -185,7 +186,7 @@ def of_bad(store_once: StoreOnce) -> Store:
 def test_bad_input_becomes_a_reject_with_its_reason(of_bad: Store, name: str) -> None:
     _, reason, detail = BAD[name]
     found = [reject for reject in rejects(of_bad) if reject["source_name"] == name]
-    [source] = [source for source in run_queries.sources(of_bad).to_pylist() if source["name"] == name]
+    [source] = [source for source in quality_queries.every_source(of_bad).to_pylist() if source["name"] == name]
     assert (source["accepted"], source["rejected"]) == (0, len(found))
     assert found[0]["reason"] == reason
     assert detail in found[0]["detail"]
@@ -210,7 +211,7 @@ def test_a_file_that_is_no_log_is_one_ignored_document_with_a_kind(store: Store)
         report = ingest(sources, store, Options(jobs=1))
         assert {source.name: source.kind for source in report.sources} == kinds
         assert {(one.documents, one.accepted, one.duplicates, one.rejected, one.ignored) for one in report.sources} == {(1, 0, 0, 0, 1)}
-        assert {source["name"]: source["kind"] for source in run_queries.sources(store).to_pylist()} == kinds
+        assert {source["name"]: source["kind"] for source in quality_queries.every_source(store).to_pylist()} == kinds
     assert rejects(store) == []
 
 
@@ -238,7 +239,7 @@ def test_an_error_while_writing_leaves_the_store_as_it_was(store: Store, monkeyp
     with pytest.raises(ZeroDivisionError):
         ingest_text(store, record_text(uuid="b"))
     assert content(store) == before
-    assert run_queries.sources(store).num_rows == 1
+    assert quality_queries.every_source(store).num_rows == 1
 
 
 def test_nothing_readable_makes_no_store(store: Store, tmp_path: Path) -> None:
@@ -301,7 +302,7 @@ def test_order_batches_and_repetition_do_not_matter(
     for batch in ([*order[:cut], repeated], [*order[cut:], repeated]):
         ingest(batch, mixed)
     assert content(mixed) == plain
-    cards = run_queries.sources(mixed).to_pylist()
+    cards = quality_queries.every_source(mixed).to_pylist()
     assert len(cards) == 4
     assert all(card["documents"] == card["accepted"] + card["duplicates"] + card["rejected"] + card["ignored"] for card in cards)
     assert sum(card["accepted"] for card in cards) == run_queries.summary(mixed, Filters()).to_pylist()[0]["runs"] == 3

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from ingest.pipeline import Options, ingest
 from ingest.prices.list_prices import periods
 from ingest.prices.model_ids import parse_model_id

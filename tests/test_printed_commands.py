@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.queries.comparisons.groups import NOTHING
-from app.queries.comparisons.groups import command as compare_command
-from app.queries.filters.chosen import Filters, choose, parse
+from app.queries.comparison import NOTHING
+from app.queries.comparison import command as compare_command
+from app.queries.filters import Filters, choose, parse
 from ingest.store import errors
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line

@@ -21,9 +21,8 @@ from click.testing import CliRunner
 import tachograph
 from app.cli.main import cli
 from app.library.store import KINDS
-from app.queries.filters.chosen import choose
-from app.queries.filters.registry import FILTERS, Kind
-from app.queries.filters.values import WORDS, FilterWords, filters_of
+from app.queries.filter_inputs import WORDS, FilterWords, filters_of
+from app.queries.filters import FILTERS, Kind, choose
 from ingest.store.database import Store
 from schemas import errors
 from schemas.errors import ExitCode

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters, choose, where
-from app.queries.filters.registry import FILTERS
-from app.queries.read_transaction import ReadTransaction
+from app.queries.filters import FILTERS, Filters, choose, where
+from app.queries.reading import ReadTransaction
 from app.text.formatting import human, known_of
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source

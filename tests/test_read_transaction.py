@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
+from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
-from app.queries.filters.notes import CheckedStore
-from app.queries.read_transaction import ReadTransaction, read_transaction
+from app.queries.filters import Filters
+from app.queries.reading import CheckedStore, ReadTransaction, read_transaction
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -64,7 +64,7 @@ def test_threads_of_one_request_get_right_answers(sample_store: Store) -> None:
         def answers(number: int) -> list[int]:
             together.wait()
             sql = "select sum(range) + $number as answer from range(2000)"
-            return [run_queries.fetch(transaction, sql, {"number": number + turn})["answer"][0].as_py() for turn in range(asked)]
+            return [reading.fetch(transaction, sql, {"number": number + turn})["answer"][0].as_py() for turn in range(asked)]
 
         with ThreadPoolExecutor(threads) as pool:
             found = list(pool.map(answers, range(threads)))
@@ -76,10 +76,10 @@ def test_every_query_of_a_small_store_and_of_a_big_one_gets_the_same_rows(
     sample_store: Store, monkeypatch: pytest.MonkeyPatch, small_bytes: int
 ) -> None:
     """The first reads the view, the later ones the table that a small store has instead."""
-    monkeypatch.setattr("app.queries.read_transaction._SMALL_BYTES", small_bytes)
+    monkeypatch.setattr("app.queries.reading._SMALL_BYTES", small_bytes)
     with read_transaction(sample_store) as request:
-        first, *later = [run_queries.fetch(request, "select * from v_runs order by run_id") for _ in range(3)]
-        [tables] = run_queries.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'")["n"].to_pylist()
+        first, *later = [reading.fetch(request, "select * from v_runs order by run_id") for _ in range(3)]
+        [tables] = reading.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'")["n"].to_pylist()
     assert later == [first] * 2
     assert tables == bool(small_bytes)
 
@@ -89,13 +89,13 @@ def test_a_store_of_long_texts_is_not_small_though_its_file_is(store: Store) -> 
     ingest([Source("long", record_text(result="lorem ipsum " * 3_000_000).encode())], store)
     assert Path(store.location).stat().st_size < 8 << 20
     with read_transaction(store) as request:
-        tables = [run_queries.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'") for _ in range(3)]
+        tables = [reading.fetch(request, "select count(*) as n from duckdb_tables() where table_name = 'v_runs'") for _ in range(3)]
     assert [table["n"].to_pylist() for table in tables] == [[0]] * 3
 
 
 def test_a_long_answer_keeps_its_order(sample_store: Store) -> None:
     """DuckDB reads the rows of an answer once more, by several threads, to make Arrow of them."""
-    numbers = run_queries.fetch(sample_store, "select range as n from range(500_000) order by n desc")["n"].to_pylist()
+    numbers = reading.fetch(sample_store, "select range as n from range(500_000) order by n desc")["n"].to_pylist()
     assert numbers == sorted(numbers, reverse=True)
 
 

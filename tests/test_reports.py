@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 
 from app.cli.main import cli
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters, choose
-from app.queries.filters.registry import FILTERS, Kind
+from app.queries.filters import FILTERS, Filters, Kind, choose
 from app.queries.grouping import group, groups, known_zone
-from app.queries.read_transaction import read_transaction
+from app.queries.reading import read_transaction
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from app.text.columns import columns

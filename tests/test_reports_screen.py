@@ -15,8 +15,8 @@ from click.testing import CliRunner
 
 from app.cli.main import cli
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters, choose
-from app.queries.read_transaction import read_transaction
+from app.queries.filters import Filters, choose
+from app.queries.reading import read_transaction
 from app.reports import report_grids
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.queries.filters.chosen import Filters
-from app.queries.reports import doubtful
+from app.queries.cost import doubtful
+from app.queries.filters import Filters
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild

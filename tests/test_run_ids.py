@@ -10,10 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from app.cli.main import cli
-from app.queries.filters import urls as filter_urls
-from app.queries.filters.chosen import choose, parse
-from app.queries.filters.registry import RUN
-from app.queries.run_ids import find, run_id_of
+from app.queries import filter_inputs as filter_urls
+from app.queries.filters import RUN, choose, parse
+from app.queries.run_page import find, run_id_of
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -103,8 +102,8 @@ def test_every_list_can_be_limited_to_runs(named: Store) -> None:
 
 def test_the_filter_is_in_links_by_another_word_than_the_page_of_a_run() -> None:
     filters = choose({RUN: ["abcd", "ef01"]})
-    assert filter_urls.write(filters) == {"run-id": ["abcd", "ef01"]}
-    assert filter_urls.read({"run-id": ["abcd", "ef01"], "run": ["x"]}).filters == filters == parse("run=abcd --run ef01")
+    assert filter_urls.write_link(filters) == {"run-id": ["abcd", "ef01"]}
+    assert filter_urls.read_link({"run-id": ["abcd", "ef01"], "run": ["x"]}).filters == filters == parse("run=abcd --run ef01")
 
 
 def test_a_link_may_have_the_beginning_of_an_id(named: Store, screens: Callable[..., AppTest]) -> None:

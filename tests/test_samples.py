@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from ingest.store.database import Store
 from tests.conftest import ROOT, SAMPLES, TOTAL_COST
 

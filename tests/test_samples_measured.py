@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.queries import measured
-from app.queries.filters.chosen import choose
+from app.queries.filters import choose
 from ingest.store.database import Store
 from tests.conftest import ROOT, StoreOnce, ingest_paths
 

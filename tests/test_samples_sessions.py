@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.queries import runs as run_queries
-from app.queries.usage.sessions import lanes
-from app.queries.usage.totals import Request, usage
+from app.queries.sessions import lanes
+from app.queries.usage import Request, usage
 from ingest.store.database import Store
 from tests.conftest import ROOT, StoreOnce, ingest_paths
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from app.queries import screens as queries
+from app.queries import runs as queries
 from ingest.store.database import Store
 from ingest.store.history.saved_views import save_view
 from ingest.store.rebuild import rebuild

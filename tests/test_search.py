@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.queries import screens as screen_queries
+from app.queries import runs as screen_queries
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, ingest_paths, record_text
 

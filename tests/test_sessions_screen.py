@@ -19,11 +19,10 @@ from app.charts import periods
 from app.charts import session as session_charts
 from app.charts.palette import looks
 from app.charts.usage import bars
-from app.queries.filters.chosen import choose
-from app.queries.read_transaction import read_transaction
-from app.queries.usage.along import PERIODS, along
-from app.queries.usage.sessions import points, sessions
-from app.queries.usage.totals import Request, usage
+from app.queries.filters import choose
+from app.queries.reading import read_transaction
+from app.queries.sessions import points, sessions
+from app.queries.usage import PERIODS, Request, along, usage
 from app.text.formatting import human
 from app.text.words import sessions as session_words
 from app.text.words.usage import SHOWN, along_finding, along_note

@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries import claims as claim_queries
+from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
-from app.queries.sentences import sentence, sentence_span
+from app.queries.claims import sentence, sentence_span
+from app.queries.filters import Filters
 from app.text import grid_columns
 from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
 from app.text.summary_html import summary_html
@@ -217,7 +218,7 @@ def test_a_sentence_without_an_end_is_cut_and_says_so(store: Store) -> None:
 )
 def test_a_claim_says_what_limits_it(changes: str, caveat: str | None, read_samples: Store) -> None:
     sql = f"select {caveat_sql()} as caveat from (select unnest([struct_pack(scope := s, evidence := e, hedged := h)], recursive := true)"
-    found = run_queries.fetch(read_samples, f"{sql} from (values ({changes})) as row(s, e, h))", {})
+    found = reading.fetch(read_samples, f"{sql} from (values ({changes})) as row(s, e, h))", {})
     assert found["caveat"].to_pylist() == [caveat]
 
 

@@ -21,10 +21,11 @@ from app.charts import speedups as charts
 from app.cli.main import cli
 from app.queries import claims as claim_queries
 from app.queries import measured as queries
-from app.queries import speedups
-from app.queries.agents import AgentFigures, Spread, agents
-from app.queries.filters.chosen import Filters, choose
-from app.queries.read_transaction import read_transaction
+from app.queries import measured as speedups
+from app.queries.agents import AgentFigures, agents
+from app.queries.filters import Filters, choose
+from app.queries.measured import Spread
+from app.queries.reading import read_transaction
 from app.queries.run_page import run_page
 from app.reports.budget_file import budgets_of
 from app.reports.budgets import check

@@ -11,8 +11,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from ingest.store import errors
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
@@ -208,9 +209,9 @@ def test_rebuild_turns_what_can_no_longer_be_read_into_a_reject(sample_store: St
         bad = record_text(num_turns=-1)
         writer.connection.execute("update runs set raw = $raw where num_turns = 24", {"raw": bad})
     assert rebuild(sample_store) == RebuildReport(runs=2, rejects=1)
-    [reject] = run_queries.rejects(sample_store).to_pylist()
+    [reject] = quality_queries.every_reject(sample_store).to_pylist()
     assert "num_turns" in reject["detail"]
-    card = next(card for card in run_queries.sources(sample_store).to_pylist() if card["source_id"] == reject["source_id"])
+    card = next(card for card in quality_queries.every_source(sample_store).to_pylist() if card["source_id"] == reject["source_id"])
     assert (card["documents"], card["accepted"], card["rejected"]) == (1, 0, 1)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.queries.usage.sessions import lanes, points, timeline
-from app.queries.usage.totals import Request, usage
+from app.queries.sessions import lanes, points, timeline
+from app.queries.usage import Request, usage
 from ingest.context.subagents import subagent_beside
 from ingest.pipeline import Options, ingest
 from ingest.sources.walking import read_paths

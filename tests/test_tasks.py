@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tachograph
 from app.cli.commands.tasks import VALUES as COMMAND_VALUES
 from app.queries import tasks as queries
-from app.queries.filters.chosen import NO_FILTERS
+from app.queries.filters import NO_FILTERS
 from app.queries.tasks import OTHERS, VALUES, TaskTotals
 from app.text import task_cells, task_matrix
 from app.text.html_parts import agent_name

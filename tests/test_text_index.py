@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
-from app.queries.filters.registry import SEARCH
-from app.queries.read_transaction import read_transaction
+from app.queries.filters import SEARCH, Filters
+from app.queries.reading import read_transaction
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store

@@ -13,10 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli.main import cli
-from app.queries.filters.chosen import NO_FILTERS, Filters
-from app.queries.filters.registry import SEARCH
-from app.queries.textless import exported
-from app.queries.usage.totals import Request as UsageRequest
+from app.queries.filters import NO_FILTERS, SEARCH, Filters
+from app.queries.reading import exported
+from app.queries.usage import Request as UsageRequest
 from app.reports import measured_results, report_files, results, usage
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS

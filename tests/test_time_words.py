@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from app.queries.filters.chosen import choose, in_zone, where
-from app.queries.filters.time_words import PRESETS, WORDS, moment
+from app.queries.filters import PRESETS, TIME_WORDS, choose, in_zone, moment, where
 from schemas.errors import UsageError
 
 NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)  # a Wednesday
@@ -55,7 +54,7 @@ def test_more_days_than_there_are_is_refused_and_no_crash() -> None:
 def test_every_word_and_preset_is_a_filter() -> None:
     for since, until in PRESETS.values():
         assert where(choose({"since": since, "until": until or None})).parameters
-    for word in WORDS:
+    for word in TIME_WORDS:
         assert moment(word) is not None
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.runs import fetch
+from app.queries.reading import fetch
 from ingest.agents.shared.texts import LONGEST_PROMPT, prompt_of
 from ingest.findings.titles import LONGEST_TITLE, title_of
 from ingest.pipeline import Options, ingest

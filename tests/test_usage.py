@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.cli.commands import usage as command
-from app.queries.filters.chosen import NO_FILTERS, choose
+from app.queries import usage as blocks
+from app.queries import usage as totals
+from app.queries.filters import NO_FILTERS, choose
 from app.queries.grouping import filters_in
-from app.queries.read_transaction import read_transaction
-from app.queries.usage import blocks, totals
-from app.queries.usage.totals import Request, usage
+from app.queries.reading import read_transaction
+from app.queries.usage import Request, usage
 from app.reports.usage import usage as answer
 from app.text.text_tables import draw
 from ingest.store.database import Store

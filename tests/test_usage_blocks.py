@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries.usage.blocks import Block, Hour, blocks, burn, gaps
+from app.queries.usage import Block, Hour, blocks, burn, gaps
 
 DAY = datetime(2026, 2, 1, tzinfo=UTC)
 FIVE = timedelta(hours=5)

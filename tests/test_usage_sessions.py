@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.queries.filters.chosen import choose
-from app.queries.usage.sessions import lanes, sessions, timeline
+from app.queries.filters import choose
+from app.queries.sessions import lanes, sessions, timeline
 from ingest.store.database import Store
 from tests.conftest import StoreOnce, ingest_paths
 from tests.using import add, at, log_of, response

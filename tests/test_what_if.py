@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from app.queries import runs as run_queries
-from app.queries.comparisons.what_if import WHAT_IF_COLUMNS, what_if
-from app.queries.filters.chosen import Filters, choose
+from app.queries.cost import WHAT_IF_COLUMNS, what_if
+from app.queries.filters import Filters, choose
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import Run

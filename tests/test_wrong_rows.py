@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import ingest.agents.readers
-from app.queries import runs as run_queries
+from app.queries import quality as quality_queries
 from ingest.agents.base import CHILD_TABLES, FACTS, AgentReader, Context, ContextOf, Found, Rows
 from ingest.agents.claude_code.results import ClaudeCode
 from ingest.findings.rules import Finding
@@ -163,7 +163,7 @@ def test_a_wrong_value_costs_its_record_alone(table: str, store: Store, tmp_path
         count,
         0,
     ]
-    rejects = sorted(run_queries.rejects(store).to_pylist(), key=lambda reject: int(reject["position"].split(",")[0].split()[1]))
+    rejects = sorted(quality_queries.every_reject(store).to_pylist(), key=lambda reject: int(reject["position"].split(",")[0].split()[1]))
     for wrong, reject in zip(wrongs, rejects, strict=True):
         assert reject["reason"] == RejectReason.READER_DEFECT
         assert reject["detail"].startswith(f"{table}.{wrong.column}: "), reject["detail"]
@@ -215,7 +215,7 @@ def test_a_reader_that_breaks_costs_its_record_alone(defect: str, store: Store, 
     registered(monkeypatch, lambda rows, _: DEFECTS[defect](rows))
     report = ingest_paths(store, careless_log(tmp_path / "log.jsonl", 2))
     assert (report.total("accepted"), report.total("rejected")) == (2, 2)
-    for reject in run_queries.rejects(store).to_pylist():
+    for reject in quality_queries.every_reject(store).to_pylist():
         assert reject["reason"] == RejectReason.READER_DEFECT
         assert "bug in Tachograph's reader for careless-agent" in reject["detail"]
 
@@ -223,7 +223,7 @@ def test_a_reader_that_breaks_costs_its_record_alone(defect: str, store: Store, 
 def test_the_value_is_said_as_it_was_given(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     registered(monkeypatch, lambda rows, _: rows._replace(run=rows.run.completed({"num_turns": 1.5})))
     ingest_paths(store, careless_log(tmp_path / "log.jsonl", 1))
-    [reject] = run_queries.rejects(store).to_pylist()
+    [reject] = quality_queries.every_reject(store).to_pylist()
     assert reject["detail"] == (
         "runs.num_turns: Input should be a valid integer (found 1.5); this is a bug in Tachograph's reader for careless-agent, not in"
         " the record: please report it"
@@ -252,9 +252,9 @@ def test_a_rebuild_goes_on_past_a_wrong_row(store: Store, tmp_path: Path, monkey
     monkeypatch.setattr(ingest.agents.readers, "ClaudeCode", Worse)
     monkeypatch.setitem(ingest.agents.readers.by_type().typed, "result", (Worse,))
     assert rebuild(store) == RebuildReport(runs=2, rejects=1)
-    [reject] = run_queries.rejects(store).to_pylist()
+    [reject] = quality_queries.every_reject(store).to_pylist()
     assert reject["detail"].startswith("model_usage.input_tokens: ")
-    [source] = run_queries.sources(store).to_pylist()
+    [source] = quality_queries.every_source(store).to_pylist()
     assert (source["documents"], source["accepted"], source["rejected"]) == (3, 2, 1)
 
 
@@ -289,7 +289,7 @@ def test_the_largest_value_that_a_column_takes_ends_no_ingest(
 
     registered(monkeypatch, build)
     report = ingest_paths(store, careless_log(tmp_path / "log.jsonl", len(fields) + 1))
-    assert (run_queries.rejects(store).to_pylist(), report.total("accepted")) == ([], 2 * (len(fields) + 1))
+    assert (quality_queries.every_reject(store).to_pylist(), report.total("accepted")) == ([], 2 * (len(fields) + 1))
     with store.reading() as connection:
         for (view,) in connection.execute("select view_name from duckdb_views() where not internal").fetchall():
             connection.sql(f"select * from {view}").to_arrow_table().to_pylist()

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from app.charts.agents import GREY, GRID, GRIDS, INK, INKS, colour, symbol
 from app.charts.base import figure, inked, safe
 from app.charts.log_axes import log_axis
-from app.queries.comparisons.groups import Comparison
-from app.queries.comparisons.ratios import Ratio
+from app.queries.comparison import Comparison
+from app.queries.ratios import Ratio
 from app.text.words.groups import Name, lacks, ratio_words, times
 from schemas.units import Unit
 

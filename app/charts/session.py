@@ -1,4 +1,4 @@
-"""Charts of one session along time: its context, cost, tool calls and sub-agents. Rows as of `app.queries.usage.sessions.points`."""
+"""Charts of one session along time: its context, cost, tool calls and sub-agents. Rows as of `app.queries.sessions.points`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from app.charts.agents import GREY, GRID, GRIDS, INK, INKS, Row, Strip, claim_strips, colour, leaves, strips, symbol
 from app.charts.base import figure, inked, safe
 from app.queries.agents import AgentFigures
-from app.queries.speedups import UNCOMPARED, Checks
+from app.queries.measured import UNCOMPARED, Checks
 from app.text import brief
 from app.text.html_parts import agent_name
 from app.text.sentences.speedups import few_medians, largest_claims

@@ -12,7 +12,7 @@ from app.charts.axes import axis_layout, axis_of
 from app.charts.base import figure, hover, inked, nothing, safe
 from app.charts.palette import TOKENS, Look, Looks, in_legend
 from app.charts.periods import MOST_PLACES, filled, labels
-from app.queries.usage.along import Along
+from app.queries.usage import Along
 from app.text.words.costs import TOKEN_CLASSES
 from app.text.words.usage import Shown
 from schemas.catalogue.usage import USAGE

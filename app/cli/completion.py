@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from app.queries.filters.time_words import WORDS as TIME_WORDS
+from app.queries.filters import TIME_WORDS
 from app.text.words.closed_lists import CLOSED
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]

@@ -17,9 +17,8 @@ import duckdb
 from packaging.requirements import Requirement
 
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
-from app.queries.filters.registry import EXCLUDED
-from app.queries.read_transaction import read_transaction
+from app.queries.filters import EXCLUDED, Filters
+from app.queries.reading import read_transaction
 from app.text.answers import unattributed_words
 from app.text.formatting import human
 from ingest.store.database import Store

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.cli import terminal
-from app.queries.filters.chosen import parse_label
+from app.queries.filters import parse_label
 from ingest import pipeline
 from ingest.agents.homes import only_sessions, session_folders
 from ingest.context.path_template import PathTemplate

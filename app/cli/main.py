@@ -52,7 +52,7 @@ from app.cli.options import (
     with_store_to_fill,
     zone_option,
 )
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.queries.grouping import groups
 from ingest.system.command_lines import command_line
 from ingest.system.defects import DEBUG

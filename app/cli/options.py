@@ -15,8 +15,7 @@ import click
 
 from app.cli.completion import completer, list_completer, values_of, zone_names
 from app.cli.terminal import note, short
-from app.queries.filters.chosen import choose
-from app.queries.filters.registry import FILTERS, Filter, Kind
+from app.queries.filters import FILTERS, Filter, Kind, choose
 from app.queries.grouping import UTC_ZONE, groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
 from app.text.words.closed_lists import shown_words, with_known_words
@@ -28,7 +27,7 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
-    from app.queries.filters.notes import CheckedStore, Unmatched
+    from app.queries.reading import CheckedStore, Unmatched
     from ingest.store.database import Store
 
 AnyStore = TypeVar("AnyStore", bound="Store")
@@ -153,7 +152,7 @@ def with_store(command: Command) -> Command:
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
-        from app.queries.filters.notes import CheckedStore
+        from app.queries.reading import CheckedStore
         from ingest.reading.arrow_without_pandas import spare_pandas
 
         spare_pandas()
@@ -162,7 +161,7 @@ def with_store(command: Command) -> Command:
         if target is not None and store.owns(target):
             raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
         if "filters" in options:
-            from app.queries.run_ids import with_whole_ids
+            from app.queries.run_page import with_whole_ids
 
             options["filters"] = with_whole_ids(store, options["filters"])
         if "output" in options and not options["output"].keeps_text:
@@ -199,7 +198,7 @@ def _as_of(text: str) -> datetime | None:
     """The time that `--at` means, which is then what this command takes for now: `--since 7d` are the days before it."""
     if not text:
         return None
-    from app.queries.filters.time_words import EXAMPLES, moment, this_moment
+    from app.queries.filters import EXAMPLES, moment, this_moment
 
     if (at := moment(text)) is None:
         raise UsageError(f"--at takes a date or time, not {text!r}.", f"For example: {EXAMPLES}.")

@@ -10,17 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack
 from app.library import arguments
 from app.library.arguments import Paths, Words
 from app.library.tables import Report, Row, Table, report_table, table
-from app.queries.filters.chosen import NO_FILTERS, Filters, parse, probability
-from app.queries.filters.notes import CheckedStore
-from app.queries.filters.registry import MIN_CONFIDENCE
-from app.queries.filters.values import FilterWords, filters_of
+from app.queries.filter_inputs import FilterWords, filters_of
+from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, Filters, parse, probability
 from app.queries.grouping import UTC_ZONE, filters_in
-from app.queries.read_transaction import read_transaction
-from app.queries.run_ids import run_id_of, with_whole_ids
-from app.queries.run_page import run_page
-from app.queries.usage.blocks import HOURS
-from app.queries.usage.totals import MONDAY, WEEK_STARTS
-from app.queries.usage.totals import Request as UsageRequest
+from app.queries.reading import CheckedStore, read_transaction
+from app.queries.run_page import run_id_of, run_page, with_whole_ids
+from app.queries.usage import HOURS, MONDAY, WEEK_STARTS
+from app.queries.usage import Request as UsageRequest
 from app.reports import comparison, cost_report, measured_results, results
 from app.reports import failures as failure_reports
 from app.reports import tasks as task_reports

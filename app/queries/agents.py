@@ -10,10 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries import measured
-from app.queries.filters.chosen import Filters, where
-from app.queries.runs import fetch
+from app.queries.filters import Filters, where
+from app.queries.measured import Spread
+from app.queries.reading import fetch
+from app.queries.runs import bound_of
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import BEST, LIST, CostMeasure
+from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.metrics import MEASURED_CLASSES
 
 ENOUGH = 5
@@ -21,18 +23,6 @@ ENOUGH = 5
 
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
 """Outcomes of runs that a limit ended."""
-
-_BOUNDED = "('upper_bound', 'lower_bound', 'estimate')"
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """`known` values of the runs of a group: their median, least and greatest; None where no value is known."""
-
-    known: int = 0
-    median: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +109,6 @@ class AgentFigures:
     def is_cost_known(self) -> bool:
         """Whether the cost is known of nine in ten started runs."""
         return bool(self.started) and 10 * self.cost.known >= 9 * self.started
-
-
-def bound_of(measure: CostMeasure) -> str:
-    """SQL of the kind of bound that the cost of a run is by the measure: `upper_bound`, `lower_bound`, `estimate` or null."""
-    return {BEST: "cost_best_bounds", LIST: f"case when tokens_basis in {_BOUNDED} then tokens_basis end"}.get(measure, "null")
 
 
 def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:

@@ -1,21 +1,39 @@
-"""Questions of the screen Cost & time: where money and hours went, by agent, model and month, and what list prices would make of it."""
+"""Where money and hours went, what a report covers, and what other prices would make of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow as pa
 
-from app.queries.agents import bound_of
-from app.queries.filters.chosen import Filters, where
-from app.queries.filters.registry import COUNTED
-from app.queries.runs import KNOWN_SUFFIX, fetch, usage_by
-from ingest.store.database import Store
+from app.queries.filters import COUNTED, Filters, where
+from app.queries.grouping import UTC_ZONE, groups
+from app.queries.reading import fetch
+from app.queries.runs import KNOWN_SUFFIX, bound_of
+from ingest.prices.model_ids import parse_model_id
+from ingest.store.database import Store, arrow, run_step
+from ingest.store.pricing.price_tables import prices_table, stored_book
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS
+from schemas.errors import UsageError
+from schemas.rows.price import ModelKey
+
+if TYPE_CHECKING:
+    from ingest.prices.price_book import Price
+
+
+def usage_by(measure: CostMeasure) -> str:
+    """SQL of the rows of models with a column of the measure: where its run reports a cost, the best-known one is that of the report."""
+    if measure is not BEST:
+        return "from model_usage"
+    reported = "run_id in (select run_id from runs where cost_own_usd is not null)"
+    return f"select *, case when {reported} then cost_own_usd else cost_list_usd end as {BEST.column} from model_usage"
+
 
 COST_FACTS = (
     "runs", "cost_usd", "cost_list_usd", "unreported_runs", "unreported_list_usd", "unlisted_runs", "unlisted_cost_usd", "bounded_runs",
@@ -198,3 +216,214 @@ def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> p
         from v_model_rows {chosen}
         group by model, provider, region order by {measure.total} desc nulls last, model, provider, region"""
     return fetch(store, sql, condition.parameters)
+
+
+def coverage(store: Store, filters: Filters) -> dict[str, Any]:
+    """How many runs the filters leave of how many, from when to when by their recorded dates, and what the store has read.
+
+    `undated_runs` have no recorded date, and cost `undated_usd`; of them, `file_dated_runs` have the modification time of their file.
+    """
+    condition = where(filters)
+    sql = f"""
+        select count(*) as runs,
+               min(coalesce(started_at, ended_at)) filter (dated_at is not null) as first_at,
+               max(dated_at) as last_at,
+               count(dated_at) as timed_runs,
+               count(*) filter (dated_at is null) as undated_runs,
+               sum(cost_own_usd) filter (dated_at is null) as undated_usd,
+               count(*) filter (time_source = 'file') as file_dated_runs,
+               (select count(*) from runs) as stored_runs,
+               (select count(*) from sources) as sources,
+               (select cast(coalesce(sum(rejected), 0) as bigint) from sources) as rejected,
+               (select max(received_at) from sources) as last_read_at
+        from v_runs where {condition.sql}"""
+    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
+    return row
+
+
+def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
+    """Money in the total that is in doubt, by findings on the runs that the filters leave.
+
+    `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies, and probable second logs of a session. Of sessions
+    that begin alike, all but the most expensive: they share at most so much.
+    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: whose models
+    cost more than their totals. `zero_runs`: that report $0 for their tokens, `part_zero_runs` for those of some models only.
+    `gateway_runs`, `gateway_usd`: at list prices of makers of models behind a gateway. `cut_runs`: runs that were
+    cut off.
+    """
+    condition = where(filters)
+    sql = f"""
+        with chosen as (select * from v_runs where {condition.sql}),
+        copies as (
+            select count(*) - 1 as runs, (count(*) - 1) * min(cost_own_usd) as usd
+            from chosen
+            where run_id in (select run_id from findings where rule = 'possible_duplicate') and cost_own_usd > 0
+            group by session_id, duration_ms, num_turns, cost_reported_usd
+            having count(*) > 1
+            union all
+            select count(*), sum(cost_own_usd)
+            from chosen as rounded
+            where
+                record_kind = 'transcript' and session_id is null and cost_own_usd > 0
+                and run_id in (select run_id from findings where rule = 'possible_duplicate')
+                and exists (select 1 from chosen as exact where exact.agent = rounded.agent and exact.record_kind = 'stream')
+            union all
+            select count(*) - 1, sum(cost_own_usd) - max(cost_own_usd)
+            from chosen
+            where
+                record_kind = 'transcript' and cost_own_usd > 0
+                and run_id in (select run_id from findings where rule = 'possible_duplicate')
+            group by agent, started_at
+            having count(distinct session_id) > 1
+        ),
+        zeros as (select run_id, cost_own_usd from chosen semi join (from findings where rule = 'zero_cost') as found using (run_id)),
+        gateways as (
+            select run_id, cost_list_usd from model_usage
+            semi join chosen using (run_id) where contains(price_source, ', behind the gateway ')
+        )
+        select
+            (select count(distinct run_id) from gateways) as gateway_runs, (select sum(cost_list_usd) from gateways) as gateway_usd,
+            (select count(*) from zeros where cost_own_usd is null) as zero_runs,
+            (select count(*) from zeros where cost_own_usd is not null) as part_zero_runs,
+            count(cost_beyond_total_usd) as beyond_runs, sum(cost_beyond_total_usd) as beyond_usd,
+            cast(coalesce((select sum(runs) from copies), 0) as bigint) as copied_runs, (select sum(usd) from copies) as copied_usd,
+            count(*) filter (is_carried_over) as carried_runs, sum(cost_own_usd) filter (is_carried_over) as carried_usd,
+            count(*) filter (run_id in (select run_id from findings where rule = 'cut_off')) as cut_runs
+        from chosen"""
+    row: dict[str, Any] = fetch(store, sql, condition.parameters).to_pylist()[0]
+    return row
+
+
+def unpriced_models(store: Store, filters: Filters) -> pa.Table:
+    """Models that no price list knows, most tokens first: what their list price would be is unknown, and counted nowhere.
+
+    The models of all unpriced runs; those whose record names no model are a row without one.
+    """
+    condition = where(filters)
+    sql = f"""
+        with unpriced as (select run_id, cost_own_usd from v_runs where {condition.sql} and price_status = 'unpriced'),
+        uses as (
+            select model_id, provider, region, run_id, total_tokens,
+                   -- a model that is not named is the only one of its run
+                   coalesce(v_model_rows.cost_own_usd, case when model_id is null then unpriced.cost_own_usd end) as cost_own_usd
+            from v_model_rows join unpriced using (run_id) where price_status = 'unpriced'
+            union all
+            select null, null, null, run_id, null, cost_own_usd from unpriced where run_id not in (select run_id from model_usage)
+        )
+        select model_id as "model-id", provider, region, count(distinct run_id) as runs, sum(total_tokens) as total_tokens,
+               sum(cost_own_usd) as cost_usd, count(distinct run_id) filter (cost_own_usd is not null) as cost_usd_known
+        from uses group by all order by total_tokens desc nulls last, "model-id", provider, region"""
+    return fetch(store, sql, condition.parameters)
+
+
+WHAT_IF_COLUMNS = (
+    "runs", "cost_list_usd", "cost_list_usd_known", "cost_what_if_usd", "cost_what_if_usd_known", "cost_what_if_delta_usd",
+    "cost_what_if_delta_usd_known",
+)  # fmt: skip
+"""Columns beside the groups: list-price cost, cost at the other prices, and other minus list over the runs that have both."""
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The figures per group with their known-of counts (WHAT_IF_COLUMNS), and in words what prices they rest on."""
+
+    table: pa.Table
+    words: str
+
+
+def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone: str = UTC_ZONE) -> WhatIf:
+    """Own tokens of the filtered runs at the prices of `model` (`MODEL` or `MODEL@PROVIDER`) on the day of each run, by cost.
+
+    Every model of a run is taken for that one, helpers too. Cache reads and writes stay what they are. Raises UsageError for a model
+    without a price, with the names that come near.
+    """
+    with store.reading() as connection:
+        prices = _prices(connection, model)
+        run_step(connection, "pricing/01_costs_at")
+        connection.register("what_if_prices", prices_table(prices))
+        try:
+            table = _table(connection, filters, by, zone)
+        finally:
+            connection.unregister("what_if_prices")
+    return WhatIf(table, _words(model, prices))
+
+
+def require_price(store: Store, model: str) -> None:
+    """Raises UsageError where the model that is asked for has no list price, StoreError."""
+    with store.reading() as connection:
+        _prices(connection, model)
+
+
+def _table(connection: duckdb.DuckDBPyConnection, filters: Filters, by: Sequence[str], zone: str) -> pa.Table:
+    chosen = groups(by, zone)
+    condition = where(filters)
+    named = "".join(f'{group.sql} as "g{number}", ' for number, group in enumerate(chosen))
+    shown = "".join(f'"g{number}" as "{group.word.replace(chr(34), chr(34) * 2)}", ' for number, group in enumerate(chosen))
+    keys = ", ".join(f'"g{number}"' for number in range(len(chosen)))
+    sql = f"""
+        with wanted as (select {named} run_id, cost_list_usd from v_runs where {condition.sql}),
+        other as (
+            select run_id,
+                   case when count(cost) = count(*) then try_cast(sum(cost) as decimal(18, 9)) end as cost
+            from (
+                select run_id, costs_at({_OWN}, rates) as cost
+                from model_usage
+                semi join wanted using (run_id)
+                left join what_if_prices as prices on price_date >= since and price_date < until
+            )
+            group by run_id
+        ),
+        both_costs as (
+            select wanted.*, case when other.run_id is null then wanted.cost_list_usd else other.cost end as cost_what_if_usd
+            from wanted
+            left join other on other.run_id = wanted.run_id
+        )
+        select {shown}
+               count(*) as runs,
+               sum(cost_list_usd) as cost_list_usd, count(cost_list_usd) as cost_list_usd_known,
+               sum(cost_what_if_usd) as cost_what_if_usd, count(cost_what_if_usd) as cost_what_if_usd_known,
+               sum(cost_what_if_usd - cost_list_usd) as cost_what_if_delta_usd,
+               count(cost_what_if_usd - cost_list_usd) as cost_what_if_delta_usd_known
+        from both_costs
+        {f"group by {keys} order by cost_list_usd desc nulls last, {keys}" if keys else ""}"""
+    parameters = condition.parameters | {name: value for group in chosen for name, value in group.parameters.items()}
+    return arrow(connection, sql, parameters)
+
+
+_OWN = """{
+    'input': own_input_tokens, 'output': own_output_tokens, 'cache_read': own_cache_read_tokens,
+    'write_5m': own_cache_write_tokens - least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
+    'write_1h': least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
+    'searches': coalesce(own_web_search_requests, 0)
+}"""
+
+
+def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
+    """The prices of the model that is asked for. Raises UsageError."""
+    name, at, provider = model.strip().rpartition("@")
+    if not at or provider[:1].isdigit() or provider == "default":  # `claude-sonnet-4-5@20250929` is a whole id
+        name, provider = model.strip(), ""
+    parsed = parse_model_id(name)
+    key = ModelKey(name, parsed.model, provider or parsed.provider, parsed.region)
+    prices = [price for price in stored_book(connection).prices(key) if not price.gateway]
+    if not prices:
+        raise UsageError(f"no list price for {model!r}.", _hint(key))
+    return prices
+
+
+def _hint(key: ModelKey) -> str:
+    """Models that come near, where they are served."""
+    from ingest.prices.list_prices import known_models
+
+    names: dict[str, str] = {}
+    for provider, model in known_models():
+        if key.provider in (None, provider):
+            names.setdefault(model.lower(), f"{model}@{provider}")
+    near = [names[found] for found in get_close_matches(key.model.lower(), names, 3)]
+    meant = f"Did you mean {' or '.join(near)}? " if near else ""
+    return f"{meant}Write MODEL or MODEL@PROVIDER, e.g. claude-sonnet-4-6 or claude-sonnet-4-6@aws; a price file can name more."
+
+
+def _words(model: str, prices: Sequence[Price]) -> str:
+    sources = " and ".join(dict.fromkeys(price.source for price in prices))
+    return f"What if: the same tokens at the list prices of {model} ({sources}). Another model would use other tokens."

@@ -7,9 +7,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.queries.filters.chosen import Filters, where
+from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, group
-from app.queries.runs import KNOWN_SUFFIX, fetch
+from app.queries.reading import fetch
+from app.queries.runs import KNOWN_SUFFIX
 from ingest.store.database import Store
 from schemas.catalogue.failures import MASKED_SQL, NONE, OTHER, REASONS, WHOSE
 from schemas.catalogue.metrics import RUN_METRICS

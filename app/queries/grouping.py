@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from app.queries.filters.chosen import Filters, in_zone
+from app.queries.filters import Filters, in_zone
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL, LABEL_PREFIX
 from schemas.catalogue.entry import Dimension
 from schemas.errors import UsageError

@@ -1,4 +1,4 @@
-"""Questions about how far figures can be trusted: what is known of runs, what was rejected and why, what became of sources."""
+"""How far figures can be trusted: what is known of runs, what was rejected and why, what became of sources."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from app.queries.filters.chosen import Filters, where
-from app.queries.runs import SAID_KIND, WITH_UNREAD, fetch, unread_details
+from app.queries.filters import Filters, where
+from app.queries.reading import fetch
 from ingest.store.database import Store
 from schemas.file_kinds import NO_LOGS, FileKind
+from schemas.unread_logs import AGENT_BY_DETAIL
 
 FACTS = {
     "cost": ("Cost", "cost_best_usd", "cost_own_usd"),
@@ -102,3 +103,39 @@ def no_logs(store: Store) -> dict[FileKind, int]:
     sql = "select kind, count(*) as files from sources where list_contains($kinds, kind) group by kind"
     table = fetch(store, sql, {"kinds": [*map(str, NO_LOGS)]})
     return {FileKind(row["kind"]): int(row["files"]) for row in table.to_pylist()}
+
+
+def ingests(store: Store) -> pa.Table:
+    """Every ingest that changed the store, newest first."""
+    return fetch(store, "select * exclude (price_file) from ingests order by ingest_id desc")
+
+
+def every_reject(store: Store) -> pa.Table:
+    """Every reject with the name of its source."""
+    sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
+                    rejects.ordinal, rejects.source_id
+             from rejects left join sources using (source_id) order by sources.name, rejects.ordinal"""
+    return fetch(store, sql)
+
+
+def every_source(store: Store) -> pa.Table:
+    """Every source and what became of its documents, newest first."""
+    sql = f"""select sources.* exclude (modified_ns, resume_at, goes_on) replace ({SAID_KIND})
+              from sources {WITH_UNREAD} order by received_at desc, name"""
+    return fetch(store, sql, unread_details())
+
+
+SAID_KIND = "coalesce('not read: ' || unread, kind) as kind"
+"""The kind of a source, or whose log it is, where that is not read."""
+
+
+WITH_UNREAD = """left join (
+    select source_id, min($agents[list_position($details, detail)]) as unread
+    from rejects where list_contains($details, detail) group by all
+) using (source_id)"""
+"""Whose log a source is, where that is not read: by the details of its rejects."""
+
+
+def unread_details() -> dict[str, list[str]]:
+    """The parameters of WITH_UNREAD."""
+    return {"details": list(AGENT_BY_DETAIL), "agents": list(AGENT_BY_DETAIL.values())}

@@ -1,29 +1,25 @@
-"""Questions to the store: filters and dimensions in, Arrow tables out. Reads views, applies METRICS; no screen, no chart.
-
-Every function opens the store for its own query and closes it again.
-"""
+"""Runs: totals and groups, lists in their orders, and what filters can be set to. Filters in, Arrow tables out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from app.queries.filters.chosen import Filters, where
-from app.queries.filters.registry import COUNTED, EXCLUDED, TIMES
+from app.queries.filters import COUNTED, FILTERS, SEARCHED, Filters, where
 from app.queries.grouping import UTC_ZONE, Group, groups
-from app.queries.read_transaction import read_transaction
-from ingest.store.database import Store, arrow
+from app.queries.reading import fetch, read_transaction
+from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.dimensions import MODEL_DIMENSIONS
 from schemas.catalogue.entry import Metric
-from schemas.catalogue.figures import MORE, listed
+from schemas.catalogue.figures import MORE, RUN_FIGURES, listed
 from schemas.catalogue.metrics import DEFAULT_REPORT, MODEL_METRICS, RUN_METRICS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean
-from schemas.unread_logs import AGENT_BY_DETAIL
 
 T = TypeVar("T")
 
@@ -87,6 +83,14 @@ def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
     return found["usd"], found["runs"]
 
 
+def bound_of(measure: CostMeasure) -> str:
+    """SQL of the kind of bound that the cost of a run is by the measure: `upper_bound`, `lower_bound`, `estimate` or null."""
+    return {
+        BEST: "cost_best_bounds",
+        LIST: "case when tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then tokens_basis end",
+    }.get(measure, "null")
+
+
 def cost_columns(measure: CostMeasure = REPORTED) -> tuple[str, ...]:
     """What runs are ordered by cost by: those without a reported cost follow by what they cost at list prices."""
     return tuple(dict.fromkeys((measure.column, LIST.column)))
@@ -107,14 +111,6 @@ def runs(store: Store, filters: Filters, limit: int | None = None, measure: Cost
     order = ", ".join(f"{column} desc nulls last" for column in cost_columns(measure))
     sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by {order}, run_id"
     return fetch(store, sql + (f" limit {int(limit)}" if limit is not None else ""), condition.parameters)
-
-
-def usage_by(measure: CostMeasure) -> str:
-    """SQL of the rows of models with a column of the measure: where its run reports a cost, the best-known one is that of the report."""
-    if measure is not BEST:
-        return "from model_usage"
-    reported = "run_id in (select run_id from runs where cost_own_usd is not null)"
-    return f"select *, case when {reported} then cost_own_usd else cost_list_usd end as {BEST.column} from model_usage"
 
 
 _RECORDS = """
@@ -163,25 +159,6 @@ def _run(store: Store, run_id: str, place: int) -> dict[str, Any]:
     }
 
 
-def undated(store: Store, filters: Filters) -> tuple[int, Decimal | None]:
-    """(runs, their reported cost) that have no recorded date, so that the period of the filters leaves them out; none without a period."""
-    if not any(map(filters.values, TIMES)):
-        return 0, None
-    others = filters.with_values(TIMES[0], []).with_values(TIMES[1], [])
-    condition = where(others)
-    sql = f"select count(*) as runs, sum(cost_own_usd) as usd from v_runs where {condition.sql} and dated_at is null"
-    [row] = fetch(store, sql, condition.parameters).to_pylist()
-    return row["runs"], row["usd"]
-
-
-def excluded(store: Store, filters: Filters) -> int:
-    """How many runs match the filters and are not counted because they are excluded; 0 where the filters say what becomes of these."""
-    if filters.choose_excluded:
-        return 0
-    condition = where(filters.with_values(EXCLUDED, ["only"]))
-    return int(fetch(store, f"select count(*) as runs from v_runs where {condition.sql}", condition.parameters)["runs"][0].as_py())
-
-
 def of_task(store: Store, task_key: str) -> int:
     """How many runs there are of one task, whatever the filters."""
     return int(fetch(store, "select count(*) as runs from v_runs where task_key = $task", {"task": task_key})["runs"][0].as_py())
@@ -192,41 +169,6 @@ def ids(store: Store, filters: Filters) -> list[str]:
     condition = where(filters)
     found = fetch(store, f"select run_id from v_runs where {condition.sql} order by run_id", condition.parameters)
     return [str(run_id) for run_id in found["run_id"].to_pylist()]
-
-
-def ingests(store: Store) -> pa.Table:
-    """Every ingest that changed the store, newest first."""
-    return fetch(store, "select * exclude (price_file) from ingests order by ingest_id desc")
-
-
-def rejects(store: Store) -> pa.Table:
-    """Every reject with the name of its source."""
-    sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
-                    rejects.ordinal, rejects.source_id
-             from rejects left join sources using (source_id) order by sources.name, rejects.ordinal"""
-    return fetch(store, sql)
-
-
-def sources(store: Store) -> pa.Table:
-    """Every source and what became of its documents, newest first."""
-    sql = f"""select sources.* exclude (modified_ns, resume_at, goes_on) replace ({SAID_KIND})
-              from sources {WITH_UNREAD} order by received_at desc, name"""
-    return fetch(store, sql, unread_details())
-
-
-SAID_KIND = "coalesce('not read: ' || unread, kind) as kind"
-"""The kind of a source, or whose log it is, where that is not read."""
-
-WITH_UNREAD = """left join (
-    select source_id, min($agents[list_position($details, detail)]) as unread
-    from rejects where list_contains($details, detail) group by all
-) using (source_id)"""
-"""Whose log a source is, where that is not read: by the details of its rejects."""
-
-
-def unread_details() -> dict[str, list[str]]:
-    """The parameters of WITH_UNREAD."""
-    return {"details": list(AGENT_BY_DETAIL), "agents": list(AGENT_BY_DETAIL.values())}
 
 
 def aggregate(
@@ -288,7 +230,149 @@ def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
     return registry[key]
 
 
-def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
-    """Rows of a query on the store as it is now. Raises StoreError."""
-    with store.reading() as connection:
-        return arrow(connection, sql, parameters)
+MOST_OPTIONS = 300
+"""The most values that a filter offers to choose from, and the most models that have a colour of their own."""
+
+BEFORE, EXCERPT = 24, 160
+"""Characters of a text before a match, and in all."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """One way to order runs: by columns, the first that differs; those without it come last."""
+
+    label: str
+    columns: tuple[str, ...]
+    direction: str = "desc"
+
+    @property
+    def sql(self) -> str:
+        """What `order by` takes; runs that are alike follow their ids."""
+        return ", ".join([*(f"{column} {self.direction} nulls last" for column in self.columns), "run_id"])
+
+    @property
+    def sort_key(self) -> str:
+        """SQL of a value by which runs have the same order: to compare all with one is cheaper than to sort them."""
+        modified = (f"{column}, '{self.direction} nulls last'" for column in self.columns)
+        return f"create_sort_key({', '.join(modified)}, run_id, 'asc nulls last')"
+
+
+ORDERS = {
+    "most-expensive": Order("Cost, high to low", cost_columns(BEST)),
+    "least-expensive": Order("Cost, low to high", cost_columns(BEST), "asc"),
+    "list-high": Order("List-price cost, high to low", cost_columns(LIST)),
+    "list-low": Order("List-price cost, low to high", cost_columns(LIST), "asc"),
+    "longest": Order("Duration, long to short", ("duration_ms",)),
+    "turns": Order("Turns, high to low", ("num_turns",)),
+    "newest": Order("Date, newest first", ("coalesce(ended_at, started_at)",)),
+    "received": Order("Recently ingested", ("received_at", "ordinal")),
+    "findings": Order("Findings, high to low", ("findings",)),
+    "speedup": Order("Claimed speedup, high to low", ("claimed_speedup",)),
+} | {figure.word: Order(figure.order, (figure.key,)) for figure in RUN_FIGURES.values() if figure.order}
+"""Orders of the list of runs."""
+
+
+class Contents(NamedTuple):
+    """How many runs the store holds, tasks, runs that claim a speedup, measured values, and responses of sessions."""
+
+    runs: int
+    tasks: int
+    claims: int
+    measured: int
+    responses: int
+
+
+def contents(store: Store) -> Contents:
+    """What there is to show. Raises StoreError."""
+    sql = """
+        select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as claims,
+               (select count(*) from measurements) as measured, (select count(*) from responses) as responses
+        from v_runs where not excluded"""
+    return Contents(**fetch(store, sql).to_pylist()[0])
+
+
+def saved_views(store: Store) -> dict[str, str]:
+    """Name → address of the saved views, by name. Raises StoreError."""
+    found = fetch(store, "select name, address from saved_views order by name").to_pylist()
+    return {row["name"]: row["address"] for row in found}
+
+
+def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
+    """What each filter can be set to: filter → value → runs; at most `limit` values of a filter, the most frequent first."""
+    listed = {key: _counted(store, Filters(), key, limit) for key, filter_ in FILTERS.items() if filter_.options}
+    return {key: values for key, values in listed.items() if values}
+
+
+def ranked_models(store: Store) -> list[str]:
+    """All models of the store, the most expensive first: the order of colours and legends."""
+    order = "sum(cost_own_usd) desc nulls last, sum(cost_list_usd) desc nulls last, model"
+    sql = f"select model from model_usage where model is not null group by model order by {order}"
+    return [str(model) for model in fetch(store, sql)["model"].to_pylist()]
+
+
+def _counted(store: Store, filters: Filters, key: str, limit: int) -> dict[str, int]:
+    """The same with the number of runs."""
+    condition = where(filters)
+    sql = f"""
+        select value, count(*) as runs from (select {FILTERS[key].options} as value from v_runs where {condition.sql})
+        where value is not null group by value order by runs desc, value limit {int(limit)}"""
+    table = fetch(store, sql, condition.parameters)
+    return dict(zip(map(str, table["value"].to_pylist()), table["runs"].to_pylist(), strict=True))
+
+
+def page_of_runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0) -> pa.Table:
+    """Runs with RUN_COLUMNS in one of ORDERS, `limit` of them from the `offset`th on."""
+    condition = where(filters)
+    in_order = f"order by {ORDERS[order].sql}"
+    chosen = f"select place from v_runs where {condition.sql} {in_order} limit {int(limit)} offset {int(offset)}"
+    with read_transaction(store) as transaction:
+        places = fetch(transaction, chosen, condition.parameters)["place"].to_pylist()
+        return at_places(transaction, RUN_COLUMNS, places, in_order)
+
+
+class Neighbours(NamedTuple):
+    """The runs before and after one in a list, by their ids; its place in the list, from 1, and the length of the list."""
+
+    previous: str | None
+    following: str | None
+    place: int
+    total: int
+
+
+def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neighbours | None:
+    """What is around the run in the list that `runs` gives; None where the filters leave it out."""
+    condition = where(filters)
+    sql = f"""
+        with listed as (select run_id, {ORDERS[order].sort_key} as key from v_runs where {condition.sql}),
+        mine as (select key as my_key from listed where run_id = $run_id)
+        select arg_max(run_id, key) filter (key < my_key) as previous, arg_min(run_id, key) filter (key > my_key) as following,
+               1 + count(*) filter (key < my_key) as place, count(*) as total
+        from listed cross join mine having count(*) > 0"""
+    rows = fetch(store, sql, condition.parameters | {"run_id": run_id}).to_pylist()
+    return Neighbours(**rows[0]) if rows else None
+
+
+def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, tuple[str, str]]:
+    """Run id → where the text stands in it first, a column of SEARCHED or `path`, and the part of that text around it."""
+    found = " ".join(f"when contains(lower({column}), lower($text)) then ['{column}', {column}]" for column in SEARCHED)
+    sql = f"""
+        with changed as (
+            select run_id, min(path) as path from file_changes
+            where run_id in (select unnest($run_ids)) and contains(lower(path), lower($text)) group by run_id
+        ),
+        matches as (
+            select run_id, case {found} when path is not null then ['path', path] end as match
+            from v_runs left join changed using (run_id) where run_id in (select unnest($run_ids))
+        ),
+        placed as (select run_id, match[1] as place, match[2] as said, strpos(lower(match[2]), lower($text)) as first from matches)
+        select run_id, place, regexp_replace(substr(said, greatest(1, first - {BEFORE}), {EXCERPT}), '\\s+', ' ', 'g') as excerpt,
+               first <= {BEFORE} as is_start
+        from placed where place is not null"""
+    rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()
+    return {row["run_id"]: (row["place"], _from_a_word(row["excerpt"].rstrip(), is_start=row["is_start"])) for row in rows}
+
+
+def _from_a_word(excerpt: str, *, is_start: bool) -> str:
+    """Without the half word that it begins with, unless the text itself begins there."""
+    half, blank, rest = excerpt.partition(" ")
+    return excerpt.lstrip() if is_start else f"… {rest}" if blank and len(half) < BEFORE // 2 else f"…{excerpt}"

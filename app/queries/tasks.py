@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from app.queries.agents import bound_of
-from app.queries.filters.chosen import Filters, where
+from app.queries.filters import Filters, where
 from app.queries.grouping import groups
 from app.queries.measured import with_verdicts
-from app.queries.runs import fetch
+from app.queries.reading import fetch
+from app.queries.runs import bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 

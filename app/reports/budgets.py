@@ -13,10 +13,11 @@ from decimal import Decimal
 from typing import Any
 
 from app.queries import measured as measured_queries
+from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, filters_in
-from app.queries.read_transaction import read_transaction
+from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import excluded_words, heading, undated_words
 from app.text.formatting import exact, human
@@ -158,7 +159,7 @@ def check(
     """
     filters = filters_in(filters, zone)
     with read_transaction(store) as transaction:
-        excluded, undated = run_queries.excluded(transaction, filters), run_queries.undated(transaction, filters)
+        excluded, undated = reading.excluded(transaction, filters), reading.undated(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
         judged = verdicts(transaction, filters, allowed, zone, measure)
     return Check(store.location, filters, zone, total["runs"], judged, allow_empty, excluded, undated)

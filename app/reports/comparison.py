@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.comparisons import groups as queries
-from app.queries.comparisons.groups import PAIRS, TASK, Comparison
-from app.queries.comparisons.ratios import Ratio, Verdict
-from app.queries.filters.chosen import Filters
-from app.queries.read_transaction import read_transaction
+from app.queries import comparison as queries
+from app.queries.comparison import PAIRS, TASK, Comparison
+from app.queries.filters import Filters
+from app.queries.ratios import Ratio, Verdict
+from app.queries.reading import read_transaction
 from app.text.answers import Answer
 from app.text.sentences import Said
 from app.text.sentences import compare as sentences

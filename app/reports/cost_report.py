@@ -15,13 +15,13 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries import claims as claim_queries
-from app.queries import reports as report_queries
+from app.queries import cost as report_queries
+from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.comparisons.what_if import what_if
-from app.queries.filters.chosen import NO_FILTERS, Filters
-from app.queries.filters.time_words import this_moment
+from app.queries.cost import what_if
+from app.queries.filters import NO_FILTERS, Filters, this_moment
 from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
-from app.queries.read_transaction import read_transaction
+from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports import first_page as first_pages
 from app.reports import measured_results
@@ -81,7 +81,7 @@ class Request:
     """What a report is asked for.
 
     `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list; `reprice` a model at whose
-    prices the same tokens are shown as well (`app.queries.comparisons.what_if`); `cost` the key of a measure of cost, empty for the
+    prices the same tokens are shown as well (`app.queries.cost.what_if`); `cost` the key of a measure of cost, empty for the
     best-known one; `first` is what the first page is asked for; `pivot` one of `by` whose values become columns.
     """
 
@@ -210,8 +210,8 @@ def report(store: Store, request: Request) -> Report:
     with read_transaction(store) as transaction:
         request = replace(request, filters=transaction.searched(asked_for))
         coverage = report_queries.coverage(transaction, request.filters)
-        coverage["excluded_runs"] = run_queries.excluded(transaction, request.filters)
-        coverage["left_out_runs"], coverage["left_out_usd"] = run_queries.undated(transaction, request.filters)
+        coverage["excluded_runs"] = reading.excluded(transaction, request.filters)
+        coverage["left_out_runs"], coverage["left_out_usd"] = reading.undated(transaction, request.filters)
         coverage |= report_queries.doubtful(transaction, request.filters)
         title = request.first.title or first_pages.TITLE
         header = Header(title, store.location, asked_for, request.by, request.zone, this_moment(), coverage)

@@ -6,9 +6,9 @@ import pyarrow as pa
 
 from app.queries import failures as queries
 from app.queries.failures import totals
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
-from app.queries.read_transaction import read_transaction
+from app.queries.reading import read_transaction
 from app.text.answers import Answer, heading
 from app.text.columns import agent_name
 from app.text.formatting import UNKNOWN_NAME

@@ -16,7 +16,7 @@ from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
 from app.queries.cost import COST_FACTS, is_comparable, model_costs
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budget_file import Budgets
@@ -316,7 +316,7 @@ def first_page(
 ) -> FirstPage:
     """The first page of a report over the runs that the filters leave.
 
-    `totals` has METRICS of these runs, `covers` is `queries.reports.coverage`. Raises StoreError.
+    `totals` has METRICS of these runs, `covers` is `app.queries.cost.coverage`. Raises StoreError.
     """
     period, measure = period_of(filters, covers, made_at, zone), request.measure
     before = period.before()

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from app.queries import measured as queries
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE
-from app.queries.read_transaction import read_transaction
+from app.queries.reading import read_transaction
 from app.text.answers import Answer, heading
 from app.text.words.measured import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, band_words, cost_per
 from ingest.store.database import Store

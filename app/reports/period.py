@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.queries.filters.chosen import Filters
-from app.queries.filters.time_words import moment
+from app.queries.filters import Filters, moment
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.text.formatting import UNKNOWN_NAME
 
@@ -63,7 +62,7 @@ class Period:
 
 
 def period_of(filters: Filters, covers: Mapping[str, Any], made_at: datetime, zone: str = UTC_ZONE) -> Period:
-    """The period of the filters, open ends closed by the runs (`covers` is `queries.reports.coverage`). Its days are those of the zone.
+    """The period of the filters, open ends closed by the runs (`covers` is `app.queries.cost.coverage`). Its days are those of the zone.
 
     Since a date means until today: a week without runs costs nothing, and is a part of the period.
     """

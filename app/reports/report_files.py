@@ -7,7 +7,7 @@ import shlex
 from dataclasses import replace
 
 from app.queries.grouping import UTC_ZONE
-from app.queries.textless import exported
+from app.queries.reading import exported
 from app.reports.budget_file import as_options
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS, Export

@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries import claims as claim_queries
+from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries.cost import COST_FACTS
-from app.queries.filters.chosen import Filters
-from app.queries.read_transaction import read_transaction
+from app.queries.filters import Filters
+from app.queries.reading import read_transaction
 from app.text.answers import Answer, heading, unattributed_words
 from app.text.untold import untold_note
 from app.text.words import measures as measure_words
@@ -131,13 +132,13 @@ def _without_causes(total: pa.Table) -> pa.Table:
 
 def rejects(store: Store) -> Answer:
     """Every document that could not be read as a run."""
-    table = run_queries.rejects(store)
+    table = quality_queries.every_reject(store)
     return Answer(table, heading(plural(table.num_rows, "reject"), store.location), REJECTS_SHOWN, of=REJECTS)
 
 
 def sources(store: Store, limit: int | None = None) -> Answer:
     """The files that were read last, or all of them."""
-    table = run_queries.sources(store)
+    table = quality_queries.every_source(store)
     shown = table.slice(0, limit)
     cut = f"the {shown.num_rows:,} newest of " if shown.num_rows < table.num_rows else ""
     about = heading(cut + plural(table.num_rows, "file"), store.location)
@@ -146,7 +147,7 @@ def sources(store: Store, limit: int | None = None) -> Answer:
 
 def ingests(store: Store) -> Answer:
     """Every ingest that changed the store."""
-    table = run_queries.ingests(store)
+    table = quality_queries.ingests(store)
     return Answer(table, heading(plural(table.num_rows, "ingest"), store.location), INGESTS_SHOWN, of=INGESTS)
 
 

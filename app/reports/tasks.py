@@ -8,9 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries import tasks as queries
-from app.queries.filters.chosen import Filters
-from app.queries.filters.time_words import this_moment
-from app.queries.read_transaction import read_transaction
+from app.queries.filters import Filters, this_moment
+from app.queries.reading import read_transaction
 from app.text import task_cells
 from app.text.answers import Answer, heading
 from app.text.columns import agent_name

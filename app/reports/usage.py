@@ -7,8 +7,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from app.queries.grouping import filters_in
-from app.queries.usage.totals import Request, Usage
-from app.queries.usage.totals import usage as usage_of
+from app.queries.usage import Request, Usage
+from app.queries.usage import usage as usage_of
 from app.reports.exports.json_text import write_json
 from app.reports.exports.values import json_text, rows
 from app.text.answers import Answer, heading

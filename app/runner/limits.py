@@ -136,7 +136,7 @@ class Watch:
 
 def cost_so_far(paths: Sequence[Path]) -> Decimal | None:
     """What the runs in the logs cost: as reported, else at list prices; None where it is not told. Raises TachographError, OSError."""
-    from app.queries.filters.chosen import NO_FILTERS
+    from app.queries.filters import NO_FILTERS
     from app.queries.runs import summary
     from ingest.pipeline import Options, ingest
     from ingest.sources.walking import read_paths

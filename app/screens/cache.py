@@ -19,9 +19,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app.queries import runs as run_queries
-from app.queries import screens as screen_queries
-from app.queries.filters.chosen import Filters
-from app.queries.read_transaction import ReadTransaction, read_transaction
+from app.queries import runs as screen_queries
+from app.queries.filters import Filters
+from app.queries.reading import ReadTransaction, read_transaction
 from app.server import received, serve
 from app.server.uploads import Upload, as_sources
 from app.text.presentation import plain

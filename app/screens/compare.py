@@ -3,10 +3,9 @@
 import streamlit as st
 
 from app.charts import comparison as charts
-from app.queries.comparisons import groups as queries
-from app.queries.filters.chosen import Filters, parse
-from app.queries.filters.registry import FILTERS
-from app.queries.filters.urls import LONGEST_VALUE
+from app.queries import comparison as queries
+from app.queries.filter_inputs import LONGEST_VALUE
+from app.queries.filters import FILTERS, Filters, parse
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import html_parts

@@ -7,10 +7,9 @@ from app.charts.periods import is_sparse
 from app.charts.usage import bars
 from app.queries import agents as agent_queries
 from app.queries import cost as queries
-from app.queries import reports as report_queries
-from app.queries.usage import sessions as session_queries
-from app.queries.usage.along import PERIODS, along
-from app.queries.usage.totals import Request, usage
+from app.queries import cost as report_queries
+from app.queries import sessions as session_queries
+from app.queries.usage import PERIODS, Request, along, usage
 from app.reports.budget_file import from_environment
 from app.reports.budgets import cells, verdicts
 from app.screens import cache

@@ -7,8 +7,8 @@ from zoneinfo import available_timezones
 import streamlit as st
 
 from app.queries import agents as agent_queries
-from app.queries.comparisons.what_if import require_price
-from app.queries.filters.chosen import Filters
+from app.queries.cost import require_price
+from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, filters_in, group
 from app.reports import report_files, report_grids
 from app.reports.budget_file import from_environment

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from app.queries import run_ids
+from app.queries import run_page
 from app.queries import runs as run_queries
 from app.screens import cache
 from app.screens.parts import annotate, filter_bar, live, widgets
@@ -12,7 +12,7 @@ from app.screens.parts.run_body import show_run
 from app.text.presentation import plain, run_id_of
 
 asked = run_id_of(st.query_params.get(widgets.RUN_ID))
-found = cache.ask(run_ids.find, asked) if asked else None
+found = cache.ask(run_page.find, asked) if asked else None
 run = cache.ask(run_queries.run, found.run_id) if found and found.run_id else None
 if found and found.total > 1:
     st.title("Several runs", anchor=False)

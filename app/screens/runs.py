@@ -8,9 +8,9 @@ from app.queries import agents as agent_queries
 from app.queries import failures as failure_queries
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
-from app.queries import screens as screen_queries
-from app.queries.filters.registry import SEARCH
-from app.queries.read_transaction import read_transaction
+from app.queries import runs as screen_queries
+from app.queries.filters import SEARCH
+from app.queries.reading import read_transaction
 from app.reports import failures as failure_reports
 from app.reports.exports import EXPORTS
 from app.screens import cache
@@ -52,7 +52,7 @@ def show_list() -> None:
             paged = st.pagination(pages, key="page", bind="query-params") if not few else None
             number = paged or int(widgets.choice("Page", few, "page", label_visibility="collapsed"))
         widgets.download_runs(filters)
-    runs = cache.ask(screen_queries.runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
+    runs = cache.ask(screen_queries.page_of_runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
     measured = cache.ask(measured_queries.classes_of, tuple(runs["run_id"].to_pylist()))
     runs = grid_columns.with_answers(runs, measured, measure)
     for text in filters.values(SEARCH):

@@ -9,8 +9,8 @@ from app.charts import speedups as charts
 from app.queries import agents as agent_queries
 from app.queries import claims as claim_queries
 from app.queries import measured as measured_queries
-from app.queries import speedups as queries
-from app.queries.filters.registry import FILTERS, MIN_CONFIDENCE
+from app.queries import measured as queries
+from app.queries.filters import FILTERS, MIN_CONFIDENCE
 from app.screens import cache
 from app.screens.parts import filter_bar, live, widgets
 from app.text import grid_columns, html_parts, speedup_table, verdict_grids

@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]  # noqa: TID251  a grid has colours from its Styler only; Streamlit imports it anyway
 import streamlit as st
 
+from app.queries import filter_inputs as filter_urls
 from app.queries import tasks as queries
-from app.queries.filters import urls as filter_urls
 from app.reports import tasks as reports
 from app.reports.exports import EXPORTS
 from app.reports.exports.latex import write_latex
@@ -75,7 +75,7 @@ def grid(made: task_matrix.Matrix, value: str, *, by_repo: bool) -> None:
         if cell and cell["run_id"]:
             widgets.open_run(cell["run_id"])
         elif cell and clicked and column:
-            st.switch_page("screens/runs.py", query_params=filter_urls.write(task_matrix.chosen_of(clicked, column, filters)))
+            st.switch_page("screens/runs.py", query_params=filter_urls.write_link(task_matrix.chosen_of(clicked, column, filters)))
 
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.queries.agents import AgentFigures
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.text import brief, html_parts
 from app.text.html_parts import Segment, anchor, muted
 

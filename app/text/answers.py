@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from app.queries.filters.chosen import NO_FILTERS, Filters
+from app.queries.filters import NO_FILTERS, Filters
 from app.text.formatting import human
 from schemas.catalogue.entry import Columns
 from schemas.text import plural

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from app.queries.agents import ENOUGH, AgentFigures, Spread
+from app.queries.agents import ENOUGH, AgentFigures
+from app.queries.measured import Spread
 from app.text.words.measures import sign_of
 
 NOT_RECORDED = "not recorded"

@@ -9,7 +9,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from app.queries.sentences import sentence_span
+from app.queries.claims import sentence_span
 from app.text.highlights import Mark
 from app.text.presentation import plain
 from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, EVIDENCE_NAMES, claim_title, expectation, statement

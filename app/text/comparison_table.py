@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.queries.comparisons.groups import Comparison
-from app.queries.filters.chosen import NO_FILTERS
+from app.queries.comparison import Comparison
+from app.queries.filters import NO_FILTERS
 from app.text import html_parts
 from app.text.sentences.compare import BASES
 from app.text.words.groups import Name, rows

@@ -9,7 +9,7 @@ from typing import Any
 
 from app.queries.agents import ENOUGH
 from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, MonthCost, Times
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.text import brief, html_parts
 from app.text.html_parts import agent_link, anchor, muted
 from schemas.rows.cost import CAUSES, CostCause

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.queries.quality import FACTS, Told
 from app.text import brief, html_parts
 from app.text.columns import untold

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.text import brief, html_parts
 from app.text.formatting import UNKNOWN_NAME
 from app.text.html_parts import MEASURED, Segment, agent_link, agent_name, anchor, link, mark, muted

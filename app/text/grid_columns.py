@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.queries.cost import MODEL_FIGURES as COSTS_OF_MODELS
-from app.queries.filters.registry import SEARCHED
+from app.queries.filters import SEARCHED
 from app.text import brief
 from app.text.columns import Column, columns, with_starts
 from app.text.formatting import UNKNOWN_NAME, sortable_duration

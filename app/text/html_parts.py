@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from app.queries.filters import urls
-from app.queries.filters.chosen import Filters
+from app.queries import filter_inputs as urls
+from app.queries.filters import Filters
 from app.text.formatting import UNKNOWN_NAME
 from schemas.agents import AGENTS
 from schemas.text import one_line, visible
@@ -77,7 +77,7 @@ def heading(sentence: str, second: str = "", coverage: str = "", address: str = 
 
 def link(page: str, filters: Filters, **more: str) -> str:
     """The address of a page with these filters, from any other page."""
-    named = [(key, value) for key, values in urls.write(filters).items() for value in values]
+    named = [(key, value) for key, values in urls.write_link(filters).items() for value in values]
     words = urlencode([*named, *(KEPT.get() | more).items()])
     return f"{page}?{words}" if words else page or "?"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.text import brief, html_parts
 from app.text.html_parts import anchor, muted, text
 from app.text.words.claims import evidence_words
@@ -36,7 +36,7 @@ UNCOMPARED = (("", "Run"), ("", "Task"), ("r", "Claimed"), ("r", "As published")
 
 
 def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
-    """The runs of one of `app.queries.speedups.LISTS`."""
+    """The runs of one of `app.queries.measured.LISTS`."""
     head, cells = {"claims": (CLAIMS, _claim), "uncompared": (UNCOMPARED, _uncompared), "breaks": (UNCOMPARED, _uncompared)}.get(
         key, (COMPARED, _compared)
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.queries.tasks import OTHERS
 from app.text import html_parts, task_cells
 from app.text.html_parts import muted

@@ -64,7 +64,7 @@ def block_grid(blocks: pa.Table) -> Grid:
 
 
 def session_grid(sessions: pa.Table, listing: Listing = SESSIONS) -> Grid:
-    """Sessions as of `app.queries.usage.sessions`."""
+    """Sessions as of `app.queries.sessions.sessions`."""
     named = [agent_name(key) for key in sessions["agent"].to_pylist()]
     return _grid(_with(sessions, {"agent": pa.array(named, pa.string())}), listing)
 

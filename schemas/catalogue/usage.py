@@ -1,6 +1,6 @@
 """Usage along time: how to group billed responses, and every figure of a group. Read by `tachograph usage`.
 
-A row is a part of what runs used (`app.queries.usage.parts`). Its `part` says what it is: `response` is one billed response of a session;
+A row is a part of what runs used (`app.queries.usage`). Its `part` says what it is: `response` is one billed response of a session;
 `run` is one model of a run without responses, or such a run that names no model; `rest` is what such a run cost beyond its models;
 `outside` is what a session's reported cost has beyond its responses.
 """

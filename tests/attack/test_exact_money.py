@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from streamlit.testing.v1 import AppTest
 
-from app.queries.filters.chosen import choose
+from app.queries.filters import choose
 from app.queries.runs import runs
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS

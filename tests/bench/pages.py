@@ -25,9 +25,8 @@ from playwright.sync_api import Page
 from streamlit.testing.v1 import AppTest
 
 from app.queries import runs as run_queries
-from app.queries.filters.chosen import Filters
-from app.queries.filters.registry import SEARCH
-from app.queries.read_transaction import ReadTransaction
+from app.queries.filters import SEARCH, Filters
+from app.queries.reading import ReadTransaction
 from ingest.store.database import Store
 from tests.bench.big_store import make
 from tests.bench.questions import Question, Times, recorded, timed

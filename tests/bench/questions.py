@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-from app.queries.filters.chosen import Filters
-from app.queries.read_transaction import ReadTransaction, read_transaction
+from app.queries.filters import Filters
+from app.queries.reading import ReadTransaction, read_transaction
 from app.screens import cache
 from ingest.store.database import Store
 

@@ -11,8 +11,7 @@ import click
 
 from app.cli import terminal
 from app.cli.options import Command, examples, filter_options, utf8, with_store
-from app.queries.filters.chosen import Filters, choose, parse_label
-from app.queries.filters.registry import EXCLUDED, FILTERS
+from app.queries.filters import EXCLUDED, FILTERS, Filters, choose, parse_label
 from app.text.words.closed_lists import with_known_words
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
@@ -122,14 +121,14 @@ def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, 
 
 def _tell_runs(store: Store, run_ids: Sequence[str]) -> None:
     """The first NAMED of the runs by short id and title."""
-    from app.queries.run_ids import Found, named
+    from app.queries.run_page import Found, named
 
     for line in Found(len(run_ids), tuple(named(store, run_ids[:NAMED]))).lines():
         terminal.note(f"  {line}")
 
 
 def _chosen_runs(store: Store, words: Sequence[str], chosen: Filters) -> list[str]:
-    from app.queries.run_ids import run_id_of, with_whole_ids
+    from app.queries.run_page import run_id_of, with_whole_ids
     from app.queries.runs import ids
 
     if words and chosen:

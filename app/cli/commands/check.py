@@ -10,7 +10,7 @@ import click
 
 from app.cli import terminal
 from app.cli.options import Word, examples, with_budgets, with_filters, with_store, zone_option
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from schemas.catalogue.cost_measures import COST_MEASURES, REPORTED
 from schemas.errors import ExitCode
 from schemas.text import one_line

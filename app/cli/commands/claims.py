@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.options import TABLE, Output, Word, examples, utf8, with_filters, with_limit, with_output, with_store
-from app.queries.filters.chosen import Filters, probability
-from app.queries.filters.registry import MIN_CONFIDENCE
+from app.queries.filters import MIN_CONFIDENCE, Filters, probability
 from schemas.catalogue.failures import REASONS
 from schemas.rows.confidence import SHOWN_FROM
 

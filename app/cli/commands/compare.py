@@ -9,13 +9,13 @@ import click
 
 from app.cli import terminal
 from app.cli.options import TABLE, Output, Word, examples, utf8, with_output, with_store
-from app.queries.filters.chosen import NO_FILTERS, parse
+from app.queries.filters import NO_FILTERS, parse
 from app.reports.exports import EXPORTS
 from app.text.words.closed_lists import with_known_words
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 
 if TYPE_CHECKING:
-    from app.queries.filters.notes import CheckedStore
+    from app.queries.reading import CheckedStore
 
 PAIRS = ("task", "nothing")
 """Those of `app.queries.comparisons.groups`, which costs an import of pyarrow; a test compares them."""
@@ -50,9 +50,9 @@ def compare(
     mix. With --base, the first group chooses in that store; the second may be left out, if it is the same.
     """
     from app.cli.output import deliver
-    from app.queries.comparisons.totals import two_totals
-    from app.queries.read_transaction import read_transaction
-    from app.queries.run_ids import with_whole_ids
+    from app.queries.comparison import two_totals
+    from app.queries.reading import read_transaction
+    from app.queries.run_page import with_whole_ids
     from app.reports.comparison import compare as compare_groups
     from app.text.words.totals import totals_words
     from ingest.store.database import Store

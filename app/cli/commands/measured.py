@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.options import Output, by_option, examples, with_filters, with_limit, with_output, with_store, zone_option
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.queries.grouping import filters_in
 
 if TYPE_CHECKING:

@@ -78,7 +78,7 @@ def run(command: tuple[str, ...], labels: Sequence[str], store: Store, **options
     if os.name != "posix":
         raise UsageError("tachograph run needs a POSIX system.", "Run the agent by itself, and ingest its log: tachograph ingest LOG")
     from app.cli.agent_runs import How, run_agents
-    from app.queries.filters.chosen import parse_label
+    from app.queries.filters import parse_label
     from app.runner.limits import Limits
     from app.runner.recording import usual_folder
     from ingest.system.secrets import command_of

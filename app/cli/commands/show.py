@@ -12,7 +12,7 @@ from app.cli import terminal
 from app.cli.options import TABLE, WITH_TEXT, Output, Word, examples, utf8, with_store
 
 if TYPE_CHECKING:
-    from app.queries.filters.notes import CheckedStore
+    from app.queries.reading import CheckedStore
     from app.queries.run_page import RunPage
 
 JSON = "json"
@@ -32,9 +32,8 @@ def show(run: str, format_: str, path: Path | None, store: CheckedStore, *, with
     ID is the id of a run or its first 4 or more characters, as lists show it. Without ID: the run that was ingested last.
     """
     from app.cli.output import FILE_WIDTH, width, write_file
-    from app.queries.read_transaction import read_transaction
-    from app.queries.run_ids import latest, run_id_of
-    from app.queries.run_page import run_page
+    from app.queries.reading import read_transaction
+    from app.queries.run_page import latest, run_id_of, run_page
     from app.text.run_text import run_text
     from ingest.system.command_lines import command_line
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.cli.options import LATEX, Output, Word, by_option, examples, with_filters, with_output, with_store
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 
 if TYPE_CHECKING:
     from ingest.store.database import Store

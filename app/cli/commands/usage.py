@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.options import TABLE, Output, Whole, Word, examples, keys_option, with_filters, with_output, with_store, zone_option
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from schemas.catalogue.usage import USAGE_DIMENSIONS
 from schemas.errors import UsageError
 
 if TYPE_CHECKING:
-    from app.queries.filters.notes import CheckedStore
-    from app.queries.usage.totals import Request
+    from app.queries.reading import CheckedStore
+    from app.queries.usage import Request
 
 WEEK_STARTS = ("monday", "sunday")
 BLOCK_HOURS = 5
@@ -55,8 +55,7 @@ def usage(by: tuple[str, ...], zone: str, filters: Filters, output: Output, stor
 
     --since and --until choose responses by their own time; all other filters choose runs.
     """
-    from app.queries.usage.parts import without_period
-    from app.queries.usage.totals import Request
+    from app.queries.usage import Request, without_period
 
     store.look_up(without_period(filters))  # what a period leaves out is told with the answer
     request = Request(filters, by, zone, how["week_starts"], how["hours"])

@@ -11,14 +11,12 @@ from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
 
-from app.queries import runs as run_queries
-from app.queries import screens as screen_queries
-from app.queries.filters import urls as filter_urls
-from app.queries.filters.chosen import Filters
-from app.queries.filters.registry import EXCLUDED, FILTERS, SEARCH, Filter, Kind
-from app.queries.filters.time_words import PRESETS, moment
-from app.queries.usage.parts import has_period
-from app.queries.usage.sessions import runs_with_usage
+from app.queries import filter_inputs as filter_urls
+from app.queries import reading
+from app.queries import runs as screen_queries
+from app.queries.filters import EXCLUDED, FILTERS, PRESETS, SEARCH, Filter, Filters, Kind, moment
+from app.queries.sessions import runs_with_usage
+from app.queries.usage import has_period
 from app.screens import cache
 from app.screens.parts import evidence, live, widgets
 from app.text import html_parts
@@ -64,7 +62,7 @@ def follow_address() -> None:
 
     Call it before `st.navigation`: the browser then writes the new page and the filters into the address at once.
     """
-    link = filter_urls.read({word: st.query_params.get_all(word) for word in filter_urls.WORDS})
+    link = filter_urls.read_link({word: st.query_params.get_all(word) for word in filter_urls.LINK_WORDS})
     ours, address = chosen(), st.context.url
     is_first, has_stayed = _FILTERS not in st.session_state, address is not None and st.session_state.get(_ADDRESS) == address
     if is_first or (link.filters != ours and (link.filters or has_stayed)):
@@ -157,7 +155,7 @@ def _saved_views() -> None:
         st.caption("Saved views")
     for name, address in saved.items():
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", width=320):
-            filters = filter_urls.read(parse_qs(address)).filters
+            filters = filter_urls.read_link(parse_qs(address)).filters
             st.button(plain(name), key=f"view-{name}", on_click=_choose, args=(filters,), icon=":material/bookmark:", width="stretch")
             if may_write and st.button("×", key=f"forget-{name}", help="Forget this view"):
                 cache.save_view(name, "")
@@ -166,7 +164,7 @@ def _saved_views() -> None:
         with st.form("save-view", border=False, clear_on_submit=True):
             name = st.text_input("Save these filters as", max_chars=LONGEST_VIEW_NAME, placeholder="Name", width=320)
             if st.form_submit_button("Save view") and name.strip():
-                cache.save_view(name.strip(), urlencode(filter_urls.write(chosen()), doseq=True))
+                cache.save_view(name.strip(), urlencode(filter_urls.write_link(chosen()), doseq=True))
                 st.rerun()
 
 
@@ -293,7 +291,7 @@ def _changed(key: str) -> None:
     value = st.session_state[f"filter-{key}-{st.session_state.get(_ROUND, 0)}"]
     unset = (None, "", FILTERS[key].words[0] if FILTERS[key].kind is Kind.CHOICE else None)
     values = value if isinstance(value, list) else [] if value in unset else [value]
-    link = filter_urls.read({FILTERS[key].link or key: [_typed(value) for value in values]})
+    link = filter_urls.read_link({FILTERS[key].link or key: [_typed(value) for value in values]})
     st.session_state[_FILTERS], st.session_state[_LEFT_OUT] = chosen().with_values(key, link.filters.values(key)), link.left_out
     _write_address()
 
@@ -311,8 +309,8 @@ def _choose(filters: Filters, left_out: tuple[str, ...] = ()) -> None:
 
 def _write_address() -> None:
     """Change what differs only: other parameters belong to the screens' own widgets."""
-    ours = filter_urls.write(chosen())
-    for key in [word for word in filter_urls.WORDS if word in st.query_params and word not in ours]:
+    ours = filter_urls.write_link(chosen())
+    for key in [word for word in filter_urls.LINK_WORDS if word in st.query_params and word not in ours]:
         del st.query_params[key]
     if changed := {key: values for key, values in ours.items() if st.query_params.get_all(key) != values}:
         st.query_params.update(changed)
@@ -333,11 +331,11 @@ def _tell_left_out(unknown: Sequence[str]) -> None:
 
 
 def _tell_excluded(*, by_responses: bool = False) -> None:
-    if words := excluded_words(cache.ask(run_queries.excluded, chosen())):
+    if words := excluded_words(cache.ask(reading.excluded, chosen())):
         st.caption(f":material/block: {words}")
     if by_responses:  # what has no time is told beside the figures
         return
-    if words := undated_words(*cache.ask(run_queries.undated, chosen())):
+    if words := undated_words(*cache.ask(reading.undated, chosen())):
         st.caption(f":material/event_busy: {plain(words)}")
 
 

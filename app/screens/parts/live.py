@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
-from app.queries.filters.urls import WORDS
+from app.queries.filter_inputs import LINK_WORDS
 from app.screens import cache
 
 LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 0.5)
@@ -60,7 +60,7 @@ def _place() -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small", key="live"):
         _look()
         if cache.contents().runs:
-            kept = {word: st.query_params.get_all(word) for word in st.query_params if word in WORDS}
+            kept = {word: st.query_params.get_all(word) for word in st.query_params if word in LINK_WORDS}
             st.page_link("screens/reports.py", label="Report of these runs (HTML, PDF, CSV)", icon=":material/download:", query_params=kept)
 
 

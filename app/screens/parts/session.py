@@ -5,7 +5,7 @@ import streamlit as st
 
 from app.charts import session as charts
 from app.charts.palette import looks
-from app.queries.usage import sessions as queries
+from app.queries import sessions as queries
 from app.screens import cache
 from app.screens.parts import widgets
 from app.text import usage_grids

@@ -10,7 +10,7 @@ import streamlit as st
 from app.charts import agents as charts
 from app.queries import agents as queries
 from app.queries.agents import AgentFigures
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.screens import cache
 from app.screens.parts import widgets
 from app.text.sentences import overview as sentences

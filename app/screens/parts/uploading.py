@@ -6,9 +6,8 @@ from zoneinfo import available_timezones
 
 import streamlit as st
 
-from app.queries import quality as queries
-from app.queries import run_ids
-from app.queries import runs as run_queries
+from app.queries import quality as quality_queries
+from app.queries import run_page
 from app.queries.grouping import UTC_ZONE
 from app.screens import cache
 from app.screens.parts import annotate, widgets
@@ -41,7 +40,7 @@ def recent() -> None:
     """The last ingests of the store, each with its undo; nothing where there is none."""
     if told := st.session_state.pop(_TOLD, ""):
         st.success(plain(told), icon=":material/undo:")
-    rows = cache.ask(run_queries.ingests).to_pylist() if cache.store().exists() else []
+    rows = cache.ask(quality_queries.ingests).to_pylist() if cache.store().exists() else []
     if not rows:
         return
     widgets.subheading("Recent ingests")
@@ -130,14 +129,14 @@ def _results(arrived: Arrived) -> None:
         st.info(file_kinds.WHAT_IS_READ)
     else:
         sources = tuple(report.source_id for report in arrived.reports)
-        if words := sentences.without_date(cache.ask(queries.without_date, sources)):
+        if words := sentences.without_date(cache.ask(quality_queries.without_date, sources)):
             st.html(html_parts.warning(html_parts.text(words)))
             st.code(visible(cache.command("ingest --trust-file-times PATH")), language=None)
         more = arrived.counts["accepted"] + arrived.counts["duplicates"] - len(arrived.run_ids)
         widgets.subheading(
             "Runs in these files", f"The first {len(arrived.run_ids):,} of {more + len(arrived.run_ids):,} records." if more else ""
         )
-        for one in cache.ask(run_ids.named, tuple(arrived.run_ids)):
+        for one in cache.ask(run_page.named, tuple(arrived.run_ids)):
             st.page_link(
                 "screens/run.py",
                 label=f"{plain(one.title)} · {plain(short_id(one.run_id))}",

@@ -12,13 +12,12 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.errors import FragmentHandledException
 
+from app.queries import filter_inputs as filter_urls
 from app.queries import runs as run_queries
-from app.queries import screens as screen_queries
-from app.queries.filters import urls as filter_urls
-from app.queries.filters.chosen import Filters
-from app.queries.read_transaction import read_transaction
-from app.queries.screens import ORDERS
-from app.queries.textless import exported
+from app.queries import runs as screen_queries
+from app.queries.filters import Filters
+from app.queries.reading import exported, read_transaction
+from app.queries.runs import ORDERS
 from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.screens.parts import evidence, live
@@ -194,7 +193,7 @@ def heading(said: Said, *, missing: bool = True) -> None:
 
 def filter_bar_filters() -> Filters:
     """The filters in the address."""
-    return filter_urls.read(filters_kept()).filters
+    return filter_urls.read_link(filters_kept()).filters
 
 
 def titled(title: str, caption: str, drawn: Any, key: str, *, height: int = 0) -> None:
@@ -396,7 +395,7 @@ def open_run(run_id: str, order: str = "", claim: Mapping[str, list[str]] | None
 
 def filters_kept() -> dict[str, list[str]]:
     """The filters in the address, for a link to another page."""
-    return {word: st.query_params.get_all(word) for word in st.query_params if word in filter_urls.WORDS}
+    return {word: st.query_params.get_all(word) for word in st.query_params if word in filter_urls.LINK_WORDS}
 
 
 def neighbours(run_id: str, filters: Filters) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.queries.comparisons.bootstrap import FEWEST
-from app.queries.comparisons.groups import TASK, Comparison, Group
-from app.queries.comparisons.ratios import Ratio, Verdict
+from app.queries.comparison import TASK, Comparison, Group
+from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import brief
 from app.text.sentences import Said
 from app.text.words.groups import Name, times

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.cost import ListPrice, Times
-from app.queries.usage.totals import Usage
+from app.queries.usage import Usage
 from app.text import brief
 from app.text.columns import columns
 from app.text.html_parts import agent_and_model

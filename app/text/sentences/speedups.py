@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.queries.agents import ENOUGH, AgentFigures, Spread
-from app.queries.speedups import Checks
+from app.queries.agents import ENOUGH, AgentFigures
+from app.queries.measured import Checks, Spread
 from app.text import brief
 from app.text.html_parts import agent_name
 from app.text.sentences import Said

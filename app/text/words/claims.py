@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from app.queries.filters.registry import MIN_CONFIDENCE, RUN
+from app.queries.filters import MIN_CONFIDENCE, RUN
 from app.text.formatting import UNKNOWN, human
 from schemas.text import plural
 from schemas.units import Unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 
-from app.queries.filters.chosen import Filters
+from app.queries.filters import Filters
 from app.text.words.claims import EVIDENCE_NAMES
 from schemas.catalogue.failures import REASONS
 from schemas.errors import UsageError

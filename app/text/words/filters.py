@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.text.answers import excluded_words, undated_words
 
 if TYPE_CHECKING:
-    from app.queries.filters.notes import CheckedStore
+    from app.queries.reading import CheckedStore
 
 
 def uncounted_notes(store: CheckedStore, how_to_count: str) -> list[str]:

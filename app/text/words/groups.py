@@ -9,11 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.comparisons.bootstrap import FEWEST
-from app.queries.comparisons.groups import Comparison, Group
-from app.queries.comparisons.ratios import Ratio, Verdict
-from app.queries.filters.chosen import Filters
-from app.queries.filters.registry import FILTERS, Kind
+from app.queries.comparison import Comparison, Group
+from app.queries.filters import FILTERS, Filters, Kind
+from app.queries.ratios import FEWEST, Ratio, Verdict
 from app.text import brief
 from app.text.html_parts import agent_name
 from schemas.catalogue.columns import COMPARED_WORDS, METRICS_COMPARED

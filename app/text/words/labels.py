@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from app.queries.filters.chosen import parse_label
+from app.queries.filters import parse_label
 from schemas.errors import UsageError
 
 

@@ -1,4 +1,4 @@
-"""What the charts of one session show and leave out, in sentences. Pure. Rows as of `app.queries.usage.sessions.points`."""
+"""What the charts of one session show and leave out, in sentences. Pure. Rows as of `app.queries.sessions.points`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.queries.comparisons.totals import Totals, TwoTotals
+from app.queries.comparison import CohortTotals, TwoTotals
 from app.text.formatting import MINUS, human
 from app.text.words.measures import sign_of
 from schemas.catalogue.cost_measures import LIST
@@ -24,12 +24,12 @@ def _change(found: TwoTotals) -> str:
     return f", {'+' if found.change >= 0 else MINUS}{human(abs(found.change), Unit.SHARE)} vs."
 
 
-def _cost(totals: Totals) -> str:
+def _cost(totals: CohortTotals) -> str:
     partly = f" (known for {totals.known:,} of {totals.runs:,})" if 0 < totals.known < totals.runs else ""
     return sign_of(totals.bounds) + human(totals.cost_usd, Unit.USD) + partly
 
 
-def _verified(before: Totals, after: Totals) -> str:
+def _verified(before: CohortTotals, after: CohortTotals) -> str:
     """Empty where nothing was measured."""
     if before.verified is None and after.verified is None:
         return ""

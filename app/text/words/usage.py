@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.usage.along import Along
-from app.queries.usage.totals import Usage
+from app.queries.usage import Along, Usage
 from app.text.formatting import human
 from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, USAGE_METRICS, WHOLE_RUNS
 from schemas.text import plural

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from app.library.store import Ingested, Store, extract_claims
 from app.library.store import open_store as open  # noqa: A004  as `gzip.open`: it is only ever called by its module
 from app.library.tables import Report, Row, Table
-from app.queries.filters.values import FilterWords
+from app.queries.filter_inputs import FilterWords
 from ingest.claims import Claim
 from schemas.errors import (
     InputUnreadable,

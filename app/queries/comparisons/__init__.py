@@ -1,1 +1,0 @@
-"""Runs beside other runs, and beside what they would have cost elsewhere."""

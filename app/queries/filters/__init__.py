@@ -1,1 +1,0 @@
-"""Filters on runs: their SQL, their words on the command line and in addresses."""

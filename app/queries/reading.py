@@ -1,0 +1,371 @@
+"""How a request reads the store: in one transaction, with its searches looked up once, and without private texts where it exports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from app.queries.filters import EXCLUDED, FILTERS, SEARCH, SEARCHED, TIMES, Filters, Kind, where, with_found
+from ingest.store.database import Store, arrow
+from ingest.store.opening.attaching import ALIAS
+from ingest.store.opening.tables import VIEWS, view_sql
+from ingest.store.statements import run, sql_of
+from schemas.catalogue.failures import ERROR_SQL, STAND_IN_SQL, TOLD_SQL
+from schemas.catalogue.rules import FINDING_RULES
+from schemas.rows.word import WHITE_SPACE
+from schemas.text import did_you_mean, one_line
+
+
+def undated(store: Store, filters: Filters) -> tuple[int, Decimal | None]:
+    """(runs, their reported cost) that have no recorded date, so that the period of the filters leaves them out; none without a period."""
+    if not any(map(filters.values, TIMES)):
+        return 0, None
+    others = filters.with_values(TIMES[0], []).with_values(TIMES[1], [])
+    condition = where(others)
+    sql = f"select count(*) as runs, sum(cost_own_usd) as usd from v_runs where {condition.sql} and dated_at is null"
+    [row] = fetch(store, sql, condition.parameters).to_pylist()
+    return row["runs"], row["usd"]
+
+
+def excluded(store: Store, filters: Filters) -> int:
+    """How many runs match the filters and are not counted because they are excluded; 0 where the filters say what becomes of these."""
+    if filters.choose_excluded:
+        return 0
+    condition = where(filters.with_values(EXCLUDED, ["only"]))
+    return int(fetch(store, f"select count(*) as runs from v_runs where {condition.sql}", condition.parameters)["runs"][0].as_py())
+
+
+def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
+    """Rows of a query on the store as it is now. Raises StoreError."""
+    with store.reading() as connection:
+        return arrow(connection, sql, parameters)
+
+
+_LONG = ("prompt", "result")
+
+
+def _contain(columns: tuple[str, ...]) -> str:
+    return f"({' or '.join(f'contains(lower({column}), lower($text))' for column in columns)})"
+
+
+_IN_TEXTS = _contain(_LONG)
+_BY_READING = f"select place from v_runs where {_contain(SEARCHED)}"
+_IN_NAMES = f"select place from v_runs where {_contain(tuple(column for column in SEARCHED if column not in _LONG))}"
+_IN_FILES = "select rowid from runs where run_id in (select run_id from file_changes where contains(lower(path), lower($text)))"
+_NOT_INDEXED = f"select rowid from runs where text_no is null and {_IN_TEXTS}"
+_HAVE_WORD = """text_no in (
+    select unnest(text_nos) from common_words where contains(word, {word})
+    union all select text_no from rare_words where contains(words, {word})
+)"""
+_IN_CANDIDATES = f"select place from candidates join runs on runs.rowid = place where case when is_indexed then {_IN_TEXTS} end"
+"""The condition is on both tables, so that no text is looked at before the join."""
+
+_NOTED = "create or replace temp table found as from found union all select $text, place from ({}) as places(place)"
+"""The table is made again each time. DuckDB 2.0 does not read rows that follow an empty insert in the same transaction."""
+
+_FEWEST = 2
+"""Characters of a needle that is looked up: nearly all words have any one character, and nearly all names of runs, which tell it sooner."""
+
+
+def note_found(connection: duckdb.DuckDBPyConnection, text: str) -> None:
+    """Add the row numbers of the runs that have the text to the table `found`; a run may be there several times."""
+    connection.execute("create temp table if not exists found (text varchar, place bigint)")
+    looked_up, words = _look_up(connection, text) if len(text) >= _FEWEST else ("", {})
+    places = (_IN_NAMES, _IN_FILES, _NOT_INDEXED, looked_up) if looked_up else (_BY_READING, _IN_FILES)
+    connection.execute(_NOTED.format(" union all ".join(places)), {"text": text} | words)
+
+
+def _look_up(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[str, dict[str, str]]:
+    """A query for the runs in whose indexed texts it is, and what is bound in it.
+
+    Where the text is several words, the texts that have each of them are read.
+    """
+    [(needle,)] = run(connection, "select lower($text)", {"text": text}).fetchall()
+    words = {f"word{number}": word for number, word in enumerate(filter(None, re.split(WHITE_SPACE, needle)))}
+    have_words = " and ".join(["text_no is not null", *(_HAVE_WORD.format(word=f"${name}") for name in words)])
+    if list(words.values()) == [needle]:
+        return f"select rowid from runs where {have_words}", words
+    candidates = f"select rowid as place, true as is_indexed from runs where {have_words}"
+    connection.execute(f"create or replace temp table candidates as {candidates}", words)
+    return _IN_CANDIDATES, {}
+
+
+class ExportedStore(Store):
+    """A store whose texts of sessions can be left out of what its queries read."""
+
+    searched: frozenset[str] | None = None
+    """Words of the filter `search`, which are looked for before the texts go: `found` has their runs. None: nothing is left out."""
+
+    def leave_out_texts(self, *filters: Filters) -> None:
+        """Leave the texts of sessions out from the next reading on. `filters`: those of the queries: they choose the same runs."""
+        self.searched = (self.searched or frozenset()) | {text for one in filters for text in one.values(SEARCH)}
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """As that of any store. Raises StoreError."""
+        with super().reading() as connection:
+            if self.searched is not None:
+                _leave_out_texts(connection, self.searched)
+            yield connection
+
+
+def exported(store: Store, *filters: Filters) -> ExportedStore:
+    """The same store without the texts of sessions, on connections of its own."""
+    made = ExportedStore(store.location)
+    made.leave_out_texts(*filters)
+    return made
+
+
+def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection[str]) -> None:
+    for text in sorted(searched):
+        note_found(connection, text)
+    meanings = {name: rule.meaning for name, rule in FINDING_RULES.items() if not rule.is_of_record}
+    strings = partial(pa.array, type=pa.string())  # for values without a type, pyarrow imports pandas: 0.3 s
+    connection.register("rules_given", pa.table({"rule": strings(list(meanings)), "meaning": strings(list(meanings.values()))}))
+    connection.execute("create or replace temp table summary_rules as from rules_given")
+    connection.unregister("rules_given")
+    sql = sql_of("reading/textless")
+    for name, text in (("$stand_in", STAND_IN_SQL), ("$error_text", ERROR_SQL), ("$error_told", TOLD_SQL)):
+        sql = sql.replace(name, text)
+    run(connection, sql)
+    for view in VIEWS:  # the same views, over those that stand in
+        run(connection, view_sql(view).split("\ncomment on ")[0].replace("create or replace view", "create or replace temp view"))
+
+
+_SMALL_BYTES = 8 << 20
+"""A store of this size has some thousand runs; one without any has 3 MB."""
+
+_SMALL_TEXTS = "select coalesce(sum(bytes), 0) < 4 * $small_bytes from sources"
+"""Whether it was made of small files. Texts that repeat themselves take no room in the store, but would in memory."""
+
+_SECOND = 2
+"""The query of a transaction from which on it pays to have the rows of `v_runs` at hand."""
+
+_AT_HAND = f"create temp table if not exists {{view}} as from {ALIAS}.{{view}}"
+"""Queries find a temporary table before a view, and during the transaction both hold the same. To plan `v_runs` takes ten times as long as
+to read so few rows: a query takes 0.5 ms instead of 6, the table 10 ms once."""
+
+_WITHOUT_IDS = "reading/v_runs"
+"""The same view for a larger store, by row numbers: a query that needs little else of a million runs takes 9 ms of a processor instead of
+42, which are what reading and joining their ids takes."""
+
+
+class ReadTransaction(Store):
+    """A store whose queries share one connection and one transaction: begun by the first of them, ended by `end`.
+
+    Writers wait from `begin` to `end`, as for any reader. Threads take turns: a DuckDB connection mixes up the answers of several.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.location)
+        self._store = store
+        self._open = ExitStack()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._searched: set[str] = set(self._found_before)
+        self._at_hand: set[str] = set()
+        self._kept: dict[tuple[str, str], str] = {}
+        self._turn = RLock()
+        self._queries = 0
+
+    @property
+    def _found_before(self) -> frozenset[str]:
+        """Searches that the store did itself."""
+        return (self._store.searched or frozenset()) if isinstance(self._store, ExportedStore) else frozenset()
+
+    @property
+    def _has_stand_ins(self) -> bool:
+        """Whether other views than those of the store are read already."""
+        return isinstance(self._store, ExportedStore) and self._store.searched is not None
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """The connection of the transaction. Raises StoreError."""
+        with self._turn:
+            connection = self._connection or self.begin(self._store)
+            self._queries += 1
+            self._prepare(connection)
+            yield connection
+
+    def _prepare(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Let a cheaper stand-in take the place of `v_runs`: at once in a large store, in a small one where it pays."""
+        if self._has_stand_ins:
+            return
+        has_small_file = _has_small_file(self.location)
+        if self._queries == 1 and not has_small_file:
+            run(connection, sql_of(_WITHOUT_IDS))
+        elif self._queries == _SECOND and has_small_file and _has_small_texts(connection):
+            run(connection, _AT_HAND.format(view="v_runs"))
+
+    def begin(self, store: Store) -> duckdb.DuckDBPyConnection:
+        """Open the store, waiting for it as `store` does. Raises StoreError."""
+        self._connection = self._open.enter_context(store.reading()).begin()
+        return self._connection
+
+    def end(self) -> None:
+        """Close the connection. A later query begins another transaction."""
+        self._connection = None
+        self._queries = 0
+        self._searched = set(self._found_before)
+        self._at_hand.clear()
+        self._kept.clear()
+        self._open.close()
+
+    def searched(self, filters: Filters) -> Filters:
+        """The filters with each search replaced by the runs it found: texts are read once, not by every query. Raises StoreError."""
+        for text in filters.values(SEARCH):
+            if text not in self._searched:
+                self._search(text)
+        return with_found(filters)
+
+    def judge_within(self, band: float) -> None:
+        """Call ratios of measured values up to this distance from 1 the same, such as 0.05. Before the first query on verdicts."""
+        with self.reading() as connection:
+            connection.execute(f"set variable band = {float(band)!r}")
+
+    def have_at_hand(self, view: str) -> None:
+        """Read a view that takes long once, not in every query: a temporary table stands in for it. Raises StoreError."""
+        if view not in self._at_hand and not self._has_stand_ins:
+            with self.reading() as connection:
+                connection.execute(_AT_HAND.format(view=view))
+            self._at_hand.add(view)
+
+    def keep(self, sql: str, parameters: Mapping[str, Any]) -> str:
+        """The name of a temporary table with the answer to a query: several questions read it, and it is asked once. Raises StoreError."""
+        question = sql, repr(sorted(parameters.items()))
+        with self._turn:
+            if question not in self._kept:
+                name = f"kept_{len(self._kept)}"
+                with self.reading() as connection:
+                    connection.execute(f"create temp table {name} as {sql}", dict(parameters))
+                self._kept[question] = name
+            return self._kept[question]
+
+    def _search(self, text: str) -> None:
+        with self.reading() as connection:
+            note_found(connection, text)
+        self._searched.add(text)
+
+
+def _has_small_file(location: str) -> bool:
+    try:
+        return Path(location).stat().st_size < _SMALL_BYTES
+    except (OSError, ValueError):  # no file, or one that was moved meanwhile
+        return False
+
+
+def _has_small_texts(connection: duckdb.DuckDBPyConnection) -> bool:
+    return connection.execute(_SMALL_TEXTS, {"small_bytes": _SMALL_BYTES}).fetchall() == [(True,)]
+
+
+@contextmanager
+def read_transaction(store: Store) -> Iterator[ReadTransaction]:
+    """A transaction on the store until the end of the block; the request's own where `store` is one already. Raises StoreError."""
+    if isinstance(store, ReadTransaction):
+        yield store
+        return
+    transaction = ReadTransaction(store)
+    with transaction._open:  # so that an error of DuckDB in the block becomes a StoreError there
+        yield transaction
+
+
+MOST_KNOWN = 10_000
+"""Names that are compared with a mistyped one."""
+
+
+@dataclass(frozen=True)
+class Unmatched:
+    """A value of a filter that no run has, and the values that runs have, the most frequent first."""
+
+    key: str
+    value: str
+    known: list[str]
+
+    def __str__(self) -> str:
+        return one_line(f"No run has {self.key} {self.value!r}. {did_you_mean(self.value, self.known)}").strip()
+
+
+class CheckedStore(ExportedStore):
+    """A store that answers what there is to note about filters: at the end of the first reading, in its transaction.
+
+    `unmatched`: the names that no run has. `excluded`: how many runs are not counted because somebody excluded them. `undated`: how many
+    runs, at which cost, are left out by a period because they have no date. Of several filters, the largest numbers.
+    """
+
+    def __init__(
+        self, location: str, wait_seconds: float, on_wait: Callable[[str], object], *filters: Filters, at: datetime | None = None
+    ) -> None:
+        super().__init__(location, wait_seconds, on_wait, at)
+        self.unmatched: list[Unmatched] = []
+        self.excluded = 0
+        self.undated: tuple[int, Decimal | None] = (0, None)
+        self._filters = filters
+
+    def look_up(self, *filters: Filters) -> None:
+        """Look these filters up instead, at the end of the next reading."""
+        self._filters = filters
+        if self.searched is not None:
+            self.leave_out_texts(*filters)
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """As that of any store. Raises StoreError."""
+        with super().reading() as connection:
+            yield connection
+            filters, self._filters = self._filters, ()
+            if filters:
+                self._answer(connection, filters)
+
+    def _answer(self, connection: duckdb.DuckDBPyConnection, filters: Sequence[Filters]) -> None:
+        names = dict.fromkeys((key, value) for one in filters for key, values in one.chosen if _is_of_names(key) for value in values)
+        missing = [(key, value) for key, value in names if not _is_there(connection, key, value)]
+        self.unmatched = [Unmatched(key, value, _known(connection, key)) for key, value in missing]
+        opened = _OpenStore(self.location, connection)
+        counted = filters if self.searched is None else [with_found(one) for one in filters]
+        self.excluded = max(excluded(opened, one) for one in counted)
+        self.undated = max((undated(opened, one) for one in counted), key=itemgetter(0))
+
+
+class _OpenStore(Store):
+    """A store that is read by a connection that is open already."""
+
+    def __init__(self, location: str, connection: duckdb.DuckDBPyConnection) -> None:
+        super().__init__(location)
+        self._connection = connection
+
+    @contextmanager
+    def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """That connection."""
+        yield self._connection
+
+
+def _is_of_names(key: str) -> bool:
+    return FILTERS[key].kind is Kind.NAMES and bool(_options(key))
+
+
+def _options(key: str) -> str:
+    """What there is to choose from. A screen does not list sessions, but a mistyped one is like any name."""
+    return "session_id" if key == "session" else FILTERS[key].options
+
+
+def _is_there(connection: duckdb.DuckDBPyConnection, key: str, value: str) -> bool:
+    condition = where(Filters(((key, (value,)), (EXCLUDED, ("all",)))))
+    return bool(connection.execute(f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters).fetchall())
+
+
+def _known(connection: duckdb.DuckDBPyConnection, key: str) -> list[str]:
+    values = f"select {_options(key)} as value from v_runs"
+    ranked = "group by value order by count(*) desc, value limit $most"
+    found = connection.execute(f"select value from ({values}) where value is not null {ranked}", {"most": MOST_KNOWN})
+    return [str(value) for (value,) in found.fetchall()]

@@ -1,0 +1,515 @@
+"""Usage along time: per period, session, block of hours, project, model, tool or agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import pairwise
+from operator import itemgetter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.queries.filters import COUNTED, NO_FILTERS, TIMES, Filters, Where, moment, where
+from app.queries.grouping import UTC_ZONE, Group, bound, known_zone
+from app.queries.reading import fetch, read_transaction
+from app.queries.runs import KNOWN_SUFFIX
+from ingest.store.database import Store
+from schemas.catalogue.entry import Metric
+from schemas.catalogue.usage import (
+    BLOCK,
+    BLOCK_ENTRIES,
+    RESETS,
+    SUNDAY_WEEK,
+    TOOL,
+    TOOL_METRICS,
+    TOOL_TOTALS,
+    USAGE_DIMENSIONS,
+    USAGE_METRICS,
+    WEEK,
+    WHOLE_RUNS,
+)
+from schemas.errors import UsageError
+from schemas.text import did_you_mean
+
+_TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens")
+
+
+def _sums(prefix: str, table: str) -> str:
+    """The classes of tokens, and their sum. A class that is not told adds nothing to it; where none is, it is unknown."""
+    columns = {key: f"{table}.{prefix}{key}" for key in _TOKENS}
+    classes = ", ".join(f"{column} as {key}" for key, column in columns.items())
+    total = " + ".join(f"coalesce({column}, 0)" for column in columns.values())
+    return f"{classes}, case when coalesce({', '.join(columns.values())}) is not null then {total} end as total_tokens"
+
+
+_MAIN = "if(is_sidechain, 'side chain', 'main')"
+SUBAGENT = f"coalesce(if(agent_id is null, null, agent_type), agent_id, {_MAIN})"
+"""Who asked for a response: a type of sub-agents, one of unknown type, a question beside the main conversation, or that itself."""
+
+_ALIKE = "partition by agent_type, agent_description"
+LANE = f"""case
+    when agent_id is null then {_MAIN}
+    when agent_type is null then agent_id
+    else concat_ws(': ', agent_type, agent_description)
+        || if(min(agent_id) over ({_ALIKE}) = max(agent_id) over ({_ALIKE}), '', ' ' || left(agent_id, 8))
+end"""
+"""The same within a session: each sub-agent by its type and task. The beginning of its id tells those apart that are called alike."""
+
+PROJECT = "coalesce(repo, nullif(regexp_extract(cwd, '([^/\\\\]+)[/\\\\]*$', 1), ''))"
+"""What a run worked on: its repository, else the last folder of its working directory."""
+
+ROUNDING_USD = "0.00001"
+"""Reported costs are rounded: what they have beyond the responses by so little is no part of them."""
+
+_PARTS = f"""
+wanted as (
+    select
+        run_id, session_id, agent, cost_own_usd, tokens_basis, input_tokens, cache_write_tokens, cache_read_tokens, output_tokens,
+        coalesce(session_id, run_id) as session,
+        {PROJECT} as project,
+        case when time_source is distinct from 'file' then coalesce(started_at, ended_at) end as used_at
+    from v_runs
+    where {{condition}}
+),
+of_responses as (
+    select
+        'response' as part, wanted.run_id, wanted.session, wanted.agent, wanted.project, responses.at as used_at,
+        response_id, responses.model,
+        {SUBAGENT} as subagent,
+        {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, not output_is_final as is_bound, tools, failed_tools,
+        limit_resets_at
+    from responses
+    join wanted using (run_id)
+),
+cut_off as (
+    -- streams without their result: a process of its own, which tells nothing of others in the session
+    select run_id from runs where record_kind = 'stream' and len(part_ids) > 0
+),
+whole as (
+    select wanted.* from wanted
+    anti join responses on responses.run_id = wanted.run_id
+    anti join (select session_id from responses anti join cut_off using (run_id)) as others on others.session_id = wanted.session_id
+),
+of_models as (
+    select
+        'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at, model_usage.model,
+        {_sums("own_", "model_usage")}, model_usage.cost_list_usd, model_usage.cost_own_usd as cost_reported_usd,
+        model_usage.tokens_basis = 'lower_bound' as is_bound
+    from whole
+    join model_usage using (run_id)
+),
+nameless as (
+    select
+        'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at,
+        {_sums("", "whole")}, whole.cost_own_usd as cost_reported_usd, whole.tokens_basis = 'lower_bound' as is_bound
+    from whole
+    anti join model_usage using (run_id)
+),
+rests as (
+    -- what a run cost beyond its models
+    select 'rest' as part, run_id, session, agent, project, used_at, cost_own_usd - coalesce(named.usd, 0) as cost_reported_usd
+    from whole
+    join (select run_id, sum(cost_own_usd) as usd from model_usage semi join whole using (run_id) group by run_id) as named using (run_id)
+    where cost_own_usd <> coalesce(named.usd, 0)
+),
+reported as (
+    select session_id, sum(cost_own_usd) as usd from runs where session_id is not null and {{counted}} group by session_id
+),
+explained as (
+    select
+        run_id, any_value(session) as session, any_value(agent) as agent, any_value(project) as project, min(used_at) as used_at,
+        sum(coalesce(cost_reported_usd, cost_list_usd)) as usd, count(*) = count(coalesce(cost_reported_usd, cost_list_usd)) as is_whole
+    from of_responses
+    anti join cut_off using (run_id)
+    group by run_id
+),
+of_sessions as (
+    select 'outside' as part, run_id, session, agent, project, used_at, reported.usd - explained.usd as outside_usd
+    from explained
+    join reported on reported.session_id = explained.session
+    where is_whole and reported.usd - explained.usd > {ROUNDING_USD}
+),
+every_part as (
+    select * from of_responses
+    union all by name select * from of_models
+    union all by name select * from nameless
+    union all by name select * from rests
+    union all by name select * from of_sessions
+)
+"""
+
+
+def every_part(filters: Filters) -> Where:
+    """SQL of common tables that end with `every_part`, and their values. One row is a part of usage (`schemas.catalogue.usage`).
+
+    The filters choose runs; their period is left to `parts`.
+    """
+    condition = where(without_period(filters))
+    counted = "true" if filters.choose_excluded else COUNTED
+    return Where(_PARTS.format(condition=condition.sql, counted=counted).strip(), condition.parameters)
+
+
+def parts(filters: Filters) -> Where:
+    """The same and, behind it, `parts`: those whose own time is in the period of the filters."""
+    chosen, period = every_part(filters), of_period(filters)
+    return Where(f"{chosen.sql},\nparts as (select * from every_part where {period.sql})", chosen.parameters | period.parameters)
+
+
+def undated_parts(filters: Filters) -> Where:
+    """SQL that counts the `responses` and `runs` without a time, which no period has, and its values."""
+    chosen = every_part(filters)
+    sql = f"""
+        with {chosen.sql}
+        select count(*) filter (part = 'response') as responses, count(distinct run_id) filter (part = 'run') as runs
+        from every_part where used_at is null"""
+    return Where(sql, chosen.parameters)
+
+
+def unexplained(filters: Filters) -> Where:
+    """SQL that counts the `sessions` with a reported cost and a response of unknown cost: what they cost outside is unknown, too."""
+    chosen, period = every_part(filters), of_period(filters)
+    sql = f"""
+        with {chosen.sql}
+        select count(*) as sessions from explained join reported on reported.session_id = explained.session
+        where not is_whole and reported.usd is not null and {period.sql}"""
+    return Where(sql, chosen.parameters | period.parameters)
+
+
+def has_period(filters: Filters) -> bool:
+    """Whether the filters choose a period."""
+    return any(map(filters.values, TIMES))
+
+
+def without_period(filters: Filters) -> Filters:
+    """The filters that choose runs."""
+    for key in TIMES:
+        filters = filters.with_values(key, ())
+    return filters
+
+
+def of_period(filters: Filters, time: str = "used_at") -> Where:
+    """SQL that keeps the rows whose `time`, a column, is in the period of the filters; all rows without one."""
+    bound: dict[str, Any] = {}
+    conditions = ["true"]
+    for key, sign in zip(TIMES, (">=", "<"), strict=True):
+        for number, text in enumerate(filters.values(key)):
+            bound[f"{key}{number}"] = moment(text)
+            conditions.append(f"{time} {sign} ${key}{number}")
+    return Where(" and ".join(conditions), bound)
+
+
+HOURS = 5
+"""The usual length: that of the usage windows of Claude's subscriptions."""
+
+_NANODOLLAR = Decimal("1e-9")
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """The responses of one hour (UTC): when it starts, its first response, the first behind its start (None: none), and its last."""
+
+    start: datetime
+    first: datetime
+    first_behind: datetime | None
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block: from its start to its end, with the times of its first and its last response."""
+
+    start: datetime
+    end: datetime
+    first: datetime
+    last: datetime
+
+    def is_active(self, now: datetime) -> bool:
+        """Whether it goes on: it has not ended, and its last response is not older than it is long."""
+        return self.start <= now < self.end and now - self.last < self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Burn:
+    """How fast a block uses: per minute and per hour between its first and its last response, and what that makes of it at its end."""
+
+    tokens_per_minute: float
+    usd_per_hour: Decimal | None
+    minutes_left: float
+    projected_tokens: int
+    projected_usd: Decimal | None
+
+
+def blocks(hours: Iterable[Hour], length: timedelta) -> list[Block]:
+    """The blocks of the hours, which are in order; `length` is a whole number of hours.
+
+    The walk is over hours, of which there are few: a response on the last moment of a block still belongs to it.
+    """
+    found: list[Block] = []
+    for hour in hours:
+        if not found or hour.first > found[-1].end:
+            found.append(Block(hour.start, hour.start + length, hour.first, hour.last))
+        elif hour.start == found[-1].end and hour.first_behind:
+            found[-1] = replace(found[-1], last=hour.first)
+            found.append(Block(hour.start, hour.start + length, hour.first_behind, hour.last))
+        else:
+            found[-1] = replace(found[-1], last=hour.last)
+    return found
+
+
+def gaps(found: Sequence[Block]) -> list[tuple[datetime, datetime]]:
+    """(start, end) of the time without a response between blocks, as far as it is longer than a block."""
+    pairs = pairwise(found)
+    return [(one.last + (one.end - one.start), two.first) for one, two in pairs if two.first - one.last > one.end - one.start]
+
+
+def burn(block: Block, tokens: int | None, usd: Decimal | None, now: datetime) -> Burn | None:
+    """The burn rate and projection of a block with these tokens and this list-price cost; None for a single moment or no tokens."""
+    minutes = _minutes(block.last - block.first)
+    if minutes <= 0 or tokens is None:
+        return None
+    left = max(Decimal(0), _minutes(block.end - now))
+    per_hour = None if usd is None else (usd / minutes * 60).quantize(_NANODOLLAR)
+    projected = None if usd is None else (usd + usd / minutes * left).quantize(_NANODOLLAR)
+    return Burn(float(tokens / minutes), per_hour, float(left), round(tokens + tokens / minutes * left), projected)
+
+
+def _minutes(time: timedelta) -> Decimal:
+    return Decimal(time // timedelta(microseconds=1)) / 60_000_000
+
+
+MONDAY, SUNDAY = "monday", "sunday"
+WEEK_STARTS = (MONDAY, SUNDAY)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to add up. `by`: keys of USAGE_DIMENSIONS; days are those of the zone, and the times of the filters are moments already."""
+
+    filters: Filters = NO_FILTERS
+    by: tuple[str, ...] = ("day",)
+    zone: str = UTC_ZONE
+    week_starts: str = MONDAY
+    block_hours: int = HOURS
+
+    @property
+    def of_tools(self) -> bool:
+        """Whether it is about calls of tools: TOOL_METRICS instead of USAGE_METRICS."""
+        return TOOL in self.by
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The figures of a request per group, and the row of all of them.
+
+    Of TOOL_METRICS, `total` knows only TOOL_TOTALS. `undated`: the `responses` and `runs` without a time.
+    `left_out`: whether a period leaves these out. `unexplained`: sessions of which the part outside the transcript is unknown.
+    `active`: the block that goes on, with its burn rate where that is known.
+    """
+
+    table: pa.Table
+    total: pa.Table
+    undated: Mapping[str, int]
+    left_out: bool
+    unexplained: int
+    active: tuple[Block, Burn | None] | None = None
+
+
+def usage(store: Store, request: Request, now: datetime | None = None) -> Usage:
+    """What the request asks for. Raises UsageError for a dimension that does not exist, and StoreError."""
+    groups = _groups(request)
+    with read_transaction(store) as transaction:
+        request = replace(request, filters=transaction.searched(request.filters))
+        chosen = parts(request.filters)
+        found = _blocks(transaction, request) if BLOCK in request.by else []
+        rows, total = _summed(transaction, chosen, groups, request, found)
+        missing, unknown = (counts(request.filters) for counts in (undated_parts, unexplained))
+        [lost] = fetch(transaction, missing.sql, missing.parameters).to_pylist()
+        [sessions] = fetch(transaction, unknown.sql, unknown.parameters)["sessions"].to_pylist()
+    made = Usage(rows, total, lost, has_period(request.filters), sessions)
+    is_of_blocks = BLOCK in request.by and not request.of_tools
+    return _with_blocks(made, request, found, now or datetime.now(UTC)) if is_of_blocks else made
+
+
+def _groups(request: Request) -> list[Group]:
+    known = USAGE_DIMENSIONS | ({WEEK: SUNDAY_WEEK} if request.week_starts == SUNDAY else {})
+    for word in request.by:
+        if word not in known:
+            raise UsageError(f"unknown dimension {word!r}.", f"{did_you_mean(word, list(known))}Choose from: {', '.join(known)}.")
+    values = {"zone": request.zone}
+    return [bound(known[word], word, known[word].label, values, number) for number, word in enumerate(dict.fromkeys(request.by))]
+
+
+_CALLS = """
+calls as (
+    select * from parts, (select unnest(list_distinct(parts.tools)) as tool)
+),
+used as (
+    select
+        calls.*, len(list_filter(tools, lambda name: name = tool)) as calls,
+        len(list_filter(failed_tools, lambda name: name = tool)) as failed
+    from calls
+    union all by name
+    select runs.*, tool, tool_calls.calls, tool_calls.errors as failed
+    from (
+        select distinct on (run_id) run_id, session, agent, project, used_at from parts where part in ('run', 'rest') order by run_id
+    ) as runs
+    join tool_calls using (run_id)
+)
+"""
+"""Rows of calls: a response and a tool it called, or a run without responses and a tool."""
+
+_IN_BLOCKS = """
+starts as (select unnest($block_starts::timestamptz[]) as block_start, unnest($block_firsts::timestamptz[]) as first_at),
+placed as (select {of}.*, block_start from {of} asof left join starts on used_at >= starts.first_at)
+"""
+
+
+_OF_BLOCKS = (
+    "min(block_start) as block_start",
+    f"max({RESETS}) filter ({RESETS} <= used_at + to_hours($block_hours)) as {RESETS}",
+)
+"""What groups of blocks have besides figures. A limit of a week resets later than any block."""
+
+
+def _summed(store: Store, chosen: Where, by: Sequence[Group], request: Request, found: Sequence[Block]) -> tuple[pa.Table, pa.Table]:
+    """The groups and the row of all: one pass over the parts. Groups are called g0, g1, … within the query."""
+    metrics = TOOL_METRICS if request.of_tools else USAGE_METRICS
+    names = [f"g{number}" for number in range(len(by))]
+    tables, of = [chosen.sql], "parts"
+    bound_values: dict[str, Any] = dict(chosen.parameters)
+    if request.of_tools:
+        tables, of = [*tables, _CALLS], "used"
+    if BLOCK in request.by:
+        tables, of = [*tables, _IN_BLOCKS.format(of=of)], "placed"
+        bound_values |= {"block_starts": [block.start for block in found], "block_firsts": [block.first for block in found]}
+        bound_values |= {} if request.of_tools else {"block_hours": request.block_hours}
+    keyed = f"keyed as (select *, {', '.join(f'{group.sql} as {name}' for group, name in zip(by, names, strict=True))} from {of})"
+    start = list(_OF_BLOCKS) if BLOCK in request.by and not request.of_tools else []
+    sql = f"""
+        with {", ".join([*tables, keyed])}
+        select grouping(g0) = 1 as is_total, {", ".join([*names, *start, *_figures(metrics)])}
+        from keyed group by grouping sets (({", ".join(names)}), ())
+        order by is_total, {", ".join(_order(by, names, request))}"""
+    bound_values |= {name: value for group in by for name, value in group.parameters.items()}
+    table = fetch(store, sql, bound_values)
+    words = dict(zip(names, (group.word for group in by), strict=True))
+    table = table.rename_columns([words.get(name, name) for name in table.column_names])
+    return _parted(table, list(words.values()), request)
+
+
+def _figures(metrics: Mapping[str, Metric]) -> list[str]:
+    sums = [f"{metric.sql} as {key}" for key, metric in metrics.items()]
+    return sums + [f"{metric.known} as {key}{KNOWN_SUFFIX}" for key, metric in metrics.items() if metric.known]
+
+
+def _order(by: Sequence[Group], names: Sequence[str], request: Request) -> list[str]:
+    """Periods by time, all else by what it cost, then by name."""
+    in_order = [f"{name} nulls last" for group, name in zip(by, names, strict=True) if group.in_order]
+    costs = ["tool_calls desc"] if request.of_tools else ["cost_list_usd desc nulls last", "total_tokens desc nulls last"]
+    return [*in_order, *costs, *(f"{name} nulls last" for name in names)]
+
+
+def _parted(table: pa.Table, words: Sequence[str], request: Request) -> tuple[pa.Table, pa.Table]:
+    """(groups, the row of all). Of calls, the row of all knows only the figures that add up."""
+    is_total = table["is_total"].to_pylist()
+    rows = table.drop_columns(["is_total"])
+    total = rows.slice(is_total.index(True), 1).drop_columns([*words, *({"block_start", RESETS} & set(rows.column_names))])
+    if request.of_tools:
+        adds_up = {name: name in TOOL_TOTALS for name in total.column_names}
+        total = pa.table({name: total[name] if adds else pa.nulls(1, total[name].type) for name, adds in adds_up.items()})
+    return rows.slice(0, is_total.index(True)), total
+
+
+def _blocks(store: Store, request: Request) -> list[Block]:
+    """The blocks of everything that matches the filters at any time: a period chooses among them and does not move them."""
+    chosen = every_part(request.filters)
+    sql = f"""
+        with {chosen.sql}
+        select
+            time_bucket(interval 1 hour, used_at) as start, min(used_at) as first, max(used_at) as last,
+            min(used_at) filter (used_at > time_bucket(interval 1 hour, used_at)) as first_behind
+        from every_part where used_at is not null and part <> 'outside' group by start order by start"""
+    hours = fetch(store, sql, chosen.parameters).to_pylist()
+    return blocks((Hour(**hour) for hour in hours), timedelta(hours=request.block_hours))
+
+
+def _with_blocks(made: Usage, request: Request, found: Sequence[Block], now: datetime) -> Usage:
+    """The table with the columns of BLOCK_ENTRIES; where the rows are blocks alone, also with the gaps between them."""
+    by_start = {block.start: block for block in found}
+    rows: list[dict[str, Any]] = []
+    active: tuple[Block, Burn | None] | None = None
+    for row in made.table.to_pylist():
+        block = by_start.get(row["block_start"])
+        is_alone = block is not None and request.by == (BLOCK,)
+        rate = burn(block, row["total_tokens"], row["cost_list_usd"], now) if block and is_alone else None
+        if block and is_alone and block.is_active(now):
+            active = block, rate
+        rows.append(row | _of_block(block, rate, now))
+    if request.by == (BLOCK,):
+        rows = _with_gaps(rows, found, request.zone)
+    schema = made.table.schema
+    for name, type_ in _BLOCK_TYPES.items():
+        schema = schema.append(pa.field(name, type_)) if name not in schema.names else schema
+    return replace(made, table=pa.Table.from_pylist(rows, schema), active=active)
+
+
+_TIME, _USD = pa.timestamp("us", tz="UTC"), pa.decimal128(38, 9)
+_BLOCK_TYPES = dict(zip(BLOCK_ENTRIES, (_TIME, _TIME, _TIME, pa.string(), pa.float64(), _USD, pa.float64(), pa.int64(), _USD), strict=True))
+
+
+def _of_block(block: Block | None, rate: Burn | None, now: datetime) -> dict[str, Any]:
+    """The values of BLOCK_ENTRIES; what remains and is projected is known of the active block only."""
+    is_active = block is not None and block.is_active(now)
+    ahead = rate if is_active else None
+    return {
+        "block_end": block and block.end,
+        "block_state": block and ("active" if is_active else "complete"),
+        "tokens_per_minute": rate and rate.tokens_per_minute,
+        "usd_per_hour": rate and rate.usd_per_hour,
+        "minutes_left": ahead and ahead.minutes_left,
+        "projected_tokens": ahead and ahead.projected_tokens,
+        "projected_usd": ahead and ahead.projected_usd,
+    }
+
+
+def _with_gaps(rows: Sequence[dict[str, Any]], found: Sequence[Block], zone: str) -> list[dict[str, Any]]:
+    """The blocks with the gaps between those that are shown, in order; what has no time stays last."""
+    dated = [row for row in rows if row["block_start"]]
+    shown = [row["block_start"] for row in dated]
+    between = [(start, end) for start, end in gaps(found) if shown and shown[0] < start and end < dated[-1]["block_end"]]
+    there = known_zone(zone)
+    for start, end in between:
+        name = start.astimezone(there).strftime("%Y-%m-%d %H:%M")
+        dated.append(
+            {BLOCK: name, "block_start": start, "block_end": end, "block_state": "gap", "responses": 0, WHOLE_RUNS: 0, "sessions": 0}
+        )
+    return sorted(dated, key=itemgetter("block_start")) + [row for row in rows if not row["block_start"]]
+
+
+PERIODS = ("day", "hour", "week", "month")
+"""The dimensions of usage that are drawn along time; those of UTC."""
+
+MOST_PERIODS = 120
+"""The most periods with usage that a chart has room for."""
+
+
+@dataclass(frozen=True)
+class Along:
+    """`table`: USAGE_METRICS per `period` (its name) and `model`, in order; `earlier`: periods with usage before those in the table."""
+
+    by: str
+    table: pa.Table
+    earlier: int
+
+
+def along(store: Store, filters: Filters = NO_FILTERS, by: str = "day", most: int = MOST_PERIODS) -> Along:
+    """The usage of the last `most` periods that have any. What has no time is in none. Raises StoreError."""
+    rows = usage(store, Request(filters, (by, "model"))).table
+    rows = rows.filter(pc.is_valid(rows[by])).sort_by([(by, "ascending")])
+    names = list(dict.fromkeys(rows[by].to_pylist()))
+    shown = rows.filter(pc.is_in(rows[by], pa.array(names[-most:], rows.schema.field(by).type)))
+    return Along(by, shown.rename_columns(["period" if name == by else name for name in shown.column_names]), max(0, len(names) - most))
