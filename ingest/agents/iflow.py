@@ -6,7 +6,7 @@ Its sessions are called `session-…`, its requests `request-…` (https://githu
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from ingest.agents.base import ContextOf
 from ingest.agents.claude_code.transcript import ClaudeTranscript, is_line
@@ -48,7 +48,7 @@ class IFlowTranscript(ClaudeTranscript):
         if type(usage) is dict and not any(usage.values()):
             if isinstance(model, str) and model and len(self._models) < MODELS_KEPT:
                 self._models.setdefault(model)
-            message = cast("Message", {name: value for name, value in message.items() if name != "usage"})
+            message = {name: value for name, value in message.items() if name != "usage"}
         super()._assistant(line, message)
 
     def _kept(self, run_id: str, *, is_subagents: bool) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import AgentReader, ContextOf, Found, Process, Rows, RunFacts, columns_of, patch_rows
+from ingest.agents.shared.costs import model_columns
 from ingest.agents.shared.texts import LONGEST_PROMPT, repair
-from ingest.agents.shared.tokens import in_range, known_sum, provider_of
+from ingest.agents.shared.tokens import provider_of
 from ingest.agents.trial_records import rank_in_trial
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.document import Document
@@ -18,7 +19,6 @@ from ingest.sources.files import Unreadable
 from ingest.system.secrets import scrubbed_command
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
-from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis, ToolCallRow
 from schemas.text import paired
 from schemas.wire.launch import ENDINGS
@@ -143,9 +143,7 @@ def _aware(time: datetime | None) -> datetime | None:
 
 
 def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
-    main = _main_model(usage)
-    totals = {name: _sum_of_models(getattr(row, name) for row in usage) for name in TOKEN_CLASSES}
-    costs = _costs_by_model(usage)
+    of_models = model_columns(usage)
     result = repair(run.final_text) if run.final_text is not None else None
     return {
         "run_id": run.run_id,
@@ -168,19 +166,14 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "cost_own_usd": run.cost_usd,
         "credits": run.credits,
         "credits_unit": run.credits_unit,
-        "model": main.model if main else None,
-        "provider": main.provider if main else None,
-        "region": main.region if main else None,
-        "models": tuple(costs),
-        "model_costs_usd": tuple(costs.values()),
-        **totals,
+        **of_models,
         "tokens_basis": min((row.tokens_basis for row in usage), key=_FROM_WORST.index, default=TokensBasis.UNKNOWN),
         "chain_id": run.run_id,
         "chain_position": 1,
         "errors": "\n".join(run.errors) or None,
         "result": result,
         "result_repaired": result != run.final_text,
-        "record_rank": _record_rank(run, sum(count or 0 for count in totals.values())),
+        "record_rank": _record_rank(run, sum(of_models[name] or 0 for name in TOKEN_CLASSES)),
         "raw": run.as_json(),
     }
 
@@ -214,27 +207,6 @@ def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:
         own_cache_read_tokens=model.cache_read_tokens,
         own_cache_write_tokens=model.cache_write_tokens,
     )
-
-
-def _main_model(usage: tuple[ModelUsageRow, ...]) -> ModelUsageRow | None:
-    """The model that cost the most, else the one with the most output; then the first by name."""
-    ranked = sorted(usage, key=lambda row: row.model_id or "")
-    return max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
-
-
-def _costs_by_model(usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
-    """Model → its cost, by name; one model may be logged under several ids."""
-    costs: dict[str, Any] = {}
-    for row in usage:
-        if row.model:
-            earlier = costs.get(row.model)
-            costs[row.model] = earlier if row.cost_own_usd is None else row.cost_own_usd + (earlier or 0)
-    return dict(sorted(costs.items()))
-
-
-def _sum_of_models(counts: Iterable[int | None]) -> int | None:
-    total = known_sum(counts)
-    return total if total is None else in_range(total, LARGEST_INT, "tokens")
 
 
 def _shown(value: object) -> str:

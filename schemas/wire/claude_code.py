@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any, TypedDict
+from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
 
@@ -137,64 +137,19 @@ WEB_SEARCH = "WebSearch"
 """The tool whose results tell how often the provider searched."""
 
 
-class TokenUsage(TypedDict, total=False):
-    """Tokens of one response. Every line of the response repeats it; until the last line `output_tokens` may be that of its beginning.
+Line = dict[str, Any]
+"""One line: type, uuid, parentUuid, sessionId, timestamp, isSidechain, agentId, requestId, message, cwd, gitBranch, version; by its type
+costUSD, isApiErrorMessage, permissionMode, toolUseResult (whose `usage` is a sum, never added), forkedFrom, origin, summary, aiTitle,
+customTitle, totalCostUSD, totalAPIDuration, startTime, and data, whose `message` is a line of a sub-agent (`progress`)."""
 
-    `input_tokens` excludes the cache. `iterations`: the requests that make up the response, and those to an advisor.
-    """
+Message = dict[str, Any]
+"""A message of the model's API: id, role, model, content, stop_reason, usage. An assistant's line has one block of the content."""
 
-    input_tokens: Any
-    output_tokens: Any
-    cache_read_input_tokens: Any
-    cache_creation_input_tokens: Any
-    cache_creation: dict[str, Any]
-    output_tokens_details: dict[str, Any]
-    server_tool_use: dict[str, Any]
-    service_tier: Any
-    speed: Any
-    inference_geo: Any
-    iterations: list[Any]
+TokenUsage = dict[str, Any]
+"""Tokens of one response. Every line of the response repeats it; until the last line `output_tokens` may be that of its beginning.
 
-
-class Message(TypedDict, total=False):
-    """A message of the model's API. An assistant's line has one block of the content."""
-
-    id: Any
-    role: Any
-    model: Any
-    content: Any
-    stop_reason: Any
-    usage: TokenUsage
-
-
-class Line(TypedDict, total=False):
-    """One line. `data.message`: of `progress` / `agent_progress`, a line of a sub-agent. `toolUseResult.usage` is a sum, never added."""
-
-    type: Any
-    uuid: Any
-    parentUuid: Any
-    sessionId: Any
-    timestamp: Any
-    isSidechain: Any
-    agentId: Any
-    requestId: Any
-    message: Any
-    costUSD: Any
-    isApiErrorMessage: Any
-    cwd: Any
-    gitBranch: Any
-    version: Any
-    permissionMode: Any
-    toolUseResult: Any
-    forkedFrom: Any
-    data: Any
-    origin: Any
-    summary: Any
-    aiTitle: Any
-    customTitle: Any
-    totalCostUSD: Any
-    totalAPIDuration: Any
-    startTime: Any
+`input_tokens` excludes the cache. `iterations`: the requests that make up the response, and those to an advisor.
+"""
 
 
 def whole(value: object) -> int | None:

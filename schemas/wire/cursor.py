@@ -10,18 +10,18 @@ from typing import Any
 
 from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText
+from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText
 
 
-class CursorUsage(WireModel):
+class CursorUsage(CamelWireModel):
     """Tokens of a run; since 2026-03. Reasoning is not told."""
 
     input_tokens: WireCount | None = Field(
-        default=None, alias="inputTokens", description="Input, with cache reads and writes where it is at least as much as both."
+        default=None, description="Input, with cache reads and writes where it is at least as much as both."
     )
-    output_tokens: WireCount | None = Field(default=None, alias="outputTokens", description="Output.")
-    cache_read_tokens: WireCount | None = Field(default=None, alias="cacheReadTokens", description="Cache reads.")
-    cache_write_tokens: WireCount | None = Field(default=None, alias="cacheWriteTokens", description="Cache writes.")
+    output_tokens: WireCount | None = Field(default=None, description="Output.")
+    cache_read_tokens: WireCount | None = Field(default=None, description="Cache reads.")
+    cache_write_tokens: WireCount | None = Field(default=None, description="Cache writes.")
 
 
 class CursorResult(WireModel):

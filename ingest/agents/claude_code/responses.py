@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import Any, NamedTuple, TypeGuard
 
 from ingest.agents.base import NO_SUBAGENT, Subagent
 from ingest.agents.shared.runs import LONGEST_NAME, canonical_hash
@@ -101,7 +101,7 @@ class _Extras(NamedTuple):
         """What a line says."""
         details, used, iterations = usage.get("output_tokens_details"), usage.get("server_tool_use"), usage.get("iterations")
         advice = tuple(
-            _Advice(_text(one.get("model")), cast("TokenUsage", one))
+            _Advice(_text(one.get("model")), one)
             for one in (iterations if isinstance(iterations, list) else ())
             if isinstance(one, dict) and one.get("type") == ADVISOR
         )
@@ -359,7 +359,7 @@ class Responses:
 def message_of(line: Any) -> Message | None:
     """Return the message of a line, or None."""
     message = line.get("message") if type(line) is dict else None
-    return cast("Message", message) if type(message) is dict else None
+    return message if type(message) is dict else None
 
 
 def blocks_of(message: Message) -> Sequence[dict[str, Any]]:

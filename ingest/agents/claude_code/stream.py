@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from ingest.agents.base import NO_FACTS, RunFacts
 from ingest.agents.claude_code.responses import Responses, Speaker
@@ -23,7 +23,6 @@ from ingest.sources.document import Document
 from ingest.sources.times import event_time
 from schemas.marks import EVENT_TYPES
 from schemas.text import paired
-from schemas.wire.claude_code import Line, Message
 
 SESSIONS_KEPT = 64
 """Sessions of one stream that are remembered. Of more, the one without events for the longest time is forgotten."""
@@ -119,7 +118,7 @@ class Session:
         """Note the tokens of a response. Of a sub-agent only the call is known that started it."""
         agent = event.get("parent_tool_use_id")
         line = event | {"requestId": event["request_id"]} if "request_id" in event else event
-        self.segment.responses.add(cast("Line", line), cast("Message", message), Speaker(agent is not None, _text_within(agent)))
+        self.segment.responses.add(line, message, Speaker(agent is not None, _text_within(agent)))
 
     def note_piece(self, event: dict[str, Any]) -> None:
         """Note a piece of a streamed response: it begins with the tokens that went in, and ends with those that came out."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick
 
@@ -155,7 +155,7 @@ class SessionFacts:
         if not any(block.get("type") == "tool_result" for block in blocks):
             self.is_woken = isinstance(origin, dict) and origin.get("kind") in FOLLOWING
         if self.prompt is None and is_human:
-            self.prompt = prompt_of(cast("dict[str, Any]", line))
+            self.prompt = prompt_of(line)
         first_text = next((block["text"] for block in blocks if isinstance(block.get("text"), str)), "")
         first_text = content if isinstance(content, str) else first_text
         self.is_interrupted = self.is_interrupted or first_text.startswith(_INTERRUPTED)
@@ -374,7 +374,7 @@ class ClaudeTranscript(AgentReader):
         return is_line(document.value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        self._read(cast("Line", document.value))
+        self._read(document.value)
         self.lines += 1
         self._last = document
         return ()
@@ -382,7 +382,7 @@ class ClaudeTranscript(AgentReader):
     def note(self, event: dict[str, Any]) -> bool:
         if not is_line(event):
             return False
-        self._read(cast("Line", event))
+        self._read(event)
         self.lines += 1
         return True
 
@@ -464,7 +464,7 @@ class ClaudeTranscript(AgentReader):
             return
         if "usage" in message:
             agent_id = data.get("agentId")
-            dated = cast("Line", {"timestamp": line.get("timestamp")} | inner)
+            dated = {"timestamp": line.get("timestamp")} | inner
             self._responses.add(dated, message, Speaker(True, agent_id if isinstance(agent_id, str) else None))
         for block in blocks_of(message):
             if block.get("type") == "tool_result":
