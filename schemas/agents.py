@@ -394,7 +394,7 @@ MINI_SWE_AGENT = Agent(
     "https://mini-swe-agent.com",
     "#b8860b",
     "triangle-left",
-    (Format("trajectory", "1.15–2.4", "swe_agent.mini.MiniSweAgent"),),
+    (Format("trajectory", "1.15–2.4", "swe_agent.MiniSweAgent"),),
     Marks(
         record_fields=("mini_version", "trajectory_format", "model_stats"),
         legible=("mini_version", "exit_status", "instance_cost", "api_calls"),
@@ -410,7 +410,7 @@ SWE_AGENT = Agent(
     "https://swe-agent.com",
     "#8f4a9e",
     "triangle-right",
-    (Format("trajectory", "0.6–1.1", "swe_agent.trajectory.SweAgent"),),
+    (Format("trajectory", "0.6–1.1", "swe_agent.SweAgent"),),
     Marks(
         record_fields=("tokens_sent", "replay_config", "edited_files30", "trajectory"),
         legible=("exit_status", "instance_cost", "tokens_sent", "tokens_received"),
@@ -426,7 +426,7 @@ HARBOR = Agent(
     "https://harborframework.com",
     "#2f6f62",
     "hexagon",
-    (Format("trial", "0.21–0.25", "harbor.trial.HarborTrials"), Format("trajectory (ATIF)", "1.0–1.8", "harbor.atif.Atif")),
+    (Format("trial", "0.21–0.25", "harbor.HarborTrials"), Format("trajectory (ATIF)", "1.0–1.8", "harbor.Atif")),
     Marks(
         record_fields=("task_checksum", "trial_uri", r'schema_version"\s*:\s*"ATIF-v[\d.]{1,9}'),
         legible=("trial_name", "task_name", "schema_version", "session_id"),
@@ -443,7 +443,7 @@ TERMINAL_BENCH = Agent(
     "https://www.tbench.ai",
     "#5b6470",
     "hexagon2",
-    (Format("results", "0.2", "harbor.terminal_bench.TerminalBench"),),
+    (Format("results", "0.2", "harbor.TerminalBench"),),
     Marks(
         record_fields=("failure_mode", "parser_results"),
         legible=("trial_name", "task_id", "failure_mode"),
@@ -461,9 +461,9 @@ OPENHANDS = Agent(
     "#9a7d00",
     "cross",
     (
-        Format("events", "SDK 1.x", "openhands.events.OpenHandsEvents"),
-        Format("output.jsonl of evaluations", "0.59, SDK 1.x", "openhands.output.OpenHandsOutput"),
-        Format("results by instance of the OpenHands Index", "2026", "openhands.index.OpenHandsIndex"),
+        Format("events", "SDK 1.x", "openhands.OpenHandsEvents"),
+        Format("output.jsonl of evaluations", "0.59, SDK 1.x", "openhands.OpenHandsOutput"),
+        Format("results by instance of the OpenHands Index", "2026", "openhands.OpenHandsIndex"),
     ),
     Marks(
         record_fields=(

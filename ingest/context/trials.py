@@ -14,9 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ingest.agents.harbor.terminal_bench import run_of_logs as run_of_terminal_bench
-from ingest.agents.harbor.trial import model_of_logs as model_of_harbor
-from ingest.agents.harbor.trial import run_of_logs as run_of_harbor
+from ingest.agents.harbor import model_of_harbors_logs, run_of_harbors_logs, run_of_terminal_benchs_logs
 from ingest.context.small_files import json_object, split
 from schemas.agents import agent_key
 
@@ -24,9 +22,9 @@ RESULTS, METADATA, GRADE = "results.json", "run_metadata.json", "report.json"
 _OF_INDEX, _INDEX_METADATA = "instance_results", "metadata.json"
 
 _LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str | None]]] = {
-    "agent": ("result.json", run_of_harbor),
-    "agent-logs": (RESULTS, run_of_terminal_bench),
-    "sessions": (RESULTS, run_of_terminal_bench),
+    "agent": ("result.json", run_of_harbors_logs),
+    "agent-logs": (RESULTS, run_of_terminal_benchs_logs),
+    "sessions": (RESULTS, run_of_terminal_benchs_logs),
 }
 """Folder of an agent's logs → the harness's result beside it, and the function that finds the id of its run in it."""
 
@@ -94,7 +92,7 @@ def _model(folder: str, actual: Actual) -> str | None:
     """The model that the agent was started with whose logs lie in the folder."""
     for beside, logs in _places(folder):
         result = _json(beside, _LAYOUTS[logs][0], actual)
-        if found := model_of_harbor(result) or (_metadata(beside, actual)[1] if run_of_terminal_bench(result) else None):
+        if found := model_of_harbors_logs(result) or (_metadata(beside, actual)[1] if run_of_terminal_benchs_logs(result) else None):
             return found
     return None
 

@@ -1,23 +1,20 @@
-"""What OpenHands writes: events and states of its SDK (1.x), and lines of evaluations (`output.jsonl`, before the SDK and with it).
+"""What OpenHands writes: events and states of its SDK (1.x), lines of evaluations (`output.jsonl`, before the SDK and with it), its Index.
 
-Source: openhands.sdk 1.58 (`event/*`, `llm/utils/metrics.py`), OpenHands/benchmarks (`EvalOutput`), openhands-ai 0.59 (`llm/metrics.py`).
+Source: openhands.sdk 1.58 (`event/*`, `llm/utils/metrics.py`), OpenHands/benchmarks (`EvalOutput`), openhands-ai 0.59 (`llm/metrics.py`),
+OpenHands/openhands-index-results (`instance_results/BENCHMARK.json`, with `metadata.json` in the folder above).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, WireSeconds, WireText
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, WireModel, WireSeconds, WireText, WireUsd
 
 
-class TokenUsage(_Wire):
-    """Tokens of a call or their sum, as litellm counts them: see `ingest.agents.openhands.tokens` for what is inside what."""
+class TokenUsage(WireModel):
+    """Tokens of a call or their sum, as litellm counts them: see `ingest.agents.openhands` for what is inside what."""
 
     model: Secondary[WireText] = Field(default=None, description="Model; empty in many sums.")
     prompt_tokens: WireCount | None = Field(default=None, description="Input including cache reads; under ACP agents without them.")
@@ -29,20 +26,20 @@ class TokenUsage(_Wire):
     reasoning_tokens: WireCount | None = Field(default=None, description="Reasoning, since the SDK.")
 
 
-class CallCost(_Wire):
+class CallCost(WireModel):
     """Cost of one call."""
 
     model: Secondary[WireText] = Field(default=None, description="Model.")
     cost: Secondary[WireDollars] = Field(default=None, description="USD.")
 
 
-class Latency(_Wire):
+class Latency(WireModel):
     """Time of one call."""
 
     latency: Secondary[WireSeconds] = Field(default=None, description="Seconds.")
 
 
-class LlmMetrics(_Wire):
+class LlmMetrics(WireModel):
     """Running totals of one use of a model, with their parts."""
 
     model_name: Secondary[WireText] = Field(default=None, description='Model; "default" where it was not set.')
@@ -53,26 +50,26 @@ class LlmMetrics(_Wire):
     response_latencies: Secondary[list[Latency]] = Field(default=None, description="Time of each call.")
 
 
-class Stats(_Wire):
+class Stats(WireModel):
     """Running totals of a conversation. Usage ids (agent, condenser, sub-agents) may share a model."""
 
     usage_to_metrics: dict[str, LlmMetrics] = Field(default={}, description="Usage id → totals; empty before the first call.")
 
 
-class LlmSettings(_Wire):
+class LlmSettings(WireModel):
     """The model that is asked."""
 
     model: Secondary[WireText] = Field(default=None, description="Model with its route: litellm_proxy/…")
 
 
-class AgentSettings(_Wire):
+class AgentSettings(WireModel):
     """The agent of a conversation."""
 
     kind: Secondary[WireText] = Field(default=None, description="Agent, or ACPAgent where another agent works under OpenHands.")
     llm: Secondary[LlmSettings] = Field(default=None, description="Its model.")
 
 
-class ConversationState(_Wire):
+class ConversationState(WireModel):
     """The state of a conversation: `base_state.json`, and the value of a `full_state` update."""
 
     id: Secondary[WireText] = Field(default=None, description="Id of the conversation, a UUID.")
@@ -81,31 +78,31 @@ class ConversationState(_Wire):
     agent: Secondary[AgentSettings] = Field(default=None, description="The agent.")
 
 
-class TextPart(_Wire):
+class TextPart(WireModel):
     """A part of a message."""
 
     text: Secondary[WireText] = Field(default=None, description="Text; none for an image.")
 
 
-class LlmMessage(_Wire):
+class LlmMessage(WireModel):
     """A message."""
 
     content: Secondary[list[TextPart]] = Field(default=None, description="Parts.")
 
 
-class Action(_Wire):
+class Action(WireModel):
     """The action of a tool call; `message` is that of `finish`."""
 
     message: Secondary[WireText] = Field(default=None, description="The final text.")
 
 
-class Observation(_Wire):
+class Observation(WireModel):
     """The result of a tool call."""
 
     is_error: Secondary[WireFlag] = Field(default=None, description="Whether the tool failed.")
 
 
-class SdkEvent(_Wire):
+class SdkEvent(WireModel):
     """An event of a conversation."""
 
     id: Secondary[WireText] = Field(default=None, description="Id of the event, a UUID.")
@@ -124,7 +121,7 @@ class SdkEvent(_Wire):
     detail: Secondary[WireText] = Field(default=None, description="Of a ConversationErrorEvent: its text.")
 
 
-class EvalMetadata(_Wire):
+class EvalMetadata(WireModel):
     """Settings of an evaluation: `llm_config` before the SDK, `llm` with it."""
 
     llm: Secondary[LlmSettings] = Field(default=None, description="Model (SDK).")
@@ -135,13 +132,13 @@ class EvalMetadata(_Wire):
     start_time: Secondary[WireText] = Field(default=None, description="When the evaluation, not the run, began.")
 
 
-class RuntimeRun(_Wire):
+class RuntimeRun(WireModel):
     """A container of the run."""
 
     started_at: Any = Field(default=None, description="When it began.")
 
 
-class EvalLine(_Wire):
+class EvalLine(WireModel):
     """One run of an evaluation."""
 
     instance_id: WireText = Field(description="The task.")
@@ -152,3 +149,10 @@ class EvalLine(_Wire):
     metrics: LlmMetrics | None = Field(default=None, description="Totals of the run.")
     error: Secondary[WireText] = Field(default=None, description="What ended the run.")
     runtime_runs: Secondary[list[RuntimeRun]] = Field(default=None, description="Containers (SDK).")
+
+
+class IndexResult(WireModel):
+    """The OpenHands Index: what an agent cost and whether it solved one instance of a benchmark."""
+
+    cost: WireUsd | None = Field(default=None, description="USD; 0.0 for all instances of a file where the agent does not report it.")
+    resolved: WireFlag | None = Field(default=None, description="Whether the instance was solved; null where that is not known.")

@@ -307,3 +307,8 @@ class RecordReader(AgentReader):
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """Return the run of a record. Raises InvalidRecord."""
         return (found(document, kept(self._values(document)), self._context_of),)
+
+
+def is_failed(outcome: Outcome) -> bool | None:
+    """Return `is_error` of a run that ended so, or None if its end is unknown."""
+    return None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else outcome is not Outcome.COMPLETED

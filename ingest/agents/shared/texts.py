@@ -58,6 +58,21 @@ def text_of(content: Any) -> str | None:
     return "".join(text for text in texts if isinstance(text, str)).strip() or None
 
 
+def lines_of(content: Any) -> str | None:
+    """Return the text of a message, its parts on lines of their own, or None if it has none."""
+    if isinstance(content, str):
+        return content if content.strip() else None
+    parts = content if isinstance(content, list) else ()
+    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)) or None
+
+
+def text_at(value: Any, *names: str) -> str | None:
+    """Return the text at a path of names in nested objects, or None if there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else None
+
+
 # How a run ended, by the text of its error: for agents that write no status beside it
 
 _LIMIT = re.compile(r"\b429\b|usage limit|rate.?limit|quota|insufficient_quota|too many requests", re.IGNORECASE)

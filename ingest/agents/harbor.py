@@ -1,0 +1,430 @@
+"""Harbor's results of trials, trajectories in its format ATIF, and terminal-bench's results → runs.
+
+Harbor: `n_input_tokens` holds cache reads and writes, `n_cache_tokens` the reads alone. The agent's own time is `agent_execution`; the
+trial's has the build of its image and its verifier too. A trial that ended early may have a score.
+
+ATIF: metrics of steps are their own; the final ones are of the run, with its sub-agents and, in a continuation, with the segments before.
+So segments and sub-agents of one run are records of it, of which the last segment counts: it has the most tokens. There is no outcome.
+
+terminal-bench: the results of a run repeat those of its trials, with the same ids. They tell neither agent nor model. No tokens means that
+they were not recorded: installed agents and trials that ran out of time never have any. A trial may be solved although its time ran out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any, ClassVar, NamedTuple
+
+from pydantic import ValidationError
+
+from ingest.agents.base import AgentReader, Found
+from ingest.agents.kept_run import UNKNOWN, complaints, ended
+from ingest.agents.shared.runs import (
+    RecordReader,
+    ToolCounts,
+    canonical_hash,
+    is_failed,
+    is_uuid,
+    merged,
+    milliseconds_between,
+    wire_record,
+)
+from ingest.agents.shared.texts import is_harness_failure, lines_of
+from ingest.agents.shared.tokens import known_sum, provider_named, provider_of
+from ingest.sources.document import Document
+from ingest.sources.files import Unreadable
+from ingest.sources.times import event_time
+from schemas.agents import HARBOR, TERMINAL_BENCH
+from schemas.errors import RejectReason
+from schemas.rows.row import LARGEST_INT
+from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.wire.harbor import (
+    ATIF_VERSION,
+    AtifFinalMetrics,
+    AtifMetrics,
+    AtifTrajectory,
+    HarborModelInfo,
+    HarborRewards,
+    HarborTrial,
+    HarborUsage,
+    TerminalTrial,
+)
+
+
+def _disjoint(
+    given: int | None, read: int | None, written: int | None, output: int | None, reasoning: int | None = None
+) -> dict[str, Any] | None:
+    """Token columns of a `KeptModel`; None if nothing was counted. `given`: all input. Zero on both sides is not recorded."""
+    if not given and not output:
+        return None
+    cached = (read or 0) + (written or 0)
+    if given is not None and cached > given:
+        cached = 0 if (read or 0) > given else read or 0
+    classes = {
+        "input_tokens": None if given is None else given - cached,
+        "cache_read_tokens": read,
+        "cache_write_tokens": written,
+        "output_tokens": output,
+        "reasoning_tokens": reasoning,
+    }
+    if written is not None and read is not None:
+        return classes
+    unknown = "Cache writes are" if read is not None else "Cache reads and writes are"
+    return classes | {"basis": TokensBasis.UPPER_BOUND, "basis_reason": f"{unknown} not told apart: uncached input includes them."}
+
+
+# Harbor's trials
+
+_LIMITS = frozenset(
+    (
+        "AgentTimeoutError", "ContextWindowExceededError", "OutputTokenExceededError", "ContextLengthExceededError",
+        "OutputLengthExceededError",
+    )
+)  # fmt: skip
+_REFUSED = ("AgentSafetyRefusal", "ContentPolicy")
+_API = ("Api", "API", "RateLimit", "Authentication", "AgentAuthentication", "UnknownApi", "NetworkConnection")
+"""How classes of exceptions begin, after harbor.models.trial.error_policy."""
+
+
+class HarborTrials(RecordReader):
+    """Results of Harbor's trials, `result.json` in the folder of each."""
+
+    agent: ClassVar[str] = HARBOR.key
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return _is_harbors(document.value)
+
+    def _values(self, document: Document) -> dict[str, Any]:
+        record = wire_record(HarborTrial, document)
+        agent, model, steps = record.agent_info, record.agent_info.model_info or HarborModelInfo(), record.step_results or ()
+        used = [record.agent_result] if record.agent_result else [step.agent_result for step in steps if step.agent_result]
+
+        by_model: dict[str, list[HarborUsage]] = {}
+        for part in used:
+            for name, usage in (part.model_usage or {}).items():
+                by_model.setdefault(name, []).append(usage)
+        parts = [usage for usages in by_model.values() for usage in usages]
+        if parts and all((_sum(used, name) or 0) == (_sum(parts, name) or 0) for name in _COUNTS):
+            models = [_harbor_model(name, provider_of(name), usages) for name, usages in by_model.items()]
+        else:
+            models = [_harbor_model(model.name, provider_named(model.provider), used)]
+
+        phases = [record.agent_execution] if record.agent_execution else [step.agent_execution for step in steps]
+        lasted = [milliseconds_between(event_time(each.started_at), event_time(each.finished_at)) if each else None for each in phases]
+        # A failed step does not make an exception of the trial. Of the scores that of the trial counts, else that of its last step.
+        exception = next((part.exception_info for part in (record, *steps) if part.exception_info), None)
+        outcome = _outcome(record, exception.exception_type or "", exception.exception_message) if exception else None
+        outcome = outcome or (Outcome.COMPLETED if record.finished_at else Outcome.INTERRUPTED)
+        rewards = (record.verifier_result or (steps[-1].verifier_result if steps else None) or HarborRewards()).rewards or {}
+        return {
+            "run_id": _run_id(record.id, record.trial_name, record.started_at),
+            "agent": agent.name or UNKNOWN,
+            "record_kind": RecordKind.TRIAL,
+            "rank": 2 if record.finished_at else 1,
+            "agent_version": agent.version if agent.version != UNKNOWN else None,
+            "requested_model": _model_asked_for(model),
+            "models": [each for each in models if each],
+            "started_at": event_time(record.started_at),
+            "ended_at": event_time(record.finished_at),
+            "duration_ms": known_sum(lasted) if None not in lasted else None,
+            "outcome": outcome,
+            "is_error": is_failed(outcome),
+            "ended_as": (exception.exception_type or "") if exception else None,
+            "errors": [exception.exception_message] if exception and exception.exception_message else [],
+            "cost_usd": _sum_of_costs(used),
+            "score": rewards.get("reward", next(iter(rewards.values())) if len(rewards) == 1 else None),
+            "task": record.task_name,
+        }
+
+
+def run_of_harbors_logs(result: dict[str, Any]) -> str | None:
+    """The id of the run that the agent's logs beside this result belong to; None for any other file, and for a trial of several steps."""
+    if _is_harbors(result) and not result.get("step_results"):
+        with suppress(ValidationError):
+            record = HarborTrial.model_validate(result)
+            return _run_id(record.id, record.trial_name, record.started_at)
+    return None
+
+
+def model_of_harbors_logs(result: dict[str, Any]) -> str | None:
+    """The model that the agent was started with whose logs lie beside this result; None for any other file, or if it was not given any."""
+    if _is_harbors(result):
+        with suppress(ValidationError):
+            return _model_asked_for(HarborTrial.model_validate(result).agent_info.model_info or HarborModelInfo())
+    return None
+
+
+def _is_harbors(value: dict[str, Any]) -> bool:
+    return all(name in value for name in ("trial_name", "agent_info", "task_checksum"))
+
+
+def _model_asked_for(model: HarborModelInfo) -> str | None:
+    return f"{model.provider}/{model.name}" if model.provider and model.name else model.name
+
+
+def _run_id(own: str | None, trial: str, started_at: Any) -> str:
+    """The id of a trial; of older ones a hash of the name, which is unique in its run, and of the start."""
+    return own if own and is_uuid(own) else canonical_hash({"trial": trial, "start": started_at})
+
+
+_COUNTS = ("n_input_tokens", "n_cache_tokens", "n_output_tokens")
+
+
+def _harbor_model(name: str | None, provider: str | None, usages: Sequence[HarborUsage]) -> dict[str, Any] | None:
+    given, read, output = (_sum(usages, count) for count in _COUNTS)
+    tokens = _disjoint(given, read, None, output)
+    return {"model_id": name, "provider": provider, "cost_usd": _sum_of_costs(usages), **tokens} if tokens else None
+
+
+def _sum(usages: Iterable[HarborUsage], name: str) -> int | None:
+    return known_sum(getattr(usage, name) for usage in usages)
+
+
+def _sum_of_costs(usages: Iterable[HarborUsage]) -> Decimal | None:
+    """The sum; None if a part has none."""
+    costs = [usage.cost_usd for usage in usages]
+    return known_sum(costs) if None not in costs else None
+
+
+def _outcome(record: HarborTrial, exception: str, message: str | None) -> Outcome:
+    """If no agent was started, and if the environment or the tests failed, nothing is known of it."""
+    if exception in _LIMITS:
+        return Outcome.LIMIT_REACHED
+    if exception.startswith(_REFUSED):
+        return Outcome.REFUSED
+    if exception in ("CancelledError", "KeyboardInterrupt"):
+        return Outcome.INTERRUPTED
+    if exception == "VerifierTimeoutError":  # the tests ran out of time, after an agent that had no exception
+        return Outcome.COMPLETED
+    if exception.startswith(_API):
+        return Outcome.API_ERROR
+    has_started = record.agent_result or any(part.agent_execution for part in (record, *(record.step_results or ())))
+    return Outcome.UNKNOWN if not has_started or is_harness_failure(f"{exception}: {message}") else Outcome.EXECUTION_ERROR
+
+
+# ATIF
+
+_PART = re.compile(r"-(?:cont-\d+|summarization-\d+-\w+)$")
+"""What Terminus appends to the session of a segment or of a helper."""
+
+_READS = ("cache_read_input_tokens", "cache_read_tokens", "total_cache_read_input_tokens")
+_WRITES = (
+    "cache_creation_input_tokens", "cache_write_tokens", "cache_write_input_tokens",
+    "total_cache_creation_input_tokens", "total_cache_write_tokens", "total_cache_write_input_tokens",
+)  # fmt: skip
+_REASONING = ("reasoning_tokens", "reasoning_output_tokens", "total_reasoning_tokens", "total_reasoning_output_tokens")
+"""Names that producers give, in `extra`, to what the format has no field for."""
+
+
+class Atif(RecordReader):
+    """Trajectories in ATIF."""
+
+    agent: ClassVar[str] = HARBOR.key
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        version = document.value.get("schema_version")
+        return isinstance(version, str) and version.startswith(ATIF_VERSION) and "steps" in document.value
+
+    def _values(self, document: Document) -> dict[str, Any]:
+        record = wire_record(AtifTrajectory, document)
+        agent, extra = record.agent, record.agent.extra or {}
+        own = [step for step in record.steps if not step.is_copied_context]
+        times = sorted(time for step in own if (time := event_time(step.timestamp)))
+        prompt = next((text for step in record.steps if step.source == "user" and (text := lines_of(step.message))), None)
+        answers = [step for step in own if step.source == "agent"]
+        tools = ToolCounts()  # the format does not say which calls failed
+        for step in own:
+            for call in step.tool_calls or ():
+                tools.called(None, call.function_name or "tool")
+
+        # A sub-agent with a file of its own names its parent, whose sums include it. All parts of a run share their session; one that is no
+        # UUID may be of any number of runs: the prompt tells them apart.
+        parent = extra.get("parent_session_id")
+        parent = parent if isinstance(parent, str) and parent else None
+        session = _PART.sub("", parent or record.session_id or "")
+        run_id = session if is_uuid(session) else "" if session or not is_uuid(record.trajectory_id) else record.trajectory_id
+        if not run_id:
+            first = next((time for step in record.steps if (time := event_time(step.timestamp))), None)
+            identity = {"session": session or record.trajectory_id, "agent": agent.name, "prompt": prompt}
+            run_id = canonical_hash(identity | ({} if session else {"first": str(first)}))
+        only = {}
+        for name in ("cwds", "git_branches"):
+            values = extra.get(name)
+            only[name] = values[0] if isinstance(values, list) and len(values) == 1 and isinstance(values[0], str) else None
+        return {
+            "run_id": run_id,
+            "agent": agent.name or UNKNOWN,
+            "record_kind": RecordKind.TRAJECTORY,
+            "rank": 0 if parent else 1,
+            "agent_version": agent.version if agent.version != UNKNOWN else None,
+            "session_id": record.session_id,
+            "parent_session_id": parent,
+            "requested_model": agent.model_name,
+            "models": list(_models(record)),
+            "started_at": times[0] if times else None,
+            "ended_at": times[-1] if times else None,
+            "duration_ms": milliseconds_between(times[0], times[-1]) if len(times) > 1 else None,
+            "num_turns": sum(1 if step.llm_call_count is None else step.llm_call_count for step in answers),
+            "outcome": Outcome.UNKNOWN,
+            "cost_usd": _total(record).cost,
+            "cwd": only["cwds"],
+            "branch": only["git_branches"],
+            "prompt": prompt,
+            "final_text": next((text for step in reversed(answers) if (text := lines_of(step.message))), None),
+            "tool_calls": [(tool, calls, None) for tool, calls, _ in merged(tools)],
+        }
+
+
+class _Counts(NamedTuple):
+    """Tokens and cost of a step or of a run; None if they are not told. `given`: all input."""
+
+    given: int | None = None
+    read: int | None = None
+    written: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    cost: Decimal | None = None
+
+
+def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
+    """The sums of the run; by model if its steps name several and add up to no more than the sums."""
+    total, by_model = _total(record), _by_model(record)
+    steps = _plus(by_model.values())
+    left = [(mine or 0) - (theirs or 0) for mine, theirs in zip(total[:5], steps[:5], strict=True)]
+    cost = (total.cost or Decimal()) - (steps.cost or Decimal())
+    main = record.agent.model_name
+    if len(by_model) < 2 or min(left) < 0 or cost < 0:
+        by_model = {main or next(iter(by_model), None): total}
+    elif left[0] or left[3]:  # input or output
+        by_model[main] = _plus((by_model.get(main, _Counts()), _Counts._make((*left, cost or None))))
+    for name, counts in by_model.items():
+        tokens = _disjoint(*counts[:5])
+        if tokens or counts.cost:
+            yield {"model_id": name, "provider": provider_of(name), "cost_usd": counts.cost, **(tokens or {})}
+
+
+def _total(record: AtifTrajectory) -> _Counts:
+    """The final metrics; what they leave open, from the steps and from the sub-agents inside."""
+    inside = [_total(trajectory) for trajectory in record.subagent_trajectories or ()]
+    summed = _plus((*_by_model(record).values(), *inside))
+    final = record.final_metrics or AtifFinalMetrics()
+    cost = final.total_cost_usd or summed.cost
+    if not final.total_prompt_tokens and not final.total_completion_tokens:
+        return summed._replace(cost=cost)
+    extra = final.extra or {}
+    read = _named(extra, _READS) if final.total_cached_tokens is None else final.total_cached_tokens
+    written, reasoning = _named(extra, _WRITES), _named(extra, _REASONING)
+    return _Counts(
+        final.total_prompt_tokens,
+        summed.read if read is None else read,
+        summed.written if written is None else written,
+        final.total_completion_tokens,
+        summed.reasoning if reasoning is None else reasoning,
+        cost,
+    )
+
+
+def _by_model(record: AtifTrajectory) -> dict[str | None, _Counts]:
+    """Sums of the steps by model. Copied steps have no metrics of their own."""
+    counted: dict[str | None, list[_Counts]] = {}
+    for step in record.steps:
+        if step.metrics and not step.is_copied_context:
+            counted.setdefault(step.model_name or record.agent.model_name, []).append(_of_step(step.metrics))
+    return {model: _plus(counts) for model, counts in counted.items()}
+
+
+def _of_step(metrics: AtifMetrics) -> _Counts:
+    """Tokens of a step. A zero in `extra` says nothing: exporters write it for what their source does not tell."""
+    read, written, reasoning = (_named(metrics.extra or {}, names) or None for names in (_READS, _WRITES, _REASONING))
+    read = read if metrics.cached_tokens is None else metrics.cached_tokens
+    return _Counts(metrics.prompt_tokens, read, written, metrics.completion_tokens, reasoning, metrics.cost_usd)
+
+
+def _named(extra: dict[str, Any], names: Iterable[str]) -> int | None:
+    """A count under any of these names."""
+    known = (extra.get(name) for name in names)
+    return next((count for count in known if type(count) is int and 0 <= count <= LARGEST_INT), None)
+
+
+def _plus(several: Iterable[_Counts]) -> _Counts:
+    """The sum; its cost is known if each one with tokens has one."""
+    counts = list(several)
+    tokens = (known_sum(column) for column in zip(*(each[:5] for each in counts), strict=True)) if counts else ()
+    has_price = all(each.cost is not None for each in counts if each.given or each.output)
+    return _Counts(*tokens)._replace(cost=known_sum(each.cost for each in counts) if has_price else None)
+
+
+# terminal-bench
+
+_OUTCOMES = {
+    None: Outcome.UNKNOWN,
+    "unknown": Outcome.UNKNOWN,
+    "parse_error": Outcome.UNKNOWN,
+    "agent_installation_failed": Outcome.UNKNOWN,
+    "unset": Outcome.COMPLETED,
+    "none": Outcome.COMPLETED,
+    "test_timeout": Outcome.COMPLETED,
+    "agent_timeout": Outcome.LIMIT_REACHED,
+    "context_length_exceeded": Outcome.LIMIT_REACHED,
+    "output_length_exceeded": Outcome.LIMIT_REACHED,
+}
+"""`failure_mode` → outcome; any other is an error. If the harness failed to install the agent or to read what the tests printed, the end
+of the agent is unknown. Tests that ran out of time ran after the agent had ended."""
+
+
+class TerminalBench(AgentReader):
+    """Results of terminal-bench, `results.json`."""
+
+    agent: ClassVar[str] = TERMINAL_BENCH.key
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        results = document.value.get("results")
+        return _is_trial(document.value) or (isinstance(results, list) and bool(results) and _is_trial(results[0]))
+
+    def feed(self, document: Document) -> Iterator[Found | Unreadable]:
+        """A trial that cannot be read is a reject of its own."""
+        value = document.value
+        for number, told in enumerate((value,) if _is_trial(value) else value["results"]):
+            try:
+                trial = TerminalTrial.model_validate(told)
+            except ValidationError as error:
+                place = "" if told is value else f"results.{number}: "
+                yield document.moved(number).refused(RejectReason.INVALID_RECORD, place + complaints(error))
+                continue
+            tokens = _disjoint(trial.total_input_tokens or None, None, None, trial.total_output_tokens)
+            outcome = _OUTCOMES.get(trial.failure_mode, Outcome.EXECUTION_ERROR)
+            values = {
+                "run_id": _run_id(trial.id, trial.trial_name, trial.trial_started_at),
+                "agent": UNKNOWN,
+                "record_kind": RecordKind.TRIAL,
+                "models": [tokens] if tokens else [],
+                "started_at": event_time(trial.trial_started_at),
+                "ended_at": event_time(trial.trial_ended_at),
+                "duration_ms": milliseconds_between(event_time(trial.agent_started_at), event_time(trial.agent_ended_at)),
+                "outcome": outcome,
+                "is_error": is_failed(outcome),
+                "ended_as": trial.failure_mode,
+                "score": None if trial.is_resolved is None else float(trial.is_resolved),
+                "task": trial.task_id,
+                "prompt": trial.instruction,
+            }
+            yield ended(document, values, self._context_of)
+
+
+def run_of_terminal_benchs_logs(result: dict[str, Any]) -> str | None:
+    """The id of the run that the agent's logs beside this result belong to; None if it is not that of one trial."""
+    if _is_trial(result):
+        with suppress(ValidationError):
+            trial = TerminalTrial.model_validate(result)
+            return _run_id(trial.id, trial.trial_name, trial.trial_started_at)
+    return None
+
+
+def _is_trial(value: object) -> bool:
+    return isinstance(value, dict) and "trial_name" in value and "failure_mode" in value

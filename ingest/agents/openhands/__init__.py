@@ -1,1 +1,0 @@
-"""OpenHands: conversations of its SDK, and lines of its evaluations."""

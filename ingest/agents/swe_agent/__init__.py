@@ -1,1 +1,0 @@
-"""SWE-agent and mini-swe-agent: one trajectory per run."""
