@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ingest.store.database import Store
 from tests.conftest import record_text
-from tests.documents import ingested, lines, read_log, rejects_of, runs_in, tools_of
+from tests.documents import ingested, lines, read_log, tools_of
 
 SESSION = "96ef38f0-0000-4000-8000-000000000001"
 MODEL = "claude-sonnet-4.6"
@@ -238,25 +236,6 @@ def test_an_older_session_file_is_one_run_without_tokens(store: Store, tmp_path:
     assert (run["agent"], run["outcome"], run["num_turns"], run["duration_ms"]) == ("copilot", "unknown", 1, 9000)
     assert (run["result"], run["prompt"], counts(run)) == ("It is 2x faster.", "Make it faster.", (None,) * 4)
     assert tools_of(store) == [("bash", 1, 1)]
-
-
-@given(st.integers(0, 1000))
-def test_a_session_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
-    text = lines(*whole()).encode()
-    data = text[: len(text) * cut // 1000]
-    runs, _ = runs_in(data)
-    assert len(runs) <= 1
-    for run in runs:
-        is_whole = data.rstrip() == text.rstrip()
-        assert (run.outcome, run.input_tokens) == (("completed", 100) if is_whole else ("interrupted", None))
-
-
-def test_a_figure_that_is_none_is_rejected_with_its_name(store: Store, tmp_path: Path) -> None:
-    wrong = shutdown(9, 100, modelMetrics={MODEL: {"usage": {"inputTokens": "many"}}})
-    [run] = ingested(store, tmp_path, events=lines(*whole()[:-1], wrong))
-    assert (run["outcome"], run["input_tokens"]) == ("interrupted", None)
-    [(reason, detail)] = rejects_of(store)
-    assert (reason, detail.split(": ")[1]) == ("invalid_record", f"modelMetrics.{MODEL}.usage.inputTokens")
 
 
 def test_a_wrong_beginning_of_a_session_does_not_lose_the_one_before() -> None:

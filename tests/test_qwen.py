@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ingest.store.database import Store
 from tests.conftest import ingest_paths, record, record_text
-from tests.documents import ingested, lines, read_log, rejects_of, runs_in, runs_in_store, tools_of
+from tests.documents import ingested, lines, read_log, runs_in_store, tools_of
 from tests.test_gemini import FLASH, counts, metrics, models_of
 
 STARTED = datetime(2026, 6, 15, 14, tzinfo=UTC)
@@ -176,17 +174,6 @@ def test_a_stream_of_claude_code_stays_its_own() -> None:
     assert sorted((run["agent"], run["outcome"]) for run in runs) == [("claude-code", "completed"), ("qwen-code", "completed")]
 
 
-@given(st.integers(0, 300))
-def test_a_stream_cut_anywhere_is_interrupted_or_whole(cut: int) -> None:
-    text = lines(*stream(result())).encode()
-    data = text[: len(text) * cut // 300]
-    runs, _ = runs_in(data)
-    assert len(runs) <= 1
-    for run in runs:
-        is_whole = data.rstrip() == text.rstrip()
-        assert (run.agent, run.outcome, run.input_tokens) == ("qwen-code", *(("completed", 400) if is_whole else ("interrupted", None)))
-
-
 def test_a_chat_is_a_run_with_the_time_of_its_api(store: Store, tmp_path: Path) -> None:
     """Thoughts are beside the candidates, or inside them where the total says so."""
     [run] = ingested(store, tmp_path, log=lines(*CHAT))
@@ -203,32 +190,10 @@ def test_lines_that_a_resume_writes_again_count_once() -> None:
     assert (counts(run), run["num_turns"], run["result"]) == ((220, 180, 70), 1, "More.")
 
 
-@given(st.integers(0, 300))
-def test_a_chat_cut_anywhere_counts_what_is_there(cut: int) -> None:
-    text = lines(*CHAT).encode()
-    data = text[: len(text) * cut // 300]
-    whole = [len(lines(*CHAT[:number])) - 1 <= len(data) for number in (3, 6)]
-    assert [run.input_tokens for run in runs_in(data)[0]] in ([40 * sum(whole) or None], [])
-
-
 def test_the_logs_of_a_session_are_one_run(store: Store, tmp_path: Path) -> None:
     """That their order changes nothing is tested for all agents together."""
     [run] = ingested(store, tmp_path, **SESSION_LOGS)
     assert (run["run_id"], run["outcome"], run["input_tokens"], run["output_tokens"]) == (SESSION, "completed", 400, 100)
-
-
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
-        (lines(*stream(result(usage=spent(1) | {"input_tokens": "many"}))), "usage.input_tokens"),
-        (lines(*CHAT[:2], chat_answer(3, 2, promptTokenCount=-1)), "usageMetadata.promptTokenCount"),
-    ],
-)
-def test_a_figure_that_is_none_is_rejected_with_its_name(text: str, field: str, store: Store, tmp_path: Path) -> None:
-    runs = ingested(store, tmp_path, log=text)
-    [(reason, detail)] = rejects_of(store)
-    assert (reason, detail.split(":")[0]) == ("invalid_record", field)
-    assert all(run["input_tokens"] is None for run in runs)
 
 
 def test_a_transcript_of_claude_code_is_no_chat(store: Store, tmp_path: Path) -> None:

@@ -75,10 +75,6 @@ def test_a_stream_tells_what_its_record_does_not() -> None:
     )
 
 
-def test_a_bare_record_is_in_no_stream() -> None:
-    assert StreamContext().at_result("s1") == RunFacts()
-
-
 def test_counts_and_times_start_anew_with_each_result_and_init_stays() -> None:
     context = fed(INIT, call("t1", "Bash", timestamp=stamp(1)))
     assert context.at_result("s1").tool_calls == (("Bash", 1, 0),)
@@ -88,47 +84,44 @@ def test_counts_and_times_start_anew_with_each_result_and_init_stays() -> None:
     assert (second.requested_model, second.in_stream) == ("claude-opus-4-6[1m]", True)
 
 
-def test_a_message_repeated_by_streaming_counts_once() -> None:
-    context = fed(call("t1", "Bash"), call("t1", "Bash"), answer("t1", is_error=True), answer("t1", is_error=True))
-    assert context.at_result("s1").tool_calls == (("Bash", 1, 1),)
-
-
-def test_calls_without_an_id_all_count() -> None:
-    assert fed(call(None, "Bash"), call(None, "Bash")).at_result("s1").tool_calls == (("Bash", 2, 0),)
-
-
-def test_an_answer_behind_the_result_is_no_error_of_the_next() -> None:
-    context = fed(call("t1", "Bash"))
-    context.at_result("s1")
-    context.see(answer("t1", is_error=True))
-    assert context.at_result("s1").tool_calls == ()
-
-
-def test_only_true_is_an_error() -> None:
-    context = fed(*(call(f"t{n}", "Bash") for n in range(3)), answer("t0", is_error="true"), answer("t1", is_error=False), answer("t2"))
-    assert context.at_result("s1").tool_calls == (("Bash", 3, 0),)
+@pytest.mark.parametrize(
+    ("events", "calls"),
+    [
+        ([call("t1", "Bash"), call("t1", "Bash"), answer("t1", is_error=True), answer("t1", is_error=True)], (("Bash", 1, 1),)),
+        ([call(None, "Bash"), call(None, "Bash")], (("Bash", 2, 0),)),
+        ([call("t1", "Bash"), {"type": "result"}, answer("t1", is_error=True)], ()),
+        (
+            [*(call(f"t{n}", "Bash") for n in range(3)), answer("t0", is_error="true"), answer("t1", is_error=False), answer("t2")],
+            (("Bash", 3, 0),),
+        ),
+    ],
+    ids=["repeated by streaming", "without an id", "an answer behind the result", "only true is an error"],
+)
+def test_tool_calls(events: list[dict[str, Any]], calls: Any) -> None:
+    context = StreamContext()
+    for event in events:
+        if event["type"] == "result":
+            context.at_result("s1")
+        else:
+            context.see(event)
+    assert context.at_result("s1").tool_calls == calls
 
 
 def test_sessions_are_kept_apart() -> None:
+    """A bare record is in no stream, and one of another session takes nothing away; without a session it is of the last one."""
+    assert StreamContext().at_result("s1") == RunFacts()
     context = fed(INIT, call("t1", "Bash"), call("t1", "Read", session="s2"), INIT | {"session_id": "s2", "model": "haiku"})
-    assert (context.at_result("s1").requested_model, context.at_result("s2").requested_model) == ("claude-opus-4-6[1m]", "haiku")
     assert context.at_result("s3") == RunFacts()
-
-
-def test_a_record_of_another_session_takes_nothing_away() -> None:
-    context = fed(INIT, call("t1", "Bash"))
-    assert context.at_result("s2").in_stream is False
-    assert context.at_result("s1").tool_calls == (("Bash", 1, 0),)
+    assert (context.at_result("s1").requested_model, context.at_result("s2").requested_model) == ("claude-opus-4-6[1m]", "haiku")
+    assert fed(INIT).at_result(None).cwd == "/srv/app"
+    saved = fed({"type": "user", "sessionId": "s1", "timestamp": stamp(3)})
+    assert saved.at_result("s1").started_at == at(3), "saved transcripts name the session in camel case"
 
 
 def test_events_without_a_session_belong_to_any() -> None:
     context = fed({key: value for key, value in INIT.items() if key != "session_id"}, call("t1", "Bash", session=None))
     facts = context.at_result("s9")
     assert (facts.in_stream, facts.cwd, facts.tool_calls) == (True, "/srv/app", (("Bash", 1, 0),))
-
-
-def test_a_record_without_a_session_is_of_the_one_last_seen() -> None:
-    assert fed(INIT).at_result(None).cwd == "/srv/app"
 
 
 def test_json_that_merely_has_a_type_is_no_stream() -> None:
@@ -144,10 +137,6 @@ def test_the_record_itself_is_no_stream_but_its_time_counts() -> None:
 def test_a_later_init_overrules_field_by_field() -> None:
     facts = fed(INIT, {"type": "system", "subtype": "init", "session_id": "s1", "model": "haiku", "tools": []}).at_result("s1")
     assert (facts.requested_model, facts.cwd, facts.tools) == ("haiku", "/srv/app", ("Read", "Bash"))
-
-
-def test_saved_transcripts_name_the_session_in_camel_case() -> None:
-    assert fed({"type": "user", "sessionId": "s1", "timestamp": stamp(3)}).at_result("s1").started_at == at(3)
 
 
 @pytest.mark.parametrize(
@@ -208,23 +197,8 @@ JSON = st.recursive(
     max_leaves=12,
 )
 WORDS = st.sampled_from(["system", "assistant", "user", "result", "init", "tool_use", "tool_result", "s1", "t1", "Bash", stamp(1)])
-FIELDS = st.sampled_from(
-    [
-        "type",
-        "subtype",
-        "session_id",
-        "sessionId",
-        "timestamp",
-        "message",
-        "content",
-        "id",
-        "name",
-        "tool_use_id",
-        "is_error",
-        "model",
-        "tools",
-    ]
-)
+NAMES = "type subtype session_id sessionId timestamp message content id name tool_use_id is_error model tools"
+FIELDS = st.sampled_from(NAMES.split())
 HOSTILE = st.recursive(
     JSON | WORDS | st.just(value=True), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner), max_leaves=12
 )
@@ -275,8 +249,5 @@ def test_a_time_in_front_of_an_event_counts_where_the_event_has_none() -> None:
     stream.see({"type": "user", "session_id": "s1", "timestamp": stamp(7)}, at(1))
     facts = stream.at_result("s1", at(9))
     assert (facts.started_at, facts.ended_at) == (at(5), at(9))
-
-
-def test_a_time_in_front_of_a_lone_record_is_its_end() -> None:
-    facts = StreamContext().at_result("s1", at(9))
-    assert (facts.started_at, facts.ended_at, facts.in_stream) == (None, at(9), False)
+    alone = StreamContext().at_result("s1", at(9))
+    assert (alone.started_at, alone.ended_at, alone.in_stream) == (None, at(9), False)

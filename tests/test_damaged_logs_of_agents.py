@@ -1,0 +1,79 @@
+"""Logs of agents that are cut anywhere, or have a figure that is none: never a total that no event said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.store.database import Store
+from tests import test_codex, test_copilot, test_cursor, test_gemini, test_qwen
+from tests.documents import ingested, lines, rejects_of, runs_in
+
+STREAMS = {
+    "codex": (test_codex.thread(test_codex.completed(uncached=10, read=90, output=5)), 5),
+    "copilot": (lines(*test_copilot.whole()), 10),
+    "cursor": (lines(*test_cursor.stream()), 40),
+    "gemini-cli": (test_gemini.stream(test_gemini.result(6)), 150),
+    "qwen-code": (lines(*test_qwen.stream(test_qwen.result())), 100),
+}
+"""Agent → a log whose last event has the tokens, and its output."""
+
+CHATS = {
+    "gemini-cli": (test_gemini.CHAT, [test_gemini.CHAT.find("\n", test_gemini.CHAT.find(name)) for name in ('"g1"', '"g2"')], 10),
+    "qwen-code": (lines(*test_qwen.CHAT), [len(lines(*test_qwen.CHAT[:number])) - 1 for number in (3, 6)], 40),
+}
+"""Agent → a transcript, where each of its responses ends, and the uncached input of each."""
+
+
+@pytest.mark.parametrize("agent", STREAMS)
+@given(share=st.floats(0, 1))
+def test_a_stream_cut_anywhere_is_interrupted_or_whole(agent: str, share: float) -> None:
+    text, output = STREAMS[agent]
+    data = text.encode()[: round(len(text.encode()) * share)]
+    is_whole = data.decode(errors="ignore").rstrip() == text.rstrip()
+    runs, _ = runs_in(data)
+    told = (agent, "completed", output) if is_whole else (agent, "interrupted", None)
+    assert [(run.agent, run.outcome, run.output_tokens) for run in runs] in ([], [told])
+
+
+@pytest.mark.parametrize("agent", CHATS)
+@given(share=st.floats(0, 1))
+def test_a_transcript_cut_anywhere_counts_what_is_there(agent: str, share: float) -> None:
+    text, ends, uncached = CHATS[agent]
+    data = text.encode()[: round(len(text.encode()) * share)]
+    whole = sum(end <= len(data) for end in ends)
+    assert [run.input_tokens for run in runs_in(data)[0]] in ([uncached * whole or None], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (test_codex.thread({"type": "turn.completed", "usage": {"input_tokens": "many"}}), "usage.input_tokens"),
+        (
+            lines(*test_copilot.whole()[:-1], test_copilot.shutdown(9, 100, modelMetrics={"m": {"usage": {"inputTokens": "many"}}})),
+            "session.shutdown: modelMetrics.m.usage.inputTokens",
+        ),
+        (lines(*test_cursor.stream(usage=test_cursor.USAGE | {"outputTokens": "many"})), "usage.outputTokens"),
+        (
+            json.dumps(test_gemini.output(stats=test_gemini.metrics(pro=test_gemini.PRO | {"prompt": "many"}))),
+            "stats.models.pro.tokens.prompt",
+        ),
+        (test_gemini.stream(test_gemini.result(6, input_tokens=-1)), "stats.input_tokens"),
+        (lines(test_gemini.header(), test_gemini.answer("g1", 1, tokens=test_gemini.tokens(1) | {"cached": 1.5})), "tokens.cached"),
+        (
+            json.dumps(test_gemini.header(messages=[test_gemini.answer("g1", 1, tokens=test_gemini.tokens(1) | {"input": "1"})])),
+            "messages.0.tokens.input",
+        ),
+        (lines(*test_qwen.stream(test_qwen.result(usage=test_qwen.spent(1) | {"input_tokens": "many"}))), "usage.input_tokens"),
+        (lines(*test_qwen.CHAT[:2], test_qwen.chat_answer(3, 2, promptTokenCount=-1)), "usageMetadata.promptTokenCount"),
+    ],
+)
+def test_a_figure_that_is_none_is_rejected_with_its_name(text: str, field: str, store: Store, tmp_path: Path) -> None:
+    runs = ingested(store, tmp_path, log=text)
+    [(reason, detail)] = rejects_of(store)
+    assert (reason, detail.startswith(f"{field}: ")) == ("invalid_record", True)
+    assert all(run["input_tokens"] is None for run in runs)
