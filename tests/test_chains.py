@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,47 +72,41 @@ def total(store: Store) -> Decimal:
 
 
 def test_results_of_one_process_are_cumulative(store: Store) -> None:
+    """API time too, also without a session; and a rebuild finds the same chains."""
     ingest([lines(STREAM)], store)
-    assert chained(store) == [
+    expected = [
         ("r1", "r1", 1, Decimal("0.5179"), 6920),
         ("r2", "r1", 2, Decimal("0.0247"), 359),
         ("r3", "r1", 3, Decimal("0.0203"), 28),
         ("r4", "r1", 4, Decimal("0.0197"), 37),
     ]
-    assert total(store) == Decimal("0.5826")
-
-
-def test_api_time_of_one_process_is_cumulative_too(store: Store) -> None:
-    ingest([lines(STREAM)], store)
+    assert (chained(store), total(store)) == (expected, Decimal("0.5826"))
     [row] = run_queries.summary(store, Filters(), metrics=["duration_api_ms", "duration_ms"]).to_pylist()
     assert (row["duration_api_ms"], row["duration_ms"]) == (249_110, 681_505)
+    rebuild(store)
+    assert chained(store) == expected
+    ingest([lines([event | {"session_id": None, "uuid": f"none-{event.get('uuid')}"} for event in STREAM])], store)
+    assert total(store) == 2 * Decimal("0.5826")
 
 
-def test_invocations_that_start_from_zero_count_each(store: Store) -> None:
-    ingest(files(RESUMED), store)
-    assert total(store) == Decimal("0.6")
-    assert {position for _, _, position, _, _ in chained(store)} == {1}
+NEVER_STARTED = record(uuid="r0", session_id="s", total_cost_usd=0, modelUsage={}, usage={"output_tokens": 0})
 
 
-def test_results_of_one_process_that_were_saved_apart_count_once(store: Store) -> None:
-    ingest(files(CONTINUED), store)
-    assert total(store) == Decimal("0.35")
-    assert [(position, own) for _, _, position, own, _ in chained(store)] == [
-        (1, Decimal("0.1")),
-        (2, Decimal("0.1")),
-        (3, Decimal("0.15")),
-    ]
-
-
-def test_other_sessions_are_other_chains(store: Store) -> None:
-    ingest(files([CONTINUED[0], CONTINUED[1] | {"session_id": "other"}]), store)
-    assert total(store) == Decimal("0.3")
-
-
-def test_a_run_that_never_started_is_continued_by_none(store: Store) -> None:
-    empty = record(uuid="r0", session_id="s", total_cost_usd=0, modelUsage={}, usage={"output_tokens": 0})
-    ingest(files([empty, *RESUMED[:1]]), store)
-    assert [position for _, _, position, _, _ in chained(store)] == [1, 1]
+@pytest.mark.parametrize(
+    ("events", "total_usd", "positions"),
+    [
+        (RESUMED, "0.6", [1, 1, 1]),
+        (CONTINUED, "0.35", [1, 2, 3]),
+        ([CONTINUED[0], CONTINUED[1] | {"session_id": "other"}], "0.3", [1, 1]),
+        ([NEVER_STARTED, RESUMED[0]], "0.1", [1, 1]),
+        ([result(1, 100, 0.1, 100), result(2, 100, 0.1, 100)], "0.2", [1, 1]),
+        ([*CONTINUED[:2], result(4, 180, 0.15, 80)], "0.25", [1, 2, 2]),
+    ],
+    ids=["each from zero", "one process saved apart", "other sessions", "never started", "the same figures twice", "a fork"],
+)
+def test_results_in_files_of_their_own(store: Store, events: list[dict[str, Any]], total_usd: str, positions: list[int]) -> None:
+    ingest(files(events), store)
+    assert (total(store), [row[2] for row in chained(store)]) == (Decimal(total_usd), positions)
 
 
 def test_a_usage_that_was_carried_over_tells_nothing(store: Store) -> None:
@@ -125,15 +118,8 @@ def test_a_usage_that_was_carried_over_tells_nothing(store: Store) -> None:
 def streamed(output: int, read: int, **changes: Any) -> dict[str, Any]:
     """A response in the stream of the session `s`."""
     used = {"input_tokens": 5, "output_tokens": output, "cache_read_input_tokens": read, "cache_creation_input_tokens": 0}
-    said: dict[str, Any] = {
-        "id": f"msg_{read}",
-        "model": "claude-opus-4-6",
-        "role": "assistant",
-        "content": [],
-        "stop_reason": None,
-        "usage": used,
-    }
-    return {"type": "assistant", "message": said, "session_id": "s", "parent_tool_use_id": None} | changes
+    said: dict[str, Any] = {"id": f"msg_{read}", "model": "claude-opus-4-6", "role": "assistant", "content": [], "stop_reason": None}
+    return {"type": "assistant", "message": said | {"usage": used}, "session_id": "s", "parent_tool_use_id": None} | changes
 
 
 @pytest.mark.parametrize(("second_read", "total_usd"), [(1400, "0.9"), (2400, "0.6")])
@@ -151,17 +137,6 @@ def test_responses_in_a_stream_tell_whose_totals_they_are(store: Store, second_r
     assert total(store) == Decimal(total_usd)
 
 
-def test_the_same_figures_twice_are_two_invocations(store: Store) -> None:
-    ingest(files([result(1, 100, 0.1, 100), result(2, 100, 0.1, 100)]), store)
-    assert total(store) == Decimal("0.2")
-
-
-def test_a_fork_continues_what_it_forked_from(store: Store) -> None:
-    fork = result(4, 180, 0.15, 80)
-    ingest(files([*CONTINUED[:2], fork]), store)
-    assert chained(store)[2][1:4] == ("r1", 2, Decimal("0.05"))
-
-
 @pytest.mark.slow
 @settings(examples(2), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(files(CONTINUED)), cut=st.integers(0, 3))
@@ -172,13 +147,6 @@ def test_the_order_of_files_and_batches_does_not_matter(tmp_path_factory: pytest
         ingest(batch, store)
     assert total(store) == Decimal("0.35")
     assert [row[1:3] for row in chained(store)] == [("r1", 1), ("r1", 2), ("r1", 3)]
-
-
-def test_rebuild_finds_the_same_chains(store: Store, tmp_path: Path) -> None:
-    ingest([lines(STREAM)], store)
-    before = chained(store)
-    rebuild(store)
-    assert chained(store) == before
 
 
 def link(number: int, output: int, usage: int | None) -> Link:
@@ -193,6 +161,7 @@ def test_places_are_a_function_of_the_records_alone(figures: list[tuple[int, int
     chance.shuffle(session)
     assert places(session) == found
     assert set(found) == {one.run_id for one in session}
+    assert places([link(1, 5, 5), link(2, 8, 3)])["r2"] == Place("r1", 2, "r1")
 
 
 @given(st.lists(st.integers(0, 50), max_size=8))
@@ -204,10 +173,6 @@ def test_what_the_links_of_a_chain_added_is_its_largest_total(outputs: list[int]
     found = places(session)
     own = {run_id: size[run_id] - size.get(place.earlier or "", 0) for run_id, place in found.items()}
     assert sum(own.values()) == max(outputs, default=0)
-
-
-def test_a_place_tells_what_it_continues() -> None:
-    assert places([link(1, 5, 5), link(2, 8, 3)])["r2"] == Place("r1", 2, "r1")
 
 
 def with_helpers(event: dict[str, Any]) -> dict[str, Any]:
@@ -227,11 +192,6 @@ def test_the_models_of_a_run_cost_what_its_model_rows_say(store: Store, events: 
         found = connection.execute(of_runs).fetchall()
         assert found == connection.execute(of_rows).fetchall()
     assert len(found) == 2 * len(results)
-
-
-def test_results_of_a_stream_without_a_session_are_cumulative_too(store: Store) -> None:
-    ingest([lines([event | {"session_id": None} for event in STREAM])], store)
-    assert total(store) == Decimal("0.5826")
 
 
 @pytest.mark.parametrize("batches", [1, 2])
@@ -265,32 +225,27 @@ APPENDED = [
 """Three processes one after the other, each dearer than the one before; the last one's helpers used as much as its main loop."""
 
 
-def test_a_process_that_clears_its_conversation_keeps_its_totals(store: Store) -> None:
-    ingest([lines(CLEARED)], store)
-    assert [row[1:3] for row in chained(store)] == [("r1", 1), ("r1", 2), ("r1", 3), ("r1", 4), ("r1", 5)]
-    assert total(store) == Decimal("0.6")
+MORE_INPUT = [event | {"session_id": "s"} for event in APPENDED[:4]]
+for event in MORE_INPUT[1::2]:
+    event["usage"] = event["usage"] | {"input_tokens": 10}
+SONNET = CONTINUED[0]["modelUsage"]["claude-opus-4-6"] | {"outputTokens": 40, "costUSD": 0.3}
+ANOTHER_MODEL = result(2, 100, 0.1, 30) | {"session_id": "t", "total_cost_usd": 0.4}
+ANOTHER_MODEL["modelUsage"] |= {"claude-sonnet-4-6": SONNET}
 
 
-def test_processes_one_after_the_other_in_a_file_count_each(store: Store) -> None:
-    ingest([lines(APPENDED)], store)
-    assert [position for _, _, position, _, _ in chained(store)] == [1, 1, 1]
-    assert total(store) == Decimal("0.9")
-
-
-def test_so_do_resumed_ones_of_one_session_that_began_from_zero(store: Store) -> None:
-    resumed = [event | {"session_id": "s"} for event in APPENDED[:4]]
-    for event in resumed[1::2]:
-        event["usage"] = event["usage"] | {"input_tokens": 10}
-    ingest([lines(resumed)], store)
-    assert total(store) == Decimal("0.3")
-
-
-def test_a_process_that_went_on_with_another_model_keeps_its_totals_too(store: Store) -> None:
-    first, second = result(1, 100, 0.1, 100), result(2, 100, 0.1, 30) | {"session_id": "t", "total_cost_usd": 0.4}
-    [row] = second["modelUsage"].values()
-    second["modelUsage"] |= {"claude-sonnet-4-6": row | {"outputTokens": 40, "costUSD": 0.3}}
-    ingest([lines([begun("s"), first, begun("t"), second])], store)
-    assert total(store) == Decimal("0.4")
+@pytest.mark.parametrize(
+    ("events", "total_usd", "positions"),
+    [
+        (CLEARED, "0.6", [1, 2, 3, 4, 5]),
+        (APPENDED, "0.9", [1, 1, 1]),
+        (MORE_INPUT, "0.3", [1, 1]),
+        ([begun("s"), CONTINUED[0], begun("t"), ANOTHER_MODEL], "0.4", [1, 2]),
+    ],
+    ids=["a cleared conversation", "one after the other", "resumed from zero", "went on with another model"],
+)
+def test_processes_in_one_file(store: Store, events: list[dict[str, Any]], total_usd: str, positions: list[int]) -> None:
+    ingest([lines(events)], store)
+    assert (total(store), [row[2] for row in chained(store)]) == (Decimal(total_usd), positions)
 
 
 @pytest.mark.parametrize("batches", [1, 2])

@@ -104,13 +104,10 @@ def test_a_record_of_version_0_2_is_read() -> None:
     assert (str(run.cost_reported_usd), run.outcome, run.subtype, run.run_id) == ("0.230000000", "completed", None, canonical_hash(old))
 
 
-def test_a_record_without_model_usage_keeps_its_usage_under_no_name() -> None:
+def test_usage_without_the_name_of_a_model_is_kept_under_none() -> None:
     made = rows(modelUsage=...)
     assert [(row.model_id, row.cache_read_tokens) for row in made.model_usage] == [(None, 30)]
     assert (made.run.model, made.run.cache_write_tokens) == (None, 40)
-
-
-def test_an_empty_model_id_names_no_model() -> None:
     made = rows(modelUsage={"": {"outputTokens": 5, "costUSD": 0.25}})
     assert [(row.model_id, row.model, row.output_tokens) for row in made.model_usage] == [(None, None, 5)]
     assert (made.run.model, made.run.models) == (None, ())
@@ -124,8 +121,7 @@ def test_a_record_without_uuid_is_known_by_its_content() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("3", "3.0"), ("100", "1e2"), ("1E+2", "100.0"), ("0", "-0.0"), ("25e-2", "0.250"), ("1" + "0" * 23, "1e23")],
+    ("one", "other"), [("3", "3.0"), ("100", "1e2"), ("1E+2", "100.0"), ("0", "-0.0"), ("25e-2", "0.250"), ("1" + "0" * 23, "1e23")]
 )
 def test_the_same_numbers_in_another_spelling_are_the_same_record(one: str, other: str) -> None:
     assert canonical_hash(json.loads(f'{{"a":[{one}]}}')) == canonical_hash(json.loads(f'{{"a":[{other}]}}'))
@@ -200,11 +196,6 @@ def test_models_may_add_up_to_the_largest_figure() -> None:
     assert (run.model_costs_usd, run.input_tokens) == ((Decimal(999_999_999),), 2**53)
 
 
-@pytest.mark.parametrize("value", [{"type": "assistant", "message": {}}, {"type": "system", "subtype": "init"}, {"name": "package"}])
-def test_events_are_no_records(value: dict[str, Any]) -> None:
-    assert one_run.rows_of(Document(0, "", json.dumps(value)), UNKNOWN) is None
-
-
 def test_what_is_known_around_the_record_stands_in_its_row() -> None:
     made = rows_of(record(), None, Context("source", {"branch": "main"}, repo="vllm", agent_version="2.1", tool_calls=(("Bash", 3, 1),)))
     assert (made.run.repo, made.run.labels, made.run.agent_version) == ("vllm", {"branch": "main"}, "2.1")
@@ -240,10 +231,7 @@ def test_what_is_known_around_the_record_stands_in_its_row() -> None:
 )
 def test_model_ids(logged: str, model: str, provider: str | None, region: str | None) -> None:
     assert parse_model_id(logged) == ModelId(model, provider, region)
-
-
-def test_the_records_own_words_on_the_model_win() -> None:
-    assert parse_model_id("my-alias", "bedrock", "claude-opus-4-8") == ModelId("claude-opus-4-8", "aws", None)
+    assert parse_model_id("my-alias", "bedrock", "claude-opus-4-8") == ModelId("claude-opus-4-8", "aws", None), "the record's own words win"
 
 
 @pytest.mark.parametrize(

@@ -40,21 +40,21 @@ OTHER = lines(reply("u2", "msg_b", "req_b")).encode()
         b"[" + WHOLE.strip() + b"]",
     ],
     ids=[
-        *(
-            "spaces",
-            "indented",
-            "crlf",
-            "bom",
-            "nul",
-            "nuls",
-            "no utf-8",
-            "half a surrogate",
-            "no type",
-            "unknown fields",
-            "version",
-            "no cwd",
-        ),
-        *("utf-16", "bare values", "array"),
+        "spaces",
+        "indented",
+        "crlf",
+        "bom",
+        "nul",
+        "nuls",
+        "no utf-8",
+        "half a surrogate",
+        "no type",
+        "unknown fields",
+        "version",
+        "no cwd",
+        "utf-16",
+        "bare values",
+        "array",
     ],
 )
 def test_damage_that_loses_nothing(content: bytes) -> None:
@@ -99,13 +99,8 @@ def test_the_run_is_the_session(name: str, sessions: list[str], expected: str) -
     assert (told.run.run_id, told.run.session_id) == (expected, expected)
     assert set(told.told("session_id")) == {expected}
     assert set(told.told("agent_id")) == {"ag1" if "agent-" in name else None}
-
-
-def test_a_file_whose_lines_name_no_session_is_named_after_itself() -> None:
-    bare = {"type": "assistant", "timestamp": at(2), "message": message(None)}
-    told = read_transcript(lines(bare), "projects/shop/first.jsonl")
-    assert told.run
-    assert (told.run.run_id, told.told("output_tokens")) == ("first", [70])
+    bare = read_transcript(lines({"type": "assistant", "timestamp": at(2), "message": message(None)}), "projects/shop/first.jsonl")
+    assert (bare.run and bare.run.run_id, bare.told("output_tokens")) == ("first", [70]), "no line has a session"
 
 
 def test_a_sub_agents_file_tells_nothing_of_the_session_itself() -> None:
@@ -185,6 +180,9 @@ API_ERROR = {
 }
 
 
+LIMIT = API_ERROR | {"message": message("x", content="Claude AI usage limit reached|1772438410", model="<synthetic>")}
+
+
 @pytest.mark.parametrize(
     ("events", "expected"),
     [
@@ -194,6 +192,7 @@ API_ERROR = {
         ([reply(inside=calling("Bash", "t1"))], "unknown"),
         ([reply(), reply("u2", "x", None) | API_ERROR], "api_error"),
         ([reply("u2", "x", None) | API_ERROR, reply()], "completed"),
+        ([reply(), reply("u2", "x", None) | LIMIT], "limit_reached"),
         ([reply(), user([{"type": "text", "text": "[Request interrupted by user for tool use]"}])], "interrupted"),
         ([reply(), user("[Request interrupted by user]"), reply("u2", "msg_b", "req_b")], "completed"),
         ([reply(), reply("u2", "msg_b", "req_b", isSidechain=True, inside={"stop_reason": None})], "completed"),
@@ -203,15 +202,6 @@ def test_outcomes(events: list[dict[str, Any]], expected: str) -> None:
     told = read_transcript(lines(user("Make it faster."), *events))
     assert told.run
     assert told.run.outcome == expected
-
-
-def test_a_limit_of_the_account_is_no_error_of_the_api() -> None:
-    failed = reply(
-        "u2", "x", None, isApiErrorMessage=True, inside={"model": "<synthetic>", "content": "Claude AI usage limit reached|1772438410"}
-    )
-    told = read_transcript(lines(reply(), failed))
-    assert told.run
-    assert (told.run.outcome, told.run.errors) == ("limit_reached", "Claude AI usage limit reached|1772438410")
 
 
 def test_the_agents_own_cost_is_that_of_all_its_processes() -> None:

@@ -30,17 +30,14 @@ def test_the_largest_output_counts_whole(written: tuple[int, ...]) -> None:
         lines(*(reply(f"u{number}", tokens=usage(count, input_tokens=count + 1)) for number, count in enumerate(written)))
     )
     assert told.told("output_tokens", "input_tokens") == [(300, 301)]
+    told = read_transcript(lines(reply("u1", tokens=usage(cache_read_input_tokens=0)), reply("u2")))
+    assert told.told("output_tokens", "cache_read_tokens") == [(70, 900)], "of equal outputs the largest total counts"
 
 
 def test_lines_of_two_responses_may_alternate() -> None:
     """With the same tokens in both, as constant figures of a gateway are."""
     first, second = reply("u1", tokens=usage(9)), reply("u2", "msg_b", "req_b")
     assert outputs(first, second, reply("u3")) == [70, 70]
-
-
-def test_of_equal_outputs_the_largest_total_counts() -> None:
-    told = read_transcript(lines(reply("u1", tokens=usage(cache_read_input_tokens=0)), reply("u2")))
-    assert told.told("output_tokens", "cache_read_tokens") == [(70, 900)]
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -95,10 +92,12 @@ def test_lines_of_a_sub_agent_inside_the_main_file() -> None:
     assert told.told("message_id", "output_tokens", "is_sidechain", "agent_id") == [("msg_a", 70, False, None), ("msg_s", 70, True, "ag1")]
 
 
-def test_what_the_agent_wrote_itself_is_no_response() -> None:
+def test_what_is_no_response() -> None:
+    """What the agent wrote itself, and messages without counts."""
     failed = reply("u2", "x", None, usage(0), inside={"model": "<synthetic>"}, isApiErrorMessage=True)
     without = line("assistant", "u3", message={"role": "assistant", "content": "API Error"}, isApiErrorMessage=True)
-    assert outputs(reply(), failed, without) == [70]
+    uncounted = [reply("u4", "msg_b", "req_b", inside={"usage": one}) for one in ({}, None, "none", {"output_tokens": None})]
+    assert outputs(reply(), failed, without, *uncounted) == [70]
 
 
 def test_sums_of_other_responses_are_not_added() -> None:
@@ -143,12 +142,9 @@ def test_web_searches(counted: int | None, tool: str, expected: int | None) -> N
     events = [reply(tokens=tokens, inside=calling(tool, "t1")), answer("t1", toolUseResult={"searchCount": 3})]
     told = read_transcript(lines(*events, events[1], reply("u2", "msg_b", "req_b", inside=calling("WebSearch", "t2"))))
     assert told.told("web_search_requests") == [expected, None]
-
-
-def test_searches_of_one_response_add_up() -> None:
     calls = [reply(f"u{number}", inside=calling("WebSearch", f"t{number}")) for number in (1, 2)]
     results = [answer(f"t{number}", toolUseResult={"searchCount": number}) for number in (1, 2)]
-    assert read_transcript(lines(*calls, *results)).told("web_search_requests") == [3]
+    assert read_transcript(lines(*calls, *results)).told("web_search_requests") == [3], "those of one response add up"
 
 
 def test_failed_calls_are_those_of_their_response() -> None:
@@ -186,11 +182,8 @@ def test_times(stamp: Any, expected: str | None) -> None:
     """A response without a time keeps its tokens."""
     told = read_transcript(lines(reply(timestamp=stamp)))
     assert [(found and found.isoformat(), told.told("output_tokens")) for found in told.told("at")] == [(expected, [70])]
-
-
-def test_a_response_is_dated_by_its_first_line() -> None:
     told = read_transcript(lines(reply("u1", second=12), reply("u2", second=10), reply("u3", second=14)))
-    assert [found.isoformat() for found in told.told("at")] == ["2026-03-02T08:00:10+00:00"]
+    assert [found.isoformat() for found in told.told("at")] == ["2026-03-02T08:00:10+00:00"], "that of its first line"
 
 
 @pytest.mark.parametrize(
@@ -199,11 +192,6 @@ def test_a_response_is_dated_by_its_first_line() -> None:
 )
 def test_counts_as_they_are_written(logged: Any, expected: int | None) -> None:
     assert outputs(reply(tokens=usage(logged))) == [expected]
-
-
-@pytest.mark.parametrize("logged", [{}, None, "none", {"output_tokens": None}])
-def test_a_message_without_counts_is_no_response(logged: Any) -> None:
-    assert outputs(reply(), reply("u2", "msg_b", "req_b", inside={"usage": logged})) == [70]
 
 
 RESPONSE = st.tuples(st.integers(0, 5), st.integers(0, 400), st.booleans())

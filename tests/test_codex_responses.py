@@ -124,16 +124,9 @@ def test_a_growth_of_the_totals_is_a_response() -> None:
         assert (row["agent_id"], row["is_sidechain"], row["tokens_basis"], row["output_is_final"]) == (None, False, "exact", True)
 
 
-def test_a_call_that_fails_behind_its_response_failed() -> None:
-    [row] = responses_in(lines(meta(MAIN), call(1, "a"), tokens(2, uncached=1), output(9, "a", "Process exited with code 2\n")))
-    assert row["failed_tools"] == ("shell",)
-
-
 MODELS = st.sampled_from(("gpt-5", "gpt-5.5"))
 REQUESTS = st.lists(
-    st.tuples(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 10**5), st.integers(1, 3), MODELS),
-    min_size=1,
-    max_size=8,
+    st.tuples(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 10**5), st.integers(1, 3), MODELS), min_size=1, max_size=8
 )
 
 
@@ -186,12 +179,8 @@ TOTALS: dict[str, tuple[list[Line], list[tuple[int, int, int]]]] = {
 @pytest.mark.parametrize(("events", "right"), TOTALS.values(), ids=TOTALS)
 def test_totals_are_the_truth(events: list[Line], right: list[tuple[int, int, int]]) -> None:
     assert told(responses_in(lines(meta(MAIN), context(0), *events))) == right
-
-
-def test_a_session_without_a_model_keeps_its_tokens() -> None:
-    rows = responses_in(lines(meta(MAIN, model_provider=None), tokens(1, uncached=10, output=2)))
-    assert [(row["model_id"], row["model"], row["provider"]) for row in rows] == [(None, None, None)]
-    assert told(rows) == [(10, 0, 2)]
+    rows = responses_in(lines(meta(MAIN, model_provider=None), *events))
+    assert {(row["model_id"], row["model"], row["provider"]) for row in rows} == {(None, None, None)}, "without a model they are kept, too"
 
 
 @pytest.mark.parametrize("stamp", [int(STARTED.timestamp()) + 5, (int(STARTED.timestamp()) + 5) * 1000])
@@ -295,11 +284,8 @@ def test_the_request_of_a_compaction_counts_though_the_totals_leave_it_out(behin
     events = [record(1, "r1", uncached=10), tokens(1.1, uncached=10), record(2, "r2", uncached=900, output=7), compaction(2.1, "r2")]
     rows = responses_in(lines(meta(MAIN), context(0), *events, tokens(3, **behind)))
     assert (told(rows), rows[1]["message_id"]) == ([(10, 0, 0), (900, 0, 7)], "r2")
-
-
-def test_a_compaction_that_the_totals_told_before_its_record_counts_once() -> None:
-    events = [tokens(1, uncached=10), tokens(2, uncached=910), record(2.1, "r2", uncached=900), compaction(2.2, "r2")]
-    assert told(responses_in(lines(meta(MAIN), context(0), *events))) == [(10, 0, 0), (900, 0, 0)]
+    before = [tokens(1, uncached=10), tokens(2, uncached=910), record(2.1, "r2", uncached=900), compaction(2.2, "r2")]
+    assert told(responses_in(lines(meta(MAIN), context(0), *before))) == [(10, 0, 0), (900, 0, 0)], "the totals told it before its record"
 
 
 @pytest.mark.parametrize(
@@ -334,8 +320,9 @@ def test_outputs_tell_failures(item: object, failed: bool) -> None:
 def test_events_tell_failures(end: dict[str, Any], failed: bool) -> None:
     assert ended_badly(end) is failed
     ended = event(2, end | {"type": "exec_command_end", "call_id": "a"})
-    [row] = responses_in(lines(meta(MAIN), call(1, "a"), ended, tokens(3, uncached=1)))
-    assert row["failed_tools"] == (("shell",) if failed else ())
+    for events in ([ended, tokens(3, uncached=1)], [tokens(3, uncached=1), ended]):  # also behind its response
+        [row] = responses_in(lines(meta(MAIN), call(1, "a"), *events))
+        assert row["failed_tools"] == (("shell",) if failed else ())
 
 
 PACKED: dict[str, Callable[[bytes], bytes]] = {

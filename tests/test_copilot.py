@@ -82,12 +82,9 @@ def test_a_session_is_a_run_with_the_figures_of_its_shutdown(store: Store, tmp_p
     assert (run["repo"], run["branch"], run["cwd"], run["prompt"]) == ("vllm-project/vllm", "main", "/work", "Make it faster.")
     assert (run["result"], run["claimed_speedup"], run["record_kind"]) == ("It is 2x faster.", 2, "transcript")
     assert tools_of(store) == [("bash", 1, 1)]
-
-
-def test_the_summary_of_a_completed_task_is_the_final_text() -> None:
     done = event(8, "session.task_complete", summary="Parsing is 3x faster.", success=True)
     [run] = read_log(lines(*whole()[:-1], done, whole()[-1]))
-    assert run["result"] == "Parsing is 3x faster."
+    assert run["result"] == "Parsing is 3x faster.", "the summary of a completed task is the final text"
 
 
 @pytest.mark.parametrize(
@@ -114,11 +111,8 @@ def test_a_session_that_crashed_has_no_tokens(store: Store, tmp_path: Path) -> N
     with store.reading() as connection:
         [(reason,)] = connection.sql("select tokens_basis_reason from model_usage").fetchall()
     assert reason == "The log has no token counts but the output of its messages, 10 tokens."
-
-
-def test_a_resumed_session_that_crashed_has_a_lower_bound() -> None:
     [run] = read_log(lines(*whole(), event(20, "session.resume"), *turn(21)))
-    assert (run["outcome"], run["input_tokens"], run["tokens_basis"]) == ("interrupted", 100, "lower_bound")
+    assert (run["outcome"], run["input_tokens"], run["tokens_basis"]) == ("interrupted", 100, "lower_bound"), "resumed, and crashed then"
 
 
 ERROR = event(7, "session.error", errorType="query", message="Too many requests", statusCode=429)
@@ -137,11 +131,6 @@ ERROR = event(7, "session.error", errorType="query", message="Too many requests"
 def test_the_last_that_happened_says_how_it_ended(events: list[dict[str, Any]], outcome: str, errors: str | None) -> None:
     [run] = read_log(lines(*events))
     assert (run["outcome"], run["errors"]) == (outcome, errors)
-
-
-def test_newer_versions_may_tell_ai_credits_only() -> None:
-    [run] = read_log(lines(start(), *turn(1), shutdown(9, 1, totalPremiumRequests=None, totalNanoAiu=3_236_385_000)))
-    assert (run["credits"], run["credits_unit"]) == (3.236385, "AI credits")
 
 
 def billed(log: list[dict[str, Any]], month: int = 7) -> list[dict[str, Any]]:
@@ -175,6 +164,8 @@ def test_credits_are_those_of_each_model_and_zero_credits_for_tokens_are_unknown
     )
     [run] = read_log(lines(*billed([start(), *turn(1), shutdown(9, 100, totalNanoAiu=0)])))
     assert (run["cost_reported_usd"], run["credits"]) == (None, 0)
+    [run] = read_log(lines(start(), *turn(1), shutdown(9, 1, totalPremiumRequests=None, totalNanoAiu=3_236_385_000)))
+    assert (run["credits"], run["credits_unit"]) == (3.236385, "AI credits"), "newer versions may tell no premium requests"
 
 
 def test_a_session_that_crashed_has_the_credits_of_its_last_checkpoint(store: Store, tmp_path: Path) -> None:
@@ -190,8 +181,8 @@ def test_a_printed_stream_has_premium_requests_and_no_tokens() -> None:
     [run] = read_log(lines(*printed()))
     assert (run["session_id"], run["credits"], run["duration_ms"], run["duration_api_ms"]) == (SESSION, 2, 7000, 1500)
     assert (run["outcome"], counts(run), run["result"], run["record_kind"]) == ("completed", (None,) * 4, "It is 2x faster.", "stream")
-    [run] = read_log(lines(*whole()))
-    assert (run["input_tokens"], run["record_kind"]) == (100, "transcript"), "the session's own events tell more of the same run"
+    [run] = read_log(lines(*printed(exitCode=1)))
+    assert (run["outcome"], run["errors"]) == ("execution_error", "exit code 1")
 
 
 def test_each_process_of_a_printed_session_counts_and_its_own_events_hold_them(store: Store, tmp_path: Path) -> None:
@@ -207,11 +198,6 @@ def test_each_process_of_a_printed_session_counts_and_its_own_events_hold_them(s
         for name in order:
             runs = ingested(other, tmp_path, **{name: crashed if name == "events" else lines(*printed())})
         assert [(run["credits"], run["outcome"]) for run in runs] == [(2, "completed")], "events without a shutdown tell less"
-
-
-def test_a_printed_stream_that_failed_says_so() -> None:
-    [run] = read_log(lines(*printed(exitCode=1)))
-    assert (run["outcome"], run["errors"]) == ("execution_error", "exit code 1")
 
 
 def history(items: int = 4, **more: Any) -> dict[str, Any]:

@@ -96,23 +96,13 @@ def test_streams_side_by_side_keep_their_events() -> None:
     assert [run["agent"] for run in runs if run["session_id"] == "c"] == ["claude-code"]
 
 
-def test_without_usage_there_are_no_tokens() -> None:
-    old = stream()
-    del old[-1]["usage"]
-    [run] = read_log(lines(*old))
-    assert (counts(run), run["tokens_basis"]) == ((None, None, None, None), "unknown")
-
-
-def test_a_killed_run_is_interrupted_and_the_same_as_its_whole_stream() -> None:
+def test_a_killed_run_is_interrupted_and_without_usage_there_are_no_tokens() -> None:
     [run] = read_log(lines(*beginning()) + "Error: connection lost\n")
     assert (run["outcome"], run["result"], run["run_id"]) == ("interrupted", "I look.", REQUEST.format(1))
-    [run] = read_log(lines(*stream()))
-    assert run["outcome"] == "completed"
-
-
-def test_a_run_that_only_began_is_interrupted() -> None:
     [run] = read_log(lines(*beginning()[:2]))
     assert (run["agent"], run["outcome"], run["prompt"]) == ("cursor", "interrupted", "Make it faster.")
+    [run] = read_log(lines(*stream(usage=None)))
+    assert (run["outcome"], counts(run), run["tokens_basis"]) == ("completed", (None,) * 4, "unknown")
 
 
 @pytest.mark.parametrize(

@@ -233,10 +233,7 @@ def test_what_follows_from_an_answer_is_of_its_run(store: Store, tmp_path: Path,
     for name in order:
         ingested(store, tmp_path, **{name: texts[name]})
     runs = [(run["run_id"], run["cost"], run["cache_read_tokens"], run["num_turns"], run["result"]) for run in runs_in_store(store)]
-    assert runs == [
-        ("r1", 0.7, 9000, 23, "Sorting is 3.2x faster."),
-        ("r4", pytest.approx(0.2), 900, 5, "The next prompt's answer."),
-    ]
+    assert runs == [("r1", 0.7, 9000, 23, "Sorting is 3.2x faster."), ("r4", pytest.approx(0.2), 900, 5, "The next prompt's answer.")]
     assert runs_in_store(store)[0]["duration_ms"] == 65_000
 
 

@@ -285,12 +285,7 @@ def test_a_torn_object_is_rejected(text: str, store: Store, tmp_path: Path) -> N
     assert (report.total("rejected"), runs_in_store(store)) == (1, [])
 
 
-SESSION_LOGS = {
-    "gemini_chat": CHAT,
-    "gemini_same": stream(result(6)),
-    "gemini_again": stream(result(6)) * 2,
-    "gemini_cut": stream(),
-}
+SESSION_LOGS = {"gemini_chat": CHAT, "gemini_same": stream(result(6)), "gemini_again": stream(result(6)) * 2, "gemini_cut": stream()}
 LOGS = SESSION_LOGS | {
     "gemini_stream": stream(result(6), session=OTHER),
     "gemini_stream_began": stream(session=OTHER),

@@ -101,21 +101,21 @@ def test_a_stream_is_one_run_and_its_input_includes_the_cache(as_array: bool, st
     assert told == [("0.20.0", "/work", "yolo", "qwen3-coder-plus")]
 
 
-def test_reasoning_is_what_the_total_has_beside_input_and_output(store: Store, tmp_path: Path) -> None:
-    ingested(store, tmp_path, log=lines(*stream(result(usage=spent(400, 600, 100, total=1150)))))
-    assert models_of(store) == [("qwen3-coder-plus", 400, 600, 150, 50, "exact")]
+STATS = metrics(qwen_max=FLASH | {"total": 110, "tool": 0}, qwen_flash=FLASH)
 
 
-def test_the_array_has_tokens_by_model(store: Store, tmp_path: Path) -> None:
-    """Asked through OpenAI's API, thoughts are inside the candidates: the total is the prompt and the candidates."""
-    stats = metrics(qwen_max=FLASH | {"total": 110, "tool": 0}, qwen_flash=FLASH)
-    ingested(store, tmp_path, log=json.dumps(stream(result(stats=stats))))
-    assert models_of(store) == [("qwen-flash", 42, 60, 15, 5, "exact"), ("qwen-max", 40, 60, 10, 5, "exact")]
-
-
-def test_several_models_with_one_total_are_an_estimate(store: Store, tmp_path: Path) -> None:
-    ingested(store, tmp_path, log=lines(*stream(said("x", model="other"), result())))
-    assert models_of(store) == [("qwen3-coder-plus", 400, 600, 100, None, "estimate")]
+@pytest.mark.parametrize(
+    ("messages", "models"),
+    [
+        (stream(result(usage=spent(400, 600, 100, total=1150))), [("qwen3-coder-plus", 400, 600, 150, 50, "exact")]),
+        (stream(result(stats=STATS)), [("qwen-flash", 42, 60, 15, 5, "exact"), ("qwen-max", 40, 60, 10, 5, "exact")]),
+        (stream(said("x", model="other"), result()), [("qwen3-coder-plus", 400, 600, 100, None, "estimate")]),
+    ],
+    ids=["reasoning is what the total has beyond", "by model, thoughts inside with OpenAI's API", "several models with one total"],
+)
+def test_tokens(messages: list[dict[str, Any]], models: list[tuple[Any, ...]], store: Store, tmp_path: Path) -> None:
+    ingested(store, tmp_path, log=json.dumps(messages))
+    assert models_of(store) == models
 
 
 @pytest.mark.parametrize("one", [result(), result(result='It says "total_cost_usd": 9.'), failed("no key", duration_ms=5)])
@@ -139,9 +139,6 @@ def test_how_a_stream_ended(ends: tuple[dict[str, Any], ...], outcome: str, erro
     """The result of a sub-agent that failed, in the middle of the stream, is not that of the run."""
     [run] = read_log(lines(*stream(*ends)))
     assert (run["outcome"], run["errors"], run["tokens_basis"]) == (outcome, error, basis)
-
-
-def test_an_early_failure_is_a_run() -> None:
     [run] = read_log(json.dumps([init(), failed("no key")]))
     assert (run["outcome"], run["is_error"], run["input_tokens"], run["num_turns"]) == ("execution_error", True, None, 0)
 
