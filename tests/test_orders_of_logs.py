@@ -22,7 +22,6 @@ from tests import (
     test_aider,
     test_atif,
     test_codex,
-    test_codex_app_server,
     test_copilot,
     test_cursor,
     test_gemini,
@@ -68,7 +67,7 @@ LOGS: dict[str, str] = {
     "aider_history_began": test_aider.HISTORY[:420],
 }
 for of_agent in (
-    test_atif, test_codex, test_codex_app_server, test_copilot, test_cursor, test_gemini, test_grok, test_harbor, test_inspect_ai,
+    test_atif, test_codex, test_copilot, test_cursor, test_gemini, test_grok, test_harbor, test_inspect_ai,
     test_mini_swe_agent, test_opencode, test_openhands, test_openhands_index, test_qwen, test_swe_agent, test_terminal_bench, test_trae,
 ):  # fmt: skip
     LOGS |= of_agent.LOGS
