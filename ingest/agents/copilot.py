@@ -104,14 +104,14 @@ class _Totals:
         return {model: self.earlier_tokens.get(model, Tokens()) + self.last_tokens.get(model, Tokens()) for model in names}
 
     def credits(self) -> tuple[float | None, str | None]:
-        """(amount, unit) of what was paid: premium requests, or AI credits if these are billed or nothing else is told."""
+        """Return the amount and unit paid: premium requests, or AI credits if these are billed or the only ones logged."""
         figures = self.figures()
         if "premium" in figures and not self.is_billed:
             return figures["premium"], PREMIUM_REQUESTS
         return (figures["aiu"] / _NANO, AI_CREDITS) if "aiu" in figures else (None, None)
 
     def cost(self, model: str | None = None) -> Decimal | None:
-        """What was billed in USD, in all or for a model; None if credits were not billed yet, or are not told."""
+        """Return what was billed in USD, in all or for a model; None if credits were not billed yet, or are not logged."""
         name, figures = f"aiu {model}" if model else "aiu", self.figures()
         if not self.is_billed or name not in figures:
             return None

@@ -113,7 +113,7 @@ class ResultRecord(WireModel):
 
 
 # Lines of session transcripts (`~/.claude/projects/<folder>/<session>.jsonl`), every version in one shape. No field is certain: a reader
-# checks what it uses. The types of lines are an open list, of which 2.1 writes about forty: a line of another type is a line as well.
+# checks what it uses. Types of lines are an open list: 2.1 writes about forty, and a line of another type is a line as well.
 
 LINE_TYPES = frozenset(
     {
@@ -131,10 +131,10 @@ SYNTHETIC = "<synthetic>"
 """The model of lines that the agent wrote itself: errors, interruptions."""
 
 ADVISOR = "advisor_message"
-"""The type of an iteration that is billed beside its response. All others are parts of it."""
+"""The type of an iteration that is billed in addition to its response. All others are parts of it."""
 
 WEB_SEARCH = "WebSearch"
-"""The tool whose results tell how often the provider searched."""
+"""The tool with results that count the provider's searches."""
 
 
 Line = dict[str, Any]

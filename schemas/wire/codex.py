@@ -157,7 +157,7 @@ class AppServerThread(_AppServer):
     source: Any = Field(default=None, description="Client, or for a sub-agent an object with subAgent.thread_spawn.parent_thread_id.")
     cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
     cli_version: Secondary[WireText] = Field(default=None, description="Version of Codex.")
-    model: Secondary[WireText] = Field(default=None, description="Model, where it is told here.")
+    model: Secondary[WireText] = Field(default=None, description="Model; mostly in the answer to thread/start.")
     model_provider: Secondary[WireText] = Field(default=None, description="Provider: openai, azure, …")
     git_info: Secondary[AppServerGit] = Field(default=None, description="The repository.")
 

@@ -17,7 +17,7 @@ class CursorUsage(CamelWireModel):
     """Tokens of a run; since 2026-03. Reasoning is not told."""
 
     input_tokens: WireCount | None = Field(
-        default=None, description="Input, with cache reads and writes where it is at least as much as both."
+        default=None, description="Input, with cache reads and writes if it is at least as much as both."
     )
     output_tokens: WireCount | None = Field(default=None, description="Output.")
     cache_read_tokens: WireCount | None = Field(default=None, description="Cache reads.")

@@ -17,12 +17,12 @@ CHAT_TYPES = frozenset(("system", "assistant", "user", "tool_result"))
 
 
 class QwenUsage(WireModel):
-    """Tokens of a session. What total has beside input and output is reasoning; where it has nothing, output includes it."""
+    """Tokens of a session. What total has beyond input and output is reasoning; without such a rest, output includes it."""
 
     input_tokens: WireCount | None = Field(default=None, description="All input, including cache reads.")
     output_tokens: WireCount | None = Field(default=None, description="Output.")
     cache_read_input_tokens: WireCount | None = Field(default=None, description="Cache reads, inside input_tokens.")
-    total_tokens: WireCount | None = Field(default=None, description="All tokens; missing where there are none.")
+    total_tokens: WireCount | None = Field(default=None, description="All tokens; missing if there are none.")
 
 
 class QwenMessage(WireModel):

@@ -1,12 +1,13 @@
-"""The model responses of one transcript, each once, from the lines that tell of it.
+"""The model responses of a transcript, each once.
 
-A response has a line for each block of its content, and every line repeats the tokens of the whole response. Which lines are one response:
+A response has a line for each block of its content, and every line repeats the tokens of the whole response. Lines belong to one response
+if they have
 
 - the same message id and request id;
-- the same message id under two requests, if the same input went in, or if one of them is a side chain (a side question sends the parent's
-  message again): the copy of the main thread counts;
-- without a request id, as gateways write it: the same message id, and the line continues the other one, is it, or is of the same moment.
-  Some gateways write one constant id, so an id alone proves nothing.
+- the same message id under two requests, and the same input, or one of them is a side chain (a side question sends the parent's message
+  again): the copy of the main thread counts;
+- no request id, as gateways write it, the same message id, and the same line, parent or moment. Some gateways write one constant id, so an
+  id alone proves nothing.
 
 Of several lines the one with the largest output counts, then the one with the largest total, whole. Requests to an advisor are responses
 of their own.
@@ -182,7 +183,7 @@ class Response:
             self.stamp = stamp
 
     def advised(self) -> Iterator[Response]:
-        """Yield the responses of advisors, whose tokens are beside those of the response that asked for them."""
+        """Yield the requests to advisors as responses: their tokens are not part of this one's."""
         for place, advice in enumerate(self.extras.advice or (), 1):
             one = Response(f"{self.message_id}/advisor-{place}", None, self.request_id, self.speaker, self.stamp)
             one.line_id = f"{self.line_id}/advisor-{place}" if self.line_id else None
@@ -238,7 +239,7 @@ class Responses:
     """The responses of one transcript, in the order of their first lines.
 
     `open_calls`: tool calls without a result so far. `earlier`: rows of earlier readings of the file, or of other streams in it.
-    `in_stream`: whether the lines are events of a stream, where counts of zero mean that a gateway does not count.
+    `in_stream`: whether the lines are events of a stream. In these, zeros mean that a gateway does not count.
     """
 
     def __init__(self, *, in_stream: bool = False) -> None:
@@ -256,7 +257,7 @@ class Responses:
         return len(self._all)
 
     def add(self, line: Line, message: Message, speaker: Speaker) -> Response | None:
-        """Note a line with `message.usage`. None if it tells of no response: the agent wrote it, or it has no figures."""
+        """Note a line with `message.usage` and return its response; None if the agent wrote it, or it has no figures."""
         usage = message.get("usage")
         if type(usage) is not dict or message.get("model") == SYNTHETIC:
             return None
@@ -286,7 +287,7 @@ class Responses:
         return response
 
     def _placed(self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: Counts) -> Response:
-        """The response that a line belongs to, whose id and request were not met together before."""
+        """The response that a line belongs to, if its id and request were not met together before."""
         uuid = _text(line.get("uuid"))
         name = _text(message_id) or uuid or canonical_hash(line)
         request = _text(request_id)
@@ -310,7 +311,7 @@ class Responses:
         return found
 
     def close_calls(self, answered: set[str]) -> None:
-        """Close open calls whose results have come; these are removed from `answered`."""
+        """Close the open calls among `answered`, and remove them there."""
         if closed := self.open_calls & answered:
             self.open_calls -= closed
             answered -= closed
@@ -345,7 +346,7 @@ class Responses:
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the values of RESPONSE_COLUMNS of each response.
 
-        `agent_id`: the sub-agent of those whose lines do not name it; `subagent`: what it is. `stream_id`: the stream that they are from.
+        `agent_id`: the sub-agent of responses that do not name one; `subagent`: what it is. `stream_id`: the stream that they are from.
         """
         number = self.earlier
         for response in self._all:

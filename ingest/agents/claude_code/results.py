@@ -459,19 +459,19 @@ _WORDS = frozenset((
     "inference_geo", "model", "costBasis", "canonicalModel", "provider", "status", "tool_name", "tool_use_id", "fast_mode_state",
     "fast_mode_disabled_reason",
 ))  # fmt: skip
-"""Fields whose text is a word of the format, an id or a name."""
+"""Fields with a word of the format, an id or a name: their texts are kept."""
 _PARTS = frozenset((
     "usage", "modelUsage", "cache_creation", "server_tool_use", "output_tokens_details", "iterations", "permission_denials",
     "fallback_credit", "origin",
 ))  # fmt: skip
-"""Fields whose objects are kept, each without its texts."""
+"""Fields with objects that are kept without their texts."""
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
 def result_without_text(record: Mapping[str, Any], run_id: str) -> tuple[str, str | None]:
-    """Return the record as JSON with its figures and words of closed lists alone, and its summary: none, an empty one, or LIMIT_WORDS.
+    """Return the record as JSON without free text, and its summary: none, an empty one, or LIMIT_WORDS.
 
-    Every table but those of texts can be made of it. It names its run, whose id may have been a hash of the whole record.
+    Every table but those of texts can be made of it. It has the id of its run, which may have been a hash of the whole record.
     """
     said = record.get("result")
     result = None if said is None else LIMIT_WORDS if record.get("is_error") and is_limit(str(said)) else ""

@@ -152,7 +152,7 @@ class Session:
 
 @dataclass(frozen=True)
 class CutOff:
-    """A process whose stream ends without a result."""
+    """A process that ended without a result."""
 
     session_id: str | None
     init: RunFacts
@@ -236,7 +236,7 @@ class StreamContext:
         )
 
     def cut_off(self, *, at_end: bool = False) -> list[CutOff]:
-        """Return the processes whose part of the stream ended without a result, each once; `at_end`: there is no more of the stream."""
+        """Return the processes that ended without a result, each once; `at_end`: the stream is over."""
         if at_end:
             for session in (self._unnamed, *self._sessions.values()):
                 self._cut_off(session, [*session.before, session.segment])

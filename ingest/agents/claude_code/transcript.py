@@ -1,4 +1,4 @@
-"""Claude Code's session transcripts → one run for each file, with the responses that the file tells of.
+"""Claude Code's session transcripts → one run for each file, with its responses.
 
 A session has its file, `<session>.jsonl`, and its sub-agents have theirs: `agent-<id>.jsonl` beside it, or in `<session>/subagents/`. All
 of them are records of one run, whose id is that of the session; the record of the session's own file ranks first. Which responses are
@@ -77,7 +77,7 @@ class SessionFacts:
     """The session so far: whose it is, where and when it ran, what it was asked, and how it ended.
 
     `sessions`: the ids on its lines; `last_session`: that of the last response. `is_woken`: whether nobody asked for the turn, as when a
-    background task woke the agent. Version and branch are those of the last response, where the session ended; `cwd` is where it began.
+    background task woke the agent. Version and branch are those of the last response, `cwd` is that of the first line.
     `first_stamp` and `last_stamp`: the times of lines as Claude Code writes them; `odd_times`: the first and the last of any others.
     """
 
@@ -122,7 +122,7 @@ class SessionFacts:
         return min(times, default=None), max(times, default=None)
 
     def place(self, line: Line) -> None:
-        """Note whose line it is, and where the session began."""
+        """Note the session and the folder of a line."""
         session = line.get("sessionId")
         if self.is_main and self.cwd and type(session) is str and session in self.sessions:
             return
@@ -223,7 +223,7 @@ class SessionFacts:
         }
 
     def restore(self, kept: KeptRun, state: Mapping[str, Any], titles: Mapping[str, str]) -> None:
-        """Take over what an earlier reading of the file told; `titles` by type of line.
+        """Take over the facts of an earlier reading of the file; `titles` by type of line.
 
         Raises KeyError, TypeError, ValueError for the state of another version.
         """
@@ -251,7 +251,7 @@ _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
 _OUTPUT = rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"([^"\\]*+)","type":"tool_result",'
 _BEGINNING = re.compile(rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT))
-"""The beginning of a line that may be passed over. Groups: whose line it is, whether it is one of a side chain, and the tool call that it
+"""The beginning of a line that may be passed over. Groups: who wrote it where, whether in a side chain, and the tool call that it
 answers."""
 _MARKS = (b'"usage"', b'"[Request interrupted by user', b'"searchCount"', b'"permissionMode"', b'"forkedFrom"', b'"session_id"')
 """What the reader looks for on such lines, and a name that only lines of other agents have. Quotes in the output of a tool are escaped."""
@@ -279,8 +279,8 @@ class PassedLines:
     Any other line is parsed. So no tokens are missed, however a line is written. A line that is broken in the middle of such an output, and
     has none of the marks, is not noticed.
 
-    `count`: lines that were passed over; `answered`: the tool calls whose results are on them. Lines are looked at ahead of those that are
-    read: a result may be here before its call was read.
+    `count`: lines that were passed over; `answered`: the tool calls with results on them, which may be here before they were read, since
+    lines are looked at ahead.
     """
 
     def __init__(self, facts: SessionFacts) -> None:
@@ -293,7 +293,7 @@ class PassedLines:
         self._times: list[int] = []
 
     def look_at(self, data: bytes) -> None:
-        """Look for marks and times in the bytes whose lines come next."""
+        """Look for marks and times in the bytes of the next lines."""
         failures = (end for _, end in _found(_FAILURE, data) if not data.startswith(_NONE_FAILED, end))
         self._data = data
         self._marks = sorted((*(start for mark in _MARKS for start, _ in _found(mark, data)), *failures, len(data)))

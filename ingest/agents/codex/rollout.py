@@ -132,7 +132,7 @@ def is_failure(item: dict[str, Any]) -> bool:
 
 
 def ended_badly(event: dict[str, Any]) -> bool:
-    """Return whether one of the events `_CALL_ENDS` tells of a failure."""
+    """Return whether one of the events `_CALL_ENDS` reports a failure."""
     result = event.get("result")
     return event.get("success") is False or event.get("exit_code") not in (None, 0) or (isinstance(result, dict) and "Err" in result)
 
@@ -175,7 +175,7 @@ class Response(NamedTuple):
     response_id: str | None = None
 
     def name(self, session: str) -> str:
-        """Return an id, since Codex logs none beside the tokens. Copies that forks and sub-agents have of it get the same.
+        """Return an id, since Codex logs none with the tokens. Copies in the files of forks and sub-agents get the same.
 
         If ids of turns are no UUIDs, a fork goes on with the same numbers as its parent does: only the total tells the two apart.
         """
@@ -225,7 +225,7 @@ class Responses:
         self.has_totals = True
         compacted, self.compacted = self.compacted, None
         if used == compacted:
-            return  # the totals do tell of the compaction
+            return  # the totals do count the compaction
         calls = (self.attributed, len(self.calls))
         self.attributed = len(self.calls)
         self.numbers[moment.turn] += 1
@@ -267,9 +267,8 @@ class Responses:
 class _Session(OpenRun):
     """A session.
 
-    `origin`: the session whose lines it may begin with; `is_fork`: it says that it does. `own_from`: the number of its first own line, if
-    that is told. `copying`: whether the lines are copies; `dated`: whether anything told. `total`: the last running total, which was logged
-    as `last_total`.
+    `origin`: the session that it may begin with copies of; `is_fork`: whether it says so. `own_from`: the number of its first own line, if
+    known. `copying`: whether the lines are copies; `dated`: whether that is known. `total`: the last running total, logged as `last_total`.
     """
 
     meta: SessionMeta = field(default_factory=SessionMeta)
@@ -294,7 +293,7 @@ class _Session(OpenRun):
         return bool(self.tasks or self.prompts or (not self.copying and self.responses.counted))
 
     def has_content(self) -> bool:
-        """Lines without the first one of a session are a run if they tell of turns or tokens."""
+        """Lines without the first one of a session are a run if they have turns or tokens."""
         return bool(self.meta.id or self.has_begun() or self.total)
 
     def is_upper_bound(self) -> bool:
@@ -350,7 +349,7 @@ class _Session(OpenRun):
         self.active.note(time, by)
 
     def _note_place(self, *, copied: bool) -> None:
-        """Note whether the lines from here on are copies. Calls before a session's own lines are none of its responses'."""
+        """Note whether the lines from here on are copies. Calls among copied lines belong to no response."""
         if self.copying and not copied:
             self.responses.attributed = len(self.responses.calls)
         self.copying, self.dated = copied, True
@@ -575,9 +574,9 @@ class CodexRollout(StreamReader[_Session]):
             session.last = last
 
     def _meta(self, document: Document, meta: SessionMeta) -> Iterable[Found | Unreadable]:
-        """The first line of a session; of another one if its own turns have begun, else of the parent whose lines follow.
+        """The first line of a session: another one if this one's own turns have begun, else its parent, with the lines that follow.
 
-        Whatever has a parent may begin with its lines.
+        Any session with a parent may begin with copies of its lines.
         """
         session = self._open.get(None)
         closed: tuple[Found | Unreadable, ...] = ()

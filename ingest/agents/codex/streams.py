@@ -99,7 +99,7 @@ class CodexExec(StreamReader[_ExecThread]):
 
     `usage` is the running total of the thread, not of the turn: the last one counts. A resumed thread starts another stream, whose totals
     include those of the first; both are records of one run, and the one with more tokens is kept. `config.toml` does not name the model,
-    since the command line overrides it, and neither does ISO-Bench's journal, whose name of the model is that of a folder.
+    since the command line overrides it, and neither does ISO-Bench's journal, which has the name of a folder.
     """
 
     agent: ClassVar[str] = CODEX.key
@@ -186,7 +186,7 @@ class _TextLog(OpenRun):
             self.section = ""
 
     def values(self) -> dict[str, Any]:
-        """Tokens are told at the end of a run; older versions did not tell them, so that a log without them says nothing of its end."""
+        """A log with tokens is complete, since they come last. One without may be of an older version, so its outcome is unknown."""
         header, session_id = self.header, self.header.get("session id")
         self.prompt, self.final_text = ("\n".join(self.texts.get(section, [])).strip() or None for section in ("user", "codex"))
         reason = _NO_TOKENS
@@ -252,7 +252,7 @@ _OF_THE_API = frozenset(
 )
 """Kinds of errors (`codexErrorInfo`) in lower case, since versions differ in it."""
 _OLDER = "codex/event"
-"""How methods of the first protocol begin, whose events newer versions send beside their own."""
+"""How methods of the first protocol begin. Newer versions send its events, too."""
 
 
 @dataclass
@@ -389,8 +389,8 @@ def _input_text(content: object) -> str | None:
 class CodexAppServer(StreamReader[_ServerThread]):
     """Logs of messages of `codex app-server`, bare, behind a prefix, or each in an object of the log → runs, one for each thread.
 
-    Every update of tokens has the running total of the thread, whose growth belongs to the model of the moment; a fork goes on with the
-    total of its parent. A thread whose last turn did not end was interrupted. Messages have no time: it comes from the log, newer turns, or
+    Every update of tokens has the running total of the thread; what it grew by belongs to the model of the moment. A fork goes on with the
+    total of its parent. A thread is interrupted if its last turn did not end. Messages have no time: it comes from the log, newer turns, or
     the id of the thread. Two processes of one thread write two logs, which are records of one run: the one with more tokens is kept.
     """
 
@@ -437,7 +437,7 @@ class CodexAppServer(StreamReader[_ServerThread]):
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """Yield the open threads. Of events of the first protocol alone there is nothing to tell but whose they are."""
+        """Yield the open threads. Events of the first protocol alone are a reject that names it."""
         runs = tuple(super().end())
         yield from runs
         if self._older and not runs:

@@ -61,7 +61,7 @@ def is_uuid(text: str | None) -> bool:
 
 
 def time_of_uuid(text: str | None) -> datetime | None:
-    """Return the time (UTC) in a UUID of version 7, whose first 48 bits are Unix milliseconds; None for any other text."""
+    """Return the time (UTC) in a UUID of version 7: its first 48 bits are Unix milliseconds. None for any other text."""
     if not text or not is_uuid(text) or UUID(text).version != 7:
         return None
     return unix_time(UUID(text).int >> 80)
@@ -216,7 +216,7 @@ def wire_event(model: type[Wire], event: dict[str, Any]) -> Wire | None:
 
 @dataclass
 class OpenRun:
-    """A run whose log is being read: what most logs tell, under the names of `KeptRun`."""
+    """A run while its log is read: what most logs have, under the names of `KeptRun`."""
 
     last: Document
     session_id: str | None = None
@@ -244,7 +244,7 @@ class OpenRun:
                 self.active.note(time, by)
 
     def has_content(self) -> bool:
-        """Return whether the log tells of a run at all."""
+        """Return whether there is a run at all."""
         return True
 
     def values(self) -> dict[str, Any]:
@@ -283,7 +283,7 @@ class StreamReader(AgentReader, Generic[Run]):
         self._open: dict[str | None, Run] = {}
 
     def _close(self, session: str | None = None) -> tuple[Found | Unreadable, ...]:
-        """Return the run of a session, which is open no more; empty if there is none."""
+        """Close the run of a session and return it; empty if none is open."""
         run = self._open.pop(session, None)
         return (ended(run.last, run.values(), self._context_of),) if run and run.has_content() else ()
 

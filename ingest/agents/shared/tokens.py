@@ -48,7 +48,7 @@ class Tokens:
 
     @classmethod
     def of_whole_input(cls, given: int, read: int, written: int, output: int, reasoning: int | None) -> Tokens:
-        """From counts whose input includes the cache. A record with more cached than input excluded it."""
+        """From counts with the cache inside the input. A record with more cached than input excluded it."""
         inside = read + written <= given
         return cls(given - read - written if inside else given, read, written, output, reasoning)
 
