@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
+from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from schemas.rows.tables import TABLES
 from tests import (
@@ -35,6 +36,7 @@ from tests import (
     test_openhands_index,
     test_pi,
     test_qwen,
+    test_resumed_sessions,
     test_swe_agent,
     test_terminal_bench,
     test_trae,
@@ -93,8 +95,9 @@ SISTERS = {
     "codex": {name: text for name, text in LOGS.items() if name.startswith("codex")},
     "gemini": {name: LOGS[f"gemini_{name}"] for name in ("chat", "same", "cut", "again")},
     "opencode": {name: text for name, text in LOGS.items() if name.startswith("opencode")},
+    "pi": test_resumed_sessions.TEXTS,
 }
-"""Logs that tell of the same runs. A record that replaces another has the figures that were made of the logs beside it."""
+"""Logs of the same runs. A record that replaces another has the figures that were made of the logs beside it."""
 
 ASIDE = ("store_meta", "ingests")
 NUMBERS = ("ingest_id", "superseded_by", "text_no", "received_at")
@@ -120,6 +123,25 @@ def test_any_order_gives_the_same_tables(data: st.DataObject) -> None:
     logs = SISTERS[data.draw(st.sampled_from(sorted(SISTERS)))]
     with TemporaryDirectory() as folder:
         assert_same(logs, [data.draw(st.permutations(sorted(logs)))], Path(folder))
+
+
+@pytest.mark.slow
+@given(st.data())
+@examples(2)
+def test_what_is_undone_is_as_if_it_had_never_come(data: st.DataObject) -> None:
+    logs = SISTERS[data.draw(st.sampled_from(sorted(SISTERS)))]
+    order = data.draw(st.permutations(sorted(logs)))
+    undone = data.draw(st.sampled_from(order))
+    with TemporaryDirectory() as folder:
+        store, other = Store(Path(folder) / "one.duckdb"), Store(Path(folder) / "other.duckdb")
+        for name in order:
+            read(store, logs, [name])
+            if name != undone:
+                read(other, logs, [name])
+        undo(store, order.index(undone) + 1)
+        assert differences(stable(store), stable(other)) == {}
+        assert rebuild(store).rejects == 0
+        assert differences(stable(store), stable(other)) == {}
 
 
 @pytest.mark.slow

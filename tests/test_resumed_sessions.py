@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable
-from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,8 +13,6 @@ from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
 from tests.conftest import ingest_paths
 from tests.documents import ingested, runs_in_store
-from tests.examples import a_share
-from tests.test_borrowed_texts import everything
 from tests.test_pi import SAID, SESSION, answer, header, message, session, stream
 
 MORE = [message(900, "user", "Go on."), answer(901, "It is 3x faster.")]
@@ -39,46 +33,8 @@ def files(place: Path) -> dict[str, Path]:
     return {name: place / f"{name}.jsonl" for name in TEXTS}
 
 
-Batches = tuple[tuple[str, ...], ...]
-Grown = Callable[[Path, Iterable[Iterable[str]]], Store]
-
-
-@pytest.fixture(scope="module")
-def grown(tmp_path_factory: pytest.TempPathFactory) -> Grown:
-    """A store after some batches, at a new place: `grown(place, batches)`. What several of them begin with is ingested once, and copied."""
-    folder = tmp_path_factory.mktemp("grown")
-    place = files(folder / "pi")
-    made: dict[Batches, Path] = {}
-
-    def after(batches: Batches) -> Path:
-        if batches not in made:
-            file = folder / f"{' then '.join(map(' '.join, batches))}.duckdb"
-            if batches[:-1]:
-                shutil.copy(after(batches[:-1]), file)
-            ingest_paths(Store(file), *(place[name] for name in batches[-1]))
-            made[batches] = file
-        return made[batches]
-
-    def copied(to: Path, batches: Iterable[Iterable[str]]) -> Store:
-        return Store(shutil.copy(after(tuple(map(tuple, batches))), to))
-
-    return copied
-
-
 def outputs(store: Store) -> list[tuple[str, int]]:
     return sorted((run["record_kind"], run["output_tokens"]) for run in runs_in_store(store))
-
-
-def counts(store: Store) -> list[tuple[Any, ...]]:
-    """Of every source: runs and duplicates."""
-    with store.reading() as connection:
-        return connection.sql("select source_id, accepted, duplicates from sources order by 1").fetchall()
-
-
-def records(store: Store) -> list[tuple[Any, ...]]:
-    """Every record and its run, whatever ingest brought it."""
-    with store.reading() as connection:
-        return connection.sql("select run_id, source_id, is_kept, raw is null, told is null from run_records order by 1, 2").fetchall()
 
 
 def test_without_its_file_each_stream_of_a_session_is_a_run(store: Store, tmp_path: Path) -> None:
@@ -107,33 +63,6 @@ def test_a_file_that_was_copied_before_the_last_stream_does_not_hold_it(store: S
     assert outputs(store) == [("stream", 5), ("transcript", 15)]
     ingest_paths(store, place["file"])
     assert outputs(store) == [("transcript", 20)]
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("grown")
-def test_order_batches_and_a_rebuild_change_nothing(grown: Grown, tmp_path: Path) -> None:
-    seen = []
-    for number, order in enumerate(a_share(permutations(("second", "third", "older", "file")), 7)):
-        first = [order[: number % 4]] if number % 4 else []
-        store = grown(tmp_path / f"{number}.duckdb", [*first, *zip(order[number % 4 :], strict=True)])
-        seen.append((everything(store), counts(store), records(store)))
-        if number % 4 == 0:
-            assert rebuild(store).rejects == 0
-            seen.append((everything(store), counts(store), records(store)))
-    assert all(found == seen[0] for found in seen)
-
-
-@pytest.mark.slow
-@pytest.mark.xdist_group("grown")
-@pytest.mark.parametrize("undone", a_share([2, 4, 3, 1], 2))
-def test_what_is_undone_is_as_if_it_had_never_come(undone: int, grown: Grown, tmp_path: Path) -> None:
-    order = [("second",), ("file",), ("third",), ("older",)]
-    store = grown(tmp_path / "one.duckdb", order)
-    other = grown(tmp_path / "other.duckdb", [*order[: undone - 1], *order[undone:]])
-    undo(store, undone)
-    assert (everything(store), counts(store)) == (everything(other), counts(other))
-    assert rebuild(store).rejects == 0
-    assert (everything(store), counts(store)) == (everything(other), counts(other))
 
 
 def test_a_stream_of_another_session_at_the_same_time_stays(store: Store, tmp_path: Path) -> None:
