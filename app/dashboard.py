@@ -70,6 +70,7 @@ for left in (widgets.RUN_ID, evidence.CLAIM_NO):
         del st.query_params[left]
 view = str(st.session_state.get("view") or st.query_params.get("view", "")).lower()  # a click writes it as it is called
 is_upload = page is DATA and view == "upload"
+cache.let_upload(allowed=is_upload)
 with nullcontext() if is_upload else live.following(), widgets.told_errors(), cache.request():
     if page in OF_RUNS or (page is DATA and not is_upload and holds.runs):
         forced = str(st.session_state.get(widgets.FORCED_BY, "")) if page is COMPARE else ""

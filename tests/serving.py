@@ -17,7 +17,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from app.server.serve import Access, command
+from app.server.access import Access
+from app.server.serve import command
 
 ENTRY = Path(__file__).parent.parent / "app" / "dashboard.py"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

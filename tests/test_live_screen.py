@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.server.serve import Access
+from app.server.access import Access
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from tests.conftest import ingest_paths

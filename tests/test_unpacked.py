@@ -18,6 +18,7 @@ from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import record_text
 from tests.test_context import JOURNAL, PATCH, PREDICTION, SUMMARY, item
+from tests.using import uploaded
 
 COLUMNS = (
     "task, repo, base_commit, head_commit, task_status, first_edit_ms, patch_files, patch_insertions, started_at::varchar, time_source"
@@ -98,21 +99,11 @@ def test_a_folder_that_is_uploaded_says_it_too(folder: Path, store: Store, tmp_p
 
 def test_the_dashboard_unpacks_them(folder: Path, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", store.location)
-    uploads = [Uploaded(str(file.relative_to(tmp_path)), file.read_bytes()) for file in sorted(folder.rglob("*.*"))]
+    uploads = [uploaded(str(file.relative_to(tmp_path)), file.read_bytes()) for file in sorted(folder.rglob("*.*"))]
     from app.screens import cache  # noqa: PLC0415  with Streamlit, which takes a second
 
     cache.ingest_uploads(uploads, lambda *_: None)
     assert [run[0] for run in rows(store)[0]] == ["vllm_core-0007"] * 2
-
-
-class Uploaded:
-    """A file as a browser hands it over."""
-
-    def __init__(self, name: str, content: bytes) -> None:
-        self.name, self.file_id, self._content = name, name, content
-
-    def getvalue(self) -> bytes:
-        return self._content
 
 
 @pytest.mark.parametrize("name", ["../../journal.json", "/journal.json", "..!journal.json", "\0/journal.json", "é" * 300 + "/journal.json"])

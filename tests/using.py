@@ -58,3 +58,11 @@ def add(store: Store, responses: Sequence[ResponseRow]) -> None:
     """Put responses into the store."""
     with store.writing() as writer:
         writer.insert("responses", responses)
+
+
+def uploaded(name: str, content: bytes) -> Any:
+    """A file as the framework hands it to a screen."""
+    from streamlit.proto.Common_pb2 import FileURLs  # noqa: PLC0415  takes a second
+    from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec  # noqa: PLC0415
+
+    return UploadedFile(UploadedFileRec(name, name, "", content), FileURLs())

@@ -297,7 +297,8 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tu
 
     It answers only to the names localhost, --host and --allow-host. Budgets show on the screens Cost & time and Reports.
     """
-    from app.server.serve import Access, serve
+    from app.server.access import Access
+    from app.server.serve import serve
     from ingest.store.database import Store
 
     store = Store(db)

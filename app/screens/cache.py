@@ -8,25 +8,29 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app.queries import runs as run_queries
 from app.queries import runs as screen_queries
 from app.queries.filters import Filters
 from app.queries.reading import ReadTransaction, read_transaction
-from app.server import received, serve
-from app.server.uploads import Upload, as_sources
+from app.server import access, guard
 from app.text.presentation import plain
 from ingest.context.temporary_sidecars import sidecars_among, unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
+from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.history.annotations import Change
@@ -37,7 +41,9 @@ from ingest.store.history.undo import Undone, undo
 from ingest.store.opening.own_files import is_path
 from ingest.system.command_lines import DEFAULT_STORE, command_line
 from ingest.system.locations import without_secrets
+from ingest.system.temporary import temporary_folder
 from schemas.errors import StoreBusy, StoreError, StoreMissing, UsageError
+from schemas.text import paired
 
 WAIT_SECONDS = 10.0
 """How long a screen waits for a store that another process writes: a reader at a screen loses patience before a script does."""
@@ -55,6 +61,9 @@ MARKS = 3_000
 
 PAGE, PAGES = 500, 20
 """Runs on a page of the list, and how many pages there are at most."""
+
+IN_MEMORY_BYTES = 1 << 20
+"""Uploads beyond that are written to a temporary file while they are ingested."""
 
 MOST_OPTIONS = screen_queries.MOST_OPTIONS
 """The most values a filter offers to choose from, the most frequent first; a link may name any."""
@@ -106,7 +115,7 @@ def is_free() -> bool:
 
 def is_read_only() -> bool:
     """Whether visitors may only look."""
-    return serve.is_read_only()
+    return access.is_read_only()
 
 
 @contextmanager
@@ -281,19 +290,18 @@ def forget_selection() -> None:
 
 def let_upload(*, allowed: bool) -> None:
     """Let this page send files, or no more: the server takes none from others."""
-    here, page = received.current(), get_script_run_ctx()
-    if here and page:
-        (here.admit if allowed else here.dismiss)(page.session_id)
+    if (page := get_script_run_ctx()) and runtime.exists():
+        guard.let_upload(page.session_id, allowed=allowed)
 
 
 def ingest_uploads(
-    uploads: Sequence[Upload],
+    uploads: Sequence[UploadedFile],
     on_progress: Callable[[float, str], object],
     on_wait: Callable[[str], object] | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
     path_zone: str = "",
 ) -> IngestReport:
-    """Ingest the files with these labels; `path_zone` is that of times in their names, empty for UTC.
+    """Ingest the files with these labels, and free their memory; `path_zone` is that of times in their names, empty for UTC.
 
     `on_progress` is told the share read and the name of each, `on_wait` who keeps the store from us.
     Raises StoreError, UsageError.
@@ -305,11 +313,33 @@ def ingest_uploads(
         done += progress.bytes
         on_progress(min(1.0, done / size), progress.name)
 
-    with as_sources(uploads) as sources, unpacked(sidecars_among(sources)) as folders:
+    with _as_sources(uploads) as sources, unpacked(sidecars_among(sources)) as folders:
         size = sum(source.size for source in sources) or 1
-        return _ingest(
-            sources, read, on_wait, Options(tuple(labels.items()), unpacked=folders, path_zone=path_zone, origin=Origin(visitor(), UPLOAD))
-        )
+        options = Options(tuple(labels.items()), unpacked=folders, path_zone=path_zone, origin=Origin(visitor(), UPLOAD))
+        report = _ingest(sources, read, on_wait, options)
+    if page := get_script_run_ctx():  # the framework keeps them as long as the page is open
+        for upload in uploads:
+            cast("MemoryUploadedFileManager", page.uploaded_file_mgr).remove_file(page.session_id, upload.file_id)
+            upload.close()
+    return report
+
+
+@contextmanager
+def _as_sources(uploads: Sequence[UploadedFile]) -> Iterator[list[Source]]:
+    """The files as sources: large ones in a temporary folder, so that processes that read them need no copy. Raises UsageError."""
+    with ExitStack() as stack:
+        sources = []
+        try:
+            folder = stack.enter_context(TemporaryDirectory(dir=temporary_folder()))
+            for number, upload in enumerate(uploads):
+                path = Path(folder, str(number)) if upload.size > IN_MEMORY_BYTES else None
+                if path:
+                    path.write_bytes(upload.getvalue())
+                sources.append(Source(paired(upload.name), None if path else upload.getvalue(), path, temporary=bool(path)))
+        except OSError as error:
+            why = f"the uploaded files cannot be written to the temporary folder: {error.strerror or error}."
+            raise UsageError(why, "The owner of this dashboard must make room.") from error
+        yield sources
 
 
 def _ingest(

@@ -8,9 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from app.screens import cache
-from app.server.sign_in import is_allowed, read_allowed
+from app.server.access import is_allowed, read_allowed
 from app.text.presentation import plain
-from schemas.errors import UsageError
 
 
 def require_sign_in() -> None:
@@ -18,14 +17,16 @@ def require_sign_in() -> None:
     path = os.environ.get("TACHOGRAPH_SIGN_IN")
     if not path:
         return
+    may_enter = False
     try:
         allowed = read_allowed(Path(path))
-    except UsageError:
-        cache.let_upload(allowed=False)
-        raise
+        may_enter = bool(st.user.get("is_logged_in", False)) and is_allowed(st.user.to_dict(), allowed)
+    finally:
+        if not may_enter:
+            cache.let_upload(allowed=False)
     if not st.user.get("is_logged_in", False):
         _ask()
-    elif not is_allowed(st.user.to_dict(), allowed):
+    elif not may_enter:
         _refuse(str(st.user.get("email") or "an account without an address"))
 
 
@@ -38,7 +39,6 @@ def offer_sign_out() -> None:
 
 
 def _ask() -> None:
-    cache.let_upload(allowed=False)
     with st.container(border=True):
         st.header("Sign in to see the runs", anchor=False)
         st.markdown("Access is restricted.")
@@ -47,7 +47,6 @@ def _ask() -> None:
 
 
 def _refuse(who: str) -> None:
-    cache.let_upload(allowed=False)
     with st.container(border=True):
         st.header("Access denied", anchor=False)
         st.markdown(

@@ -1,1 +1,1 @@
-"""The dashboard's server: who may reach it, who may sign in, and what may be uploaded."""
+"""The dashboard's server: who may reach it (`access`), what is refused before the framework sees it (`guard`), and its two processes."""

@@ -1,10 +1,15 @@
-"""ASGI middleware around all of Streamlit: refuses foreign requests, and puts security headers on every response."""
+"""ASGI middleware around all of Streamlit: refuses foreign requests and uploads without rights, and protects every response.
+
+Streamlit's own upload route keeps files in memory, for any open page. So a request reaches it only from a page that offers the upload, and
+only while there is room; both are decided from the headers, before anything of the file is read.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,9 +17,20 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
+from streamlit.runtime import get_instance
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from app.server.addresses import Addresses, Host, parse_host
+from app.server.access import Addresses, is_read_only, parse_host
 
+FILE_MEGABYTES = 512
+PAGE_BYTES, ALL_BYTES = 1 << 30, 2 << 30
+"""The most bytes of one file, of the files of a page that are not ingested yet, and of those of all pages."""
+
+_LEAST_BYTES = 4096
+"""What a file counts at least: its name takes memory, too."""
+
+_UPLOADS = re.compile(r"(^|/)_stcore/upload_file(/|$)")
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
 _CLOSED = re.compile(r"(^|/)_stcore/(agent|metrics|script-health-check)(/|$)")
 """Endpoints of the framework that are not needed: server metrics, health checks of scripts, the API for agents."""
 
@@ -22,6 +38,21 @@ _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _POLICY_VIOLATION = 1008
 _OWN_PAGES = ("same-origin", "none")
 """`Sec-Fetch-Site` of a request by our own pages, or by a person: a typed address, a bookmark."""
+
+_admitted: set[str] = set()
+"""Sessions whose page offers the upload now."""
+
+_coming: Counter[str] = Counter()
+"""Bytes that are being received, by session."""
+
+
+def let_upload(session_id: str, *, allowed: bool) -> None:
+    """Let a page send files, or no more."""
+    if allowed and not is_read_only():
+        _admitted.intersection_update([one for one in _admitted if get_instance().is_active_session(one)])
+        _admitted.add(session_id)
+    else:
+        _admitted.discard(session_id)
 
 
 class Guard:
@@ -40,8 +71,64 @@ class Guard:
         if scope["type"] == "websocket":
             await (self.app(_as_its_page(scope), receive, send) if not reason else WebSocketClose(_POLICY_VIOLATION)(scope, receive, send))
             return
-        answer = PlainTextResponse(reason, 403) if reason else self.app
-        await answer(scope, receive, with_headers(send, self.headers))
+
+        async def protected(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name in [name for name in headers if name.startswith("access-control-")]:  # no other site may ask
+                    del headers[name]
+                headers.update(self.headers)
+            await send(message)
+
+        if reason:
+            await PlainTextResponse(reason, 403)(scope, receive, protected)
+        elif _UPLOADS.search(scope["path"]):
+            await self._upload(scope, receive, protected)
+        else:
+            await self.app(scope, receive, protected)
+
+    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass an upload on to the framework, or the removal of one, unless its page may not or there is no room."""
+        found = _UPLOAD.fullmatch(scope["path"])
+        if found is None or scope["method"] not in ("PUT", "DELETE"):
+            await PlainTextResponse("There is nothing here.", 404)(scope, receive, send)
+            return
+        session_id, runtime = found[1], get_instance()
+        if session_id not in _admitted or not runtime.is_active_session(session_id):
+            words = "Uploads are disabled." if is_read_only() else "Files may only be uploaded from the upload page."
+            await PlainTextResponse(words, 403)(scope, receive, send)
+            return
+        size = 0
+        if scope["method"] == "PUT":
+            length = Headers(scope=scope).get("content-length", "")
+            if not length.isdecimal():
+                await PlainTextResponse("The request does not say how long it is.", 411)(scope, receive, send)
+                return
+            size = max(int(length), _LEAST_BYTES)
+            if no_room := no_room_for(session_id, size, runtime.uploaded_file_mgr):
+                await PlainTextResponse(no_room, 413)(scope, receive, send)
+                return
+        _coming[session_id] += size
+        try:
+            await self.app(scope, receive, send)
+        except OSError as error:  # the framework keeps what comes in a temporary file first
+            await PlainTextResponse(f"No room for temporary files: {error.strerror or error}.", 507)(scope, receive, send)
+        finally:
+            _coming[session_id] -= size
+            if not _coming[session_id]:
+                del _coming[session_id]
+
+
+def no_room_for(session_id: str, size: int, manager: object) -> str:
+    """Why a page cannot send so many bytes more now, beside what the framework keeps for it and others; empty if it can."""
+    assert isinstance(manager, MemoryUploadedFileManager)
+    if size > (FILE_MEGABYTES + 1) << 20:
+        return f"The file is too large: at most {FILE_MEGABYTES} MB."
+    mine = sum(max(len(file.data), _LEAST_BYTES) for file in list(manager.file_storage.get(session_id, {}).values()))
+    if mine + _coming[session_id] + size > PAGE_BYTES:
+        return f"Too much at once: at most {PAGE_BYTES >> 30} GB a page."
+    kept = sum(one.byte_length for stats in manager.get_stats().values() for one in stats)
+    return "The uploads of all visitors have reached their bound. Try again later." if kept + _coming.total() + size > ALL_BYTES else ""
 
 
 def refusal(scope: Scope, addresses: Addresses) -> str:
@@ -54,17 +141,12 @@ def refusal(scope: Scope, addresses: Addresses) -> str:
         return "Refused: the request has no valid host."
     if not addresses.is_ours(host):
         return f"Refused: this dashboard does not answer to {host.name}. Its owner can allow that: --allow-host {host.name}"
-    if _is_foreign(headers, host, addresses) or _is_fetched_elsewhere(scope, headers):
+    origin = headers.get("origin")  # programs, and browsers that open a page, send none
+    if (origin is not None and not addresses.may_ask(origin, host)) or _is_fetched_elsewhere(scope, headers):
         return "Refused: the request comes from another site."
     if _CLOSED.search(scope["path"]):
         return "Refused: this dashboard has nothing at this address."
     return ""
-
-
-def _is_foreign(headers: Headers, host: Host, addresses: Addresses) -> bool:
-    """Whether the request has a foreign origin. Programs, and browsers that open a page, send none."""
-    origin = headers.get("origin")
-    return origin is not None and not addresses.may_ask(origin, host)
 
 
 def _is_fetched_elsewhere(scope: Scope, headers: Headers) -> bool:
@@ -87,17 +169,6 @@ def _as_its_page(scope: Scope) -> Scope:
     kept = [(name, value) for name, value in scope["headers"] if name not in (b"host", b"origin")]
     ours = {"host": str(host), "origin": f"{scheme.lower()}://{host}"}
     return {**scope, "headers": [*kept, *((name.encode(), value.encode()) for name, value in ours.items())]}
-
-
-def with_headers(send: Send, headers: Mapping[str, str]) -> Send:
-    """The `send` that adds the headers to each response."""
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(headers)
-        await send(message)
-
-    return sent
 
 
 def protecting_headers(page: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.terminal import LONGEST_TOLD
-from app.server.sign_in import read_allowed
+from app.server.access import read_allowed
 from ingest.prices.price_file import parse_price_file, read_price_file
 from ingest.system.toml_files import LARGEST_BYTES
 from schemas.errors import TachographError, UsageError

@@ -9,7 +9,6 @@ import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import cycle, product
 from pathlib import Path
 
@@ -38,6 +37,7 @@ from tests.attack.hostile import HOSTILE, KEPT, NASTY, found_in, nasty_record, n
 from tests.conftest import MadeOnce
 from tests.examples import a_share, examples, is_thorough
 from tests.serving import served, wait_until_drawn
+from tests.using import uploaded
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
 SCREENS = (
@@ -296,22 +296,10 @@ def test_d5_every_such_run_has_its_page(nasty: Store, screens: Callable[..., App
         assert [one.label for one in app.expander if one.label.startswith("**Raw record**")]
 
 
-@dataclass
-class Uploaded:
-    """A file as the browser hands it over."""
-
-    name: str
-    body: bytes
-    file_id: str = "1"
-
-    def getvalue(self) -> bytes:
-        return self.body
-
-
 def test_d5_files_under_such_names_are_uploaded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TACHOGRAPH_DB", store.location)
     broken = json.dumps(nasty_record(1, num_turns=NASTY)).encode()
-    uploads = [Uploaded(NASTY, json.dumps(nasty_record(2)).encode()), Uploaded(f"{NASTY}/{NASTY}.json", broken)]
+    uploads = [uploaded(NASTY, json.dumps(nasty_record(2)).encode()), uploaded(f"{NASTY}/{NASTY}.json", broken)]
     made = cache.ingest_uploads(uploads, lambda _share, _name: None)
     assert (made.total("accepted"), made.total("rejected")) == (1, 1)
     for rows in (upload_grid(made.sources).rows, reject_grid(made.sources).rows):

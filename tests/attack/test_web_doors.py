@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.server.addresses import Host, addresses, parse_host
+from app.server.access import Access, Host, addresses, parse_host
 from app.server.guard import content_policy
-from app.server.serve import Access
 from schemas.errors import UsageError
 from tests.attack.visitor import ask, handshake, session
 from tests.serving import served

@@ -62,5 +62,5 @@ def _upload(tab: Tab, files: list[Path], log: Log, *, is_full: bool) -> None:
     assert "Traceback" not in (logged := log.take()), logged[-3000:]
 
 
-SAID = re.compile(r"\broom\b")
-"""A word of the sentence that says what to do: make room."""
+SAID = re.compile(r"\broom\b|\b507\b")
+"""A word of the sentence that says what to do, make room; or the status by which the framework shows that there was none for the file."""

@@ -1,22 +1,26 @@
-"""Uploading logs: they are read as they arrive, each once, and each is told what became of it. Recent ingests can be undone."""
+"""Uploading logs: they are read as they arrive, each once, and the page shows what became of each. Recent ingests can be undone."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from zoneinfo import available_timezones
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app.queries import quality as quality_queries
 from app.queries import run_page
 from app.queries.grouping import UTC_ZONE
 from app.screens import cache
 from app.screens.parts import annotate, widgets
-from app.server.uploads import Arrived, not_received, problem_words
 from app.text import file_kinds, grid_columns, html_parts
 from app.text.formatting import human, short_id
 from app.text.presentation import code_span, plain
 from app.text.sentences import data as sentences
 from app.text.words.undo import about_ingest, came_in, took_back
+from ingest.pipeline import IngestReport, SourceReport
 from schemas.text import plural, visible
 from schemas.units import Unit
 
@@ -26,55 +30,32 @@ LAST = "last-upload"
 RECENT = 5
 """Ingests that are listed; the command line lists all."""
 
-_TOLD = "undone"
+LINKED_RUNS = 24
+SHOWN_REJECTS = 200
+"""The most rejected documents of an uploaded file that are shown; the store has all."""
 
 
-def offer_undo_of_upload() -> None:
-    """A button that takes the last upload of this session back."""
-    number = st.session_state.get(LAST)
-    if number is not None:
-        _undo_button(number, "Undo this upload", "upload")
+@dataclass(frozen=True)
+class Arrived:
+    """The ingested uploads of a session, newest report first. Screens rerun with every click; no file is ingested twice."""
 
+    file_ids: frozenset[str] = frozenset()
+    reports: tuple[SourceReport, ...] = ()
 
-def recent() -> None:
-    """The last ingests of the store, each with its undo; nothing where there is none."""
-    if told := st.session_state.pop(_TOLD, ""):
-        st.success(plain(told), icon=":material/undo:")
-    rows = cache.ask(quality_queries.ingests).to_pylist() if cache.store().exists() else []
-    if not rows:
-        return
-    widgets.subheading("Recent ingests")
-    for row in rows[:RECENT]:
-        _line(row)
-    if len(rows) > RECENT:
-        st.caption(f"The last {RECENT} of {len(rows):,}. List all: {code_span(cache.command('ingests'))}")
+    def with_report(self, uploads: Sequence[UploadedFile], report: IngestReport) -> Arrived:
+        """This with the report of an ingested batch. Long lists are cut, since a session is kept in memory."""
+        light = (replace(source, run_ids=source.run_ids[:LINKED_RUNS], rejects=source.rejects[:SHOWN_REJECTS]) for source in report.sources)
+        return Arrived(self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports))
 
-
-def _line(row: Mapping[str, Any]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.markdown(f"{plain(about_ingest(row))} · {plain(came_in(row))}")
-        _undo_button(row["ingest_id"], "Undo", "recent")
-
-
-def _undo_button(number: int, label: str, place: str) -> None:
-    with st.popover(label, icon=":material/undo:", key=f"undo-{place}-{number}"):
-        st.markdown("Removes its runs and files. Runs of other ingests stay, and so do labels, notes, stars and exclusions.")
-        if st.button(f"Undo ingest {number}", type="primary", key=f"undo-{place}-{number}-now"):
-            _undo(number)
-
-
-def _undo(number: int) -> None:
-    """Take the ingest back and run the screen again. The files of the page count as ingested, so that none comes back by itself."""
-    st.session_state[_TOLD] = took_back(cache.undo_ingest(number))
-    if st.session_state.get(LAST) == number:
-        file_ids = st.session_state.get("arrived", Arrived()).file_ids
-        st.session_state["arrived"], st.session_state[LAST] = Arrived(file_ids), None
-    st.rerun()
+    @property
+    def counts(self) -> dict[str, int]:
+        """The files and what became of their documents: `documents` is the sum of the parts."""
+        parts = {name: sum(getattr(one, name) for one in self.reports) for name in ("accepted", "duplicates", "rejected", "ignored")}
+        return {"sources": len(self.reports), "documents": sum(parts.values())} | parts
 
 
 def show(head: Any) -> None:
     """The view Upload of the screen Data; `head` is the container of its heading."""
-    cache.let_upload(allowed=True)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         labels = annotate.upload_labels()
         near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
@@ -87,56 +68,47 @@ def show(head: Any) -> None:
         key="folder" if of_folder else "logs",
         help="Logs that are already in the store are skipped. For very large files: " + code_span(cache.command("ingest PATH")),
     )
-    arrived = _ingested(st.session_state.get("arrived", Arrived()), files, labels, "" if zone == UTC_ZONE else zone)
+    arrived: Arrived = st.session_state.get("arrived", Arrived())
+    if fresh := [file for file in files if file.file_id not in arrived.file_ids]:
+        reading = f"Ingesting {plural(len(fresh), 'file')} …"
+        with st.status(reading) as status:
+            bar = st.progress(0.0)
+
+            def told(share: float, name: str) -> None:
+                status.update(label=reading)
+                bar.progress(share, plain(name))
+
+            report = cache.ingest_uploads(
+                fresh, told, lambda said: status.update(label=plain(said)), labels, "" if zone == UTC_ZONE else zone
+            )
+            status.update(label=f"Ingested in {human(report.seconds * 1000, Unit.MILLISECONDS)}", state="complete")
+        arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
+        st.session_state[LAST] = report.ingest_id
     with head:
         widgets.heading(sentences.upload(arrived.counts), missing=False)
     if arrived.reports:
         _results(arrived)
     else:
         st.caption(file_kinds.WHAT_IS_READ)
-    recent()
-
-
-def _ingested(arrived: Arrived, files: Any, labels: Mapping[str, str], zone: str) -> Arrived:
-    """Ingest the files that are new to this page, and tell those that did not arrive."""
-    fresh = arrived.fresh(files)
-    problems = not_received(fresh)
-    for words in problem_words(fresh, problems):
-        st.error(plain(words), icon=":material/error:")
-    fresh = [file for file in fresh if file.file_id not in problems]
-    if not fresh:
-        return arrived
-    reading = f"Ingesting {plural(len(fresh), 'file')} …"
-    with st.status(reading) as status:
-        bar = st.progress(0.0)
-
-        def told(share: float, name: str) -> None:
-            status.update(label=reading)
-            bar.progress(share, plain(name))
-
-        report = cache.ingest_uploads(fresh, told, lambda said: status.update(label=plain(said)), labels, zone)
-        status.update(label=f"Ingested in {human(report.seconds * 1000, Unit.MILLISECONDS)}", state="complete")
-    arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
-    st.session_state[LAST] = report.ingest_id
-    return arrived
+    _recent()
 
 
 def _results(arrived: Arrived) -> None:
     """What became of each file, the runs in them, and what was rejected."""
     widgets.table(grid_columns.upload_grid(arrived.reports), "Status of each file")
-    offer_undo_of_upload()
-    if not arrived.run_ids:
+    if (number := st.session_state.get(LAST)) is not None:
+        _undo_button(number, "Undo this upload", "upload")
+    ids = list(dict.fromkeys(run_id for report in arrived.reports for run_id in report.run_ids))[:LINKED_RUNS]
+    if not ids:
         st.info(file_kinds.WHAT_IS_READ)
     else:
         sources = tuple(report.source_id for report in arrived.reports)
         if words := sentences.without_date(cache.ask(quality_queries.without_date, sources)):
             st.html(html_parts.warning(html_parts.text(words)))
             st.code(visible(cache.command("ingest --trust-file-times PATH")), language=None)
-        more = arrived.counts["accepted"] + arrived.counts["duplicates"] - len(arrived.run_ids)
-        widgets.subheading(
-            "Runs in these files", f"The first {len(arrived.run_ids):,} of {more + len(arrived.run_ids):,} records." if more else ""
-        )
-        for one in cache.ask(run_page.named, tuple(arrived.run_ids)):
+        records = arrived.counts["accepted"] + arrived.counts["duplicates"]
+        widgets.subheading("Runs in these files", f"The first {len(ids):,} of {records:,} records." if records != len(ids) else "")
+        for one in cache.ask(run_page.named, tuple(ids)):
             st.page_link(
                 "screens/run.py",
                 label=f"{plain(one.title)} · {plain(short_id(one.run_id))}",
@@ -148,3 +120,31 @@ def _results(arrived: Arrived) -> None:
     if rejects.rows.num_rows:
         widgets.subheading("Rejected records")
         widgets.table(rejects, "Each rejected record with the reason")
+
+
+def _recent() -> None:
+    """The last ingests of the store, each with its undo; nothing where there is none."""
+    if told := st.session_state.pop("undone", ""):
+        st.success(plain(told), icon=":material/undo:")
+    rows = cache.ask(quality_queries.ingests).to_pylist() if cache.store().exists() else []
+    if not rows:
+        return
+    widgets.subheading("Recent ingests")
+    for row in rows[:RECENT]:
+        with st.container(horizontal=True, vertical_alignment="center", border=True):
+            st.markdown(f"{plain(about_ingest(row))} · {plain(came_in(row))}")
+            _undo_button(row["ingest_id"], "Undo", "recent")
+    if len(rows) > RECENT:
+        st.caption(f"The last {RECENT} of {len(rows):,}. List all: {code_span(cache.command('ingests'))}")
+
+
+def _undo_button(number: int, label: str, place: str) -> None:
+    """A button that asks before it takes an ingest back. The files of the page count as ingested, so that none comes back by itself."""
+    with st.popover(label, icon=":material/undo:", key=f"undo-{place}-{number}"):
+        st.markdown("Removes its runs and files. Runs of other ingests stay, and so do labels, notes, stars and exclusions.")
+        if st.button(f"Undo ingest {number}", type="primary", key=f"undo-{place}-{number}-now"):
+            st.session_state["undone"] = took_back(cache.undo_ingest(number))
+            if st.session_state.get(LAST) == number:
+                file_ids = st.session_state.get("arrived", Arrived()).file_ids
+                st.session_state["arrived"], st.session_state[LAST] = Arrived(file_ids), None
+            st.rerun()

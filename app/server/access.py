@@ -1,0 +1,194 @@
+"""Who may reach a dashboard, and what visitors may do: the names it answers to, the origins it trusts, and the people on a list.
+
+A foreign page can make a browser call this server in two ways. By DNS rebinding, its name resolves to our address: then `Host` has that
+name. By a cross-origin request: then `Origin` is not ours, or has another port of this machine. Nothing here asks the network.
+
+People sign in with Streamlit's own `st.login` (OpenID Connect); its settings file has our list beside it:
+
+    [auth]
+    redirect_uri = "https://runs.example.com/oauth2callback"
+    cookie_secret = "a long random text"
+    client_id = "…"
+    client_secret = "…"
+    server_metadata_url = "https://accounts.google.com/.well-known/openid-configuration"
+
+    [tachograph]
+    allow = ["@example.com", "guest@example.org"]
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from ingest.system import toml_files
+from ingest.system.installing import extra_command
+from schemas.errors import UsageError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  names to recognise, not to bind
+
+NEEDED = ("redirect_uri", "cookie_secret")
+PROVIDER = ("client_id", "client_secret", "server_metadata_url")
+FEWEST_CHARACTERS = 16
+"""The fewest characters of the cookie secret: who guesses it can sign in as anybody."""
+
+_HOST = re.compile(r"(?P<name>[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
+_ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/]+)", re.IGNORECASE)
+_EXAMPLE = "docs/dashboard.md, “Share it”, has an example."
+
+
+@dataclass(frozen=True)
+class Access:
+    """What visitors may do. `sign_in` is the file with the settings of the sign-in, None where nobody has to.
+
+    `hosts` are names under which a proxy serves the dashboard, each with a port where it is not the usual one.
+    """
+
+    read_only: bool = False
+    sign_in: Path | None = None
+    hosts: tuple[str, ...] = ()
+
+    def environment(self) -> dict[str, str]:
+        """Environment variables for the process of the dashboard."""
+        return {"TACHOGRAPH_READ_ONLY": "1" if self.read_only else "", "TACHOGRAPH_SIGN_IN": str(self.sign_in or "")}
+
+
+def is_read_only() -> bool:
+    """Whether visitors of the dashboard of this process may only look, as `Access.environment` says it."""
+    return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
+
+
+@dataclass(frozen=True)
+class Host:
+    """The host of a `Host` header, an origin or `--allow-host`. The port is None where none is given."""
+
+    name: str
+    port: int | None = None
+
+    def __str__(self) -> str:
+        name = f"[{self.name}]" if ":" in self.name else self.name
+        return name if self.port is None else f"{name}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The hosts this server answers to: `names` in a `Host` header, `proxies` also as the origin of pages that a proxy serves for us.
+
+    `any_address` is set for a server that listens on all interfaces: an IP address in `Host` may be one of this machine, of the host of its
+    container, or of a forwarded port. DNS rebinding needs a name, so an IP address is safe.
+    """
+
+    names: frozenset[str]
+    proxies: frozenset[Host] = frozenset()
+    any_address: bool = False
+
+    def is_ours(self, host: Host) -> bool:
+        """Whether the server answers to the host, at any port: a proxy or container may have another port."""
+        return host.name in self.names or (self.any_address and _is_address(host.name))
+
+    def may_ask(self, origin: str, host: Host) -> bool:
+        """Whether a page of that origin may call the server: it has the same host, or that of a named proxy."""
+        found = _ORIGIN.fullmatch(origin)
+        asking = parse_host(found["host"]) if found else None
+        if found is None or asking is None:
+            return False
+        usual = 443 if found["scheme"].lower() == "https" else 80
+        return any(asking.name == one.name and (asking.port or usual) == (one.port or usual) for one in (host, *self.proxies))
+
+
+def parse_host(text: str) -> Host | None:
+    """The host of a name or IP address, in lower case and canonical form, with or without a port; None if the text is neither."""
+    found = _HOST.fullmatch(text)
+    if found is None:
+        return None
+    port = int(found["port"]) if found["port"] else None
+    name = found["name"].lower().removesuffix(".")
+    if name.startswith("["):
+        name = name[1:-1]
+        if not _is_address(name):
+            return None
+    return Host(_canonical(name), port) if port is None or 0 < port < 65536 else None
+
+
+def addresses(host: str, allowed: Iterable[str] = ()) -> Addresses:
+    """The names of a server that listens on `host`, with those of `--allow-host`. Raises UsageError."""
+    proxies = set()
+    for text in allowed:
+        proxy = parse_host(f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text)
+        if proxy is None:
+            raise UsageError(f"--allow-host takes a name such as runs.example.com, not {text!r}.", "Give the name without scheme and path.")
+        proxies.add(proxy)
+    names = {*LOOPBACK, *(proxy.name for proxy in proxies)}
+    names |= {_canonical(host.lower())} - set(EVERYWHERE)
+    if host not in LOOPBACK:  # then also the machine's names in its local network, `.local` by multicast DNS
+        machine = socket.gethostname().lower()
+        first = machine.split(".")[0]
+        names |= {machine, first, f"{first}.local"} - {""}
+    return Addresses(frozenset(names), frozenset(proxies), any_address=host in EVERYWHERE)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _canonical(name: str) -> str:
+    """An IP address in its canonical form, as browsers write it; a name unchanged."""
+    return str(ip_address(name)) if _is_address(name) else name
+
+
+def read_allowed(path: Path) -> tuple[str, ...]:
+    """The addresses and domains (`@example.com`) that a settings file allows, in lower case.
+
+    Raises UsageError for anything wrong in it, and for a list that is empty: a sign-in that lets everybody in is a mistake.
+    """
+    try:
+        settings = toml_files.parse(toml_files.read_text(path))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}.", "Give the TOML file with the sign-in settings.") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not valid TOML: {error}.", _EXAMPLE) from error
+    auth = settings.get("auth")
+    if not isinstance(auth, Mapping):
+        raise UsageError(f"{path} has no section [auth].", _EXAMPLE)
+    missing = [key for key in NEEDED if not auth.get(key)]
+    providers = [auth, *(value for value in auth.values() if isinstance(value, Mapping))]
+    if not any(all(provider.get(key) for key in PROVIDER) for provider in providers):
+        missing += [key for key in PROVIDER if not auth.get(key)]
+    if missing:
+        raise UsageError(f"[auth] of {path} is missing {', '.join(missing)}.", _EXAMPLE)
+    if len(str(auth["cookie_secret"])) < FEWEST_CHARACTERS:
+        raise UsageError(
+            f"cookie_secret in {path} is too short.", "Make a random one: python -c 'import secrets; print(secrets.token_hex())'"
+        )
+    if find_spec("authlib") is None:
+        raise UsageError("sign-in needs the library Authlib.", f"Install it: {extra_command('sign-in')}")
+    section = settings.get("tachograph")
+    listed = section.get("allow") if isinstance(section, Mapping) else None
+    entries = [str(entry).strip().lower() for entry in listed] if isinstance(listed, Sequence) and not isinstance(listed, str) else []
+    if not entries or not all(re.fullmatch(r"[^@ ]*@[^@ ]+", entry) for entry in entries):
+        raise UsageError(
+            f"{path} does not say who is allowed.", '[tachograph] takes a list such as allow = ["@example.com", "guest@example.org"].'
+        )
+    return tuple(entries)
+
+
+def is_allowed(user: Mapping[str, Any], allowed: Sequence[str]) -> bool:
+    """Whether a signed-in user is on the list, by address or by its domain. An address that the provider has not verified never is."""
+    email = user.get("email")
+    if not isinstance(email, str) or user.get("email_verified", True) is not True:
+        return False
+    address = email.strip().lower()
+    name, sign, domain = address.rpartition("@")
+    return bool(name and sign) and (address in allowed or f"@{domain}" in allowed)
