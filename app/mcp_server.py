@@ -27,9 +27,8 @@ from app.queries.comparison import MOST_GROUPS, PAIRS
 from app.queries.filter_inputs import WORDS, filters_of
 from app.queries.filters import Kind
 from app.queries.runs import KNOWN_SUFFIX
-from app.reports.exports.values import json_text
-from app.reports.measured_results import GROUPS_SHOWN, VERDICTS_SHOWN
-from app.reports.results import CLAIMS_SHOWN, MODELS_SHOWN, RUNS_SHOWN
+from app.reports.exports.text import json_text
+from app.reports.results import CLAIMS_SHOWN, MODELS_SHOWN, RUNS_SHOWN, VERDICT_GROUPS_SHOWN, VERDICTS_SHOWN
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import CLAIMS, COMPARED, GROUPS, MODELS, RUNS, VERDICT_GROUPS, VERDICTS
 from schemas.catalogue.cost_measures import COST_MEASURES
@@ -255,7 +254,7 @@ def server_of(store: Store) -> Server:
         """Improvements that agents claim in their summaries, with the evidence they state. None of them is verified."""
         return rows_reply(store.claims(limit=offset + limit, **filters), CLAIMS_SHOWN, offset, limit)
 
-    @tool("Compare claimed and measured", rows_schema({**VERDICT_GROUPS, **VERDICTS}, (*VERDICTS_SHOWN, *GROUPS_SHOWN)))
+    @tool("Compare claimed and measured", rows_schema({**VERDICT_GROUPS, **VERDICTS}, (*VERDICTS_SHOWN, *VERDICT_GROUPS_SHOWN)))
     def verdicts(*, by: By = "", tz: Zone = "UTC", limit: Limit = USUAL_ROWS, offset: Offset = 0, **filters: Any) -> Reply:
         """Speedups that runs claimed beside what benchmarks measured, per run, or per group with `by`."""
         found = store.verdicts(by=by, tz=tz, limit=offset + limit, **filters)

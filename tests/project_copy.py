@@ -76,6 +76,6 @@ class Copy:
 
 def _in_list(text: str, name: str, entry: str) -> str:
     """The text with an entry at the beginning of a list that opens on a line of its own."""
-    opening = re.search(rf"^{name} = (\[|by_key\()\n", text, re.MULTILINE)
+    opening = re.search(rf"^{name} = (\[|by_key\(|{{)\n", text, re.MULTILINE)
     assert opening, name
     return text[: opening.end()] + entry + text[opening.end() :]

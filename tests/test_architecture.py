@@ -127,7 +127,7 @@ def test_commands_that_only_read_load_no_reader() -> None:
     code = """
 import sys
 import app.cli.commands.show, app.cli.report_output, app.reports.exports.workbook, app.text.presentation
-from app.reports import cost_report, results, tasks, usage
+from app.reports import cost_report, results, usage
 print(*(name for name in sys.modules if name.startswith(("ingest.claims", "ingest.agents", "ingest.findings", "genai_prices", "pandas"))))
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.reports.budget_file import as_options, budgets_of, from_environment, read_budgets, to_environment
+from app.reports.budgets import as_options, budgets_of, from_environment, read_budgets, to_environment
 from ingest.store.database import Store
 from schemas.catalogue.metrics import LIMITS
 from schemas.errors import UsageError

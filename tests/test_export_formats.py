@@ -25,8 +25,8 @@ from app.cli.report_text import report_text
 from app.queries.reading import read_transaction
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
-from app.reports.exports.columnar import ABOUT
-from app.reports.exports.workbook import LONGEST_TEXT, write_workbook
+from app.reports.exports.text import ABOUT
+from app.reports.exports.workbook import LONGEST_TEXT, xlsx_table
 from app.text.columns import columns
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
@@ -187,7 +187,7 @@ def test_no_cell_of_a_csv_is_a_formula(grouped: Report) -> None:
 def test_any_workbook_reads_back(table: pa.Table) -> None:
     """Amounts to the last digit: below four million dollars a double holds nine places."""
     small = table.filter(pa.array([value is None or abs(value) < 4_000_000 for value in table["amount"].to_pylist()], pa.bool_()))
-    sheet = openpyxl.load_workbook(io.BytesIO(write_workbook(small))).worksheets[0]
+    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_table(small))).worksheets[0]
     rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2, max_col=2)]
     assert [round(Decimal(repr(row[1])), 9) if row[1] is not None else None for row in rows[: small.num_rows]] == small[
         "amount"
@@ -204,7 +204,7 @@ def test_a_total_of_more_digits_than_a_cell_holds_stands_beside_it(store: Store)
 
 
 def test_a_text_longer_than_a_cell_is_cut_and_says_so() -> None:
-    sheet = openpyxl.load_workbook(io.BytesIO(write_workbook(pa.table({"text": ["x" * 40_000]})))).worksheets[0]
+    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_table(pa.table({"text": ["x" * 40_000]})))).worksheets[0]
     assert (len(str(sheet["A2"].value)), str(sheet["A2"].value)[-1]) == (LONGEST_TEXT - 1, "…")
 
 

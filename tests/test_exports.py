@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.reports.exports import EXPORTS
-from app.reports.exports.values import is_formula
+from app.reports.exports.text import is_formula
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.metrics import RUN_METRICS
 

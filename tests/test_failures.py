@@ -12,7 +12,7 @@ import pytest
 import tachograph
 from app.queries.failures import totals
 from app.queries.filters import Filters
-from app.reports.failures import failures as failure_answer
+from app.reports.results import failures as failure_answer
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store

@@ -21,11 +21,10 @@ from app.cli.report_text import report_text
 from app.queries.filters import NO_FILTERS, choose
 from app.queries.reading import read_transaction
 from app.reports import first_page
-from app.reports.budget_file import Budgets
+from app.reports.budgets import Budgets
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
-from app.reports.first_page import FirstPage, TopList
-from app.reports.period import Period, period_of
+from app.reports.first_page import FirstPage, Period, TopList, period_of
 from app.text import brief
 from ingest.pipeline import ingest
 from ingest.sources.files import Source

@@ -25,7 +25,7 @@ from app.queries.comparison import two_totals
 from app.queries.filters import Filters, choose
 from app.queries.usage import Request as UsageRequest
 from app.queries.usage import usage
-from app.reports import measured_results, results
+from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
@@ -519,7 +519,7 @@ def test_a_verified_speedup_costs_the_same_in_verdicts_report_and_groups(measure
     whole = measured_queries.totals(measured, Filters())
     assert whole is not None
     first = report(measured, Request()).first.as_dict()["measured"]["cost_per_faster_usd"]
-    answer = measured_results.groups(measured, Filters(), ("repo",))
+    answer = results.verdict_groups(measured, Filters(), ("repo",))
     assert answer.total is not None
     listed = answer.total["cost_per_faster_usd"].to_pylist()[0]
     grouped = total(measured, "cost_best_usd")["cost_best_usd"] / whole["runs_faster"]

@@ -17,7 +17,7 @@ from app.cli.main import cli
 from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
 from app.queries.reading import read_transaction
-from app.reports import report_grids
+from app.reports import report_files
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command, file_name, formats, of_format, written
@@ -161,10 +161,10 @@ def test_a_file_has_a_plain_name_whatever_a_label_is_called(word: str) -> None:
 
 @pytest.mark.slow
 def test_a_long_section_is_cut_and_says_so(read_samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_grids, "MOST_ROWS", 2)
+    monkeypatch.setattr(report_files, "MOST_ROWS", 2)
     section = report(read_samples, Request(by=("run",))).section("groups")
-    assert report_grids.section_grid(section).rows.num_rows == 2
-    assert report_grids.cut_note(section) == "The first 2 of 3 rows; the file has all."
+    assert report_files.section_grid(section).rows.num_rows == 2
+    assert report_files.cut_note(section) == "The first 2 of 3 rows; the file has all."
 
 
 def test_a_format_lists_as_many_runs_as_it_has_room_for() -> None:
@@ -173,7 +173,7 @@ def test_a_format_lists_as_many_runs_as_it_has_room_for() -> None:
 
 
 def test_over_very_many_runs_the_preview_waits_to_be_asked_for(read_samples: Store, screen: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.reports.report_grids.AT_ONCE", 2)
+    monkeypatch.setattr("app.reports.report_files.AT_ONCE", 2)
     app = screen(read_samples)
     assert not app.dataframe
     app.toggle(key="preview").set_value(True).run()

@@ -27,11 +27,10 @@ from app.queries.filters import Filters, choose
 from app.queries.measured import Spread
 from app.queries.reading import read_transaction
 from app.queries.run_page import run_page
-from app.reports.budget_file import budgets_of
-from app.reports.budgets import check
+from app.reports.budgets import budgets_of, check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
-from app.reports.measured_results import with_costs
+from app.reports.results import with_costs
 from app.text import speedup_table
 from app.text.html_parts import agent_name
 from app.text.run_text import run_text

@@ -16,7 +16,7 @@ from app.cli.main import cli
 from app.queries.filters import NO_FILTERS, SEARCH, Filters
 from app.queries.reading import exported
 from app.queries.usage import Request as UsageRequest
-from app.reports import measured_results, report_files, results, usage
+from app.reports import report_files, results, usage
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.text.answers import Answer
@@ -44,9 +44,9 @@ ANSWERS: dict[str, Callable[[Store, Filters], Answer]] = {
     "rejects": lambda store, _: results.rejects(store),
     "sources": lambda store, _: results.sources(store),
     "ingests": lambda store, _: results.ingests(store),
-    "verdicts": lambda store, filters: measured_results.verdicts(store, filters, None, every=True),
-    "groups of verdicts": lambda store, filters: measured_results.groups(store, filters, ("agent",)),
-    "measurements": lambda store, filters: measured_results.measurements(store, filters, None),
+    "verdicts": lambda store, filters: results.verdicts(store, filters, None, every=True),
+    "groups of verdicts": lambda store, filters: results.verdict_groups(store, filters, ("agent",)),
+    "measurements": lambda store, filters: results.measurements(store, filters, None),
 }
 ANSWERS |= {f"usage by {word}": _used_by(word) for word in a_share(USAGE_DIMENSIONS, 4)}
 REPORTED = Request(by=("agent",), runs=100)

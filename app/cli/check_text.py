@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from app.reports.budgets import Check, cells
-from app.reports.exports.markdown import escaped, write_markdown
-from app.reports.exports.values import json_text
+from app.reports.exports.text import escaped, json_text, md_table
 from app.text.answers import Answer
 from app.text.text_tables import draw
 from schemas.catalogue.columns import CHECKS
@@ -30,7 +29,7 @@ def _table(check: Check) -> pa.Table:
 def _markdown(check: Check, _encoding: str) -> bytes:
     sign = "✅" if check.passed else "❌"
     covers = " ".join(filter(None, (check.covers, check.left_out)))
-    return f"### {sign} {check.headline}\n\n{escaped(covers)}\n\n".encode() + write_markdown(_table(check), of=CHECKS)
+    return f"### {sign} {check.headline}\n\n{escaped(covers)}\n\n".encode() + md_table(_table(check), of=CHECKS)
 
 
 _WRITERS: dict[str, Callable[[Check, str], bytes]] = {

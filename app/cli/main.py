@@ -177,22 +177,26 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], output: Output, store:
     or the totals without --by. They have no total row, so a column adds up to its total.
     """
     from app.cli.output import deliver
-    from app.cli.report_output import deliver_report
-    from app.reports.cost_report import Request
-    from app.reports.cost_report import report as make_report
+    from app.cli.report_output import deliver_report, printed_sections
+    from app.reports import cost_report
     from app.reports.first_page import Request as FirstPage
 
-    listed, brief = options["listed"], options["brief"]
+    listed, whole = options["listed"], options["whole"]
     runs = output.runs if listed is None else listed
     first = FirstPage(options["title"], options["owner"], options["budgets"])
-    request = Request(options["filters"], by, metrics, options["zone"], runs, options["reprice"], options["cost"], first, options["pivot"])
-    made = make_report(store, request)
+    request = cost_report.Request(
+        options["filters"], by, metrics, options["zone"], runs, options["reprice"], options["cost"], first, options["pivot"]
+    )
+    if options["brief"]:
+        answer, note = cost_report.brief(store, request)
+        if note:
+            terminal.note(note)
+        deliver(replace(answer, shown=()) if whole else answer, output)
+        return
+    made = cost_report.report(store, replace(request, sections=printed_sections(output, whole=whole)))
     if made.header.undated and any(group.in_order for group in groups(by)):
         terminal.note(made.header.undated)
-    if brief:
-        deliver(replace(made.main_answer, shown=()) if options["whole"] else made.main_answer, output)
-    else:
-        deliver_report(made, output, whole=options["whole"])
+    deliver_report(made, output, whole=whole)
 
 
 @cli.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))

@@ -315,7 +315,7 @@ def budgets_on_screens(command: Command) -> Command:
 
     @functools.wraps(command)
     def packed(*arguments: Any, budgets: Any, **options: Any) -> Any:
-        from app.reports.budget_file import to_environment
+        from app.reports.budgets import to_environment
 
         os.environ |= to_environment(budgets)
         return command(*arguments, **options)
@@ -326,7 +326,7 @@ def budgets_on_screens(command: Command) -> Command:
 def _budgets(given: Mapping[str, str], file: Path | None) -> Any:
     if not given and file is None:
         return ()
-    from app.reports.budget_file import budgets_of
+    from app.reports.budgets import budgets_of
 
     return budgets_of(given, file)
 

@@ -7,7 +7,7 @@ import sys
 from app.cli import terminal
 from app.cli.options import TABLE, Output
 from app.cli.output import FILE_WIDTH, put_export, width, write_file
-from app.cli.report_text import report_text
+from app.cli.report_text import MOST_IMPORTANT, report_text
 from app.reports.cost_report import Report
 from app.reports.exports import EXPORTS
 from ingest.system.command_lines import command_line
@@ -15,6 +15,13 @@ from schemas.text import one_line, plural
 
 NO_REPOSITORIES = "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or from --label repo=NAME."
 ALL = "For all metrics, models, the most expensive runs and findings, add --all."
+
+
+def printed_sections(output: Output, *, whole: bool) -> tuple[str, ...]:
+    """The sections that `deliver_report` prints, none for all."""
+    if output.format == TABLE:
+        return () if whole else MOST_IMPORTANT
+    return () if EXPORTS[output.format].is_whole else ("totals", "groups", "what_if")
 
 
 def deliver_report(report: Report, output: Output, *, whole: bool = False) -> None:

@@ -20,6 +20,9 @@ from schemas.catalogue.entry import Entry
 from schemas.text import one_line
 from schemas.units import Unit
 
+MOST_IMPORTANT = ("totals", "groups", "what_if")
+"""The sections that a terminal shows unless it is asked for all."""
+
 LONGEST_NAME = 40
 """Characters of a name in a list of the first page."""
 
@@ -31,7 +34,7 @@ def report_text(
 
     `whole` False leaves out what only some readers ask for: all but the most important totals, and the sections behind the groups.
     """
-    sections = report.shown if whole else [section for section in report.shown if section.key in ("totals", "groups", "what_if")]
+    sections = report.shown if whole else [section for section in report.shown if section.key in MOST_IMPORTANT]
     parts = [_all_totals(section) if whole and section.key == "totals" else section for section in sections]
     about = _lines(report.header.lines(), width) if whole else ""
     head = _answer(report.first, width, color=color).encode(encoding, errors=SPELLED)

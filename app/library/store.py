@@ -17,9 +17,7 @@ from app.queries.reading import CheckedStore, read_transaction
 from app.queries.run_page import run_id_of, run_page, with_whole_ids
 from app.queries.usage import HOURS, MONDAY, WEEK_STARTS
 from app.queries.usage import Request as UsageRequest
-from app.reports import comparison, cost_report, measured_results, results
-from app.reports import failures as failure_reports
-from app.reports import tasks as task_reports
+from app.reports import comparison, cost_report, results
 from app.reports import usage as usage_reports
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import Request as FirstPage
@@ -120,7 +118,7 @@ class Store:
         `value`: result (the measured ratio, else how runs ended), outcome, measured, claimed, cost or duration.
         """
         columns, shown = arguments.words("by", by) or ("agent",), arguments.text("value", value)
-        return self._answer(filters, lambda store, chosen: task_reports.tasks(store, chosen, columns, shown))
+        return self._answer(filters, lambda store, chosen: results.tasks(store, chosen, columns, shown))
 
     def failures(self, *, by: str = "agent", texts: str = "", **filters: Unpack[FilterWords]) -> Table:
         """Why runs did not complete: a row per reason with its runs, a column per agent (or `by`), lost time and best-known cost.
@@ -129,8 +127,8 @@ class Store:
         """
         column, reason = arguments.text("by", by), arguments.text("texts", texts)
         if reason:
-            return self._answer(filters, lambda store, chosen: failure_reports.texts(store, chosen, reason))
-        return self._answer(filters, lambda store, chosen: failure_reports.failures(store, chosen, column))
+            return self._answer(filters, lambda store, chosen: results.failure_texts(store, chosen, reason))
+        return self._answer(filters, lambda store, chosen: results.failures(store, chosen, column))
 
     def verdicts(
         self,
@@ -153,14 +151,14 @@ class Store:
         def ask(store: CheckedStore, chosen: Filters) -> Answer:
             chosen = filters_in(chosen, zone)
             if groups:
-                return measured_results.groups(store, chosen, groups, zone, band)
-            return measured_results.verdicts(store, chosen, most, every=every, band=band)
+                return results.verdict_groups(store, chosen, groups, zone, band)
+            return results.verdicts(store, chosen, most, every=every, band=band)
 
         return self._answer(filters, ask)
 
     def measurements(self, *, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
         """Measured values of benchmarks, and the runs whose changes they measured."""
-        return self._answer(filters, lambda store, chosen: measured_results.measurements(store, chosen, arguments.rows(limit)))
+        return self._answer(filters, lambda store, chosen: results.measurements(store, chosen, arguments.rows(limit)))
 
     def usage(
         self,

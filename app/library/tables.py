@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from app.library.arguments import text
 from app.reports.exports import EXPORTS, Export
-from app.reports.exports.values import rows
+from app.reports.exports.text import rows
 from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.text_tables import for_people
@@ -89,7 +89,7 @@ class Table:
         return f"<{type(self).__name__}: {plural(len(self), 'row')}, {plural(len(self.columns), 'column')}; {one_line(self.heading)}>"
 
     def _repr_html_(self) -> str:
-        from app.reports.exports.notebook import table_html
+        from app.reports.exports.page import table_html
 
         return table_html(self._for_people, self.notes)
 
@@ -129,7 +129,7 @@ class Report(Table):
         return _export(format).write_report(self._report)
 
     def _repr_html_(self) -> str:
-        from app.reports.exports.notebook import report_html
+        from app.reports.exports.page import report_html
 
         return report_html(self._report)
 

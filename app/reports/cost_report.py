@@ -5,7 +5,7 @@ Everything is read from one moment of the store, and every figure is one of `sch
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -15,28 +15,26 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries import claims as claim_queries
-from app.queries import cost as report_queries
+from app.queries import cost as cost_queries
 from app.queries import reading
 from app.queries import runs as run_queries
-from app.queries.cost import what_if
 from app.queries.filters import NO_FILTERS, Filters, this_moment
 from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
 from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports import first_page as first_pages
-from app.reports import measured_results
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
-from app.reports.pivot import pivoted
-from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure
-from app.text.answers import Answer, excluded_words, heading, unattributed_words
-from app.text.columns import BOUNDS_COLUMNS, STARTED, with_bounds
-from app.text.formatting import human, known_of
+from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure, models_note, verdict_groups
+from app.text.answers import Answer, excluded_words, heading
+from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, STARTED, agent_name, with_bounds
+from app.text.formatting import UNKNOWN_NAME, human, known_of
 from app.text.untold import untold_groups_note, untold_note
 from app.text.words import measures as measure_words
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
-from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED, CostMeasure
+from schemas.catalogue.entry import Entry
 from schemas.catalogue.metrics import DEFAULT_REPORT, HIGH, LOW, MEDIANS, RUN_METRICS, with_their_notes
 from schemas.errors import UsageError
 from schemas.text import plural
@@ -82,7 +80,8 @@ class Request:
 
     `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list; `reprice` a model at whose
     prices the same tokens are shown as well (`app.queries.cost.what_if`); `cost` the key of a measure of cost, empty for the
-    best-known one; `first` is what the first page is asked for; `pivot` one of `by` whose values become columns.
+    best-known one; `first` is what the first page is asked for; `pivot` one of `by` whose values become columns; `sections` are the keys of
+    those that are wanted, none for all.
     """
 
     filters: Filters = NO_FILTERS
@@ -94,6 +93,12 @@ class Request:
     cost: str = ""
     first: first_pages.Request = field(default_factory=first_pages.Request)
     pivot: str = ""
+    sections: tuple[str, ...] = ()
+
+    @property
+    def measure(self) -> CostMeasure:
+        """What its costs are."""
+        return COST_MEASURES[self.cost] if self.cost else BEST
 
 
 @dataclass(frozen=True)
@@ -204,49 +209,67 @@ def report(store: Store, request: Request) -> Report:
 
     Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist.
     """
-    known_zone(request.zone)
-    request = replace(request, filters=filters_in(request.filters, request.zone))
-    asked_for = request.filters
+    asked = _in_its_zone(request)
     with read_transaction(store) as transaction:
-        request = replace(request, filters=transaction.searched(asked_for))
-        coverage = report_queries.coverage(transaction, request.filters)
+        request = replace(asked, filters=transaction.searched(asked.filters))
+        coverage = cost_queries.coverage(transaction, request.filters)
         coverage["excluded_runs"] = reading.excluded(transaction, request.filters)
         coverage["left_out_runs"], coverage["left_out_usd"] = reading.undated(transaction, request.filters)
-        coverage |= report_queries.doubtful(transaction, request.filters)
+        coverage |= cost_queries.doubtful(transaction, request.filters)
         title = request.first.title or first_pages.TITLE
-        header = Header(title, store.location, asked_for, request.by, request.zone, this_moment(), coverage)
-        metrics = with_runs(request.metrics or TOTALS)
-        totals = run_queries.summary(transaction, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS))))
-        totals = with_bounds(totals)
-        [row] = totals.to_pylist()
-        measure = COST_MEASURES[request.cost] if request.cost else BEST
-        asked = replace(request.first, measure=measure)
-        first = first_page(transaction, asked, request.filters, row, coverage, header.made_at, request.zone)
-        unasked = "never_started_runs" if request.metrics and "never_started_runs" not in request.metrics else ""
-        told = [
-            name
-            for key in metrics
-            if RUN_METRICS[key].unit is not Unit.TEXT and not key.endswith((LOW, HIGH)) and (key != unasked)
-            for name in (key, f"{key}{KNOWN_SUFFIX}")
-        ]
-        listed = totals.select([*told, STARTED, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
-        sections = (
-            Section("totals", "Totals", Answer(listed, "", () if request.metrics else measure.among(KEY_TOTALS), of=GROUPS)),
-            _groups(transaction, request, measure),
-            _models(transaction, request.filters, measure, row),
-            *_what_if(transaction, request),
-            *_measured(transaction, request, first.measured),
-            _most_expensive(transaction, request, coverage["runs"], row[measure.total], measure),
-            Section(
+        header = Header(title, store.location, asked.filters, request.by, request.zone, this_moment(), coverage)
+        totals, row = _totals(transaction, request)
+        first = first_page(
+            transaction, replace(request.first, measure=request.measure), request.filters, row, coverage, header.made_at, request.zone
+        )
+        makers: dict[str, Callable[[], Section | None]] = {
+            "totals": lambda: totals,
+            "groups": lambda: _groups(transaction, request),
+            "models": lambda: _models(transaction, request, row),
+            "what_if": lambda: _what_if(transaction, request),
+            "measured": lambda: _measured(transaction, request) if first.measured else None,
+            "runs": lambda: _most_expensive(transaction, request, coverage["runs"], row[request.measure.total]),
+            "unpriced": lambda: Section(
                 "unpriced",
                 "Models without a list price",
-                Answer(report_queries.unpriced_models(transaction, request.filters), "", of=MODELS),
+                Answer(cost_queries.unpriced_models(transaction, request.filters), "", of=MODELS),
             ),
-            Section(
+            "findings": lambda: Section(
                 "findings", "Findings", Answer(claim_queries.findings_by_rule(transaction, request.filters), "", FINDINGS_SHOWN, of=RULES)
             ),
-        )
-        return Report(header, first, sections, measure)
+        }
+        made = [make() for key, make in makers.items() if not request.sections or key in request.sections]
+        return Report(header, first, tuple(section for section in made if section), request.measure)
+
+
+def brief(store: Store, request: Request) -> tuple[Answer, str]:
+    """The groups of a report, or its totals without any; and if the groups are periods, a note on the runs that are in none.
+
+    Raises as `report`.
+    """
+    asked = _in_its_zone(request)
+    with read_transaction(store) as transaction:
+        request = replace(asked, filters=transaction.searched(asked.filters))
+        if request.reprice:
+            cost_queries.require_price(transaction, request.reprice)
+        if request.by:
+            section = _groups(transaction, request)
+            total = section.answer.total
+            if total is None:  # of a pivoted table
+                total = run_queries.summary(transaction, request.filters, (), ("runs",))
+            covered = int(total["runs"][0].as_py())
+        else:
+            section, row = _totals(transaction, request)
+            covered = row["runs"]
+        note = ""
+        if any(group.in_order for group in groups(request.by, request.zone)):
+            note = unknown_date_words(cost_queries.coverage(transaction, request.filters))
+    return replace(section.answer, heading=heading(plural(covered, "run"), store.location, asked.filters)), note
+
+
+def _in_its_zone(request: Request) -> Request:
+    known_zone(request.zone)
+    return replace(request, filters=filters_in(request.filters, request.zone))
 
 
 def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
@@ -263,73 +286,104 @@ def grouped(
     return Answer(run_queries.summary(store, filters, by, chosen, zone, measure), "", total=total, of=GROUPS)
 
 
-def _groups(store: Store, request: Request, measure: CostMeasure) -> Section:
+def _totals(store: Store, request: Request) -> tuple[Section, dict[str, Any]]:
+    """The totals, and the figures of all runs that other parts of a report need."""
+    metrics = with_runs(request.metrics or TOTALS)
+    table = with_bounds(run_queries.summary(store, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS)))))
+    unasked = "never_started_runs" if request.metrics and "never_started_runs" not in request.metrics else ""
+    told = [
+        name
+        for key in metrics
+        if RUN_METRICS[key].unit is not Unit.TEXT and not key.endswith((LOW, HIGH)) and key != unasked
+        for name in (key, f"{key}{KNOWN_SUFFIX}")
+    ]
+    listed = table.select([*told, STARTED, *(bounds for cost, bounds in BOUNDS_COLUMNS.items() if cost in told)])
+    shown = () if request.metrics else request.measure.among(KEY_TOTALS)
+    return Section("totals", "Totals", Answer(listed, "", shown, of=GROUPS)), table.to_pylist()[0]
+
+
+def _groups(store: Store, request: Request) -> Section:
     """The groups. By list prices, programs get these metrics beside the usual ones."""
     if not request.by:
         return Section("groups", "Groups", Answer(pa.table({}), ""))
-    usual = tuple(
-        dict.fromkeys(
-            (*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *(() if measure is REPORTED else measure_words.bounded_by(measure)))
-        )
-    )
+    measure = request.measure
+    title = "By " + " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
     if request.pivot:
-        return _pivoted(store, request, measure)
+        if request.pivot not in request.by or len(request.by) < 2:
+            message = f"--pivot {request.pivot} needs --by with that and another grouping."
+            raise UsageError(message, "For example: --by task,agent --pivot agent.")
+        metrics = request.metrics or ("runs", measure.total)
+        answer = grouped(store, request.filters, request.by, with_their_notes(metrics), request.zone, measure)
+        return Section("groups", title, pivoted(answer, request.by, request.pivot, metrics))
+    bounds = () if measure is REPORTED else measure_words.bounded_by(measure)
+    usual = tuple(dict.fromkeys((*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *bounds)))
     answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
-    shown = (*request.by, *(dict.fromkeys(("runs", *request.metrics)) if request.metrics else _shown_of_groups(measure)))
-    names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
+    if request.metrics:
+        figures = tuple(dict.fromkeys(("runs", *request.metrics)))
+    elif measure is REPORTED:
+        figures = GROUPS_SHOWN
+    else:  # the difference from what is reported gives way to the other cost
+        figures = tuple(key for key in measure.among(GROUPS_SHOWN) if key not in ("cost_delta_usd", "cost_compared_usd"))
+    shown = (*request.by, *figures)
     silent = untold_groups_note(answer.table, shown, GROUPS)
     note = " ".join(filter(None, (OF_MODELS if "model" in request.by else "", silent)))
-    return Section("groups", f"By {names}", replace(answer, shown=shown, note=silent), note)
+    return Section("groups", title, replace(answer, shown=shown, note=silent), note)
 
 
-def _pivoted(store: Store, request: Request, measure: CostMeasure) -> Section:
-    """The groups with one grouping across: by default how many runs there are and what they cost."""
-    if request.pivot not in request.by or len(request.by) < 2:
-        message = f"--pivot {request.pivot} needs --by with that and another grouping."
-        raise UsageError(message, "For example: --by task,agent --pivot agent.")
-    metrics = request.metrics or ("runs", measure.total)
-    answer = grouped(store, request.filters, request.by, with_their_notes(metrics), request.zone, measure)
-    answer = pivoted(answer, request.by, request.pivot, metrics)
-    names = " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
-    return Section("groups", f"By {names}", answer)
+def pivoted(answer: Answer, by: Sequence[str], pivot: str, metrics: Sequence[str]) -> Answer:
+    """The groups with a row for each value of the other groupings of `by`, and columns `VALUE_METRIC` for each value of `pivot`.
+
+    Beside a column stand what it rests on (`_known` runs `_of` all) and its `_bounds`. A group without runs has empty cells.
+    """
+    rest = [word for word in by if word != pivot]
+    table = with_bounds(answer.table, metrics)
+    rows = table.to_pylist()
+    names = list(dict.fromkeys(row[pivot] for row in rows))
+    keys = list(dict.fromkeys(tuple(row[word] for word in rest) for row in rows))
+    cells = {(tuple(row[word] for word in rest), row[pivot]): row for row in rows}
+    columns = {word: pa.array([key[place] for key in keys], table.schema.field(word).type) for place, word in enumerate(rest)}
+    of, shown = dict(answer.of), list(rest)
+    for name in names:
+        label = UNKNOWN_NAME if name is None else agent_name(name) if pivot == "agent" else name
+        for metric in metrics:
+            about, key = answer.of[metric], f"{name or UNKNOWN_NAME}_{metric}"
+            sources = {key: metric} | {f"{key}{suffix}": f"{metric}{suffix}" for suffix in (KNOWN_SUFFIX, BOUNDS_SUFFIX)}
+            sources |= {f"{key}{OF_SUFFIX}": "runs"} if f"{metric}{KNOWN_SUFFIX}" in table.column_names else {}
+            for target, source in sources.items():
+                if source in table.column_names:
+                    values = [cells.get((one, name), {}).get(source) for one in keys]
+                    columns[target] = pa.array(values, table.schema.field(source).type)
+            title = label if len(metrics) == 1 else f"{label}: {about.label}"
+            of[key] = Entry(key, title, about.unit, about.better, about.meaning)
+            shown.append(key)
+    return replace(answer, table=pa.table(columns), shown=tuple(shown), total=None, of=of)
 
 
-def _shown_of_groups(measure: CostMeasure) -> tuple[str, ...]:
-    """By another cost than the reported one, the difference from what is reported gives way."""
-    if measure is REPORTED:
-        return GROUPS_SHOWN
-    return tuple(key for key in measure.among(GROUPS_SHOWN) if key not in ("cost_delta_usd", "cost_compared_usd"))
+def _models(store: Store, request: Request, totals: Mapping[str, Any]) -> Section:
+    table = run_queries.models(store, request.filters, measure=request.measure)
+    total = run_queries.models(store, request.filters, by=())
+    rest = models_note(store, request.filters, totals, total, request.measure)
+    note = f"Cost and tokens per model, helper models included. {rest}".rstrip()
+    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS, note=rest), note)
 
 
-def _what_if(store: Store, request: Request) -> tuple[Section, ...]:
-    """The same tokens at another model's prices, in all and per group, where it was asked for."""
+def _what_if(store: Store, request: Request) -> Section | None:
+    """The same tokens at another model's prices, in all and per group."""
     if not request.reprice:
-        return ()
-    found = what_if(store, request.filters, request.by, request.reprice, request.zone)
-    total = what_if(store, request.filters, (), request.reprice, request.zone).table if request.by else None
-    answer = Answer(found.table, "", total=total, of=GROUPS)
-    return (Section("what_if", f"Repriced as {request.reprice}", answer, found.words),)
+        return None
+    found = cost_queries.what_if(store, request.filters, request.by, request.reprice, request.zone)
+    total = cost_queries.what_if(store, request.filters, (), request.reprice, request.zone).table if request.by else None
+    return Section("what_if", f"Repriced as {request.reprice}", Answer(found.table, "", total=total, of=GROUPS), found.words)
 
 
-def _measured(store: Store, request: Request, totals: Mapping[str, Any] | None) -> tuple[Section, ...]:
-    """What was claimed beside what was measured, by the groups of the report or by agent and model, where anything was measured."""
-    if totals is None:
-        return ()
-    answer = measured_results.groups(store, request.filters, request.by or ("agent", "model"), request.zone)
-    return (Section("measured", "Claimed and measured", answer, answer.note),)
+def _measured(store: Store, request: Request) -> Section:
+    """What was claimed beside what was measured, by the groups of the report or by agent and model."""
+    answer = verdict_groups(store, request.filters, request.by or ("agent", "model"), request.zone)
+    return Section("measured", "Claimed and measured", answer, answer.note)
 
 
-def _models(store: Store, filters: Filters, measure: CostMeasure, totals: Mapping[str, Any]) -> Section:
-    table = run_queries.models(store, filters, measure=measure)
-    total = run_queries.models(store, filters, by=())
-    [listed] = total["cost_list_usd"].to_pylist()
-    left_out = unattributed_words(*run_queries.unattributed(store, filters))
-    left_out = measure_words.in_part_priced(listed, totals) if measure is LIST else left_out
-    note = f"Cost and tokens per model, helper models included. {left_out}".rstrip()
-    return Section("models", "Models", Answer(table, "", MODELS_LISTED, total, MODELS, note=left_out), note)
-
-
-def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal | None, measure: CostMeasure) -> Section:
+def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal | None) -> Section:
+    measure = request.measure
     table = run_queries.runs(store, request.filters, request.runs, measure)
     note = f"Top {table.num_rows:,} of {plural(covered, 'run')}" if table.num_rows < covered else ""
     if note and spent:

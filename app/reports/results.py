@@ -8,23 +8,49 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries import claims as claim_queries
+from app.queries import failures as failure_queries
+from app.queries import measured as measured_queries
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
+from app.queries import tasks as task_queries
 from app.queries.cost import COST_FACTS
-from app.queries.filters import Filters
+from app.queries.filters import Filters, this_moment
+from app.queries.grouping import UTC_ZONE
 from app.queries.reading import read_transaction
+from app.text import task_cells
 from app.text.answers import Answer, heading, unattributed_words
+from app.text.columns import agent_name
+from app.text.formatting import UNKNOWN_NAME
+from app.text.task_matrix import Matrix, matrix
 from app.text.untold import untold_note
 from app.text.words import measures as measure_words
 from app.text.words.claims import hidden_words
+from app.text.words.measured import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, band_words, cost_per
 from ingest.store.database import Store
-from schemas.catalogue.columns import CLAIMS, FINDINGS, INGESTS, MODELS, REJECTS, RUNS, SOURCES
+from schemas.catalogue.columns import (
+    CLAIMS,
+    FAILURE_TEXTS,
+    FAILURES,
+    FINDINGS,
+    INGESTS,
+    MEASUREMENTS,
+    MODELS,
+    PUBLISHED,
+    REJECTS,
+    RUNS,
+    SOURCES,
+    VERDICT_GROUPS,
+    VERDICTS,
+)
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED, CostMeasure
+from schemas.catalogue.entry import Entry, by_key
+from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.catalogue.figures import MORE, listed
-from schemas.catalogue.metrics import MODEL_METRICS
+from schemas.catalogue.metrics import BAND, MIN_PAIRS, MODEL_METRICS, QUADRANTS
 from schemas.catalogue.rules import FINDING_RULES
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
+from schemas.units import Unit
 
 RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "run_id")
 """What tells runs apart: a terminal of 80 columns shows it all."""
@@ -86,48 +112,38 @@ def _run_columns(filters: Filters) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def models(store: Store, filters: Filters, cost: str = "") -> Answer:
     """Every model's own share, helper models included. `cost`: the key of a measure of cost, empty for the usual one."""
+    measure = COST_MEASURES[cost] if cost else BEST
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         [facts] = run_queries.summary(transaction, chosen, metrics=COST_FACTS).to_pylist()
-        measure = COST_MEASURES[cost] if cost else BEST
         table = run_queries.models(transaction, chosen, measure=measure)
         total = run_queries.models(transaction, chosen, by=())
-        left_out = unattributed_words(*run_queries.unattributed(transaction, chosen))
-        covered = facts["runs"]
-    left_out = model_note(left_out, facts, measure, total)
-    about = heading(plural(covered, "run"), store.location, filters)
+        rest = models_note(transaction, chosen, facts, total, measure)
+    bounds = (measure_words.left_out(facts, measure), measure_words.bounds(facts))
+    note = " ".join(filter(None, (*bounds, rest) if measure is LIST else (rest, *bounds)))
+    about = heading(plural(facts["runs"], "run"), store.location, filters)
     kept = with_origins(MODELS_KEPT, table)
-    return Answer(table, about, tuple(dict.fromkeys((*kept, *MODELS_SHOWN))), _without_causes(total), MODELS, kept, left_out)
+    shown = tuple(dict.fromkeys((*kept, *MODELS_SHOWN)))
+    # all causes of all models in one cell say nothing
+    causes, known = (total.column_names.index(name) for name in ("causes", "causes_known"))
+    total = total.set_column(causes, "causes", pa.array([" "], pa.string())).set_column(known, "causes_known", total["runs"])
+    return Answer(table, about, shown, total, MODELS, kept, note)
+
+
+def models_note(store: Store, filters: Filters, facts: Mapping[str, Any], total: pa.Table, measure: CostMeasure) -> str:
+    """How much of the cost of runs a list of models does not have. `facts` has COST_FACTS of the runs, `total` is the row of all models."""
+    if measure is LIST:
+        return measure_words.in_part_priced(total["cost_list_usd"][0].as_py(), facts)
+    return unattributed_words(*run_queries.unattributed(store, filters))
 
 
 def with_origins(keys: Sequence[str], table: pa.Table) -> tuple[str, ...]:
     """The columns of a list of models, with what tells rows of one name apart: the provider, else the region, else both."""
-    choices: tuple[tuple[str, ...], ...] = ((), *((key,) for key in MODEL_ORIGINS), MODEL_ORIGINS)
-    telling = next((some for some in choices if _tell_apart(table, (keys[0], *some))), MODEL_ORIGINS)
-    return (keys[0], *telling, *keys[1:])
-
-
-def _tell_apart(table: pa.Table, keys: Sequence[str]) -> bool:
-    return bool(len(set(zip(*(table[key].to_pylist() for key in keys), strict=True))) == table.num_rows)
-
-
-def model_note(unattributed: str, facts: Mapping[str, Any], measure: CostMeasure, total: pa.Table) -> str:
-    """What a list of models leaves out or adds to what runs cost, and its bounds. `total` is its row of all models."""
-    [listed] = total["cost_list_usd"].to_pylist()
-    said = (
-        "" if measure is LIST else unattributed,
-        measure_words.left_out(facts, measure),
-        measure_words.bounds(facts),
-        measure_words.in_part_priced(listed, facts) if measure is LIST else "",
-    )
-    return " ".join(filter(None, said))
-
-
-def _without_causes(total: pa.Table) -> pa.Table:
-    """All causes of all models in one cell say nothing."""
-    places = {name: total.column_names.index(name) for name in ("causes", "causes_known")}
-    total = total.set_column(places["causes"], "causes", pa.array([" "], pa.string()))
-    return total.set_column(places["causes_known"], "causes_known", total["runs"])
+    for origins in ((), *((key,) for key in MODEL_ORIGINS)):
+        columns = [table[key].to_pylist() for key in (keys[0], *origins)]
+        if len(set(zip(*columns, strict=True))) == table.num_rows:
+            return (keys[0], *origins, *keys[1:])
+    return (keys[0], *MODEL_ORIGINS, *keys[1:])
 
 
 def rejects(store: Store) -> Answer:
@@ -187,3 +203,231 @@ def _check_rules(store: Store, chosen: Sequence[str]) -> None:
     known = [*FINDING_RULES] if is_ours else [*dict.fromkeys([*FINDING_RULES, *claim_queries.rules(store)])]
     if missing := next((rule for rule in chosen if rule not in known), None):
         raise UsageError(f"unknown rule {missing!r}.", f"{did_you_mean(missing, known)}Choose from: {', '.join(known)}.")
+
+
+VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict")
+VERDICTS_SHOWN = (
+    *VERDICTS_KEPT, "reference_verdict", "why", "cost_own_usd", "claimed_evidence", "measured_low", "measured_high", "overclaim_factor",
+    "metric", "model", "run_id", "quadrant",
+)  # fmt: skip
+VERDICT_GROUPS_SHOWN = (
+    "runs", "runs_measured", "runs_faster", "runs_same", "runs_slower", "cost_per_faster", "runs_compared",
+    "cost_per_faster_compared", "runs_failed",
+    "runs_not_comparable", "runs_reached", "cost_per_reached", "pairs", "claimed_over_measured", "wrong_sign_share", "kept_share",
+    "cost_best_usd",
+)  # fmt: skip
+MEASUREMENTS_SHOWN = (
+    "source_name", "variant", "metric", "statistic", "value", "unit", "benchmark", "joined_run_id", "n", "format", "agent", "commit_full",
+    "status", "unjoined",
+)  # fmt: skip
+PUBLISHED_SHOWN = (
+    "repo", "agent", "model", "tasks", "runs_q1", "runs_q2", "runs_q3", "runs_q4", "true_success_share", "reached_share",
+)  # fmt: skip
+UNJOINED_SHOWN = ("source_name", "unjoined", "rows", "variant", "agent", "model", "commit_full", "format")
+
+
+def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool = False, band: float = BAND) -> Answer:
+    """Runs that were measured, with what they claimed; with `every` also those that were not. `band`: see `BAND`."""
+    with read_transaction(store) as transaction:
+        transaction.judge_within(band)
+        chosen = transaction.searched(filters)
+        [facts] = measured_queries.summary(transaction, chosen, metrics=("runs", "runs_measured")).to_pylist()
+        table = measured_queries.verdicts(transaction, chosen, measured_queries.EVERY if every else measured_queries.MEASURED, limit)
+        values = measured_queries.count(transaction)
+    about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
+    note, available = band_words(band) if table.num_rows else _nothing(values), facts["runs" if every else "runs_measured"]
+    return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=note, available=available)
+
+
+def _nothing(values: int) -> str:
+    """Why there is nothing to see where the store has so many measured values."""
+    return NOTHING_MATCHES if values else f"{NOTHING_MEASURED} {INGEST_HINT}"
+
+
+def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE, band: float = BAND) -> Answer:
+    """Verdicts, cost per verified speedup and calibration by group. `band`: see `BAND`."""
+    with read_transaction(store) as transaction:
+        transaction.judge_within(band)
+        chosen = transaction.searched(filters)
+        table = with_costs(measured_queries.summary(transaction, chosen, by, zone=zone))
+        total = with_costs(measured_queries.summary(transaction, chosen))
+        values = measured_queries.count(transaction)
+    [facts] = total.to_pylist()
+    quadrants = QUADRANTS if any(facts[key] for key in QUADRANTS) else ()
+    shown = (*by, *VERDICT_GROUPS_SHOWN[:6], *quadrants, *VERDICT_GROUPS_SHOWN[6:])
+    about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
+    note = f"{band_words(band)} Calibration of claims needs {MIN_PAIRS} runs that were claimed and measured."
+    note = note if facts["runs_measured"] else _nothing(values)
+    return Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *VERDICT_GROUPS_SHOWN[:6]), note)
+
+
+def with_costs(table: pa.Table) -> pa.Table:
+    """The table with costs per verified speedup and per reference reached in words, `none for $7.79` where there is none."""
+    rows = table.to_pylist()
+    for key, (count, cost, bounds, of_runs) in _COSTS.items():
+        words = [cost_per(row[f"{key}_usd"], row[cost], row[count], row[of_runs], row[bounds]) for row in rows]
+        table = table.append_column(key, pa.array(words, pa.string()))
+    return table
+
+
+_COSTS = {
+    "cost_per_faster": ("runs_faster", "cost_best_usd", "cost_best_bounds", "runs_compared"),
+    "cost_per_faster_compared": ("runs_faster", "cost_compared_runs_usd", "cost_compared_runs_bounds", "runs_compared"),
+    "cost_per_reached": ("runs_reached", "cost_best_usd", "cost_best_bounds", "runs_measured"),
+}
+"""Column in words → (runs that count, cost of all, its bounds, runs that were judged)."""
+
+
+def published(store: Store) -> Answer:
+    """Published judgements by repository, agent and model."""
+    table = measured_queries.published(store)
+    about = heading(plural(sum(table["tasks"].to_pylist()), "published judgement"), store.location)
+    note = "" if table.num_rows else "No published judgement was ingested: a table with commit, agent and hard, target or quadrant."
+    return Answer(table, about, PUBLISHED_SHOWN, of=PUBLISHED, kept=PUBLISHED_SHOWN, note=note)
+
+
+def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:
+    """Every measured value, with the run whose change was measured."""
+    with read_transaction(store) as transaction:
+        chosen = transaction.searched(filters)
+        table = measured_queries.measurements(transaction, chosen, limit)
+        total = measured_queries.count(transaction)
+    about = heading(plural(total, "measured value") if not filters else plural(table.num_rows, "measured value"), store.location, filters)
+    note = "" if table.num_rows else _nothing(total)
+    return Answer(table, about, MEASUREMENTS_SHOWN, of=MEASUREMENTS, kept=MEASUREMENTS_SHOWN[:6], note=note)
+
+
+def unjoined(store: Store) -> Answer:
+    """Measured values that belong to no run, and why."""
+    with read_transaction(store) as transaction:
+        table, total = measured_queries.unjoined(transaction), measured_queries.count(transaction)
+    values = sum(table["rows"].to_pylist())
+    about = heading(f"{values:,} of {plural(total, 'measured value')} belong to no run", store.location)
+    return Answer(table, about, UNJOINED_SHOWN, of=MEASUREMENTS, kept=UNJOINED_SHOWN[:3])
+
+
+_FIRST = ("reason", "whose")
+_LAST = ("runs", "never_started_runs", "lost_ms", "cost_best_usd", "example")
+
+
+def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_ZONE) -> Answer:
+    """The reasons, the largest first and unknown ones last, with a row of all. Raises UsageError."""
+    with read_transaction(store) as transaction:
+        chosen = transaction.searched(filters)
+        table, total = failure_queries.failures(transaction, chosen, by, zone)
+        facts = failure_queries.totals(transaction, chosen)
+    groups = [name for name, _ in (total["columns"].to_pylist() or [[]])[0]]
+    names = {group: _column(group or UNKNOWN_NAME, by) for group in groups}
+    entries = by_key(
+        *(Entry(name, agent_name(group) if by == "agent" else group or UNKNOWN_NAME, Unit.COUNT) for group, name in names.items())
+    )
+    what = f"{facts['failed']:,} of {plural(facts['runs'], 'run')} did not complete"
+    parts = [f"{name} {facts[key]:,}" for key, name in WHOSE.items() if facts[key]]
+    started = f"{facts['never_started']:,} of them never started. " if facts["never_started"] else ""
+    ends = facts["unknown_ends"]
+    note = f"{started}{plural(ends, 'run')} of unknown end {'is' if ends == 1 else 'are'} not counted." if ends else started.strip()
+    return Answer(
+        _wide(table, names),
+        heading(f"{what}{': ' if parts else ''}{', '.join(parts)}", store.location, filters),
+        (*_FIRST, *names.values(), *_LAST),
+        _wide(total, names).drop_columns([*_FIRST, "example"]) if table.num_rows else None,
+        {**FAILURES, **entries},
+        (*_FIRST, *names.values(), "runs"),
+        note,
+    )
+
+
+def failure_texts(store: Store, filters: Filters, reason: str) -> Answer:
+    """The error texts of a reason, numbers and ids masked, the most frequent first. Raises UsageError."""
+    if reason not in REASONS:
+        raise UsageError(f"unknown reason {reason!r}.", f"{did_you_mean(reason, list(REASONS))}Choose from: {', '.join(REASONS)}.")
+    with read_transaction(store) as transaction:
+        table = failure_queries.texts(transaction, transaction.searched(filters), reason)
+    runs = sum(table["runs"].to_pylist())
+    about = heading(f"{plural(runs, 'run')}: {REASONS[reason].label}", store.location, filters)
+    return Answer(table, about, ("text", "runs"), of=FAILURE_TEXTS, note=f"Rule: {REASONS[reason].told}.")
+
+
+def _column(group: str, by: str) -> str:
+    """The column of a group; a group that is called like another column says what it is."""
+    return f"{by} {group}" if group in FAILURES else group
+
+
+def _wide(table: pa.Table, names: dict[str, str]) -> pa.Table:
+    """The table with a column of counts for each group in the place of the map, behind whose."""
+    counted = [dict(row) for row in table["columns"].to_pylist()]
+    table = table.drop_columns(["columns"])
+    for place, (group, name) in enumerate(names.items(), len(_FIRST)):
+        table = table.add_column(place, name, pa.array([row.get(group, 0) for row in counted], pa.int64()))
+    return table
+
+
+_TASK_UNITS = dict(zip(task_queries.VALUES, (Unit.RATIO, Unit.SHARE, Unit.RATIO, Unit.RATIO, Unit.USD, Unit.MILLISECONDS), strict=True))
+_IN_BRACKETS = "in brackets how many of the runs have one."
+_TASK_TEXTS = (
+    "The median measured ratio against a comparable baseline; else whether the change breaks, else how many runs are done.",
+    "done: completed; ended ?: the log does not say how.",
+    f"Median of the measured speedups against a comparable baseline; {_IN_BRACKETS}",
+    f"Median of the claimed speedups; {_IN_BRACKETS}",
+    f"Median cost of the runs that started; {_IN_BRACKETS}",
+    f"Median of the wall time of completed runs; {_IN_BRACKETS}",
+)
+_TASKS_ABOUT = dict(zip(task_queries.VALUES, _TASK_TEXTS, strict=True))
+_TASK_SYMBOLS = "↑ measured faster, = same (±5%), ↓ slower."
+
+
+def tasks(store: Store, filters: Filters, by: Sequence[str], value: str = "result") -> Answer:
+    """The matrix of one of VALUES as an answer. Raises UsageError."""
+    if value not in task_queries.VALUES:
+        raise UsageError(
+            f"unknown value {value!r}.", f"{did_you_mean(value, task_queries.VALUES)}Choose from: {', '.join(task_queries.VALUES)}."
+        )
+    with read_transaction(store) as transaction:
+        found = task_queries.cells(transaction, transaction.searched(filters), by)
+    return tasks_answer(matrix(found, value), value, filters, store.location)
+
+
+def tasks_answer(made: Matrix, value: str, filters: Filters, location: str, measure: CostMeasure = BEST) -> Answer:
+    """The matrix in words, with symbols for colours. Programs get columns `x_value` and `x_runs` for each column `x` too."""
+    names = {column: " · ".join(UNKNOWN_NAME if name is None else name for name in column) for column in made.columns}
+    number = pa.decimal128(38, 9) if value == "cost" else pa.float64()
+    kinds = {"task": pa.string(), **dict.fromkeys(names.values(), pa.string()), "runs": pa.int64(), "names": pa.string()}
+    for name in names.values():
+        kinds |= {f"{name}_value": number, f"{name}_runs": pa.int64()}
+    rows = []
+    for task in made.tasks:
+        row: dict[str, Any] = dict.fromkeys(kinds) | {"task": task.key, "names": ", ".join(task.names)}
+        for column, name in names.items():
+            cell = task.cells.get(column)
+            if cell is None:
+                row |= {name: "", f"{name}_runs": 0}
+                continue
+            symbol = task_cells.SYMBOLS.get(task_cells.verdict(cell), "") if value in ("result", "measured") else ""
+            figure = task_cells.number(cell, value)
+            if value == "outcome":
+                figure = cell["completed"] / cell["known_ends"] if cell["known_ends"] else None
+            row |= {name: symbol + task_cells.words(cell, value), f"{name}_value": figure, f"{name}_runs": cell["runs"]}
+        rows.append(row | {"runs": sum(cell["runs"] for cell in task.cells.values())})
+    entries = by_key(
+        Entry("task", "Task", meaning="Repository and commit, else repository and name."),
+        Entry("runs", "Runs", Unit.COUNT, meaning="Runs of the task."),
+        Entry("names", "Also called", meaning="Names of the task as logged."),
+        *(Entry(name, " · ".join(agent_name(part) for part in name.split(" · "))) for name in names.values()),
+        *(Entry(f"{name}_value", f"{name}, {value}", _TASK_UNITS[value]) for name in names.values()),
+        *(Entry(f"{name}_runs", f"{name}, runs", Unit.COUNT) for name in names.values()),
+    )
+    has_symbols = value in ("result", "measured") and any(cell["verdicts"] for cell in made.cells)
+    note = " ".join(
+        (
+            *([f"{measure.label}."] if value == "cost" else []),
+            _TASKS_ABOUT[value],
+            *([_TASK_SYMBOLS] if has_symbols else []),
+            *([f"{plural(made.untold, 'run')} without a task."] if made.untold else []),
+            f"{this_moment():%Y-%m-%d}.",
+        )
+    )
+    table = pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in kinds.items()})
+    runs = sum(cell["runs"] for cell in made.cells)
+    about = heading(f"{plural(len(rows), 'task')}, {plural(runs, 'run')}, {value}", location, filters)
+    shown = ("task", *names.values(), "runs", "names")
+    return Answer(table, about, shown, of=entries, kept=("task", *names.values()), note=note)

@@ -9,8 +9,7 @@ import pyarrow as pa
 from app.queries.grouping import filters_in
 from app.queries.usage import Request, Usage
 from app.queries.usage import usage as usage_of
-from app.reports.exports.json_text import write_json
-from app.reports.exports.values import json_text, rows
+from app.reports.exports.text import json_table, json_text, rows
 from app.text.answers import Answer, heading
 from app.text.words import usage as words
 from ingest.store.database import Store
@@ -54,7 +53,7 @@ def document(store: Store, request: Request) -> bytes:
         "by": json_text(list(request.by)),
         "tz": json_text(request.zone),
         "filters": json_text(request.filters.as_words()),
-        "rows": write_json(used.table).decode().rstrip(),
+        "rows": json_table(used.table).decode().rstrip(),
         "totals": json_text(totals),
         "active_block": json_text(active),
         "undated": json_text(dict(used.undated)),

@@ -10,8 +10,7 @@ from app.queries import cost as queries
 from app.queries import cost as report_queries
 from app.queries import sessions as session_queries
 from app.queries.usage import PERIODS, Request, along, usage
-from app.reports.budget_file import from_environment
-from app.reports.budgets import cells, verdicts
+from app.reports.budgets import cells, from_environment, verdicts
 from app.screens import cache
 from app.screens.parts import filter_bar, live, strips, widgets
 from app.text import cost_tables, usage_grids

@@ -10,9 +10,8 @@ from app.queries import agents as agent_queries
 from app.queries.cost import require_price
 from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, filters_in, group
-from app.reports import report_files, report_grids
-from app.reports.budget_file import from_environment
-from app.reports.budgets import cells
+from app.reports import report_files
+from app.reports.budgets import cells, from_environment
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.first_page import TITLE, TOTAL_BUDGET
@@ -121,20 +120,20 @@ with st.container(border=True):
     st.code(visible(report_files.command(request, export, cache.location())), language=None, wrap_lines=True)
 
 widgets.subheading("Preview", "What the file says. HTML and Excel files also have charts.")
-if total > report_grids.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs)", key="preview"):
+if total > report_files.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs)", key="preview"):
     live.end_page()
 with st.spinner("Loading …", show_time=True):
     made = cache.ask(report, request)
 page = made.first
 st.html(html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for word, text in page.lines)))
 st.html(agent_table(page.agents, filters))
-st.html(report_grids.figures_html(page))
+st.html(report_files.figures_html(page))
 if page.budgets:
     st.html(cost_tables.budget_table([cells(one) for one in page.budgets]))
 st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
-    widgets.subheading(section.title, " ".join(filter(None, (section.note, report_grids.cut_note(section)))))
-    grid = report_grids.totals_grid(section) if section.key == "totals" else report_grids.section_grid(section)
+    widgets.subheading(section.title, " ".join(filter(None, (section.note, report_files.cut_note(section)))))
+    grid = report_files.totals_grid(section) if section.key == "totals" else report_files.section_grid(section)
     widgets.table(grid, f"{section.title} of the report")
 widgets.subheading("About this report")
 st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))

@@ -11,7 +11,7 @@ from app.queries import runs as run_queries
 from app.queries import runs as screen_queries
 from app.queries.filters import SEARCH
 from app.queries.reading import read_transaction
-from app.reports import failures as failure_reports
+from app.reports import results
 from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.screens.parts import annotate, filter_bar, widgets
@@ -84,7 +84,7 @@ def show_list() -> None:
 def written(name: str, by: str) -> bytes:
     """The table of reasons as a file."""
     with read_transaction(cache.store()) as transaction:
-        answer = failure_reports.failures(transaction, transaction.searched(filters), by)
+        answer = results.failures(transaction, transaction.searched(filters), by)
     return EXPORTS[name].write(answer.table, answer.heading, answer.of)
 
 

@@ -7,9 +7,9 @@ import streamlit as st
 
 from app.queries import filter_inputs as filter_urls
 from app.queries import tasks as queries
-from app.reports import tasks as reports
+from app.reports import results
 from app.reports.exports import EXPORTS
-from app.reports.exports.latex import write_latex
+from app.reports.exports.text import write_latex
 from app.screens import cache
 from app.screens.parts import filter_bar, live, widgets
 from app.text import task_cells, task_matrix
@@ -101,7 +101,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
 
 found = cache.ask(queries.cells, filters, ("agent",) if is_by_agent else ("agent", "model"), measure, MOST_COLUMNS)
 made = task_matrix.matrix(found, value, order, by_repo=by_repo)
-answer = reports.answer(made, value, filters, cache.location(), measure)
+answer = results.tasks_answer(made, value, filters, cache.location(), measure)
 about = answer.heading.rpartition(" · ")[0]  # without the place of the store
 with downloads:
     writers = {

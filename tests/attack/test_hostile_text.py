@@ -24,7 +24,7 @@ from streamlit.testing.v1.element_tree import Dataframe
 
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
-from app.reports.exports.values import is_formula
+from app.reports.exports.text import is_formula
 from app.screens import cache
 from app.text.answers import Answer
 from app.text.grid_columns import reject_grid, upload_grid

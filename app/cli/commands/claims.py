@@ -99,9 +99,9 @@ def failures(by: str, texts: str | None, filters: Filters, output: Output, store
     Reasons follow from the outcome, from whether the run got to work, and from the words of its error; docs/failures.md has the rules.
     """
     from app.cli.output import deliver
-    from app.reports import failures as reports
+    from app.reports import results
 
-    deliver(reports.texts(store, filters, texts) if texts else reports.failures(store, filters, by), output)
+    deliver(results.failure_texts(store, filters, texts) if texts else results.failures(store, filters, by), output)
 
 
 @click.command(epilog=examples("findings", "findings --severity error", "findings --rule count_mismatch --format jsonl"))

@@ -43,17 +43,17 @@ def verdicts(by: tuple[str, ...], zone: str, limit: int | None, filters: Filters
     model, machine and set-up; the note says why there is none.
     """
     from app.cli.output import deliver
-    from app.reports import measured_results
+    from app.reports import results
 
     filters = filters_in(filters, zone)
     if how["published"]:
         if by or filters:
             raise click.UsageError("--published counts judgements, and --by and filters choose runs. Use one of them.")
-        deliver(measured_results.published(store), output)
+        deliver(results.published(store), output)
     elif by:
-        deliver(measured_results.groups(store, filters, by, zone, how["band"]), output)
+        deliver(results.verdict_groups(store, filters, by, zone, how["band"]), output)
     else:
-        deliver(measured_results.verdicts(store, filters, limit, every=how["every"], band=how["band"]), output)
+        deliver(results.verdicts(store, filters, limit, every=how["every"], band=how["band"]), output)
 
 
 @click.command(epilog=examples("measurements", "measurements --unjoined", "measurements --task vllm_core-0000 -o values.csv"))
@@ -68,8 +68,8 @@ def measurements(limit: int | None, filters: Filters, output: Output, store: Sto
     Results are ingested like logs: content decides. What a file does not say is told with `ingest --measure`.
     """
     from app.cli.output import deliver
-    from app.reports import measured_results
+    from app.reports import results
 
     if lonely and filters:
         raise click.UsageError("--unjoined lists values without a run, and filters choose runs. Use one of them.")
-    deliver(measured_results.unjoined(store) if lonely else measured_results.measurements(store, filters, limit), output)
+    deliver(results.unjoined(store) if lonely else results.measurements(store, filters, limit), output)

@@ -56,7 +56,7 @@ def show(run: str, format_: str, path: Path | None, store: CheckedStore, *, with
 
 def _json(page: RunPage) -> bytes:
     """One object, a column to a line."""
-    from app.reports.exports.values import json_text
+    from app.reports.exports.text import json_text
 
     lines = ",\n".join(f"{json_text(key)}: {json_text(value)}" for key, value in page.as_dict().items())
     return f"{{\n{lines}\n}}\n".encode()

@@ -30,8 +30,8 @@ def tasks(by: tuple[str, ...], value: str, filters: Filters, output: Output, sto
     or how many are done.
     """
     from app.cli.output import deliver, deliver_body
-    from app.reports.exports.latex import write_latex
-    from app.reports.tasks import tasks as matrix
+    from app.reports.exports.text import write_latex
+    from app.reports.results import tasks as matrix
 
     answer = matrix(store, filters, by or ("agent",), value)
     if output.format == LATEX:

@@ -1,6 +1,7 @@
-"""HTML: one file that needs nothing else. Readable on a screen, on paper and without its charts; no text of a record is markup.
+"""HTML: a report or table as one file that needs nothing else, and as the output of a notebook.
 
-The template escapes every value. Beyond that the page forbids itself the network and any script but its own, by their hashes.
+The templates escape every value, so that no text of a record is markup. The file forbids itself the network and any script but its own, by
+their hashes. The classes of the output keep Jupyter from reading two amounts in dollars as a formula between dollar signs.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -17,22 +18,112 @@ import jinja2
 import pyarrow as pa
 
 from app.charts.embedded import Embedded, plotly_script, report_charts
-from app.reports.exports.page_parts import Cell, Part, cell, first_page, part
-from app.text.columns import columns
-from app.text.text_tables import for_people
+from app.reports.budgets import cells
+from app.text.answers import Answer
+from app.text.columns import Column, columns
+from app.text.formatting import human
+from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
+from schemas.agents import AGENTS
 from schemas.catalogue.entry import UNNAMED, Columns
-from schemas.text import one_line
+from schemas.text import one_line, plural
+from schemas.units import Unit
 
 if TYPE_CHECKING:
+    from app.charts.embedded import Embedded
     from app.reports.cost_report import Report, Section
+    from app.reports.first_page import FirstPage
 
 
-def write_page(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
+LONG = 32
+"""Text of more characters than this wraps."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of a table: as people read it, to its last digit, and on how many runs it rests. `kind` is figure, long or nothing."""
+
+    label: str
+    text: str
+    exact: str
+    note: str
+    meaning: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table of the page with its chart, if it has one."""
+
+    key: str
+    title: str
+    note: str
+    header: Sequence[Cell]
+    rows: Sequence[Sequence[Cell]]
+    has_total: bool = False
+    chart: Embedded | None = None
+
+
+def first_page(page: FirstPage) -> dict[str, Any]:
+    """The first page as the template places it."""
+    tops = [
+        {
+            "title": top.title,
+            "rows": [
+                {"name": one_line(one.name), "usd": top.sign + human(one.usd, Unit.USD), "share": human(one.share, Unit.SHARE)}
+                for one in top.shares
+            ],
+        }
+        for top in page.named_tops
+    ]
+    lines = [(word, one_line(text)) for word, text in page.lines]
+    notes = [one_line(note) for note in page.notes]
+    head, *rows = [[one_line(text) for text in row] for row in page.agent_table]
+    colours = ["" if one.is_model else colour_of(one.agent) for one in page.agents]
+    return {
+        "answer": one_line(page.answer),
+        "more": [one_line(text) for text in page.more],
+        "agents": {"head": head, "rows": list(zip(colours, rows, strict=True))} if rows else None,
+        "lines": lines,
+        "figures": page.figures,
+        "tops": tops,
+        "budgets": [cells(one) for one in page.budgets],
+        "notes": notes,
+    }
+
+
+def colour_of(agent: str | None) -> str:
+    """The colour of an agent, as in charts."""
+    return AGENTS[agent].colour if agent in AGENTS else "#7A7A7A"
+
+
+def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
+    """A table with its title and a note. `of` says what the columns are called."""
+    shown = columns(table, of)
+    rows = [[cell(column, row) for column in shown] for row in table.to_pylist()]
+    header = [Cell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "") for column in shown]
+    return Part(key, one_line(title), one_line(note), header, rows)
+
+
+def cell(column: Column, row: Mapping[str, Any]) -> Cell:
+    """The value of a column in a row."""
+    text = _short(column.name, one_line(column.cell(row)))
+    kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
+    return Cell(one_line(column.label), text, one_line(column.exact(row)), column.note(row), column.meaning, kind)
+
+
+def _short(name: str, text: str) -> str:
+    """Ids by their beginning, paths by their end; a pointer over them shows the whole."""
+    if name in IDS and text != TOTAL:
+        return text[:ID_WIDTH]
+    return f"…{text[-LONG + 1 :]}" if name in PATHS and len(text) > LONG else text
+
+
+def html_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
     """A page with one table."""
     return _page(one_line(heading) or "Tachograph", parts=[part("table", "", "", table, of)])
 
 
-def write_report(report: Report) -> bytes:
+def html_report(report: Report) -> bytes:
     """The first page, totals, what it covers, and a table per section, with charts where there is something to compare."""
     charts = _charts(report)
     totals = report.section("totals").answer
@@ -91,3 +182,36 @@ def _asset(name: str) -> str:
 @cache
 def _template() -> jinja2.Template:
     return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(_asset("page.html"))
+
+
+NOTEBOOK_ROWS = 50
+"""Rows of a table that are shown: an output of thousands would make a notebook slow."""
+
+
+def table_html(answer: Answer, notes: Sequence[str] = ()) -> str:
+    """The first MOST_ROWS rows with their heading, columns as a terminal names them, and notes."""
+    return _html([_part(answer, answer.heading)], notes)
+
+
+def report_html(report: Report) -> str:
+    """The first page and a table per section."""
+    parts = [_part(section.answer, section.title, section.note) for section in report.shown if section.key != "totals"]
+    return _notebook_template().render(title=one_line(report.first.title), first=first_page(report.first), parts=parts, notes=())
+
+
+def _html(parts: Sequence[Part], notes: Sequence[str]) -> str:
+    return _notebook_template().render(title="", first=None, parts=parts, notes=[one_line(note) for note in notes])
+
+
+def _part(answer: Answer, title: str, note: str = "") -> Part:
+    rows = answer.table.num_rows
+    shown = for_people(replace(answer, table=answer.table.slice(0, NOTEBOOK_ROWS)))
+    more = f"{plural(rows - NOTEBOOK_ROWS, 'more row')} not shown." if rows > NOTEBOOK_ROWS else ""
+    made = part("", title, " ".join(filter(None, (note, more))), shown, answer.of)
+    return replace(made, has_total=answer.total is not None)
+
+
+@cache
+def _notebook_template() -> jinja2.Template:
+    text = (resources.files("app.reports.exports") / "notebook.html").read_text(encoding="utf-8")
+    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True).from_string(text)

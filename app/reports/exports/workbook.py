@@ -20,7 +20,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from app.queries.runs import KNOWN_SUFFIX
-from app.reports.exports.values import is_formula
+from app.reports.exports.text import is_formula
 from app.text.columns import EVIDENCE_COLUMNS, Column, columns
 from app.text.grid_columns import WORDED
 from app.text.presentation import fact_words
@@ -120,7 +120,7 @@ class Sheet:
     visible: int | None = None
 
 
-def write_workbook(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
+def xlsx_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
     """One sheet with every column of the table."""
     book = Book()
     book.workbook.set_properties({"title": visible(heading), "created": datetime(2000, 1, 1, tzinfo=UTC)})
@@ -128,7 +128,7 @@ def write_workbook(table: pa.Table, heading: str = "", of: Columns = UNNAMED) ->
     return book.finished()
 
 
-def write_report(report: Report) -> bytes:
+def xlsx_report(report: Report) -> bytes:
     """A sheet for the first page, with a chart, one per section, and a last one for what the report covers."""
     book = Book()
     book.workbook.set_properties({"title": visible(report.header.title), "created": report.header.made_at})

@@ -1,0 +1,242 @@
+"""Reports and tables as text and as columns: CSV, JSON, JSON Lines, Markdown, LaTeX and Parquet. Programs get every value exactly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import simplejson
+
+from app.reports.budgets import cells
+from app.text.answers import Answer
+from app.text.columns import columns
+from app.text.formatting import human
+from app.text.text_tables import for_people
+from schemas.catalogue.columns import CHECKS, GROUPS, TOTALS
+from schemas.catalogue.entry import UNNAMED, Columns
+from schemas.text import first_shown, in_json, one_line, visible
+from schemas.units import Unit
+
+if TYPE_CHECKING:
+    from app.reports.cost_report import Report
+
+
+_SIGNS = tuple("=+-@＝＋－＠")  # those of full width too, which a spreadsheet takes for the others
+_BLANKS = ("\t", "\r", "\n")
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet may run a text as a formula: it begins with a sign of one, behind whatever is not seen or is a blank.
+
+    Apostrophes before that count for nothing, so that who reads can take away the one that was added: `'` and then such a text.
+    """
+    bare = text.lstrip("'")
+    return bare.startswith(_BLANKS) or first_shown(bare).startswith(_SIGNS)
+
+
+def rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """Rows as dicts, a batch at a time; a map (pairs, in Arrow) becomes a dict."""
+    maps = [field.name for field in table.schema if pa.types.is_map(field.type)]
+    for batch in table.to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            yield row | {name: dict(row[name]) for name in maps if row[name] is not None}
+
+
+def decimal_text(value: Decimal) -> str:
+    """All its digits and no exponent: `0.000000015`, where str() says `1.5E-8`."""
+    return f"{value:f}"
+
+
+def time_text(value: datetime) -> str:
+    """ISO 8601 in UTC. A time without a zone is UTC: the store knows no other."""
+    time = value if value.tzinfo else value.replace(tzinfo=UTC)
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def json_text(value: Any) -> str:
+    """One value on one line. Decimals are numbers with all their digits; NaN and infinities, which JSON lacks, are null.
+
+    What a terminal would obey is escaped.
+    """
+    return in_json(simplejson.dumps(_plain(value), ensure_ascii=False, ignore_nan=True))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return simplejson.RawJSON(decimal_text(value))
+    if isinstance(value, datetime):
+        return time_text(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else value
+
+
+_CSV_QUOTED = frozenset(',"\r\n')
+
+
+def csv_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
+    """CSV as RFC 4180 quotes it, with a header. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON.
+
+    Lines end in LF, not in the CRLF that the RFC asks for: a carriage return would end up in the last column of every shell pipeline.
+    """
+    lines = [[_csv_text(name) for name in table.column_names]]
+    lines += ([_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()] for row in rows(table))
+    blank = '""'  # for a line of one empty cell: readers skip a line without anything
+    return "".join(f"{','.join(line) or blank}\n" for line in lines).encode()
+
+
+def _csv_json(value: Any) -> str:
+    return _csv_quoted(json_text(value))
+
+
+def _csv_text(text: str) -> str:
+    """Text gets an apostrophe where a spreadsheet would run it as a formula; a number, negative or not, never does. Else it is exact."""
+    return _csv_quoted(f"'{text}" if is_formula(text) else text)
+
+
+def _csv_quoted(text: str) -> str:
+    if text and _CSV_QUOTED.isdisjoint(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+_CSV_WRITERS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda _: "",
+    str: _csv_text,
+    int: str,
+    float: lambda number: repr(number) if isfinite(number) else "",
+    Decimal: decimal_text,
+    datetime: time_text,
+}
+"""How a value of each type is written; all others (truth values, lists, maps) are JSON."""
+
+
+def json_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
+    """An array of objects, one to a line so that two exports can be compared by `diff`."""
+    objects = ",\n".join(map(json_text, rows(table)))
+    return (f"[\n{objects}\n]\n" if objects else "[]\n").encode()
+
+
+def jsonl_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
+    """One object per line; no rows give no bytes."""
+    return "".join(f"{json_text(row)}\n" for row in rows(table)).encode()
+
+
+def json_report(report: Report) -> bytes:
+    """One object: `report` says what it covers, `summary` is the first page, `totals` an object, other sections arrays, a row a line."""
+    [totals] = rows(report.section("totals").table)
+    sections = [(section.key, json_table(section.table).decode().rstrip()) for section in report.sections if section.key != "totals"]
+    about = [("report", json_text(report.header.as_dict())), ("summary", json_text(report.first.as_dict()))]
+    parts = [*about, ("totals", json_text(totals)), *sections]
+    return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts) + "\n}\n").encode()
+
+
+_MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""What Markdown would act on. An underscore within a word is plain text, so `limit_reached` stays readable."""
+
+
+def md_table(table: pa.Table, _heading: str = "", of: Columns = UNNAMED) -> bytes:
+    """A Markdown table for people; a figure that rests on some runs only says on how many."""
+    shown = columns(table, of)
+    lines = [_line(escaped(column.label) for column in shown), _line("---:" if column.is_figure else "---" for column in shown)]
+    for row in table.to_pylist():
+        notes = [column.note(row) for column in shown]
+        lines.append(_line(escaped(one.cell(row)) + (f" ({note})" if note else "") for one, note in zip(shown, notes, strict=True)))
+    return "".join(lines).encode()
+
+
+def md_report(report: Report) -> bytes:
+    """The first page, a table per section beneath Details, and what the report covers: fit for the summary of a CI job."""
+    page = report.first
+    parts = [f"# {escaped(page.title)}\n\n{_list(page.lines)}\n**{escaped(page.answer)}**\n"]
+    if page.agents:
+        parts += ["\n", *(f"{escaped(text)}\n\n" for text in page.more), _pipes(page.agent_table)]
+    parts += ["\n", _pipes([("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)])]
+    for top in page.named_tops:
+        head = (top.title, GROUPS[page.measure.total].label, GROUPS[page.measure.share].header)
+        lines = [(one.name, top.sign + human(one.usd, Unit.USD), human(one.share, Unit.SHARE)) for one in top.shares]
+        parts += ["\n", _pipes([head, *lines])]
+    if page.budgets:
+        verdicts = [cells(verdict) for verdict in page.budgets]
+        parts += ["\n", _pipes([[CHECKS[name].label for name in verdicts[0]], *(list(one.values()) for one in verdicts)])]
+    parts += ["\n", *(f"- {escaped(note)}\n" for note in page.notes), "\n## Details\n"]
+    for section in report.shown:
+        note, shown = f"{escaped(section.note)}\n\n" if section.note else "", for_people(section.answer)
+        parts.append(f"\n### {escaped(section.title)}\n\n{note}")
+        if section.key != "totals":
+            parts.append(md_table(shown, of=section.answer.of).decode())
+            continue
+        [row] = shown.to_pylist()
+        parts += [_line(TOTALS[key].label for key in ("figure", "value", "known")), _line(("---", "---:", "---"))]
+        parts += (_line((escaped(one.label), escaped(one.cell(row)), one.note(row))) for one in columns(shown, section.answer.of))
+    return "".join([*parts, "\n### About this report\n\n", _list(report.header.lines())]).encode()
+
+
+def _list(lines: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"- **{word}:** {escaped(text)}\n" for word, text in lines)
+
+
+def _pipes(rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first row is its header and whose second column has figures."""
+    first, *others = (_line(map(escaped, row)) for row in rows)
+    return "".join([first, _line("---:" if place == 1 else "---" for place in range(len(rows[0]))), *others])
+
+
+def escaped(text: str) -> str:
+    """The text as one cell that shows it literally: no markup, no HTML, no end of the cell or line."""
+    html = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return "<br>".join(_MARKUP.sub(r"\\\g<0>", html).splitlines())
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "–": "--",
+    "−": "$-$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "·": r"$\cdot$", "<": r"\textless{}", ">": r"\textgreater{}",
+}  # fmt: skip
+_LATEX_MARKUP = re.compile("|".join(map(re.escape, _SPECIAL)))
+
+
+def write_latex(answer: Answer) -> bytes:
+    """The answer as a `table` with its heading, without the store, and note for a caption."""
+    table = for_people(answer)
+    shown = columns(table, answer.of)
+    lines = [[f"{column.cell(row)}{f' ({column.note(row)})' if column.note(row) else ''}" for column in shown] for row in table.to_pylist()]
+    body = [" & ".join(map(_latex, line)) + r" \\" for line in lines]
+    head = " & ".join(_latex(column.label) for column in shown) + r" \\"
+    about = answer.heading.rpartition(" · ")[0]  # without the place of the store, which is nobody's business in a paper
+    caption = _latex(" ".join(filter(None, (f"{about}.", answer.note))))
+    align = "".join("r" if column.is_figure else "l" for column in shown)
+    made = (
+        r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{align}}}", r"\toprule", head, r"\midrule", *body,
+        r"\bottomrule", r"\end{tabular}", r"\end{table}",
+    )  # fmt: skip
+    return ("\n".join(made) + "\n").encode()
+
+
+def _latex(text: str) -> str:
+    return _LATEX_MARKUP.sub(lambda found: _SPECIAL[found[0]], one_line(visible(text)))
+
+
+ABOUT = b"tachograph"
+"""Key of the file's metadata that says what it covers."""
+
+
+def parquet_table(table: pa.Table, heading: str = "", _of: Columns = UNNAMED) -> bytes:
+    """The table, compressed with zstd. Without rows it keeps its columns."""
+    import pyarrow.parquet as pq
+
+    about = {ABOUT: heading.encode()} if heading else {}
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata(about), sink, compression="zstd")
+    return bytes(sink.getvalue())
