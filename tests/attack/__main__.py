@@ -15,9 +15,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from tests.attack import broken_logs, disk_full, hostile_links, hostile_pages, inputs, kills, other_tests, report, uploads, workers, writers
+from tests.attack import broken_logs, disk_full, hostile_links, hostile_pages, inputs, kills, other_tests, uploads, workers, writers
 from tests.attack.browsing import Tab
-from tests.attack.lab import Lab
+from tests.attack.lab import Lab, table
 from tests.conftest import environment
 from tests.forks import Forks
 from tests.serving import chromium
@@ -103,7 +103,7 @@ def main() -> int:
         for name in names:
             print(f"{name} (seed {asked.seed}) …", file=sys.stderr, flush=True)
             ATTACKS[name](lab, vars(asked))
-    print(report.table(lab.tallies, markdown=asked.md))
+    print(table(lab.tallies, markdown=asked.md))
     if any(tally.failures for tally in lab.tallies):
         return 1
     shutil.rmtree(folder)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attack.lab import Lab
-from tests.attack.tally import Failure
+from tests.attack.lab import Failure, Lab
 from tests.fuzz.fuzz_ingest import our_seeds, tried
 
 CHECKED = "every document counted, every sum right, no value impossible, none over 20 s or 1 GiB, none a defect of a reader"

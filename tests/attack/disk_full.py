@@ -16,8 +16,7 @@ from pathlib import Path
 from tests.attack import kills, logs
 from tests.attack.hashes import State, differences
 from tests.attack.kills import STORE
-from tests.attack.lab import Lab
-from tests.attack.tally import Tally
+from tests.attack.lab import Lab, Tally
 from tests.conftest import environment
 from tests.forks import Ended
 

@@ -15,9 +15,8 @@ from pathlib import Path
 
 from tests.attack import logs, moments
 from tests.attack.hashes import State, differences
-from tests.attack.lab import Lab
+from tests.attack.lab import Lab, Tally
 from tests.attack.moments import Moment
-from tests.attack.tally import Tally
 from tests.forks import PATIENCE_SECONDS, Ended, Running
 
 STORE = "runs.duckdb"

@@ -13,14 +13,13 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.attack.lab import Lab
-from tests.attack.tally import Failure
+from tests.attack.lab import Failure, Lab
 from tests.conftest import ROOT
 
 HERE = Path(__file__).parent
-_SMALL = ("kills", "workers", "disk_full", "writers", "hostile_pages", "inputs", "broken_logs", "hashes", "table")
+_SMALL = ("attacks", "hostile_pages")
 OURS = {f"test_{name}.py" for name in _SMALL}
-"""Small versions of what the table has at full size, and tests of the harness itself."""
+"""Small versions of what the table has at full size."""
 
 
 _LAWS = (

@@ -19,8 +19,7 @@ from ingest.sources.document import Document
 from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store
 from schemas.errors import RejectReason
-from tests.attack.hostile_archives import overlapping_zip, zip_of
-from tests.attack.hostile_inputs import FAMILIES, many_models
+from tests.attack.hostile_inputs import FAMILIES, many_models, overlapping_zip, zip_of
 from tests.conftest import record_text
 
 COUNTS = ("accepted", "duplicates", "rejected", "ignored")

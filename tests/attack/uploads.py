@@ -15,8 +15,7 @@ from tests.attack.browsing import Log, Tab
 from tests.attack.disk_full import ROOMY_BYTES, refusal, resize, small_disk
 from tests.attack.hashes import State, differences
 from tests.attack.kills import STORE
-from tests.attack.lab import Lab
-from tests.attack.tally import Tally
+from tests.attack.lab import Lab, Tally
 from tests.serving import served
 
 CHECKED = "a sentence on the page, no traceback there or in the log, hash of all columns as before; with room the next upload succeeds"

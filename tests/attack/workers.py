@@ -17,8 +17,7 @@ import psutil
 from tests.attack import kills, logs
 from tests.attack.hashes import State, differences
 from tests.attack.kills import STORE
-from tests.attack.lab import Lab
-from tests.attack.tally import Tally
+from tests.attack.lab import Lab, Tally
 from tests.forks import Running
 
 WORKER_DIED = 4
