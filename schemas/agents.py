@@ -331,8 +331,8 @@ OPENCODE = Agent(
     "#5f6b7a",
     "pentagon",
     (
-        Format("run --format json", "2025-12 to 2026-07", "opencode.run_stream.OpenCodeRun"),
-        Format("export", "2026", "opencode.export.OpenCodeExported"),
+        Format("run --format json", "2025-12 to 2026-07", "opencode.OpenCodeRun"),
+        Format("export", "2026", "opencode.OpenCodeExported"),
     ),
     Marks(
         event_types=frozenset(("step_start", "step_finish")),
@@ -534,8 +534,8 @@ KIMI = Agent(
     "#3d6db5",
     "star-diamond",
     (
-        Format("wire.jsonl of Kimi Code", "protocol 1.4", "kimi.wire.KimiWire"),
-        Format("wire.jsonl of Kimi CLI", "protocol 1.2 to 1.10", "kimi.wire.KimiWire"),
+        Format("wire.jsonl of Kimi Code", "protocol 1.4", "kimi.KimiWire"),
+        Format("wire.jsonl of Kimi CLI", "protocol 1.2 to 1.10", "kimi.KimiWire"),
     ),
     Marks(
         event_types=frozenset(("usage.record", "llm.request", "context.append_loop_event", "turn.prompt")),
@@ -558,9 +558,9 @@ AIDER = Agent(
     "#4f8a3c",
     "bowtie",
     (
-        Format("analytics log", "2025-08 to 2026-04", "aider.analytics.AiderAnalytics"),
-        Format("benchmark result", "2026", "aider.benchmark.AiderBenchmark"),
-        Format("chat history", "0.47–0.48", "aider.chat_history.AiderChatHistory"),
+        Format("analytics log", "2025-08 to 2026-04", "aider.AiderAnalytics"),
+        Format("benchmark result", "2026", "aider.AiderBenchmark"),
+        Format("chat history", "0.47–0.48", "aider.AiderChatHistory"),
     ),
     Marks(
         record_fields=("tests_outcomes", "main_model"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from app.queries.cost import doubtful
 from app.queries.filters import Filters
-from ingest.agents.aider.analytics import SESSIONS_OPEN
+from ingest.agents.aider import SESSIONS_OPEN
 from ingest.store.database import Store
 from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, WireSeconds, WireText, WireUsd
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, WireModel, WireSeconds, WireText, WireUsd
 
 
-class AiderMessage(_Wire):
+class AiderMessage(WireModel):
     """What a response used."""
 
     main_model: Secondary[WireText] = Field(default=None, description="Model; of one that is not public only `provider/REDACTED`.")
@@ -27,7 +23,7 @@ class AiderMessage(_Wire):
     aider_version: Secondary[WireText] = Field(default=None, description="Version of Aider; 2024.")
 
 
-class AiderEvent(_Wire):
+class AiderEvent(WireModel):
     """One line of the analytics log."""
 
     event: WireText = Field(description="launched, cli session, message_send, exit, command_…")
@@ -36,7 +32,7 @@ class AiderEvent(_Wire):
     time: Any = Field(default=None, description="Unix seconds.")
 
 
-class AiderResult(_Wire):
+class AiderResult(WireModel):
     """The result of an exercise, `.aider.results.json`."""
 
     testcase: Secondary[WireText] = Field(default=None, description="The exercise.")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText, WireUsd
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True, populate_by_name=True)
+class _Wire(WireModel):
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class GrokUsage(_Wire):

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireDollars, WireSeconds, WireText
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+from schemas.wire.values import Secondary, WireCount, WireDollars, WireModel, WireSeconds, WireText
 
 
-class InspectUsage(_Wire):
+class InspectUsage(WireModel):
     """Tokens of one model. Until 0.3.184 OpenAI's input includes cache reads: then total_tokens = input + output."""
 
     input_tokens: WireCount | None = Field(default=None, description="Input.")
@@ -28,31 +24,31 @@ class InspectUsage(_Wire):
     total_cost: WireDollars | None = Field(default=None, description="USD; only where a price table was set.")
 
 
-class InspectError(_Wire):
+class InspectError(WireModel):
     """An error of a sample."""
 
     message: Secondary[WireText] = Field(default=None, description="Text.")
 
 
-class InspectLimit(_Wire):
+class InspectLimit(WireModel):
     """The limit that ended a sample."""
 
     type: Secondary[WireText] = Field(default=None, description="message, token, time, working, cost, turn, context, operator, custom.")
 
 
-class InspectMessage(_Wire):
+class InspectMessage(WireModel):
     """A message."""
 
     content: Any = Field(default=None, description="Text, attachment://…, or a list of parts.")
 
 
-class InspectChoice(_Wire):
+class InspectChoice(WireModel):
     """An answer of the model."""
 
     message: Secondary[InspectMessage] = Field(default=None, description="The message.")
 
 
-class InspectOutput(_Wire):
+class InspectOutput(WireModel):
     """An output of the model."""
 
     completion: Secondary[WireText] = Field(default=None, description="Text; not in the oldest logs.")
@@ -61,20 +57,20 @@ class InspectOutput(_Wire):
     time: Secondary[WireSeconds] = Field(default=None, description="Seconds of this call.")
 
 
-class InspectScore(_Wire):
+class InspectScore(WireModel):
     """A score."""
 
     value: Any = Field(default=None, description="C, I, P, N, a number, an object or a list.")
 
 
-class InspectTranscript(_Wire):
+class InspectTranscript(WireModel):
     """Where the oldest samples have their events."""
 
     events: Secondary[list[Any]] = Field(default=None, description="Events.")
     content: Secondary[dict[str, Any]] = Field(default=None, description="Long texts.")
 
 
-class InspectEvent(_Wire):
+class InspectEvent(WireModel):
     """An event of a sample."""
 
     event: Secondary[WireText] = Field(default=None, description="model, tool, sample_init, score, …")
@@ -86,7 +82,7 @@ class InspectEvent(_Wire):
     error: Any = Field(default=None, description="Why the tool failed.")
 
 
-class InspectSample(_Wire):
+class InspectSample(WireModel):
     """A sample: one run of an agent on one task."""
 
     id: int | WireText = Field(description="Which sample of the data set.")
@@ -107,7 +103,7 @@ class InspectSample(_Wire):
     turn_count: Secondary[WireCount] = Field(default=None, description="Calls of the model (newer).")
 
 
-class InspectEval(_Wire):
+class InspectEval(WireModel):
     """What is evaluated."""
 
     run_id: Secondary[WireText] = Field(default=None, description="Id of the evaluation.")
@@ -116,7 +112,7 @@ class InspectEval(_Wire):
     packages: Secondary[dict[str, Any]] = Field(default=None, description="Package → version.")
 
 
-class InspectHeader(_Wire):
+class InspectHeader(WireModel):
     """A log without its samples."""
 
     eval: InspectEval = Field(description="What is evaluated.")

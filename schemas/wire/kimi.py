@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import ConfigDict, Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireText
+from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireText
 
 CODE_TYPES = frozenset(
     {
@@ -30,8 +29,8 @@ CLI_TYPES = frozenset(
 """Types of messages of Kimi CLI that tell its log from others."""
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True, alias_generator=to_camel, populate_by_name=True)
+class _Wire(CamelWireModel):
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class KimiUsage(_Wire):

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireText, WireUsd
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireModel, WireText, WireUsd
 
 RUN_TYPES = frozenset(("step_start", "text", "reasoning", "tool_use", "step_finish", "error"))
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
-
-
-class OpenCodeCache(_Wire):
+class OpenCodeCache(WireModel):
     """Input that was cached, beside `input`."""
 
     read: WireCount = Field(default=0, description="Cache reads.")
     write: WireCount = Field(default=0, description="Cache writes.")
 
 
-class OpenCodeTokens(_Wire):
+class OpenCodeTokens(WireModel):
     """Tokens of one step. Until spring 2026 `output` includes reasoning, later it does not: `total` tells."""
 
     total: WireCount | None = Field(default=None, description="All tokens; newer.")
@@ -36,13 +32,13 @@ class OpenCodeTokens(_Wire):
     cache: OpenCodeCache = Field(default=OpenCodeCache(), description="Cached input.")
 
 
-class OpenCodeState(_Wire):
+class OpenCodeState(WireModel):
     """The state of a tool call."""
 
     status: Secondary[WireText] = Field(default=None, description="pending, running, completed, error.")
 
 
-class OpenCodePart(_Wire):
+class OpenCodePart(WireModel):
     """A part of a message."""
 
     id: Secondary[WireText] = Field(default=None, description="prt_…")
@@ -60,21 +56,21 @@ class OpenCodePart(_Wire):
     tokens: OpenCodeTokens | None = Field(default=None, description="Of step-finish.")
 
 
-class OpenCodeErrorData(_Wire):
+class OpenCodeErrorData(WireModel):
     """What an error says."""
 
     message: Secondary[WireText] = Field(default=None, description="The message.")
     status_code: Secondary[int] = Field(default=None, alias="statusCode", description="HTTP status.")
 
 
-class OpenCodeError(_Wire):
+class OpenCodeError(WireModel):
     """An error of a run or of a message."""
 
     name: Secondary[WireText] = Field(default=None, description="APIError, ProviderAuthError, MessageAbortedError, UnknownError, …")
     data: Secondary[OpenCodeErrorData] = Field(default=None, description="Its message.")
 
 
-class OpenCodeEvent(_Wire):
+class OpenCodeEvent(WireModel):
     """One line of `opencode run --format json`."""
 
     type: WireText = Field(description="step_start, text, tool_use, step_finish, error, reasoning.")
@@ -84,7 +80,7 @@ class OpenCodeEvent(_Wire):
     error: Secondary[OpenCodeError] = Field(default=None, description="Of error.")
 
 
-class OpenCodeTime(_Wire):
+class OpenCodeTime(WireModel):
     """Times in Unix ms: those of a session are created and updated, those of a message created and completed."""
 
     created: Any = Field(default=None, description="When it began.")
@@ -92,7 +88,7 @@ class OpenCodeTime(_Wire):
     completed: Any = Field(default=None, description="When a message ended.")
 
 
-class OpenCodeMessageInfo(_Wire):
+class OpenCodeMessageInfo(WireModel):
     """A message without its parts. `tokens` are those of its last step, `cost` is that of all."""
 
     id: Secondary[WireText] = Field(default=None, description="msg_…")
@@ -109,14 +105,14 @@ class OpenCodeMessageInfo(_Wire):
     finish: Secondary[WireText] = Field(default=None, description="Why its last step ended; newer.")
 
 
-class OpenCodeMessage(_Wire):
+class OpenCodeMessage(WireModel):
     """A message."""
 
     info: OpenCodeMessageInfo = Field(description="What it is.")
     parts: list[OpenCodePart] = Field(default=[], description="Texts, tool calls, steps.")
 
 
-class OpenCodeSession(_Wire):
+class OpenCodeSession(WireModel):
     """What a session is."""
 
     id: WireText = Field(description="ses_…")
@@ -126,7 +122,7 @@ class OpenCodeSession(_Wire):
     time: Secondary[OpenCodeTime] = Field(default=None, description="Its times.")
 
 
-class OpenCodeExport(_Wire):
+class OpenCodeExport(WireModel):
     """A session as `opencode export` prints it."""
 
     info: OpenCodeSession = Field(description="The session.")

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
+from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
 
 ENTRY_TYPES = frozenset(
     {
@@ -21,17 +20,13 @@ ENTRY_TYPES = frozenset(
 """Types of the lines behind the header of a session file."""
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True, alias_generator=to_camel)
-
-
-class PiCost(_Wire):
+class PiCost(CamelWireModel):
     """What a response cost."""
 
     total: WireUsd | None = Field(default=None, description="USD; 0 too where the model is in a subscription.")
 
 
-class PiUsage(_Wire):
+class PiUsage(CamelWireModel):
     """Tokens of one response, in disjoint classes. All are 0 where it failed."""
 
     input: WireCount = Field(default=0, description="Uncached input.")
@@ -42,7 +37,7 @@ class PiUsage(_Wire):
     cost: PiCost | None = Field(default=None, description="Its price.")
 
 
-class PiMessage(_Wire):
+class PiMessage(CamelWireModel):
     """A message: of the user, the model, a tool, a command of the user, or an extension."""
 
     role: Secondary[WireText] = Field(default=None, description="user, assistant, toolResult, bashExecution, custom, …")
@@ -59,7 +54,7 @@ class PiMessage(_Wire):
     is_error: Secondary[WireFlag] = Field(default=None, description="Of toolResult.")
 
 
-class PiLine(_Wire):
+class PiLine(CamelWireModel):
     """A line of a session file, or an event of a stream, which has neither id nor time of its own."""
 
     type: WireText = Field(description="session, message, compaction, …; of a stream message_end.")

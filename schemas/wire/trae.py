@@ -5,16 +5,12 @@ Source: trae_agent/utils/trajectory_recorder.py (bytedance/trae-agent at e839e55
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from schemas.wire.values import Secondary, WireCount, WireFlag, WireSeconds, WireText
-
-
-class _Wire(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+from schemas.wire.values import Secondary, WireCount, WireFlag, WireModel, WireSeconds, WireText
 
 
-class TraeUsage(_Wire):
+class TraeUsage(WireModel):
     """Tokens of one call, as its provider counts them: see `ingest.agents.trae` for what is inside what."""
 
     input_tokens: WireCount | None = Field(default=None, description="Input; with some providers including what was cached.")
@@ -24,14 +20,14 @@ class TraeUsage(_Wire):
     reasoning_tokens: WireCount | None = Field(default=None, description="Reasoning, inside output_tokens.")
 
 
-class TraeToolCall(_Wire):
+class TraeToolCall(WireModel):
     """A tool call of a response."""
 
     call_id: Secondary[WireText] = Field(default=None, description="Id of the call.")
     name: Secondary[WireText] = Field(default=None, description="Tool.")
 
 
-class TraeResponse(_Wire):
+class TraeResponse(WireModel):
     """A response of the model."""
 
     content: Secondary[WireText] = Field(default=None, description="Text.")
@@ -40,7 +36,7 @@ class TraeResponse(_Wire):
     tool_calls: Secondary[list[TraeToolCall]] = Field(default=None, description="Tool calls.")
 
 
-class TraeInteraction(_Wire):
+class TraeInteraction(WireModel):
     """One call of the model."""
 
     provider: Secondary[WireText] = Field(default=None, description="openai, anthropic, google, openrouter, bedrock, …")
@@ -48,21 +44,21 @@ class TraeInteraction(_Wire):
     response: TraeResponse | None = Field(default=None, description="The answer.")
 
 
-class TraeToolResult(_Wire):
+class TraeToolResult(WireModel):
     """The result of a tool call."""
 
     call_id: Secondary[WireText] = Field(default=None, description="Id of the call.")
     success: Secondary[WireFlag] = Field(default=None, description="Whether the tool succeeded.")
 
 
-class TraeStep(_Wire):
+class TraeStep(WireModel):
     """One step. `state` says completed in every step of every real record, also in failed ones."""
 
     tool_results: Secondary[list[TraeToolResult]] = Field(default=None, description="Results of the step's tool calls.")
     error: Secondary[WireText] = Field(default=None, description="What failed in the step.")
 
 
-class TraeTrajectory(_Wire):
+class TraeTrajectory(WireModel):
     """The trajectory of one run."""
 
     task: Secondary[WireText] = Field(default=None, description="The prompt.")

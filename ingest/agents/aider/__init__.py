@@ -1,1 +1,0 @@
-"""Aider: its analytics log, results of its benchmark, and its chat history."""

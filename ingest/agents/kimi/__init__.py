@@ -1,1 +1,0 @@
-"""Kimi Code and Kimi CLI: one agent with two kinds of logs."""
