@@ -42,7 +42,7 @@ attack: $(VENV)/.ready-dev chromium
 ## of its own; PROFILE=thorough: 20 writers at once, 100 kills
 LAKE := .venv-lake
 lake-test: $(LAKE)/.ready postgresql
-	$(LAKE)/bin/python -m pytest -n $(WORKERS) --dist loadfile -q $(PROFILE:%=--hypothesis-profile=%) tests/lake tests/test_store.py tests/test_pipeline.py tests/test_undo.py tests/test_engines.py
+	$(LAKE)/bin/python -m pytest -n $(WORKERS) --dist loadfile -q $(PROFILE:%=--hypothesis-profile=%) tests/lake tests/test_store.py tests/test_pipeline.py tests/test_undo.py
 
 $(LAKE)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(LAKE)

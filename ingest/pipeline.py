@@ -32,20 +32,16 @@ from ingest.reading.task import Task
 from ingest.reading.tasks import TaskPlanner
 from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, source_counts
-from ingest.store.history.ingests import Origin, ingest_row, next_ingest, note_ingest
+from ingest.store.ingests import Origin, next_ingest, note_ingest, note_measures, price_id
 from ingest.store.read_result import SHOWN, PortionKey, ReadResult
-from ingest.store.spool_folder import spool_folder
 from ingest.system.temporary import temporary_folder
-from schemas.errors import InputUnreadable, RejectReason, StoreError, TachographError
+from schemas.errors import InputUnreadable, RejectReason, TachographError
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.unread_logs import AGENT_BY_DETAIL
 
 if TYPE_CHECKING:
     from schemas.rows.price import PriceFileRow
     from schemas.rows.source import RejectRow
-
-MANY_RUNS, MANY_INGESTS = 1_000, 100
-"""After so many new runs, or ingests, it is looked whether texts wait for their index: to look takes a few milliseconds."""
 
 MANY_TASKS = 4
 """From how many tasks on workers are started: two cores then read as fast as one, in spite of the second that workers take to start
@@ -207,11 +203,7 @@ def ingest(
         temporary_folder()
     results: list[ReadResult] = []
     beside = _Beside(options.measure)
-    with (
-        spool_folder(store) as spool,
-        store.making_tables(spool),
-        TaskPlanner(settings, known, partial(beginnings, store)) as plan,
-    ):
+    with store.spool_folder() as spool, TaskPlanner(settings, known, partial(beginnings, store)) as plan:
         for done in _read(beside.noted(_readable(sources, store, unreadable)), plan, settings, spool, options):
             results += done
             if on_progress and done:
@@ -227,7 +219,6 @@ def ingest(
             written = _Written(_reports_of_known(store, results))
         else:
             written = _written(store, spool, results, options, started_at, said, known.restamped(results))
-    _index(store, written)
     return IngestReport(written.sources, tuple(unreadable), time.monotonic() - started, written.superseded, written.ingest_id)
 
 
@@ -324,7 +315,6 @@ def _written(
     `restamped`: source_id → time of files that were only touched; the next ingest knows them by it.
     """
     from ingest.store.commit import commit
-    from ingest.store.history.measures import note_measures
 
     labels, template = dict(options.labels), options.template.text if options.template else None
     before: list[_Written] = []
@@ -343,10 +333,10 @@ def _written(
         reports = _reports(some, done.accepted, stored, measures)
         has_changed = done.changed or is_measured or bool(superseded.changed or superseded.grown)
         if has_changed:
-            prices = options.prices.text if options.prices and done.has_new_prices else None
             counts = _counts([*chain.from_iterable(part.sources for part in before), *reports])
-            row = ingest_row(number, started_at, options.origin, counts, labels, (template, options.path_zone or None), prices)
-            note_ingest(writer, row)
+            price_file = price_id(options.prices.text) if options.prices and done.has_new_prices else None
+            columns = {"path_template": template, "path_tz": options.path_zone or None, "price_file": price_file}
+            note_ingest(writer, number, started_at, options.origin, counts, labels=dict(sorted(labels.items())), **columns)
         writer.is_needless = not (has_changed or restamped)
         return _Written(reports, superseded, number if has_changed else None)
 
@@ -403,16 +393,6 @@ def _reports_of_known(store: Store, results: list[ReadResult]) -> tuple[SourceRe
     with store.reading() as connection:
         stored = source_counts(connection, [result.source_id for result in results])
     return _reports(results, {}, stored, {})
-
-
-def _index(store: Store, written: _Written) -> None:
-    """Index texts where many came, and now and then where few come at a time. Where it fails, a later ingest does it."""
-    accepted = sum(source.accepted for source in written.sources)
-    if written.ingest_id is not None and (accepted >= MANY_RUNS or written.ingest_id % MANY_INGESTS == 0):
-        from ingest.store.text_index import index_texts
-
-        with suppress(StoreError):
-            index_texts(store)
 
 
 def _reports(

@@ -22,11 +22,10 @@ from hypothesis import settings
 
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.walking import read_paths
+from ingest.store import opening
 from ingest.store.database import Store
-from ingest.store.opening import engines, tables
-from ingest.store.opening.tables import tables_in
 from ingest.system.defects import DEBUG
-from tests.empty_store import copies_of
+from tests.empty_store import begin_as_copy_of, write_empty
 from tests.examples import PROFILE, is_thorough
 from tests.forks import Forks, command, run_fresh
 
@@ -257,21 +256,10 @@ def store_once(made_once: MadeOnce) -> StoreOnce:
     return filled_once
 
 
-@pytest.fixture(scope="session", autouse=True)
-def engines_of_one_thread() -> Iterator[None]:
-    """In this process an engine works in one thread: a second one would be woken for each statement, and find nothing to do.
-
-    Commands have as many as there are cores.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(engines._CONFIG, "threads", 1)
-        yield
-
-
 @pytest.fixture(scope="session")
 def empty(made_once: MadeOnce) -> Callable[[], Path]:
     """A file with the tables of a store and no row, as the program makes it."""
-    return lambda: made_once("empty", _make_empty) / FILE
+    return lambda: made_once("empty", lambda folder: write_empty(folder / FILE)) / FILE
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -281,12 +269,8 @@ def schema_made_once(empty: Callable[[], Path]) -> Iterator[None]:
     Commands of attacks, those in an interpreter of their own and killed processes make theirs, and so does `rebuild`.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "tables_in", copies_of(empty))
+        patch.setattr(opening, "begin_file", begin_as_copy_of(empty))
         yield
-
-
-def _make_empty(folder: Path) -> None:
-    tables_in(folder / FILE)  # as it was imported: that of the module makes copies
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,26 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import duckdb
 
-def copies_of(empty: Callable[[], Path]) -> Callable[[Path], Path]:
-    """Copies of these tables, which are asked for with the first of them; for `ingest.store.opening.tables.tables_in`."""
+from ingest.store.opening import ALIAS, FILE_OPTIONS, attach_sql, begin_file, engine, write_out
+
+
+def write_empty(path: Path) -> Path:
+    """Write a file with the tables of a store and no row, as the program makes it."""
+    with engine() as connection:
+        begin_file(connection, path)
+        write_out(connection)
+    return path
+
+
+def begin_as_copy_of(empty: Callable[[], Path]) -> Callable[[duckdb.DuckDBPyConnection, Path], None]:
+    """In place of `ingest.store.opening.begin_file`: attaches a copy of a file with these tables, which is asked for with the first one."""
     found = cache(empty)
-    return lambda place: Path(shutil.copy(found(), place))
+
+    def begin(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+        shutil.copy(found(), path)
+        connection.execute(attach_sql(str(path), ALIAS, *FILE_OPTIONS))
+        connection.execute(f"use {ALIAS}")
+
+    return begin

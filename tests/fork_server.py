@@ -30,8 +30,8 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypedDict
 
-from ingest.store.opening import tables
-from tests.empty_store import copies_of
+from ingest.store import opening
+from tests.empty_store import begin_as_copy_of
 
 ROOT = Path(__file__).parent.parent
 MODULE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]["tachograph"].partition(":")[0]
@@ -165,7 +165,7 @@ def _settle(request: Request) -> None:
     sys.path[0] = request["folder"]  # as `python -m` has it
     sys.argv = ["", *request["arguments"]]
     if request["empty"]:
-        tables.tables_in = copies_of(partial(Path, request["empty"]))
+        opening.begin_file = begin_as_copy_of(partial(Path, request["empty"]))  # type: ignore[assignment]
     if request["file_bytes"]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (request["file_bytes"], request["file_bytes"]))
 

@@ -17,8 +17,8 @@ import simplejson
 
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
+from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from ingest.store.history.annotations import Change, annotate
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.units import Unit
 from tests.conftest import record_text

@@ -17,8 +17,8 @@ import pytest
 from app.runner import matrix
 from app.runner.limits import Limits, with_own_options
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from schemas.agents import AGENTS, agent_of_program
 from schemas.errors import UsageError
 from schemas.wire.launch import LAUNCH_FILE, PATCH_FILE

@@ -15,8 +15,8 @@ from app.queries.cost import doubtful
 from app.queries.filters import Filters
 from ingest.agents.aider import SESSIONS_OPEN
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from schemas.rows.kept_run import KeptRun
 from tests.documents import ingested, kept_in, lines, run_of, runs_in
 

@@ -12,8 +12,8 @@ import pytest
 
 from ingest.store.copying import copy_store
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from tests.conftest import ingest_paths
 from tests.documents import ingested, lines, runs_in_store
 from tests.examples import a_share

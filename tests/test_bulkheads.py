@@ -26,7 +26,7 @@ from ingest.sources import contents
 from ingest.sources.document import Document
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
-from ingest.store import commit, doubts
+from ingest.store import commit, cross_checks
 from ingest.store.database import Store
 from ingest.system import bounds
 from schemas.file_kinds import FileKind
@@ -143,14 +143,14 @@ def test_a_source_that_the_store_does_not_take_is_rejected(
     for number, session in enumerate(sessions):
         (tmp_path / f"{number:02}.json").write_text(record_text(uuid=f"u-{number}", session_id=session))
     unwelcome = tuple(sessions[number] for number in guilty)
-    note_doubts = doubts.note_doubts
+    note_cross_checks = cross_checks.note_cross_checks
 
     def failing(connection: duckdb.DuckDBPyConnection, touched: str) -> None:
         sql = "select error('no such run') from runs semi join winners using (run_id) where list_contains($unwelcome, session_id)"
         connection.execute(sql, {"unwelcome": unwelcome}).fetchall()
-        note_doubts(connection, touched)
+        note_cross_checks(connection, touched)
 
-    monkeypatch.setattr(commit, "note_doubts", failing)
+    monkeypatch.setattr(commit, "note_cross_checks", failing)
     report = ingest_paths(store, tmp_path)
     assert [report.total(name) for name in ("documents", "accepted", "rejected")] == [FILES, FILES - len(guilty), len(guilty)]
     assert {Path(reject["source_name"]).stem for reject in rejects(store)} == {f"{number:02}" for number in guilty}
@@ -159,7 +159,7 @@ def test_a_source_that_the_store_does_not_take_is_rejected(
         [row] = connection.execute("select ingest_id, sources, accepted, rejected from ingests").fetchall()
         assert row == (report.ingest_id, FILES, FILES - len(guilty), len(guilty))
         assert connection.execute("select count(*) from runs").fetchone() == (FILES - len(guilty),)
-    monkeypatch.setattr(commit, "note_doubts", note_doubts)
+    monkeypatch.setattr(commit, "note_cross_checks", note_cross_checks)
     mended = ingest([Source(str(path), path.read_bytes()) for path in sorted(tmp_path.glob("*.json"))], store, Options(retry_rejects=True))
     assert mended.total("rejected") == 0
     with store.reading() as connection:

@@ -22,10 +22,10 @@ from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
+from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from ingest.store.history.annotations import Change, annotate
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from schemas.errors import StoreError, StoreVersionMismatch, UsageError
 from schemas.numbers import decimal
 from tests.conftest import FILE, SAMPLES, Run, ingest_paths, record_text
@@ -240,7 +240,7 @@ def test_an_ingest_that_changes_nothing_is_not_listed(sample_store: Store) -> No
 @pytest.mark.slow
 def test_a_failed_undo_leaves_the_store_as_it_was(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ingest([Source("a.json", record_text().encode())], sample_store)
-    monkeypatch.setattr("ingest.store.history.undo.note_doubts", lambda *_: 1 / 0)
+    monkeypatch.setattr("ingest.store.undo.note_cross_checks", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         undo(sample_store, 2)
     assert run_queries.runs(sample_store, NO_FILTERS).num_rows == 4

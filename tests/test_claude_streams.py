@@ -18,8 +18,8 @@ from ingest.agents.base import RunFacts
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, StreamContext
 from ingest.agents.shared.runs import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT, canonical_hash
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from tests.claude_lines import SESSION, reply, usage, user
 from tests.conftest import Run, ingest_paths, record
 from tests.documents import ingested, lines, rejects_of, runs_in_store

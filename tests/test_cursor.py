@@ -11,7 +11,7 @@ import pytest
 from ingest.agents.cursor import Cursor
 from ingest.agents.readers import SESSIONS_KEPT
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
+from ingest.store.undo import undo
 from tests.conftest import record_text
 from tests.documents import ingested, lines, read_log, runs_in_store, tools_of
 

@@ -11,9 +11,9 @@ import pytest
 import tachograph
 from app.queries import comparison as groups
 from app.queries.filters import Filters
-from ingest.store import statements
+from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from ingest.store.history.annotations import Change, annotate
+from ingest.store.opening import sql_of
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.figures import undated
 from tests.conftest import StoreOnce, ingest_paths, record, record_text
@@ -169,7 +169,7 @@ def test_a_run_without_a_model_counts_into_the_only_one_of_its_agent(store: Stor
 def test_a_query_pays_for_no_figure_that_it_does_not_ask_for(tasks: Any) -> None:
     """A figure that DuckDB turns into a join is worked out by every query: the text of every error was once searched to count runs."""
     with Store(tasks.location).reading() as connection:
-        statements.run(connection, statements.sql_of("reading/v_runs"))
+        connection.execute(sql_of("reading/v_runs"))
         [(_, plan)] = connection.execute("explain select outcome, sum(duration_ms) from v_runs group by all").fetchall()
     assert "MARK" not in plan
     assert "regexp" not in plan

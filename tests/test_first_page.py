@@ -28,8 +28,8 @@ from app.reports.first_page import FirstPage, Period, TopList, period_of
 from app.text import brief
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
+from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from ingest.store.history.annotations import Change, annotate
 from schemas.catalogue.cost_measures import BEST
 from tests.conftest import StoreOnce, ingest_paths, record_text
 

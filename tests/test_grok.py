@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
+from ingest.store.undo import undo
 from tests.documents import ingested, lines, read_log, run_of, runs_in, runs_in_store, tools_of
 
 REQUEST = "5f5e1b0e-0000-4000-8000-00000000000{}"

@@ -8,7 +8,7 @@ import pytest
 
 from app.queries import measured
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
+from ingest.store.undo import undo
 from schemas.errors import UsageError
 from tests.conftest import ingest_paths
 

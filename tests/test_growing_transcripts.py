@@ -17,8 +17,8 @@ from ingest.reading import known_sources
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store, arrow
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from schemas.errors import InputUnreadable, UsageError
 from tests.claude_lines import PARENT, SESSION, answer, at, calling, progress, reply, usage, user
 from tests.documents import lines

@@ -9,7 +9,7 @@ import pytest
 
 from app.server.access import Access
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
+from ingest.store.undo import undo
 from tests.conftest import ingest_paths
 from tests.serving import served, wait_until_drawn
 from tests.watched import text

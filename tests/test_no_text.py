@@ -17,7 +17,7 @@ from ingest.pipeline import Options, ingest
 from ingest.reading import known_sources
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store, arrow
-from ingest.store.opening.tables import VIEWS
+from ingest.store.opening import VIEWS
 from ingest.store.rebuild import rebuild
 from schemas.rows.tables import TABLES
 from tests.claude_lines import SESSION, answer, line, progress, reply, usage, user

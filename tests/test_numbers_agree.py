@@ -39,9 +39,9 @@ from app.text.words.measures import bound_sign
 from app.text.words.totals import totals_words
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
+from ingest.store.annotations import Change, annotate
+from ingest.store.cross_checks import note_cross_checks
 from ingest.store.database import Store
-from ingest.store.doubts import note_doubts
-from ingest.store.history.annotations import Change, annotate
 from ingest.store.rebuild import rebuild
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.units import Unit
@@ -210,7 +210,7 @@ def test_thousands_of_copies_are_found_in_little_memory(store: Store) -> None:
         writer.connection.execute(
             "insert into runs select runs.* replace (number::varchar as run_id) from runs, range(1, 20000) as _(number)"
         )
-        note_doubts(writer.connection, "select run_id from runs")
+        note_cross_checks(writer.connection, "select run_id from runs")
     doubts = _doubts(store)
     assert len(doubts) == 20000
     assert doubts[0][1].startswith("Run 1, 10, 100, 1000, 10000 and 19994 more have the same session")

@@ -12,7 +12,7 @@ import pytest
 from ingest.prices.price_book import PriceBook
 from ingest.prices.price_file import parse_price_file, read_price_file
 from ingest.store.database import Store
-from ingest.store.pricing.repricing import reprice
+from ingest.store.pricing import reprice
 from ingest.store.rebuild import rebuild
 from schemas.errors import InputUnreadable, UsageError
 from schemas.rows.price import ModelKey

@@ -25,8 +25,7 @@ from ingest.prices.model_ids import parse_model_id
 from ingest.prices.price_book import PriceBook
 from ingest.sources.files import Source
 from ingest.store.database import Store, run_step
-from ingest.store.pricing.price_tables import RATE_WORDS, rates_array
-from ingest.store.pricing.repricing import reprice
+from ingest.store.pricing import RATE_WORDS, rates_array, reprice
 from ingest.store.rebuild import rebuild
 from schemas.rows.cost import CAUSES, COST_RULES, CostCause, rule_of
 from schemas.rows.price import ModelKey, Rates

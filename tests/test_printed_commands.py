@@ -16,7 +16,7 @@ from app.cli.main import cli
 from app.queries.comparison import NOTHING
 from app.queries.comparison import command as compare_command
 from app.queries.filters import Filters, choose, parse
-from ingest.store import errors
+from ingest.store import opening
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.store_version import SCHEMA_VERSION
@@ -98,9 +98,9 @@ def test_an_empty_dashboard_says_how_to_fill_its_own_store(tmp_path: Path, scree
 def test_the_commands_in_errors_of_a_store_run(elsewhere: Path, tmp_path: Path, tachograph: Run) -> None:
     place = str(elsewhere)
     told = [
-        errors.missing(place),
-        errors.failed(place, OSError(28, "No space left on device")),
-        errors.other_version(place, SCHEMA_VERSION - 1),
+        opening.Place(place).missing(),
+        opening.failed(place, OSError(28, "No space left on device")),
+        opening.other_version(place, SCHEMA_VERSION - 1),
     ]
     lines = printed([error.hint for error in told])
     assert len(lines) == len(told)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from ingest.prices.price_file import parse_price_file
 from ingest.store.database import Store, Writer, made
-from ingest.store.pricing.repricing import price, reprice
-from ingest.store.sessions.responses import bill, note_sessions
+from ingest.store.pricing import price, reprice
+from ingest.store.sessions import bill, note_sessions
 from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis

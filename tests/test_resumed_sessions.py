@@ -9,8 +9,8 @@ import pytest
 from app.queries.cost import doubtful
 from app.queries.filters import Filters
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from tests.conftest import ingest_paths
 from tests.documents import ingested, runs_in_store
 from tests.test_pi import SAID, SESSION, answer, header, message, session, stream

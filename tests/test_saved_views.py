@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.queries import runs as queries
+from ingest.store.annotations import save_view
 from ingest.store.database import Store
-from ingest.store.history.saved_views import save_view
 from ingest.store.rebuild import rebuild
 from tests.conftest import said
 

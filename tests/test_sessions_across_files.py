@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from tests.claude_lines import OPUS, PARENT, SESSION, calling, reply, usage, user
 from tests.conftest import StoreOnce, record_text
 from tests.documents import lines

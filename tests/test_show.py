@@ -15,8 +15,8 @@ from app.queries.run_page import run_page
 from app.text.run_text import run_text
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
+from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from ingest.store.history.annotations import Change, annotate
 from schemas.rows.run import RunRow
 from tests.conftest import record_text
 

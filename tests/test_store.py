@@ -14,7 +14,8 @@ import pytest
 from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
-from ingest.store import errors
+from ingest.store import opening
+from ingest.store.commit import _fit_to
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
 from schemas.errors import ExitCode, NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
@@ -239,9 +240,9 @@ def test_the_store_owns_its_files_and_no_other_that_is_called_alike(tmp_path: Pa
     (tmp_path / "link.db").symlink_to("real/runs")
     (tmp_path / "folder").symlink_to("real")
     own = ["", ".wal", ".wal.checkpoint", ".rebuilding", ".rebuilding.wal", ".ingest-12-ab_c", ".ingest-12-ab_c/runs-small0-0-0.parquet"]
-    own += [".making-12-0f", ".making-12-0f.wal", ".queue", ".queue/lock", ".queue/000000000012-writer-000000000000-4711-host"]
+    own += [".making-12-0f", ".making-12-0f.wal", ".lock", ".watching"]
     other = [".jsonl", "1/a.json", "-old/a.json", ".walrus", ".rebuilding-notes.json", ".ingest-notes/a.json", "/a.json", ".json\n"]
-    other += [".making-notes", ".making-12-0f.json", ".queue/a.json", ".queue/lock/a.json", ".queue2"]
+    other += [".making-notes", ".making-12-0f.json", ".lock/a.json", ".lock2"]
     for location in ("real/runs", "link.db", "folder/../real/runs", "folder/runs"):
         store = Store(tmp_path / location)
         for folder in ("real", "folder"):
@@ -288,7 +289,27 @@ def test_a_store_of_a_newer_duckdb_is_told_as_such() -> None:
         "IO Error: Trying to read a database file with version number 999, but we can only read versions between 64 and 68.\n"
         "The database file was created with an newer version of DuckDB."
     )
-    told = errors.unusable("runs.duckdb", duckdb.IOException(said))
+    told = opening._unusable(opening.Place("runs.duckdb"), duckdb.IOException(said))
     assert isinstance(told, StoreVersionMismatch)
     assert str(told).startswith("runs.duckdb was written by a newer DuckDB than the one that is installed here")
     assert "`tachograph rebuild --db runs.duckdb`" in told.hint
+
+
+THREADS = "select current_setting('threads')"
+
+
+@pytest.mark.parametrize(("many_bytes", "threads"), [(1, duckdb.execute(THREADS).fetchall()[0][0]), (1 << 40, 1)])
+def test_a_large_store_is_read_with_all_cores(many_bytes: int, threads: int, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store.writing():
+        pass
+    monkeypatch.setattr(opening, "MANY_BYTES", many_bytes)
+    with store.reading() as connection:
+        assert connection.execute(THREADS).fetchall() == [(threads,)]
+
+
+@pytest.mark.parametrize(("records", "limit"), [(10, "858.3 MiB"), (1_000_000, "858.3 MiB"), (3_000_000, "2.5 GiB")])
+def test_the_memory_of_a_commit_grows_with_the_number_of_records(records: int, limit: str, store: Store, tmp_path: Path) -> None:
+    """It keeps something of each in memory: under a fixed limit, some million records could not be written at once."""
+    with store.writing() as writer:
+        _fit_to(writer.connection, tmp_path, records)
+        assert writer.connection.execute("select current_setting('memory_limit')").fetchall() == [(limit,)]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from tests.conftest import ingest_paths, record
 from tests.documents import lines, runs_in_store
 from tests.test_atif import step, sums, trajectory

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
+from ingest.store.undo import undo
 from schemas.errors import UsageError
 from schemas.rows.tables import TABLES
 from tests.conftest import record, record_text

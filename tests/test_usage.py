@@ -22,8 +22,8 @@ from app.queries.reading import read_transaction
 from app.queries.usage import Request, usage
 from app.reports.usage import usage as answer
 from app.text.text_tables import draw
+from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from ingest.store.history.annotations import Change, annotate
 from schemas.catalogue.usage import TOOL, USAGE, USAGE_DIMENSIONS
 from schemas.errors import UsageError
 from tests.conftest import FILE, Run, StoreOnce, ingest_paths, record

@@ -23,8 +23,8 @@ from ingest.measurements.given import parse_given
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from schemas.errors import UsageError
 from tests.conftest import Run, StoreOnce, record_text
 from tests.examples import examples

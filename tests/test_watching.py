@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.store.opening.own_files import OwnFiles
+from ingest.store.opening import OwnFiles
 from ingest.watching.batches import BACK_OFF_SECONDS, LONGEST_SECONDS, MOST_TRIES, QUIET_SECONDS, Batches
 from ingest.watching.ingester import Answer
 from ingest.watching.lock import sole_watcher

@@ -93,7 +93,7 @@ def _ingested(folder: Path, store: Store, how: How) -> tuple[IngestReport | None
     """The ingest of the folder, and why there is none."""
     from ingest.pipeline import Options, ingest
     from ingest.sources.walking import read_paths
-    from ingest.store.history.ingests import Origin
+    from ingest.store.ingests import Origin
 
     options = Options(jobs=1, origin=Origin(command=how.called_as), keeps_text=how.keeps_text)
     try:

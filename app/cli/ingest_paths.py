@@ -21,7 +21,7 @@ from ingest.sources.files import Source
 from ingest.sources.pipes import ITS_NAME
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from ingest.store.history.ingests import Origin
+from ingest.store.ingests import Origin
 from ingest.system.secrets import command_of
 from schemas.errors import InputUnreadable, UsageError
 from schemas.text import one_line

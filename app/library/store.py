@@ -244,7 +244,7 @@ class Store:
         from ingest.agents.homes import only_sessions
         from ingest.context.path_template import PathTemplate
         from ingest.sources.walking import read_paths
-        from ingest.store.history.ingests import Origin
+        from ingest.store.ingests import Origin
 
         named = arguments.paths(paths)
         template = PathTemplate.parse(arguments.text("path_template", path_template)) if path_template else None

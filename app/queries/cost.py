@@ -17,7 +17,7 @@ from app.queries.reading import fetch
 from app.queries.runs import KNOWN_SUFFIX, bound_of
 from ingest.prices.model_ids import parse_model_id
 from ingest.store.database import Store, arrow, run_step
-from ingest.store.pricing.price_tables import prices_table, stored_book
+from ingest.store.pricing import prices_table, stored_book
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.catalogue.metrics import FEWEST_VALUES, MODEL_METRICS
 from schemas.errors import UsageError

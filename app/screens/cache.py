@@ -32,13 +32,13 @@ from ingest.context.temporary_sidecars import sidecars_among, unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
+from ingest.store.annotations import Change
+from ingest.store.annotations import annotate as write_annotations
+from ingest.store.annotations import save_view as write_view
 from ingest.store.database import Store
-from ingest.store.history.annotations import Change
-from ingest.store.history.annotations import annotate as write_annotations
-from ingest.store.history.ingests import UPLOAD, Origin
-from ingest.store.history.saved_views import save_view as write_view
-from ingest.store.history.undo import Undone, undo
-from ingest.store.opening.own_files import is_path
+from ingest.store.ingests import UPLOAD, Origin
+from ingest.store.opening import is_path
+from ingest.store.undo import Undone, undo
 from ingest.system.command_lines import DEFAULT_STORE, command_line
 from ingest.system.locations import without_secrets
 from ingest.system.temporary import temporary_folder

@@ -18,8 +18,8 @@ from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_
 from app.text.formatting import human, known_of, short_id
 from app.text.words.claims import evidence_words
 from app.text.words.measures import bound_sign, bounds_note, one_bound
-from ingest.store.doubts import DOUBTS
-from ingest.store.sessions.chains import MAY_CONTINUE, MAY_CONTINUE_MEANING
+from ingest.store.chains import MAY_CONTINUE, MAY_CONTINUE_MEANING
+from ingest.store.cross_checks import CROSS_CHECKS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.entry import Entry
@@ -272,7 +272,7 @@ def code_span(text: str) -> str:
 
 def rule_meaning(rule: str) -> str:
     """What a rule looks for, in a sentence; empty for one that is not known here."""
-    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | DOUBTS
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | CROSS_CHECKS
     return FINDING_RULES[rule].meaning if rule in FINDING_RULES else causes.get(rule, "")
 
 

@@ -1,4 +1,4 @@
-"""List prices of tokens. They are written into the store by `ingest.store.pricing.repricing`.
+"""List prices of tokens. They are written into the store by `ingest.store.pricing`.
 
 - `model_ids`: a model id as logged → model, provider, region
 - `list_prices`: the prices of genai-prices; `price_file`: the user's own; `price_book`: both, as prices of a model over time

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.store.database import Store, Writer, run_step
-from ingest.store.history.ingests import supersede
+from ingest.store.ingests import supersede
 from ingest.store.read_result import ReadResult
 from schemas.file_kinds import MAY_HOLD_RUNS
 

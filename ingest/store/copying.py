@@ -1,4 +1,4 @@
-"""A whole store copied into another: from a file into a lake, or back. What was copied before an interruption is not copied again.
+"""A whole store copied into another: from one kind of place to another. What was copied before an interruption is not copied again.
 
 Rows go over in parts, a transaction for each. A part is known by its number of rows and the sum of their hashes: the same sums mean the
 same rows, of all columns. Until all parts agree, the copy has the table version INCOMPLETE, so that nobody reads or writes it.
@@ -6,15 +6,16 @@ same rows, of all columns. Until all parts agree, the copy has the table version
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
 
 from ingest.store.database import Store, Writer
-from ingest.store.statements import run
 from schemas.errors import StoreError, UsageError
 from schemas.rows.tables import TABLES, arrow_schema
 from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
@@ -27,18 +28,15 @@ _BATCH_ROWS = 2_000
 
 _COPIED = tuple(name for name in TABLES if name != "store_meta")
 
-_COUNT = 'select count(*) from "{table}"'
-_SUMS = """
-select hash({key}) % {parts} as part, count(*) as rows, sum(hash(copied)::hugeint)::varchar as hashes
-from "{table}" as copied
-group by part
-"""
-_ROWS = 'select * from "{table}" where hash({key}) % {parts} = {part}'
-_DELETED = 'delete from "{table}" where hash({key}) % {parts} = {part}'
-_FACTS = "select (select count(*) from runs), (select sum(cost_own_usd) from runs), (select count(*) from sources)"
-
 Sums = dict[int, tuple[int, str]]
 """part → its number of rows, and the sum of their hashes."""
+
+
+class Part(NamedTuple):
+    """The rows of a table that fulfil a condition in SQL."""
+
+    table: str
+    condition: str
 
 
 @dataclass(frozen=True)
@@ -65,67 +63,55 @@ def copy_store(source: Store, location: str, wait_seconds: float, on_wait: Calla
         raise UsageError("a store cannot be copied onto itself.", "Name another place.")
     with source.reading() as reading:
         reading.begin()  # one state of the store, although somebody writes to it meanwhile
-        if not _begin(target, reading):
-            return _copied(reading, 0)
-        written = sum(_copy_part(reading, target, part) for part in _differing_parts(reading, target))
-        _complete(reading, target)
-        return _copied(reading, written)
+        written = 0
+        if target.write(lambda writer: _begin(writer, reading, target.location)):
+            with target.reading() as copy:
+                parts = list(_differing_parts(reading, copy))
+            written = sum(target.write(partial(_copy_part, reading=reading, part=part)) for part in parts)
+            target.write(lambda writer: _complete(writer, reading, target.location))
+        facts = "select (select count(*) from runs), (select count(*) from sources), (select sum(cost_own_usd) from runs)"
+        [(runs, sources, cost)] = reading.execute(facts).fetchall()
+        return Copied(runs, sources, cost, sum(_count(reading, table) for table in _COPIED), written)
 
 
-def _begin(target: _Target, reading: duckdb.DuckDBPyConnection) -> bool:
+def _begin(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str) -> bool:
     """Mark the target as an incomplete copy. Returns False where it has all rows already. Raises UsageError where it has others."""
-
-    def marked(writer: Writer) -> bool:
-        connection = writer.connection
-        [(version,)] = run(connection, "select max(schema_version) from store_meta").fetchall()
-        if version == SCHEMA_VERSION and any(_count(connection, table) for table in _COPIED):
-            if _differing(reading, connection):
-                raise UsageError(f"{target.location} has runs of its own.", "Copy to a new or an empty store.")
-            return False
-        run(connection, f"update store_meta set schema_version = {INCOMPLETE}")
-        return True
-
-    return target.write(marked)
+    connection = writer.connection
+    [(version,)] = connection.execute("select max(schema_version) from store_meta").fetchall()
+    if version == SCHEMA_VERSION and any(_count(connection, table) for table in _COPIED):
+        if _differing(reading, connection):
+            raise UsageError(f"{location} has runs of its own.", "Copy to a new or an empty store.")
+        return False
+    connection.execute(f"update store_meta set schema_version = {INCOMPLETE}")
+    return True
 
 
-def _differing_parts(reading: duckdb.DuckDBPyConnection, target: _Target) -> list[Mapping[str, object]]:
-    """The parts of all tables that are not the same in both, each by what names it in SQL."""
-    differing: list[Mapping[str, object]] = []
-    with target.reading() as connection:
-        for table in _COPIED:
-            parts = min(_MOST_PARTS, 1 + _count(reading, table) // _PART_ROWS)
-            wanted, found = _sums(reading, table, parts), _sums(connection, table, parts)
-            unlike = sorted(part for part in wanted.keys() | found.keys() if wanted.get(part) != found.get(part))
-            differing += [_names(table, parts) | {"part": part} for part in unlike]
-    return differing
+def _differing_parts(reading: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnection) -> Iterator[Part]:
+    """The parts of all tables that are not the same in both."""
+    for table in _COPIED:
+        parts = min(_MOST_PARTS, 1 + _count(reading, table) // _PART_ROWS)
+        wanted, found = _sums(reading, table, parts), _sums(copy, table, parts)
+        for part in sorted(wanted.keys() | found.keys()):
+            if wanted.get(part) != found.get(part):
+                yield Part(table, f"hash({_key(table)}) % {parts} = {part}")
 
 
-def _copy_part(reading: duckdb.DuckDBPyConnection, target: _Target, names: Mapping[str, object]) -> int:
+def _copy_part(writer: Writer, reading: duckdb.DuckDBPyConnection, part: Part) -> int:
     """Replace one part, in one transaction. Returns its number of rows."""
-
-    def written(writer: Writer) -> int:
-        writer.connection.execute(_DELETED.format(**names))
-        rows = 0
-        for batch in _batches(reading, _ROWS.format(**names)):
-            writer.insert_table(str(names["table"]), batch)
-            rows += batch.num_rows
-        return rows
-
-    return target.write(written)
+    writer.connection.execute(f'delete from "{part.table}" where {part.condition}')
+    rows = 0
+    for batch in reading.sql(f'select * from "{part.table}" where {part.condition}').to_arrow_reader(_BATCH_ROWS):
+        writer.insert_table(part.table, pa.Table.from_batches([batch]))
+        rows += batch.num_rows
+    return rows
 
 
-def _complete(reading: duckdb.DuckDBPyConnection, target: _Target) -> None:
+def _complete(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str) -> None:
     """Compare all tables, then let the copy be a store. Raises StoreError where they differ."""
-
-    def completed(writer: Writer) -> None:
-        if differing := _differing(reading, writer.connection):
-            raise StoreError(
-                f"{target.location}: the table {differing} differs from the original.", "Copy again: only what differs is copied."
-            )
-        writer.connection.execute("delete from store_meta")
-        writer.insert_table("store_meta", reading.sql("select * from store_meta").to_arrow_table())
-
-    target.write(completed)
+    if differing := _differing(reading, writer.connection):
+        raise StoreError(f"{location}: the table {differing} differs from the original.", "Copy again: only what differs is copied.")
+    writer.connection.execute("delete from store_meta")
+    writer.insert_table("store_meta", reading.sql("select * from store_meta").to_arrow_table())
 
 
 def _differing(reading: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnection) -> str | None:
@@ -134,24 +120,18 @@ def _differing(reading: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnecti
 
 
 def _sums(connection: duckdb.DuckDBPyConnection, table: str, parts: int) -> Sums:
-    rows = connection.execute(_SUMS.format(**_names(table, parts))).fetchall()
+    rows = connection.execute(
+        f"select hash({_key(table)}) % {parts} as part, count(*), sum(hash(copied)::hugeint)::varchar"
+        f' from "{table}" as copied group by part'
+    ).fetchall()
     return {int(part): (int(count), str(hashes)) for part, count, hashes in rows}
 
 
-def _names(table: str, parts: int) -> dict[str, object]:
-    return {"table": table, "key": f'"{arrow_schema(TABLES[table]).names[0]}"', "parts": parts}
+def _key(table: str) -> str:
+    """The column that decides the part of a row."""
+    return f'"{arrow_schema(TABLES[table]).names[0]}"'
 
 
 def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    [(rows,)] = connection.execute(_COUNT.format(table=table)).fetchall()
+    [(rows,)] = connection.execute(f'select count(*) from "{table}"').fetchall()
     return int(rows)
-
-
-def _batches(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[pa.Table]:
-    for batch in connection.sql(sql).to_arrow_reader(_BATCH_ROWS):
-        yield pa.Table.from_batches([batch])
-
-
-def _copied(connection: duckdb.DuckDBPyConnection, written: int) -> Copied:
-    [(runs, cost, sources)] = run(connection, _FACTS).fetchall()
-    return Copied(runs, sources, cost, sum(_count(connection, table) for table in _COPIED), written)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from ingest.store.history.annotations import LABEL_COLUMNS
+from ingest.store.annotations import LABEL_COLUMNS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry, Figure
 from schemas.catalogue.failures import ERROR_SQL, TOLD_SQL
@@ -31,7 +31,7 @@ _RUNS = """\
 {written}
 {begun}
 {outer}select
-    runs.* exclude (raw, result, text_no, title, labels, place, {named}),
+    runs.* exclude (raw, result, title, labels, place, {named}),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case

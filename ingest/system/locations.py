@@ -8,9 +8,6 @@ from __future__ import annotations
 import os
 import re
 
-LAKE = "ducklake:"
-"""How the location of a lake begins."""
-
 SECRET_VARIABLES = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MOTHERDUCK_TOKEN")
 """Variables of the environment whose values are never shown."""
 
@@ -22,11 +19,6 @@ _NAMES = r"\b\w*(?:password|passwd|token|secret|key_id)\w*"
 _VALUES = r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[^\s&;,'\")]*"
 _ASSIGNED = re.compile(rf"(?P<name>{_NAMES})\s*=\s*(?P<value>{_VALUES})", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"(?P<user>://[^/@\s:]*):(?P<value>[^/\s]*)@")
-
-
-def is_lake(location: str) -> bool:
-    """Whether a location names a lake (DuckLake)."""
-    return location.startswith(LAKE)
 
 
 def without_secrets(location: str) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from ingest.store.opening.own_files import WATCHING
+from ingest.store.opening import WATCHING
 from ingest.system.file_locks import NoLocks, lock
 from schemas.errors import StoreBusy, StoreError
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ingest.store.opening.own_files import OwnFiles, is_path
+from ingest.store.opening import OwnFiles, is_path
 from ingest.watching.batches import Batches
 from ingest.watching.events import Events
 from ingest.watching.ingester import Answer, Ingester

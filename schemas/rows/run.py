@@ -272,9 +272,6 @@ class RunRow(Row):
     )
     findings: Count | None = optional("Findings", "Number of findings about the run.")
     error_findings: Count | None = optional("Errors found", "Number of findings of severity error.")
-    text_no: Count | None = Field(
-        default=None, description="Number of the run's prompt and summary in the index of words. Empty: not indexed; a search reads them."
-    )
     raw: RawText = Field(description="The record as it was read, unknown fields included.")
 
 

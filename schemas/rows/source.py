@@ -86,7 +86,6 @@ class StoreMetaRow(Row):
     created_by: Text = Field(description="Version of Tachograph that made the store.")
     created_at: UtcTime = Field(description="When the store was made (UTC).")
     last_ingest: Count = Field(default=0, description="Number of the last ingest that was written, undone or not.")
-    last_text: Count = Field(default=0, description="Highest number of a text that was ever given (runs.text_no).")
 
 
 class IngestRow(Row):

@@ -34,7 +34,6 @@ from schemas.rows.source import (
     SupersededResponseCopyRow,
     SupersededSourceRow,
 )
-from schemas.rows.word import CommonWordRow, RareWordsRow
 from schemas.text import paired
 from schemas.units import Unit
 
@@ -64,8 +63,6 @@ TABLES: dict[str, type[Row]] = {
     "superseded_response_copies": SupersededResponseCopyRow,
     "annotations": AnnotationRow,
     "saved_views": SavedViewRow,
-    "common_words": CommonWordRow,
-    "rare_words": RareWordsRow,
 }
 
 

@@ -34,7 +34,6 @@ _LAWS = (
     "pipeline",
     "response_prices",
     "sessions_across_files",
-    "text_index",
     "textless_exports",
     "undo",
     "usage",

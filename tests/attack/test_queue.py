@@ -1,30 +1,26 @@
-"""D8: whoever waits for a store has a turn, in order of arrival, and gives up only where nothing moves."""
+"""D8: whoever waits for a store has a turn, and gives up only where nothing moves."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.opening.queue import Kind, Queue, Ticket
 from schemas.errors import StoreBusy
 from tests.conftest import environment
 from tests.test_durability import litter, runs
 
-WORKER = """
+HOLD = """
 import sys
 from ingest.store.database import Store
-from schemas.errors import StoreBusy
+with Store(sys.argv[1]).writing(): print('held', flush=True); sys.stdin.read()
 """
-
-HOLD = WORKER + "with Store(sys.argv[1]).writing(): print('held', flush=True); sys.stdin.read()"
 FOREIGN = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
 
 
@@ -65,85 +61,82 @@ print([os.waitpid(child, 0)[1] for child in children])
 """
 
 
-def test_d8_six_writers_and_two_readers_all_have_their_turn(sample_store: Store) -> None:
+@pytest.mark.parametrize("is_new", [False, True])
+def test_d8_six_writers_and_two_readers_all_have_their_turn(sample_store: Store, is_new: bool) -> None:
     """Together they wait longer than each has patience for: patience is for one that keeps the store, and it goes from hand to hand."""
-    crowd = subprocess.run(
-        [sys.executable, "-c", CROWD, sample_store.location], env=environment(), capture_output=True, text=True, check=True
-    )
+    code = CROWD
+    if is_new:
+        Path(sample_store.location).unlink()
+        code = CROWD.replace("def read():", "def read():\n    while not store.exists(): time.sleep(0.01)")
+    command = [sys.executable, "-c", code, sample_store.location]
+    crowd = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
     assert (crowd.stdout, crowd.stderr) == (f"{[0] * 8}\n", "")
     with sample_store.reading() as connection:
         assert connection.execute("select count(*) from price_files").fetchall() == [(6,)]
     assert litter(sample_store) == []
 
 
-def test_a_reader_waits_for_one_writer_and_the_next_writer_for_the_readers_that_came_meanwhile(store: Store) -> None:
-    queue = Queue(store.location)
-    with ExitStack() as stack:
-
-        def take(*kinds: Kind) -> list[Ticket]:
-            return [ticket for kind in kinds if (ticket := stack.enter_context(queue.ticket(kind)))]
-
-        def ahead() -> list[int]:
-            return [ticket.position().ahead for ticket in tickets]
-
-        tickets = take("reader", "writer", "reader", "writer", "writer", "reader")
-        assert ahead() == [0, 1, 1, 4, 5, 1]
-        tickets.pop(0).leave()
-        assert ahead() == [0, 1, 3, 4, 1], "the first writer"
-        tickets.pop(0).leave()
-        assert ahead() == [0, 2, 3, 0], "the readers that waited for it"
-        tickets += take("reader")
-        assert ahead() == [0, 2, 4, 0, 1], "one more reader waits for the writer that is first now, and that does not wait for it"
-        tickets.pop(0).leave()
-        tickets.pop(2).leave()
-        assert ahead() == [0, 2, 1], "the second writer"
-        tickets.pop(0).leave()
-        assert ahead() == [1, 0], "then the reader that waited for it"
-    assert queue.is_empty()
-    assert litter(store) == []
+READERS = """
+import os, sys, time
+from ingest.store.database import Store
+end = time.monotonic() + 4
+for _ in range(3):
+    if not os.fork():
+        while time.monotonic() < end:
+            with Store(sys.argv[1]).reading(): time.sleep(0.2)
+        os._exit(0)
+print('held', flush=True)
+for _ in range(3): os.wait()
+"""
 
 
-def test_the_ticket_of_a_killed_process_is_free_at_once_and_swept(sample_store: Store) -> None:
+def test_readers_who_keep_coming_do_not_keep_a_writer_out(sample_store: Store) -> None:
+    """One of them has the store at any time. A writer that waits keeps new ones out."""
+    with holder(sample_store, READERS) as readers:
+        with Store(sample_store.location, wait_seconds=1).writing():
+            assert readers.poll() is None
+        assert readers.wait(60) == 0
+
+
+def test_the_lock_of_a_killed_process_is_free_at_once_and_swept(sample_store: Store) -> None:
     with holder(sample_store) as first:
         first.kill()
         first.wait()
-        assert len(litter(sample_store)) == 1
+        assert litter(sample_store) == ["runs.duckdb.lock"]
         with Store(sample_store.location, wait_seconds=0).reading():
             assert litter(sample_store) == [], "a reader removes what a dead writer left before it"
 
 
-def test_whoever_gives_up_names_the_holder_and_how_many_wait(sample_store: Store) -> None:
-    queue = Queue(sample_store.location)
-    with holder(sample_store, FOREIGN) as other, queue.ticket("reader"), queue.ticket("reader"):
-        with pytest.raises(StoreBusy) as caught, Store(sample_store.location, wait_seconds=0.2).reading():
+@pytest.mark.parametrize("code", [HOLD, FOREIGN])
+@pytest.mark.parametrize("use", [Store.reading, Store.writing])
+def test_whoever_gives_up_names_the_holder(sample_store: Store, code: str, use: object) -> None:
+    """One of our writers, or a program that knows of no lock file: DuckDB names it."""
+    with holder(sample_store, code) as other:
+        with pytest.raises(StoreBusy) as caught, use(Store(sample_store.location, wait_seconds=0.2)):  # type: ignore[operator]
             pass
-        assert f"is locked by pid {other.pid}, python" in caught.value.message
-        assert "and 2 more are waiting; timed out after 0.2 s" in caught.value.message
+        assert f"is locked by pid {other.pid}, {'tachograph' if code is HOLD else 'python'}" in caught.value.message
+        assert "; timed out after 0.2 s" in caught.value.message
 
 
-def test_whoever_waits_first_tells_the_others_who_keeps_the_store(sample_store: Store) -> None:
-    """A program that knows of no queue: its lock shows to whoever asks for it, and only the first does."""
-    given_up: list[str] = []
-
-    def wait() -> None:
-        with pytest.raises(StoreBusy) as caught, Store(sample_store.location, wait_seconds=0.5).writing():
+def test_whoever_waits_first_names_the_holder_for_the_others(sample_store: Store) -> None:
+    """The lock of a program that knows of no lock file shows only to whoever asks DuckDB, and only one of ours does."""
+    pipe = subprocess.PIPE
+    waiter = [sys.executable, "-c", HOLD, sample_store.location]
+    with holder(sample_store, FOREIGN) as other, subprocess.Popen(waiter, env=environment(), stdin=pipe, stdout=pipe) as first:
+        while litter(sample_store) != ["runs.duckdb.lock"]:
             pass
-        given_up.append(caught.value.message)
-
-    with holder(sample_store, FOREIGN) as other:
-        waiters = [threading.Thread(target=wait) for _ in range(3)]
-        for waiter in waiters:
-            waiter.start()
-        for waiter in waiters:
-            waiter.join()
-        assert len(given_up) == 3
-        assert all(f"is locked by pid {other.pid}, python" in message for message in given_up), given_up
-    assert [name for name in litter(sample_store) if "queue" in name] == []
+        with pytest.raises(StoreBusy, match=f"is locked by pid {other.pid}, python"), Store(sample_store.location, 1).writing():
+            pass
+        first.kill()
 
 
 def test_where_files_cannot_be_locked_the_store_is_asked_again_and_again(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Windows: without the module there is no queue."""
-    monkeypatch.setattr("ingest.system.file_locks.fcntl", None)
+    """As on a disk without locks."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("filelock.FileLock.acquire", refused)
     told: list[str] = []
 
     def let_go(said: str) -> None:
@@ -159,7 +152,10 @@ def test_where_files_cannot_be_locked_the_store_is_asked_again_and_again(sample_
 
 def test_a_reader_who_may_not_write_beside_the_store_reads_all_the_same(sample_store: Store) -> None:
     folder = Path(sample_store.location).parent
-    code = WORKER + "with Store(sys.argv[1], wait_seconds=20).reading() as c: print(c.sql('select count(*) from runs').fetchall())"
+    code = (
+        "import sys; from ingest.store.database import Store\n"
+        "with Store(sys.argv[1], wait_seconds=20).reading() as c: print(c.sql('select count(*) from runs').fetchall())"
+    )
     command = [sys.executable, "-c", code, sample_store.location]
     if os.geteuid() == 0:  # whom permissions do not bind
         command = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override", *command]
@@ -169,10 +165,3 @@ def test_a_reader_who_may_not_write_beside_the_store_reads_all_the_same(sample_s
             first.communicate()
             assert reader.communicate(timeout=60)[0] == "[(3,)]\n"
         folder.chmod(0o755)
-
-
-def test_a_location_without_a_file_has_no_queue() -> None:
-    queue = Queue(None)
-    assert queue.is_empty()
-    with queue.ticket("writer") as ticket:
-        assert ticket is None

@@ -12,8 +12,7 @@ import pyarrow as pa
 from ingest.pipeline import ingest
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from ingest.store.pricing.repricing import reprice
-from ingest.store.text_index import index_texts
+from ingest.store.pricing import reprice
 from schemas.rows.tables import TABLES, arrow_schema
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
@@ -90,7 +89,6 @@ def make(location: Path, runs: int) -> Store:
         for table, select in ROWS_OF.items():
             _insert(writer.connection, table, select)
     reprice(store)
-    index_texts(store)
     return store
 
 

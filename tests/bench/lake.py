@@ -25,9 +25,7 @@ from pathlib import Path
 from statistics import quantiles
 
 from ingest.store.database import Store
-from ingest.store.lake.making import make_lake
-from ingest.store.lake.upkeep import status
-from ingest.store.opening.engines import end_idle
+from ingest.store.lake.upkeep import make_lake, status
 from tests.bench.big_store import ROWS_OF, make
 from tests.bench.logs import made_of, records_of
 from tests.bench.pages import SCREENS, cold, warm
@@ -113,7 +111,6 @@ def screens(runs: str = str(OF_ONE_STORE), folder: str = "", rounds: str = str(R
         lake = Store(_new_lake(server, "screens", Path(data)))
         for copy in range(int(runs) // size):
             _add_copy(lake, file, copy)
-        end_idle()  # the one that the file is still attached to
         print(f"{int(runs):,} runs in a lake beside {size:,} in a file; made in {time.perf_counter() - began:,.0f} s")
         _print_files(server, lake)
         _print_few(file, lake, Path(data))

@@ -29,10 +29,9 @@ from ingest.sources.files import Source
 from ingest.sources.identity import Fingerprint
 from ingest.store.commit import commit
 from ingest.store.database import Store
-from ingest.store.history.ingests import next_ingest
+from ingest.store.ingests import next_ingest
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.spool import SpoolWriter
-from ingest.store.spool_folder import spool_folder
 from schemas.wire.claude_code import ResultRecord
 from tests.bench.logs import Record, write_lines
 
@@ -88,7 +87,7 @@ def _pass(log: Path, target: Path, turn: int) -> dict[str, float]:
     each: in an odd turn for the other half.
     """
     clock, source, store = _Clock(), Source(log.name, path=log), Store(target)
-    with _without_collector(), spool_folder(store) as spool:
+    with _without_collector(), store.spool_folder() as spool:
         fingerprint, writer = Fingerprint(()), SpoolWriter(spool, "bench")
         result = ReadResult(PortionKey("bench"), "", source.name, source.size, source.size)
         readers = SourceReaders(gather("", source.name, None, None, {}, PathReading(None, UTC), Sidecars()).for_run)

@@ -33,13 +33,13 @@ import duckdb
 from app.cli.doctor import BALANCES
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.files import Source
+from ingest.store import opening
 from ingest.store.database import Store
-from ingest.store.opening import tables
 from schemas.errors import RejectReason
 from schemas.rows.run import TOKEN_CLASSES, Outcome
 from schemas.rows.tables import TABLES, arrow_schema, stored_type
 from schemas.units import Unit
-from tests.empty_store import copies_of
+from tests.empty_store import begin_as_copy_of, write_empty
 from tests.fuzz import measured_seeds, seeds
 from tests.fuzz.fuzz_containers import mutated as with_other_bytes
 
@@ -301,7 +301,7 @@ def in_child(inputs: Mapping[str, bytes], empty: Path) -> list[Wrong]:
         os.close(read)
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
         resource.setrlimit(resource.RLIMIT_DATA, (4 * MEMORY_BYTES, 4 * MEMORY_BYTES))
-        tables.tables_in = copies_of(lambda: empty)
+        opening.begin_file = begin_as_copy_of(lambda: empty)  # type: ignore[assignment]
         with tempfile.TemporaryDirectory() as folder, os.fdopen(write, "wb") as out:
             pickle.dump(ingested(inputs, Path(folder)), out)
         os._exit(0)
@@ -346,7 +346,7 @@ def fuzz(
 def tried(count: int, seed: object, these: Mapping[str, Callable[[], bytes]], folder: Path) -> Tally:
     """The same with each ingest in a process of its own."""
     with tempfile.TemporaryDirectory() as made_once:
-        empty = tables.tables_in(Path(made_once, "empty.duckdb"))
+        empty = write_empty(Path(made_once, "empty.duckdb"))
         return fuzz(count, seed, these, lambda inputs: in_child(inputs, empty), folder)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.lake.extensions import packaged
-from ingest.store.lake.making import make_lake
+from ingest.store.lake.access import packaged
+from ingest.store.lake.upkeep import make_lake
 from tests.lake.servers import PASSWORD, ObjectStorage, PostgreSQL, object_storage, postgresql, program
 
 collect_ignore_glob = [] if packaged("ducklake") else ["test_*.py"]

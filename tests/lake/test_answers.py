@@ -7,14 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pytest
 
 from ingest.store.database import Store, arrow
-from ingest.store.lake.attaching import Lake
-from ingest.store.opening import engines
 from tests.conftest import ROOT, SAMPLES, Run, ingest_paths
-from tests.lake.writers import runs
 from tests.test_dashboard import SCREENS
 
 if TYPE_CHECKING:
@@ -36,7 +32,7 @@ COMMANDS = (
 def both(store_once: Any, tmp_path_factory: pytest.TempPathFactory, server: Any) -> tuple[Store, Store]:
     """The same samples in a file and in a lake."""
     from ingest.store.copying import copy_store  # noqa: PLC0415
-    from ingest.store.lake.making import make_lake  # noqa: PLC0415
+    from ingest.store.lake.upkeep import make_lake  # noqa: PLC0415
 
     file = store_once("all-samples-for-lakes", lambda store: ingest_paths(store, ALL))
     location = server.database("both")
@@ -87,26 +83,6 @@ def _content(store: Store) -> list[Any]:
             for table in ("model_usage", "claims", "findings", "measurements", "tool_calls")
         ]
     return [runs, sources, children]
-
-
-def test_readers_of_a_lake_attach_it_once(lake: Store, sample_store: Store, tachograph: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It costs 150 ms, and many questions to the catalog. What others wrote is seen, and other stores are read between."""
-    attached: list[str] = []
-    attach = Lake._attach
-
-    def counted(self: Lake, connection: duckdb.DuckDBPyConnection, alias: str, options: list[str]) -> None:
-        attached.append(self.location)
-        attach(self, connection, alias, options)
-
-    monkeypatch.setattr(Lake, "_attach", counted)
-    engines.end_idle()
-    seen = []
-    for folder in ("000", "002"):
-        seen.append(runs(lake))
-        assert runs(sample_store) == len(list(SAMPLES.iterdir()))
-        assert tachograph("ingest", next(SAMPLES.glob(f"{folder}*")), "--db", lake.location, fresh=True).returncode == 0
-    assert [*seen, runs(lake)] == [0, 1, 2]
-    assert attached == [lake.location]
 
 
 def test_a_lake_of_one_machine_needs_no_server(local_lake: Store, tachograph: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,10 +33,10 @@ def test_an_interrupted_copy_is_no_store_and_goes_on(lake: Store, store: Store, 
     whole = copying._copy_part
     parts: list[int] = []
 
-    def interrupted(*arguments: object) -> int:
+    def interrupted(*arguments: Any, **named: Any) -> int:
         if len(parts) == 5:
             raise KeyboardInterrupt
-        parts.append(whole(*arguments))  # type: ignore[arg-type]
+        parts.append(whole(*arguments, **named))
         return parts[-1]
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.lake.making import make_lake
+from ingest.store.lake.upkeep import make_lake
 from tests.conftest import ingest_paths
 from tests.examples import size
 from tests.lake.servers import ObjectStorage, PostgreSQL, postgresql
@@ -79,7 +79,6 @@ def test_a_killed_catalog_leaves_all_or_nothing(
 
 
 def test_readers_go_on_with_a_catalog_that_was_restarted(server: PostgreSQL, own_server: PostgreSQL, tmp_path: Path) -> None:
-    """A lake stays attached between two readings, and its connection ends with the server."""
     lake = Store(own_server.database("restarted"))
     make_lake(lake.location, str(tmp_path / "data"))
     assert runs(lake) == 0

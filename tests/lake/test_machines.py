@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.lake.making import make_lake
+from ingest.store.lake.upkeep import make_lake
 from tests.conftest import environment, ingest_paths, record_text
 from tests.forks import command
 from tests.lake.servers import HERE, ObjectStorage, PostgreSQL, postgresql

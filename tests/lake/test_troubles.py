@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 from ingest.store.database import Store
-from ingest.store.lake import extensions
-from ingest.store.lake.making import make_lake
+from ingest.store.lake import access
+from ingest.store.lake.upkeep import make_lake
 from ingest.system.installing import extra_command
 from schemas.errors import StoreError
 from tests.conftest import SAMPLES, Run, ingest_paths
@@ -139,10 +139,10 @@ def test_a_catalog_of_somebody_else(server: PostgreSQL, empty_database: str, tmp
 
 
 def test_without_the_extensions_it_is_said_what_to_install(lake: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(extensions, "packaged", lambda _: None)
+    monkeypatch.setattr(access, "packaged", lambda _: None)
     connection = duckdb.connect(config={"extension_directory": str(tmp_path)})
     with pytest.raises(StoreError, match="a lake needs DuckDB's extension ducklake") as caught:
-        extensions.load(connection, "ducklake")
+        access.load(connection, "ducklake")
     assert extra_command("lake") in caught.value.hint
 
 

@@ -7,16 +7,14 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
-from ingest.store import database
 from ingest.store.database import Store, Writer
-from ingest.store.lake import turns
-from ingest.store.lake.errors import Overtaken
+from ingest.store.lake.place import Lake
+from ingest.store.opening import TransactionLost, Wait
 from schemas.errors import StoreBusy
 from tests.conftest import SAMPLES, ingest_paths
 from tests.examples import size
@@ -72,7 +70,7 @@ def _poll(reader: Callable[[], None], is_over: Event, errors: list[object]) -> N
 
 def _without_lock(monkeypatch: pytest.MonkeyPatch) -> None:
     """As behind a pool of connections that keeps no session."""
-    monkeypatch.setattr(database, "lock_catalog", lambda *_: nullcontext())
+    monkeypatch.setattr(Lake, "_lock", lambda *_: None)
 
 
 def test_the_later_of_two_commits_is_refused_and_done_again(lake: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,19 +83,19 @@ def test_the_later_of_two_commits_is_refused_and_done_again(lake: Store, tmp_pat
         tries.append(writer.connection.execute("select count(*) from runs").fetchall()[0][0])
         if len(tries) == 1:
             ingest_paths(Store(lake.location), logs)
-        writer.connection.execute("update store_meta set last_text = last_text + 1")
+        writer.connection.execute("update store_meta set last_ingest = last_ingest + 1")
 
     said: list[str] = []
     Store(lake.location, on_wait=said.append).write(slow)
     assert tries == [0, 5]
     assert "another writer was first" in said[0]
-    with pytest.raises(Overtaken, match="nothing was written"), lake.writing():
+    with pytest.raises(TransactionLost, match="nothing was written"), lake.writing():
         ingest_paths(Store(lake.location), SAMPLES)
 
 
 def test_a_writer_gives_up_after_many_turns(lake: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     _without_lock(monkeypatch)
-    monkeypatch.setattr(turns, "MOST_TURNS", 2)
+    monkeypatch.setattr(Wait, "MOST_LOST", 2)
 
     def beaten(_: Writer) -> None:
         with Store(lake.location).writing():

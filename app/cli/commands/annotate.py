@@ -17,8 +17,8 @@ from schemas.errors import UsageError
 from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
+    from ingest.store.annotations import Change
     from ingest.store.database import Store
-    from ingest.store.history.annotations import Change
 
 NAMED = 5
 """Runs that a change names."""
@@ -46,7 +46,7 @@ def label(words: tuple[str, ...], removed: tuple[str, ...], store: Store, *, cho
     RUN is the id of a run, or its first characters; filters choose runs instead. A label given here takes the place of an ingested
     one, also as repo, task or experiment; it stays through rebuild, re-ingest and undo.
     """
-    from ingest.store.history.annotations import Change
+    from ingest.store.annotations import Change
 
     labels = dict(parse_label(word) for word in words if "=" in word)
     if not labels and not removed:
@@ -63,7 +63,7 @@ def note(words: tuple[str, ...], store: Store, *, chosen: Filters, yes: bool) ->
 
     RUN is the id of a run, or its first characters; filters choose runs instead.
     """
-    from ingest.store.history.annotations import Change
+    from ingest.store.annotations import Change
 
     *runs, text = words
     done = "Noted on" if text else "Removed the note of"
@@ -79,7 +79,7 @@ def star(words: tuple[str, ...], store: Store, *, remove: bool, chosen: Filters,
 
     RUN is the id of a run, or its first characters; filters choose runs instead.
     """
-    from ingest.store.history.annotations import Change
+    from ingest.store.annotations import Change
 
     _apply(store, words, chosen, Change(starred=not remove), "Removed the star of" if remove else "Starred", yes=yes)
 
@@ -95,7 +95,7 @@ def exclude(words: tuple[str, ...], store: Store, *, reason: str, remove: bool, 
     Each of these says how many runs are not counted; `--excluded all` counts them, `--excluded only` shows them. RUN is the id of a
     run, or its first characters; filters choose runs instead.
     """
-    from ingest.store.history.annotations import Change
+    from ingest.store.annotations import Change
 
     if remove and chosen and not chosen.choose_excluded:
         chosen = chosen.with_values(EXCLUDED, ["only"])
@@ -105,7 +105,7 @@ def exclude(words: tuple[str, ...], store: Store, *, reason: str, remove: bool, 
 
 def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, done: str, *, yes: bool) -> None:
     """Change what is said of the runs that ids or filters choose. Raises UsageError, StoreError."""
-    from ingest.store.history.annotations import annotate
+    from ingest.store.annotations import annotate
 
     run_ids = _chosen_runs(store, words, chosen)
     if chosen and not yes:

@@ -38,7 +38,7 @@ def lake() -> None:
 @db_option
 def init(data: str, db: str) -> None:
     """Make a new lake. One that exists stays as it is."""
-    from ingest.store.lake.making import make_lake
+    from ingest.store.lake.upkeep import make_lake
     from ingest.system.locations import without_secrets
 
     is_new = make_lake(db, data)

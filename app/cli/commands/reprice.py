@@ -36,7 +36,7 @@ def reprice(prices: Path | None, store: Store, *, forget: bool) -> None:
         raise click.UsageError("--prices and --no-price-file cannot be used together.")
     with terminal.told_interrupts(store):
         from ingest.prices.price_file import read_price_file
-        from ingest.store.pricing.repricing import reprice as reprice_store
+        from ingest.store.pricing import reprice as reprice_store
 
         own = read_price_file(prices) if prices else None
         done = reprice_store(store, own, forget=forget)

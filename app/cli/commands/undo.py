@@ -37,8 +37,8 @@ def undo(number: int | None, store: Store, *, listed: bool, yes: bool) -> None:
     notes, stars and exclusions that people gave.
     """
     from app.text.words.undo import about_ingest, takes_back, took_back
-    from ingest.store.history.undo import preview
-    from ingest.store.history.undo import undo as take_back
+    from ingest.store.undo import preview
+    from ingest.store.undo import undo as take_back
 
     if listed:
         from app.cli.output import deliver

@@ -23,7 +23,7 @@ from ingest.reading.arrow_without_pandas import spare_pandas
 from ingest.sources.excluding import IGNORE_FILE, Excluding
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from ingest.store.history.ingests import Origin
+from ingest.store.ingests import Origin
 from ingest.system.signals import interruptible
 from schemas.errors import InputUnreadable, NotAStore, StoreVersionMismatch, TachographError, UsageError
 from schemas.text import one_line

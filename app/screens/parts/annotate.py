@@ -10,7 +10,7 @@ import streamlit as st
 from app.screens import cache
 from app.text.presentation import facts_html, plain
 from app.text.words.labels import changed_labels, label_list, read_labels, unreadable_words
-from ingest.store.history.annotations import Change
+from ingest.store.annotations import Change
 from schemas.errors import UsageError
 from schemas.text import plural, visible
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from schemas.text import one_line, plural
 
 if TYPE_CHECKING:
-    from ingest.store.history.undo import Undone
+    from ingest.store.undo import Undone
 
 
 def about_ingest(ingest: Mapping[str, Any]) -> str:

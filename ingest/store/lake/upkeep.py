@@ -1,43 +1,38 @@
-"""The upkeep of a lake: what lies in it, merging small files, and dropping old snapshots. Any machine may do it while others write.
+"""A new lake; and its upkeep: what lies in it, merging small files, and dropping old snapshots. Any machine may do it while others write.
 
 Files that nothing needs any more are deleted only after a day: a reader that began before may still read them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import duckdb
 
-from ingest.store.database import arrow, stored_version
-from ingest.store.lake.attaching import Lake
-from ingest.store.lake.errors import Overtaken
-from ingest.store.lake.turns import Turns
-from ingest.store.opening.attaching import ALIAS
-from ingest.store.opening.engines import connected
-from ingest.store.statements import run
-from ingest.system.locations import is_lake, without_secrets
-from schemas.errors import UsageError
+from ingest.store.database import arrow
+from ingest.store.lake import access
+from ingest.store.lake.place import Lake
+from ingest.store.opening import ALIAS, TransactionLost, Wait, engine, stored_version
+from ingest.system.locations import without_secrets
+from schemas.errors import StoreMissing, UsageError
 
 GRACE = timedelta(days=1)
 """For so long a file stays after the last snapshot that needs it, for readers that began before."""
 
-MUCH_DELETED = 0.1
-"""From this share of deleted rows on a file is written again without them."""
-
-_TABLES = f"select table_name, file_count, file_size_bytes, delete_file_count, delete_file_size_bytes from ducklake_table_info('{ALIAS}')"
-_SNAPSHOTS = f"select count(*), epoch_us(min(snapshot_time)), epoch_us(max(snapshot_time)) from ducklake_snapshots('{ALIAS}')"
-_OPTIONS = f"select option_name, value from {ALIAS}.options() where scope = 'GLOBAL'"
-
-_FLUSH = f"call ducklake_flush_inlined_data('{ALIAS}')"
-_MERGE = f"call ducklake_merge_adjacent_files('{ALIAS}')"
-_REWRITE = f"call ducklake_rewrite_data_files('{ALIAS}', delete_threshold => {MUCH_DELETED})"
+_COMPACT = (
+    f"call ducklake_flush_inlined_data('{ALIAS}')",
+    f"call ducklake_rewrite_data_files('{ALIAS}', delete_threshold => 0.1)",  # from this share of deleted rows on
+    f"call ducklake_merge_adjacent_files('{ALIAS}')",
+)
 _EXPIRE = f"call ducklake_expire_snapshots('{ALIAS}', older_than => $before::timestamptz)"
-_CLEAN = f"call ducklake_cleanup_old_files('{ALIAS}', older_than => $before::timestamptz)"
-_ORPHANS = f"call ducklake_delete_orphaned_files('{ALIAS}', older_than => $before::timestamptz)"
+_DELETE = (
+    f"call ducklake_cleanup_old_files('{ALIAS}', older_than => $before::timestamptz)",
+    f"call ducklake_delete_orphaned_files('{ALIAS}', older_than => $before::timestamptz)",
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +79,40 @@ class Upkeep:
     deleted: int
 
 
+def make_lake(location: str, data_path: str = "") -> bool:
+    """Make the lake at a location, with its data in a folder or an object storage. Returns whether it is new: an existing one stays.
+
+    Raises UsageError, StoreError.
+    """
+    lake = Lake(location)
+    with engine() as connection:
+        try:
+            lake.attach(connection, read_only=False)
+        except StoreMissing:
+            lake.make(connection, _place_of_data(lake, data_path))
+        with lake.in_words():
+            connection.execute(f"use {ALIAS}")
+            try:
+                stored_version(connection, lake)
+            except StoreMissing:  # a lake without tables was begun by somebody who was interrupted
+                lake.make_tables(connection)
+                return True
+    return False
+
+
+def _place_of_data(lake: Lake, given: str) -> str:
+    """Where the data shall lie, ending in a slash: a folder for all machines is named by its whole path."""
+    place = given or access.settings().get(access.DATA_VARIABLE, "")
+    if not place and lake.is_in_postgresql:
+        raise UsageError(
+            "where shall the data of the lake lie?",
+            f"Give --data s3://BUCKET/PREFIX, or a folder that all machines share; or set ${access.DATA_VARIABLE}.",
+        )
+    if not place:
+        place = f"{lake.catalog.removeprefix('sqlite:')}.files"
+    return f"{place if access.is_remote(place) else os.path.realpath(place)}".rstrip("/") + "/"
+
+
 def status(location: str) -> Status:
     """What lies in a lake. Raises UsageError, StoreError."""
     with _opened(location, read_only=True) as (connection, lake):
@@ -92,62 +121,61 @@ def status(location: str) -> Status:
 
 def compact(location: str, wait_seconds: float, on_wait: Callable[[str], object]) -> Upkeep:
     """Write rows out of the catalog, files without their deleted rows, and small files as larger ones. Raises UsageError, StoreError."""
-    return _kept_up(location, (_FLUSH, _REWRITE, _MERGE), Turns(without_secrets(location), wait_seconds, on_wait))
+    return _kept_up(location, _COMPACT, Wait(without_secrets(location), wait_seconds, on_wait))
 
 
 def expire(location: str, keep: timedelta, wait_seconds: float, on_wait: Callable[[str], object]) -> Upkeep:
     """Drop the snapshots that are older, and the files that only they need. The last one always stays. Raises UsageError, StoreError."""
-    return _kept_up(location, (_EXPIRE,), Turns(without_secrets(location), wait_seconds, on_wait), datetime.now(UTC) - keep)
+    return _kept_up(location, (_EXPIRE,), Wait(without_secrets(location), wait_seconds, on_wait), datetime.now(UTC) - keep)
 
 
-def _kept_up(location: str, steps: tuple[str, ...], turns: Turns, before: datetime | None = None) -> Upkeep:
+def _kept_up(location: str, steps: Sequence[str], wait: Wait, before: datetime | None = None) -> Upkeep:
     with _opened(location, read_only=False) as (connection, lake):
+
+        def repeated(step: str, values: Mapping[str, str] | None) -> int:
+            """Run one step until no other writer was first. Returns the number of its rows: files, or snapshots."""
+            while True:
+                try:
+                    with lake.in_words():
+                        return int(arrow(connection, step, values).num_rows)  # fetchall would need pytz for times
+                except TransactionLost as lost:
+                    wait.lost(lost)
+
         found = _status(connection, lake)
         for step in steps:
-            _again(connection, lake, step, {"before": before.isoformat()} if before else {}, turns)
+            repeated(step, {"before": before.isoformat()} if before else None)
         old = {"before": (datetime.now(UTC) - GRACE).isoformat()}
-        deleted = sum(_again(connection, lake, step, old, turns) for step in (_CLEAN, _ORPHANS))
+        deleted = sum(repeated(step, old) for step in _DELETE)
         return Upkeep(found, _status(connection, lake), deleted)
-
-
-def _again(connection: duckdb.DuckDBPyConnection, lake: Lake, step: str, values: dict[str, str], turns: Turns) -> int:
-    """Run one step until no other writer was first. Returns the number of rows that it tells of: files, or snapshots."""
-    while True:
-        try:
-            with lake.told():
-                return int(arrow(connection, step, values or None).num_rows)  # fetchall would need pytz for times
-        except Overtaken as overtaken:
-            turns.wait(overtaken)
 
 
 @contextmanager
 def _opened(location: str, *, read_only: bool) -> Iterator[tuple[duckdb.DuckDBPyConnection, Lake]]:
-    if not is_lake(location):
-        raise UsageError(f"{without_secrets(location)} is not a lake.", "A lake's location begins with ducklake:")
-    lake = Lake(location, without_secrets(location))
-    with connected(ALIAS) as connection:
-        lake.attach(connection, ALIAS, read_only=read_only)
-        with lake.told():
+    lake = Lake(location)
+    with engine() as connection:
+        lake.attach(connection, read_only=read_only)
+        with lake.in_words():
             connection.execute(f"use {ALIAS}")
             yield connection, lake
 
 
 def _status(connection: duckdb.DuckDBPyConnection, lake: Lake) -> Status:
-    options = dict(run(connection, _OPTIONS).fetchall())
-    [(snapshots, first, last)] = run(connection, _SNAPSHOTS).fetchall()
-    files = run(connection, f"{_TABLES} order by 1").fetchall()
+    options = dict(connection.execute(f"select option_name, value from {ALIAS}.options() where scope = 'GLOBAL'").fetchall())
+    snapshots_sql = f"select count(*), epoch_us(min(snapshot_time)), epoch_us(max(snapshot_time)) from ducklake_snapshots('{ALIAS}')"
+    [(snapshots, first, last)] = connection.execute(snapshots_sql).fetchall()
+    files_sql = f"""select table_name, file_count, file_size_bytes, delete_file_count, delete_file_size_bytes
+                    from ducklake_table_info('{ALIAS}') order by 1"""
+    tables = []
+    for name, files, size, deletes, deletes_size in connection.execute(files_sql).fetchall():
+        [(rows,)] = connection.execute(f'select count(*) from {ALIAS}."{name}"').fetchall()
+        tables.append(TableFiles(name, int(rows), files, deletes, size + deletes_size))
     return Status(
         lake.location,
         without_secrets(options["data_path"]),
         options["version"],
-        stored_version(connection, lake.location),
-        tuple(TableFiles(name, _rows(connection, name), files, deletes, of + more) for name, files, of, deletes, more in files),
+        stored_version(connection, lake),
+        tuple(tables),
         snapshots,
         datetime.fromtimestamp(first / 1e6, UTC),
         datetime.fromtimestamp(last / 1e6, UTC),
     )
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    [(rows,)] = connection.execute(f'select count(*) from {ALIAS}."{table}"').fetchall()
-    return int(rows)

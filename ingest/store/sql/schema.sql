@@ -1,19 +1,17 @@
--- The tables of the store, version 13. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 14. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
     "schema_version" bigint not null,
     "created_by" varchar not null,
     "created_at" timestamptz not null,
-    "last_ingest" bigint not null,
-    "last_text" bigint not null
+    "last_ingest" bigint not null
 );
 comment on table store_meta is 'The store''s own card: one row.';
 comment on column store_meta."schema_version" is 'Version of the tables (schemas.store_version.SCHEMA_VERSION).';
 comment on column store_meta."created_by" is 'Version of Tachograph that made the store.';
 comment on column store_meta."created_at" is 'When the store was made (UTC).';
 comment on column store_meta."last_ingest" is 'Number of the last ingest that was written, undone or not.';
-comment on column store_meta."last_text" is 'Highest number of a text that was ever given (runs.text_no).';
 
 create table sources (
     "source_id" varchar not null,
@@ -151,7 +149,6 @@ create table runs (
     "claimed_confidence" double,
     "findings" bigint,
     "error_findings" bigint,
-    "text_no" bigint,
     "raw" varchar not null using compression zstd
 );
 comment on table runs is 'One run: one result record of an agent.';
@@ -252,7 +249,6 @@ comment on column runs."claimed_quote" is 'The top claim as the summary words it
 comment on column runs."claimed_confidence" is 'Probability that the top claim is read rightly, from 0 to 1. A claim of low confidence is never the top claim.';
 comment on column runs."findings" is 'Number of findings about the run.';
 comment on column runs."error_findings" is 'Number of findings of severity error.';
-comment on column runs."text_no" is 'Number of the run''s prompt and summary in the index of words. Empty: not indexed; a search reads them.';
 comment on column runs."raw" is 'The record as it was read, unknown fields included.';
 
 create table model_usage (
@@ -984,19 +980,3 @@ comment on column saved_views."name" is 'What the view is called.';
 comment on column saved_views."address" is 'The filters as they stand in addresses: `agent=codex&outcome=completed`.';
 comment on column saved_views."saved_at" is 'When it was saved (UTC).';
 comment on column saved_views."saved_by" is 'Who saved it: user@host, or the signed-in visitor of a dashboard.';
-
-create table common_words (
-    "word" varchar not null,
-    "text_nos" bigint[] not null
-);
-comment on table common_words is 'A word of several texts that were indexed together. The same word has a row for each such part.';
-comment on column common_words."word" is 'The word, in lower case: what is between white space.';
-comment on column common_words."text_nos" is 'The texts that have it (runs.text_no). A number that no run has any more says nothing.';
-
-create table rare_words (
-    "text_no" bigint not null,
-    "words" varchar not null
-);
-comment on table rare_words is 'The words of one text that no other text indexed together with it has.';
-comment on column rare_words."text_no" is 'Number of the text (runs.text_no).';
-comment on column rare_words."words" is 'The words, in lower case, with blanks between them.';

@@ -1,8 +1,11 @@
--- What is said about measurements ($ingest_id; `said`: source, key, value) and was not said before: `given_measures`.
+-- What is said about measurements ($sources, $keys, $values: one of each per saying) and was not said before: `given_measures`.
 create or replace temp table given_measures as
-with noted as (
-    select source_id, said.key as key, arg_max(said.value, ingest_id) as value
-    from (select source_id, ingest_id, unnest(map_entries(given)) as said from source_measures)
+with said as (
+    select unnest($sources::varchar[]) as source_id, unnest($keys::varchar[]) as key, unnest($values::varchar[]) as value
+),
+noted as (
+    select source_id, entry.key as key, arg_max(entry.value, ingest_id) as value
+    from (select source_id, ingest_id, unnest(map_entries(given)) as entry from source_measures)
     group by all
 )
 select source_id, map_from_entries(list({'key': key, 'value': value} order by key)) as given

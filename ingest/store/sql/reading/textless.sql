@@ -92,11 +92,6 @@ create or replace temp view superseded_response_copies as
 select * replace (null::varchar as agent_description) from tachograph.superseded_response_copies;
 create or replace temp view superseded_rejects as
 select * replace ('not exported (--with-text)' as detail, '' as excerpt) from tachograph.superseded_rejects;
--- The index has words of all texts. What a search finds is looked for before.
-create or replace temp view common_words as
-select * from tachograph.common_words where false;
-create or replace temp view rare_words as
-select * from tachograph.rare_words where false;
 -- The detail of a look-alike is the name of its agent.
 create or replace temp view rejects as
 select

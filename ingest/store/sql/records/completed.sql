@@ -1,7 +1,6 @@
 -- Write the runs in `borrowing` as they are with what they have from other records (`completed_runs`: columns of `runs`).
 update runs
 set
-    text_no = null,
     result = completed.result,
     result_repaired = completed.result_repaired,
     claims = completed.claims,

@@ -108,7 +108,6 @@ where
     );
 update runs
 set
-    text_no = if(runs.prompt is distinct from merged.prompt, null, runs.text_no),
     agent = merged.agent,
     session_id = merged.session_id,
     title = merged.title,

@@ -31,7 +31,7 @@ select *,
     case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome = 'execution_error' and coalesce(task_status = 'error', false)) else true end as is_started
 from (
 select
-    runs.* exclude (raw, result, text_no, title, labels, place, repo, task, experiment),
+    runs.* exclude (raw, result, title, labels, place, repo, task, experiment),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case

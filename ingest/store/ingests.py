@@ -1,22 +1,20 @@
-"""The list of ingests, and what each removed, so that undoing it can bring it back."""
+"""The list of ingests: who ingested what, and what each took the place of, so that undoing it can bring that back."""
 
 from __future__ import annotations
 
 import getpass
 import hashlib
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from ingest.store.statements import run
-
 if TYPE_CHECKING:
     from ingest.store.database import Writer
-    from schemas.rows.source import IngestRow
 
 UPLOAD = "upload"
 """The command of an ingest from a dashboard."""
@@ -44,46 +42,31 @@ class Origin:
 
 def next_ingest(connection: duckdb.DuckDBPyConnection) -> int:
     """The number of a new ingest. Numbers are never used again, so that nobody undoes another ingest than he has seen."""
-    [(last,)] = run(connection, "select max(last_ingest) from store_meta").fetchall()
+    [(last,)] = connection.execute("select max(last_ingest) from store_meta").fetchall()
     return int(last) + 1
 
 
-def note_ingest(writer: Writer, ingest: IngestRow) -> None:
-    """Write the row of an ingest, in place of that of a part of it."""
-    run(writer.connection, "delete from ingests where ingest_id = $number", {"number": ingest.ingest_id})
-    writer.insert("ingests", [ingest])
-    run(writer.connection, "update store_meta set last_ingest = $number", {"number": ingest.ingest_id})
+def note_ingest(writer: Writer, ingest_id: int, started_at: datetime, origin: Origin, counts: dict[str, Any], **said: Any) -> None:
+    """Write the row of an ingest that ends now, in place of that of a part of it.
 
-
-def ingest_row(
-    ingest_id: int,
-    started_at: datetime,
-    origin: Origin,
-    counts: dict[str, int],
-    labels: dict[str, str],
-    paths: tuple[str | None, str | None],
-    price: str | None,
-) -> IngestRow:
-    """The row of an ingest that ends now. `paths`: the template of paths and the zone of times in them.
-
-    `price`: the text of the price file that it gave the store.
+    `said`: its other columns, as `labels`, `path_template`, `path_tz` and `price_file` (see `price_id`).
     """
-    command = origin.command if len(origin.command) <= LONGEST_COMMAND else f"{origin.command[: LONGEST_COMMAND - 1]}…"
     from schemas.rows.source import IngestRow  # a row model, which only a writer needs
 
-    return IngestRow(
+    command = origin.command if len(origin.command) <= LONGEST_COMMAND else f"{origin.command[: LONGEST_COMMAND - 1]}…"
+    row = IngestRow(
         ingest_id=ingest_id,
         started_at=started_at,
         finished_at=datetime.now(UTC),
         who=origin.who or whoami(),
         tool_version=version("tachograph"),
         command=command,
-        labels=dict(sorted(labels.items())),
-        path_template=paths[0],
-        path_tz=paths[1],
-        price_file=None if price is None else price_id(price),
+        **said,
         **counts,
     )
+    writer.connection.execute("delete from ingests where ingest_id = $number", {"number": ingest_id})
+    writer.insert("ingests", [row])
+    writer.connection.execute("update store_meta set last_ingest = $number", {"number": ingest_id})
 
 
 def price_id(text: str) -> str:
@@ -94,8 +77,25 @@ def price_id(text: str) -> str:
 def supersede(connection: duckdb.DuckDBPyConnection, sources: str, ingest_id: int) -> None:
     """Keep sources and their rejects as they are, before an ingest changes them (`sources`: SQL that selects their ids)."""
     for table in ("sources", "rejects"):
-        run(
-            connection,
+        connection.execute(
             f"insert into superseded_{table} by name select *, $ingest_id as superseded_by from {table} where source_id in ({sources})",
             {"ingest_id": ingest_id},
         )
+
+
+def note_measures(connection: duckdb.DuckDBPyConnection, measures: Mapping[str, Mapping[str, str]], ingest_id: int) -> bool:
+    """Note what an ingest says about measurements: source_id → value by key. Returns whether any of it is new.
+
+    One row per ingest that said anything new, so that it can be undone (`ingest.measurements.given` has the keys).
+    """
+    from ingest.store.database import run_step
+
+    said = [(source, key, value) for source, given in measures.items() for key, value in given.items()]
+    if not said:
+        return False
+    columns = dict(zip(("sources", "keys", "values"), map(list, zip(*said, strict=True)), strict=True))
+    run_step(connection, "commit/11_given_measures", columns)
+    [(new,)] = connection.execute(
+        "insert into source_measures by name select $ingest_id as ingest_id, * from given_measures", {"ingest_id": ingest_id}
+    ).fetchall()
+    return bool(new)

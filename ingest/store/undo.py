@@ -11,19 +11,14 @@ from typing import Any
 
 import duckdb
 
-from ingest.agents.base import CHILD_TABLES, Context
-from ingest.sources.document import Document
-from ingest.store.database import Store, Writer, made, run_step
-from ingest.store.doubts import note_doubts
-from ingest.store.history.ingests import price_id
-from ingest.store.history.merging import merge
-from ingest.store.history.read_again import read_batch
-from ingest.store.history.records import batches, recount, relabel
-from ingest.store.pricing.repricing import price
-from ingest.store.sessions.chains import RECHAINED, define_processes, rechain
-from ingest.store.sessions.folding import fold, unfold
-from ingest.store.sessions.growth import unsettle
-from ingest.store.sessions.responses import bill, note_sessions
+from ingest.agents.base import CHILD_TABLES
+from ingest.store.chains import RECHAINED, define_processes, rechain
+from ingest.store.cross_checks import note_cross_checks
+from ingest.store.database import Store, Writer, arrow, made, run_step
+from ingest.store.ingests import price_id
+from ingest.store.pricing import price
+from ingest.store.records import batches, merge, read_batch, recount, relabel
+from ingest.store.sessions import bill, fold, note_sessions, unfold
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
 
@@ -69,8 +64,8 @@ class Undone:
 def preview(store: Store, ingest_id: int | None = None) -> tuple[Undone, Mapping[str, Any]]:
     """What an undo of the ingest, by default of the last one, would take back; and the row of the ingest. Raises StoreError, UsageError."""
     with store.reading() as connection:
-        row = _row(connection, ingest_id, store.location)
-        return _taken(connection, row["ingest_id"]), row
+        row = _ingest(connection, ingest_id, store.location)
+        return _counted(connection, row["ingest_id"]), row
 
 
 def undo(store: Store, ingest_id: int) -> Undone:
@@ -78,54 +73,52 @@ def undo(store: Store, ingest_id: int) -> Undone:
 
     def undone(writer: Writer) -> Undone:
         connection = writer.connection
-        row = _row(connection, ingest_id, store.location)
-        _require_last_reading(connection, ingest_id, store.location)
-        _require_other_prices(connection, row, store.location)
-        done = _taken(connection, ingest_id)
+        row = _ingest(connection, ingest_id, store.location)
+        later = max(found or 0 for (found,) in connection.execute(_LATER_READINGS, {"ingest_id": ingest_id}).fetchall())
+        if later:
+            raise UsageError(
+                f"ingest {later} read files of ingest {ingest_id} again.",
+                f"Undo ingest {later} first: `{command_line(f'undo {later}', store.location)}`",
+            )
+        stored = [price_id(text) for (text,) in connection.execute("select text from price_files").fetchall()]
+        if row["price_file"] in stored:  # what runs cost without it is for the user to say
+            prices = f"`{command_line('reprice --no-price-file', store.location)}`, or `reprice --prices FILE`."
+            raise UsageError(
+                f"ingest {row['ingest_id']} set the price file, and all runs are priced by it.",
+                f"First set the prices that shall hold: {prices}",
+            )
+        done = _counted(connection, ingest_id)
         _take_back(writer, ingest_id)
         return done
 
     return store.write(undone, make=False)
 
 
-def _row(connection: duckdb.DuckDBPyConnection, ingest_id: int | None, location: str) -> dict[str, Any]:
+_LATER_READINGS = """
+select max(later.superseded_by)
+from superseded_sources as mine
+join superseded_sources as later using (source_id)
+where mine.superseded_by = $ingest_id and later.superseded_by > mine.superseded_by
+union all
+select max(part.ingest_id)
+from sources as part
+join sources as mine on mine.source_id = part.goes_on
+where mine.ingest_id = $ingest_id and part.ingest_id > $ingest_id
+"""
+"""Files are read again by --retry-rejects, or because they have grown. Such readings are taken back in the opposite order; so are the parts
+of a transcript: a later one has only what the earlier ones do not."""
+
+
+def _ingest(connection: duckdb.DuckDBPyConnection, ingest_id: int | None, location: str) -> dict[str, Any]:
     sql = "select * from ingests where ingest_id = coalesce($ingest_id, (select max(ingest_id) from ingests))"
-    rows: list[dict[str, Any]] = connection.sql(sql, params={"ingest_id": ingest_id}).to_arrow_table().to_pylist()
+    rows: list[dict[str, Any]] = arrow(connection, sql, {"ingest_id": ingest_id}).to_pylist()
     if rows:
         return rows[0]
     listed = f"List them: `{command_line('ingests', location)}`. Ingests before version 6 of the tables cannot be undone."
     raise UsageError("there is no ingest to undo." if ingest_id is None else f"there is no ingest {ingest_id}.", listed)
 
 
-def _require_last_reading(connection: duckdb.DuckDBPyConnection, ingest_id: int, location: str) -> None:
-    """Files are read again by --retry-rejects, or because they have grown. Such readings are taken back in the opposite order.
-
-    So are the parts of a transcript: a later one has only what the earlier ones do not.
-    """
-    sql = """select max(later.superseded_by) from superseded_sources as mine
-             join superseded_sources as later using (source_id)
-             where mine.superseded_by = $ingest_id and later.superseded_by > mine.superseded_by
-             union all
-             select max(part.ingest_id) from sources as part join sources as mine on mine.source_id = part.goes_on
-             where mine.ingest_id = $ingest_id and part.ingest_id > $ingest_id"""
-    if later := max(found or 0 for (found,) in connection.execute(sql, {"ingest_id": ingest_id}).fetchall()):
-        raise UsageError(
-            f"ingest {later} read files of ingest {ingest_id} again.",
-            f"Undo ingest {later} first: `{command_line(f'undo {later}', location)}`",
-        )
-
-
-def _require_other_prices(connection: duckdb.DuckDBPyConnection, row: Mapping[str, Any], location: str) -> None:
-    """All runs are priced by the price file of the ingest: what they cost without it is for the user to say."""
-    stored = [price_id(text) for (text,) in connection.execute("select text from price_files").fetchall()]
-    if row["price_file"] in stored:
-        raise UsageError(
-            f"ingest {row['ingest_id']} set the price file, and all runs are priced by it.",
-            f"First set the prices that shall hold: `{command_line('reprice --no-price-file', location)}`, or `reprice --prices FILE`.",
-        )
-
-
-def _taken(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> Undone:
+def _counted(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> Undone:
     [counts] = run_step(connection, "undo/preview", {"ingest_id": ingest_id})
     return Undone(ingest_id, *counts)
 
@@ -135,16 +128,23 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     connection.execute(f"set variable undone = {int(ingest_id)}")  # files of several statements take no parameters
     define_processes(connection)
     run_step(connection, "undo/01_touched")
-    unsettle(connection)
+    run_step(connection, "grown/restored")  # the copies of responses that the ingest took the place of
     has_responses = note_sessions(connection, _OWN_SESSIONS)
-    connection.execute(f"create or replace temp table touched_processes as {_PROCESSES_OF.format('unkept')}")
+    made(connection, "touched_processes", _PROCESSES_OF.format("unkept"))
     unfold(connection)
     run_step(connection, "undo/02_restored")
     for table in CHILD_TABLES:
         connection.execute(f"delete from {table} where run_id in (select run_id from unkept)")
     run_step(connection, "undo/03_removed")
     for batch in batches(connection, "restored"):
-        _write(writer, batch)
+        tables, rejects = read_batch(batch)
+        for read in tables:
+            writer.insert_table(read.name, read.rows)
+        writer.insert("rejects", rejects)  # of copies that can no longer be read
+        for row in rejects:
+            lost = {"source_id": row.source_id, "ordinal": row.ordinal}
+            connection.execute("update sources set rejected = rejected + 1 where source_id = $source_id", {"source_id": row.source_id})
+            connection.execute("delete from run_records where is_kept and source_id = $source_id and ordinal = $ordinal", lost)
     if fold(connection, f"{_RESTORED} union {_SESSIONS}"):
         connection.execute("insert into touched_runs select run_id from refolded")
     recount(connection, _RECOUNTED)
@@ -158,16 +158,4 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     changed += " union select run_id from repriced" if is_merged else ""
     changed += " union select run_id from summed union select run_id from run_of_session" if has_responses else ""
     price(writer, changed)
-    note_doubts(connection, f"{changed} union {_SESSIONS} union {_OF_AGENTS}")
-
-
-def _write(writer: Writer, batch: list[tuple[Document, Context]]) -> None:
-    """Make runs of copies. One that can no longer be read becomes a reject."""
-    tables, rejects = read_batch(batch)
-    for table in tables:
-        writer.insert_table(table.name, table.rows)
-    writer.insert("rejects", rejects)
-    for row in rejects:
-        lost = {"source_id": row.source_id, "ordinal": row.ordinal}
-        writer.connection.execute("update sources set rejected = rejected + 1 where source_id = $source_id", {"source_id": row.source_id})
-        writer.connection.execute("delete from run_records where is_kept and source_id = $source_id and ordinal = $ordinal", lost)
+    note_cross_checks(connection, f"{changed} union {_SESSIONS} union {_OF_AGENTS}")

@@ -22,7 +22,7 @@ The order in which records are given does not matter. `places` and what is above
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -32,8 +32,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.store.database import made, run_step
-from ingest.store.statements import run
+from ingest.store.database import made, registered, run_step
 from schemas.agents import AGENTS
 from schemas.rows.run import TOKEN_CLASSES
 from schemas.rows.source import Severity
@@ -88,18 +87,24 @@ CANDIDATES = 64
 one has 48 records.)"""
 
 
-def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType({})) -> dict[str, Place]:
-    """The place of every record, by run_id. `carried`: records that continue one of another session (see `carries`) → that one."""
+def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType({})) -> tuple[dict[str, Place], dict[str, str]]:
+    """The place of every record, by run_id; and the records that begin a chain but may continue another record → the next smaller such one.
+
+    `carried`: records that continue one of another session (see `carries`) → that one.
+    """
     smaller: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
     found: dict[str, Place] = {}
+    doubtful: dict[str, str] = {}
     for link in sorted(links, key=_size):
-        nearest = reversed(smaller[link.process])
-        earlier = carried.get(link.run_id) or next((other.run_id for other in nearest if continues(link, other)), None)
+        nearest = list(reversed(smaller[link.process]))
         smaller[link.process].append(link)
-        found[link.run_id] = (
-            Place(found[earlier].chain_id, found[earlier].position + 1, earlier) if earlier else Place(link.run_id, 1, None)
-        )
-    return found
+        if earlier := carried.get(link.run_id) or next((other.run_id for other in nearest if continues(link, other)), None):
+            found[link.run_id] = Place(found[earlier].chain_id, found[earlier].position + 1, earlier)
+            continue
+        found[link.run_id] = Place(link.run_id, 1, None)
+        if other := next((other for other in nearest if may_continue(link, other)), None):
+            doubtful[link.run_id] = other.run_id
+    return found, doubtful
 
 
 def continues(later: Link, earlier: Link) -> bool:
@@ -184,7 +189,6 @@ def _size(link: Link) -> tuple[Decimal, int, str, int, str]:
     return cost, sum(_sums(link)), link.source_id, link.ordinal, link.run_id
 
 
-_USAGE = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
 _PROCESS = "process_of(agent, session_id, in_stream, source_id)"
 ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
@@ -196,16 +200,11 @@ MAY_CONTINUE, MAY_CONTINUE_MEANING = (
 )
 """The rule of findings on chains, and what it means."""
 
-_LINKS = f"select run_id, {_PROCESS}, source_id, ordinal, in_stream, streamed_tokens, {_USAGE} from runs where run_id in "
-_MODELS = (
-    f"select run_id, coalesce(model_id, '') as model_id, {', '.join(TOKEN_CLASSES)}, cost_reported_usd from model_usage where run_id in "
-)
-
 
 def define_processes(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the macros that say which records may share totals."""
     agents = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.is_cumulative)
-    run(connection, f"create or replace temp macro is_cumulative(agent) as agent in ({agents})")
+    connection.execute(f"create or replace temp macro is_cumulative(agent) as agent in ({agents})")
     run_step(connection, "commit/00_process")
 
 
@@ -229,77 +228,57 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
     if not count:
         return False
     links = _links(connection, f"select run_id from {RECHAINED} where record_kind = 'result'")
-    found = places(links, carried)
-    connection.register("places", _places_table(list(found.items())))
-    for step in ("records/counted_cost", "commit/07_added", "commit/08_chained_models", "commit/09_chained_runs"):
-        run_step(connection, step)
-    connection.unregister("places")
-    _note_doubtful(connection, _doubtful(links, found))
-    return True
-
-
-def _doubtful(links: Iterable[Link], found: Mapping[str, Place]) -> dict[str, str]:
-    """Records that begin a chain and may continue another one → the next smaller record of which that is so."""
-    smaller: dict[str, deque[Link]] = defaultdict(partial(deque, maxlen=CANDIDATES))
-    doubtful = {}
-    for link in sorted(links, key=_size):
-        nearest = reversed(smaller[link.process])
-        if found[link.run_id].earlier is None and (other := next((other for other in nearest if may_continue(link, other)), None)):
-            doubtful[link.run_id] = other.run_id
-        smaller[link.process].append(link)
-    return doubtful
-
-
-def _note_doubtful(connection: duckdb.DuckDBPyConnection, doubtful: Mapping[str, str]) -> None:
+    found, doubtful = places(links, carried)
+    placed = {
+        "run_id": pa.array(found, pa.string()),
+        "chain_id": pa.array([place.chain_id for place in found.values()], pa.string()),
+        "position": pa.array([place.position for place in found.values()], pa.int64()),
+        "earlier": pa.array([place.earlier for place in found.values()], pa.string()),
+    }
+    with registered(connection, places=pa.table(placed)):
+        for step in ("records/counted_cost", "commit/07_added", "commit/08_chained_models", "commit/09_chained_runs"):
+            run_step(connection, step)
     of_chains = f"delete from findings where rule = $rule and run_id in (select run_id from {RECHAINED})"
-    run(connection, of_chains, {"rule": MAY_CONTINUE})
-    columns = {"run_id": list(doubtful), "earlier": list(doubtful.values())}
-    connection.register("doubtful", pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()}))
-    run_step(connection, "commit/10_doubtful", {"rule": MAY_CONTINUE, "severity": Severity.WARNING})
-    connection.unregister("doubtful")
+    connection.execute(of_chains, {"rule": MAY_CONTINUE})
+    if doubtful:
+        pairs = {"run_id": pa.array(doubtful, pa.string()), "earlier": pa.array(doubtful.values(), pa.string())}
+        with registered(connection, doubtful=pa.table(pairs)):
+            run_step(connection, "commit/10_doubtful", {"rule": MAY_CONTINUE, "severity": Severity.WARNING})
+    return True
 
 
 def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
     """Records that continue one of another session in their stream → that one. The processes of both are added to the table `linked`."""
     while True:
         run_step(connection, "commit/06_neighbours")
-        pairs: list[tuple[str, str]] = run(connection, "select run_id, earlier from neighbours").fetchall()
+        pairs: list[tuple[str, str]] = connection.execute("select run_id, earlier from neighbours").fetchall()
         if not pairs:
             return {}
         links = {link.run_id: link for link in _links(connection, "select unnest([run_id, earlier]) from neighbours")}
         carried = {later: earlier for later, earlier in pairs if carries(links[later], links[earlier])}
         ends = {links[run_id].process for pair in carried.items() for run_id in pair}
         sql = "insert into linked select unnest($ends) except select process from linked"
-        [(joined,)] = run(connection, sql, {"ends": list(ends)}).fetchall()
+        [(joined,)] = connection.execute(sql, {"ends": list(ends)}).fetchall()
         if not joined:
             return carried
 
 
 def _links(connection: duckdb.DuckDBPyConnection, run_ids: str) -> list[Link]:
+    """The links of some runs (`run_ids`: SQL that selects their ids)."""
+    classes = ", ".join(TOKEN_CLASSES)
+    of_models = f"select run_id, coalesce(model_id, ''), cost_reported_usd, {classes} from model_usage where run_id in ({run_ids})"
     models: dict[str, dict[str, Totals]] = defaultdict(dict)
-    for run_id, model_id, *tokens, cost in run(connection, f"{_MODELS} ({run_ids})").fetchall():
+    for run_id, model_id, cost, *tokens in connection.execute(of_models).fetchall():
         models[run_id][model_id] = Totals(_four(tokens), cost or Decimal(0))
-    rows = run(connection, f"{_LINKS} ({run_ids})").fetchall()
-    return [_link(row, models[row[0]]) for row in rows]
+    usages = ", ".join(f"usage_{name}" for name in TOKEN_CLASSES)
+    sql = f"select run_id, {_PROCESS}, source_id, ordinal, in_stream, streamed_tokens, {usages} from runs where run_id in ({run_ids})"
+    links = []
+    for run_id, process, source_id, ordinal, in_stream, streamed, *usage in connection.execute(sql).fetchall():
+        known = None if all(count is None for count in usage) else _four(usage)
+        links.append(Link(run_id, process, source_id, ordinal, in_stream, models[run_id], known, streamed))
+    return links
 
 
-def _link(row: tuple[Any, ...], models: dict[str, Totals]) -> Link:
-    run_id, process, source_id, ordinal, in_stream, streamed, *usage = row
-    known = None if all(count is None for count in usage) else _four(usage)
-    return Link(run_id, process, source_id, ordinal, in_stream, models, known, streamed)
-
-
-def _four(counts: list[Any]) -> tuple[int, int, int, int]:
+def _four(counts: Sequence[Any]) -> tuple[int, int, int, int]:
     first, second, third, fourth = (count or 0 for count in counts)
     return first, second, third, fourth
-
-
-def _places_table(found: list[tuple[str, Place]]) -> pa.Table:
-    return pa.table(
-        {
-            "run_id": pa.array([run_id for run_id, _ in found], pa.string()),
-            "chain_id": pa.array([place.chain_id for _, place in found], pa.string()),
-            "position": pa.array([place.position for _, place in found], pa.int64()),
-            "earlier": pa.array([place.earlier for _, place in found], pa.string()),
-        }
-    )

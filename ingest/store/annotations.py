@@ -1,0 +1,86 @@
+"""What people say of runs: labels, notes, stars, exclusions; and the views they saved. Nothing of a record changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from ingest.store.database import Store, Writer, arrow
+from ingest.store.ingests import whoami
+from schemas.rows.annotation import AnnotationRow, SavedViewRow
+
+LABEL_COLUMNS = ("repo", "task", "experiment")
+"""Labels that are columns of a run too, which may come from its path or a sidecar file."""
+
+_ANNOTATED = """
+select distinct runs.run_id, runs.labels as ingested, repo, task, experiment, annotations.* exclude (run_id, changed_at, changed_by)
+from runs
+left join annotations on annotations.run_id = runs.run_id
+where runs.run_id in (select unnest($run_ids))
+"""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What to change; None leaves it as it is. `labels`: to set; `removed`: keys to remove; an empty `note` removes the note.
+
+    `reason`: why the run is excluded.
+    """
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    removed: Sequence[str] = ()
+    note: str | None = None
+    starred: bool | None = None
+    excluded: bool | None = None
+    reason: str | None = None
+
+
+def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = "") -> int:
+    """Change what is said of runs, in one transaction. Returns how many annotations changed.
+
+    `who` changes it, by default the user of this process. A removed label that was ingested is hidden by an empty value. Raises StoreError.
+    """
+
+    def annotated(writer: Writer) -> int:
+        changed: list[AnnotationRow] = []
+        runs = arrow(writer.connection, _ANNOTATED, {"run_ids": list(run_ids)}).to_pylist()
+        for run in runs:
+            before = {
+                "labels": dict(run["labels"] or ()),
+                "note": run["note"],
+                "starred": bool(run["starred"]),
+                "excluded": bool(run["excluded"]),
+                "excluded_reason": run["excluded_reason"],
+            }
+            ingested = dict(run["ingested"] or ()).keys() | {key for key in LABEL_COLUMNS if run[key] is not None}
+            removed = {*change.removed, *(key for key, value in change.labels.items() if not value)}
+            labels = {key: value for key, value in (before["labels"] | dict(change.labels)).items() if key not in removed}
+            labels |= dict.fromkeys(removed & ingested, "")
+            after = before | {"labels": dict(sorted(labels.items()))}
+            if change.note is not None:
+                after["note"] = change.note or None
+            if change.starred is not None:
+                after["starred"] = change.starred
+            if change.excluded is not None:
+                after |= {"excluded": change.excluded, "excluded_reason": change.reason or None if change.excluded else None}
+            if after != before:
+                changed.append(AnnotationRow(run_id=run["run_id"], **after, changed_at=datetime.now(UTC), changed_by=who or whoami()))
+        ids = [row.run_id for row in changed]
+        writer.connection.execute("delete from annotations where run_id in (select unnest($run_ids::varchar[]))", {"run_ids": ids})
+        writer.insert("annotations", [row for row in changed if row.labels or row.note or row.starred or row.excluded])
+        return len(changed)
+
+    return store.write(annotated, make=False)
+
+
+def save_view(store: Store, name: str, address: str, who: str = "") -> None:
+    """Save filters under a name, in place of others of that name; without an address the name is forgotten. Raises StoreError."""
+
+    def saved(writer: Writer) -> None:
+        writer.connection.execute("delete from saved_views where name = $name", {"name": name})
+        if address:
+            row = SavedViewRow(name=name, address=address, saved_at=datetime.now(UTC), saved_by=who or whoami())
+            writer.insert("saved_views", [row])
+
+    store.write(saved, make=False)

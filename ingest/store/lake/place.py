@@ -1,0 +1,256 @@
+"""A lake as DuckDB sees it: attached for reading or writing, as it is now or as it was; and how its writers keep out of each other's way.
+
+DuckLake lets two writers commit at once as long as they only add rows. Two that find the same run missing would both add it. So every
+transaction first updates the one row of `store_meta`: of two at once DuckLake refuses the later one, which is done again from the spool.
+
+That alone is right, but of six writers at once five do their work in vain. So a writer of a catalog in PostgreSQL first takes a lock
+there, which ends with its connection, however it ends. Without the lock nothing goes wrong, it only takes longer.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+from ingest.store.lake import access
+from ingest.store.lake.access import quoted
+from ingest.store.opening import (
+    ALIAS,
+    NEW_FILE_OPTIONS,
+    PREVIOUS,
+    Attached,
+    Holder,
+    Place,
+    StoreHeld,
+    TransactionLost,
+    Wait,
+    attach_sql,
+    detach,
+    engine,
+    held,
+    in_turn,
+    make_store,
+    make_tables,
+    other_version,
+)  # fmt: skip
+from ingest.system.locations import without_secrets
+from ingest.system.signals import put_off
+from ingest.system.temporary import temporary_folder
+from schemas.errors import StoreError, TachographError, UsageError
+
+LAKE = "ducklake:"
+"""How the location of a lake begins."""
+
+MOST_SKEW_SECONDS = 300
+"""A writer whose clock differs by more from the catalog's is refused: an object storage takes 900, Kerberos 300."""
+
+_LOCK = 0x7461_6368_6F
+"""The number of the lock: of our own, in the database of the catalog."""
+
+_TRY_LOCK = f"""
+from postgres_query('__ducklake_metadata_{ALIAS}', $$
+    select
+        pg_try_advisory_xact_lock({_LOCK}) as is_ours,
+        (
+            select pid || coalesce(' on ' || host(client_addr), '')
+            from pg_locks join pg_stat_activity using (pid)
+            where locktype = 'advisory' and granted and (classid::bigint << 32) + objid::bigint = {_LOCK}
+            limit 1
+        ) as holder,
+        extract(epoch from clock_timestamp())::float8 as now
+$$)"""
+"""Whether we have the lock now, who had it before, and the time of the catalog in seconds since 1970."""
+
+_OPTIONS = {"parquet_compression": "zstd", "data_inlining_row_limit": 100}
+"""Options of a new lake. Texts of records shrink to a fifth with zstd. A commit with at most so many rows of a table leaves no file: its
+rows are kept in the catalog until `compact` writes them."""
+
+
+def as_lake_sql(sql: str) -> str:
+    """The SQL of tables and views for a lake: compression is an option of the whole lake, and columns of a view take no comments."""
+    return re.sub(r" using compression zstd|^comment on column v_\w+\..*\n", "", sql, flags=re.MULTILINE)
+
+
+class Lake(Place):
+    """The lake at one location. `given`: the location as somebody gave it, maybe with a password.
+
+    `at`: the time whose snapshot is read; None: the last one.
+    """
+
+    is_file = False
+    is_made_by_writing = False
+
+    def __init__(self, given: str, at: datetime | None = None) -> None:
+        if not given.startswith(LAKE):
+            raise UsageError(
+                f"{without_secrets(given)} is not a lake.",
+                "A lake's location begins with ducklake:, e.g. --db 'ducklake:postgres:dbname=runs'.",
+            )
+        super().__init__(given)
+        self.at = at
+        self.path = given
+        self.catalog = given.removeprefix(LAKE)
+        self.is_in_postgresql = self.catalog.startswith("postgres:")
+        self.catalog_file = None if self.is_in_postgresql else os.path.realpath(self.catalog.removeprefix("sqlite:"))
+
+    def exists(self) -> bool:
+        """It is assumed to be there."""
+        return True
+
+    def missing(self) -> TachographError:
+        """The error that there is no lake yet, or was none at the time that is read."""
+        if not self.at:
+            return access.missing(self.location)
+        return UsageError(f"the lake at {self.location} had no runs yet at {self._shown_time()}.", "Choose a later --at.")
+
+    def other_version(self, found: int) -> TachographError:
+        """The error that the tables have another version, or had at the time that is read."""
+        error = other_version(self.location, found)
+        if not self.at:
+            return error
+        message = f"{error.message.rstrip('.')}: so it was at {self._shown_time()}."
+        return UsageError(message, "Use the Tachograph of that time, or a later --at.")
+
+    def _shown_time(self) -> str:
+        assert self.at
+        return f"{self.at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+    @contextmanager
+    def in_words(self) -> Iterator[None]:
+        """A block in which errors of DuckDB become errors for people, without secrets."""
+        with access.in_words(self.location, self.path):
+            yield
+
+    @contextmanager
+    def attached(self, wait: Wait, *, read_only: bool, alias: str = ALIAS) -> Iterator[Attached]:
+        """The lake, which must exist, attached until the end of the block; for a writer of PostgreSQL with the catalog's lock."""
+        with engine() as connection, ExitStack() as stack:
+            stack.callback(detach, connection)
+
+            def attach() -> None:
+                self.attach(connection, read_only=read_only)
+
+            if self.catalog_file:
+                stack.enter_context(in_turn(self.catalog_file, wait, attach, read_only=read_only))
+            else:
+                attach()
+            connection.execute(f"reset threads; use {alias}")
+            if self.is_in_postgresql and not read_only:
+                locking = stack.enter_context(closing(connection.cursor()))
+                wait.repeat(lambda: self._lock(locking))
+                stack.callback(locking.rollback)
+            yield Attached(connection)
+
+    def attach(self, connection: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
+        """Attach the lake. Raises StoreError, and StoreHeld where its catalog is a file that another process holds."""
+        options = ["create_if_not_exists false", *(["read_only"] if read_only else [])]
+        if self.at:
+            options.append(f"snapshot_time '{self.at.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00'")
+        self._attach_with(connection, options)
+
+    def make(self, connection: duckdb.DuckDBPyConnection, data_path: str) -> None:
+        """Attach the lake, and make one without tables where there is none. Raises StoreError."""
+        if access.is_remote(data_path):
+            access.use_storage(connection)
+            with self.in_words():  # so that a bucket that is not there is missed now
+                connection.execute(f"from glob('{quoted(data_path)}*')")
+        self._attach_with(connection, [f"data_path '{quoted(data_path)}'"])
+
+    def make_tables(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Make the tables of a store in a lake without any, in one transaction."""
+        for name, value in _OPTIONS.items():  # before its views: DuckLake 1.0 crashes otherwise
+            connection.execute(f"call {ALIAS}.set_option('{name}', '{value}')")
+        connection.begin()
+        make_tables(connection, as_lake_sql)
+        make_store(connection)
+        connection.commit()
+
+    def _attach_with(self, connection: duckdb.DuckDBPyConnection, options: list[str]) -> None:
+        access.load(connection, *access.extensions_for(self.catalog))
+        access.give_to_postgresql()
+        if access.has_keys():
+            access.use_storage(connection)
+        attach = f"attach '{quoted(self.path)}' as {ALIAS} ({', '.join(options)})"
+        with self.in_words():
+            try:
+                connection.execute(attach)
+            except duckdb.Error as error:
+                if self.catalog_file and (busy := held(error, read_only="read_only" in options)):
+                    raise busy from None
+                if access.OBJECT_STORAGE not in str(error):
+                    raise
+                access.use_storage(connection)
+                connection.execute(attach)
+
+    def _lock(self, locking: duckdb.DuckDBPyConnection) -> None:
+        """Take the lock of the catalog, in a transaction of its own. Raises StoreHeld, and StoreError where the clock is wrong.
+
+        Snapshots have the time of the machine that commits: with a wrong one `--at` would find the wrong ones.
+        """
+        locking.begin()
+        [(is_ours, holder, now)] = locking.execute(_TRY_LOCK).fetchall()
+        ahead_seconds = time.time() - now
+        if abs(ahead_seconds) > MOST_SKEW_SECONDS:
+            off, how = timedelta(seconds=round(abs(ahead_seconds))), "ahead of" if ahead_seconds > 0 else "behind"
+            raise StoreError(
+                f"{self.location}: the clock of this machine is {off} (hours:minutes:seconds) {how} that of the catalog: nothing was"
+                " written.",
+                "Set the clock, of this machine or of the catalog's: the times of snapshots would be wrong.",
+            )
+        if not is_ours:
+            locking.rollback()
+            raise StoreHeld(Holder(f"pid {holder}", "writing", f"pid {holder}") if holder else None)
+
+    def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Begin a transaction with a change of the row that every transaction changes."""
+        connection.begin()
+        connection.execute("update store_meta set last_ingest = last_ingest")
+
+    def commit(self, attached: Attached, *, is_needless: bool) -> bool:
+        """Commit, unless nothing that matters was written: each commit is a snapshot."""
+        if is_needless:
+            attached.connection.rollback()
+            return False
+        attached.connection.commit()
+        return True
+
+    @contextmanager
+    def replaced(self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object]) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Every table, copied to a file of this machine as `previous`, then dropped and made again in one transaction.
+
+        Earlier snapshots keep what was. Raises TransactionLost where somebody committed since it was copied.
+        """
+        snapshot_sql = f"select id from ducklake_current_snapshot('{ALIAS}')"
+
+        def names(kind: str) -> list[str]:
+            listed = f"select {kind}_name from duckdb_{kind}s() where database_name = '{ALIAS}' and not internal order by 1"
+            return [str(name) for (name,) in connection.execute(listed).fetchall()]
+
+        with TemporaryDirectory(dir=temporary_folder()) as folder, self.attached(wait, read_only=False) as attached:
+            connection = attached.connection
+            require(connection)
+            connection.execute(attach_sql(f"{folder}/previous.duckdb", PREVIOUS, *NEW_FILE_OPTIONS))
+            connection.begin()
+            copied = connection.execute(snapshot_sql).fetchall()
+            for name in names("table"):
+                connection.execute(f'create table {PREVIOUS}."{name}" as from {ALIAS}."{name}"')
+            connection.commit()
+            self.begin(connection)
+            if connection.execute(snapshot_sql).fetchall() != copied:
+                message = f"another writer of {self.location} committed meanwhile: nothing was changed."
+                raise TransactionLost(message, "Run the command again.")
+            for kind in ("view", "table"):
+                for name in names(kind):
+                    connection.execute(f'drop {kind} {ALIAS}."{name}"')
+            make_tables(connection, as_lake_sql)
+            make_store(connection)
+            yield connection
+            with put_off():
+                connection.commit()

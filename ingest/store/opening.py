@@ -1,0 +1,639 @@
+"""Opening a store: the engine, waiting for other processes, a new store and its tables, and what goes wrong, in words.
+
+DuckDB locks a store: any number of processes read it, or one writes to it. A lock file beside the store keeps the order. Who writes holds
+it from before the store is opened until it is closed. Who reads passes through it, so that readers who keep coming cannot keep a writer
+out. The system releases the lock of a killed process at once. Where files cannot be locked, DuckDB's lock alone decides.
+
+A new store is made under a temporary name and renamed when it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import random
+import re
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import duckdb
+from filelock import FileLock, Timeout
+
+from ingest.system.command_lines import DEFAULT_STORE, command_line
+from ingest.system.held_folder import clear, is_old
+from ingest.system.locations import scrubbed, without_secrets
+from ingest.system.signals import put_off
+from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch, TachographError
+from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
+
+ALIAS = "tachograph"
+PREVIOUS = "previous"
+"""The names of an attached store, and of the one that it replaces."""
+
+REBUILDING, MAKING, SPOOL, LOCK, WATCHING = ".rebuilding", ".making-", ".ingest-", ".lock", ".watching"
+"""Suffixes to the name of a store: the new store of a rebuild, a first store until it is complete, the spool folder of an ingest, the lock
+of whoever writes, the lock of the watcher."""
+
+WRITE_AHEAD_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
+"""Suffixes of DuckDB's files beside a database."""
+
+T = TypeVar("T")
+
+
+# The engine, and how a store is attached to it
+
+
+MANY_BYTES = 16 << 20
+"""A store of this size, or texts to be written, have work for several threads (`use_all_cores`).
+
+With 3,000 runs, 6 MB, one thread takes three quarters of the time of two; with 10,000, 10 MB, it takes as long (`tests.bench.questions`).
+"""
+
+FILE_OPTIONS = ("row_group_size 16384",)
+"""Options of a store. Row groups of this size are compressed in parallel and written during the insert; with the default size a
+batch would go through the write-ahead log first, uncompressed (measured: 5.3 s against 0.7 s for 100,000 runs)."""
+
+NEW_FILE_OPTIONS = (*FILE_OPTIONS, "storage_version 'v1.5.0'")
+"""Options of a new store. The storage version is the first that keeps text with zstd, and is read by DuckDB 1.5, so that `copy` takes it
+there. So the views have no `if(…)`: DuckDB 1.5 does not find in them what 2.0 wrote for it."""
+
+
+@contextmanager
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A DuckDB in memory, with one thread, to which a store can be attached. Whatever is attached is closed at the end."""
+    connection = duckdb.connect(
+        config={
+            "checkpoint_threshold": "1MB",
+            "enable_external_file_cache": False,  # of files of the spool, which are read once
+            "temp_directory": tempfile.gettempdir(),
+            "threads": 1,
+        }
+    )
+    try:
+        connection.execute("set timezone = 'UTC'")
+        yield connection
+    finally:
+        with put_off():
+            connection.close()
+
+
+def detach(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close the attached stores, although cursors and answers may keep the engine alive for a moment."""
+    with put_off():
+        for statement in ("rollback", "use memory", f"detach database if exists {ALIAS}", f"detach database if exists {PREVIOUS}"):
+            with suppress(duckdb.Error):
+                connection.execute(statement)
+
+
+def use_all_cores(connection: duckdb.DuckDBPyConnection) -> None:
+    """Work with as many threads as there are cores. Otherwise it is one, which does not wait for others."""
+    connection.execute("reset threads")
+
+
+def attach_sql(path: str, alias: str, *options: str) -> str:
+    """The statement that attaches a file under an alias. Without the type, DuckDB would read a file called `runs.json` as data."""
+    place = path.replace("'", "''")
+    return f"attach '{place}' as {alias} ({', '.join(('type duckdb', *options))})"
+
+
+def write_out(connection: duckdb.DuckDBPyConnection) -> None:
+    """Write everything into the file of a new store. Detaching does that too, but without an error where the disk is full."""
+    connection.execute(f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
+
+
+# The tables of a store
+
+VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts")
+"""The files of `sql/views/`, each after those that it reads."""
+
+_VIEW_OPTIONS = "" if duckdb.__version__.startswith("1.") else " with (defer_binding)"
+"""Views that read views are bound again with each: a third of the time that a new store takes. So they are bound when they are used, which
+DuckDB 1.x cannot do."""
+
+
+@cache
+def sql_of(step: str) -> str:
+    """The text of one file of `sql/`, for instance "commit/01_chosen"."""
+    return (resources.files("ingest.store") / "sql" / f"{step}.sql").read_text()
+
+
+def view_sql(view: str) -> str:
+    """The statement that makes one of VIEWS, with its comments."""
+    return sql_of(f"views/{view}").replace(f" view {view} as\n", f" view {view}{_VIEW_OPTIONS} as\n")
+
+
+def make_tables(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], str] = str) -> None:
+    """Make tables, comments and views. `dialect`: what turns the SQL of a file into that of another kind of store."""
+    connection.execute(dialect(sql_of("schema")))
+    for view in VIEWS:
+        connection.execute(dialect(view_sql(view)))
+
+
+def make_store(connection: duckdb.DuckDBPyConnection) -> None:
+    """Write the row of `store_meta`, which makes a database with our tables a store."""
+    connection.execute(
+        "insert into store_meta by name select $version as schema_version, $by as created_by, now() as created_at, 0 as last_ingest",
+        {"version": SCHEMA_VERSION, "by": version("tachograph")},
+    )
+
+
+def begin_file(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Attach a new file with the tables of a store, which is none yet."""
+    connection.execute(attach_sql(str(path), ALIAS, *NEW_FILE_OPTIONS))
+    connection.execute(f"use {ALIAS}; begin")
+    make_tables(connection)
+    connection.commit()
+
+
+def stored_version(connection: duckdb.DuckDBPyConnection, place: Place) -> int:
+    """The version of an attached store's tables. Raises StoreMissing where it has no tables, NotAStore where they are not ours."""
+    try:
+        [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
+    except duckdb.CatalogException:  # to list the tables of every store that is opened would take longer than to ask ours
+        if not connection.execute("select 1 from duckdb_tables() where database_name = current_database() limit 1").fetchone():
+            raise place.missing() from None
+        raise NotAStore(f"{place.location} is a DuckDB database, but not a Tachograph store.", "Choose another file with --db.") from None
+    return int(found)
+
+
+# Waiting for other processes
+
+
+class Holder(NamedTuple):
+    """The process that holds a store. `does`: what it does with the store. `token` differs between holders: a change means progress."""
+
+    who: str
+    does: str
+    token: str
+
+
+class StoreHeld(Exception):
+    """Another process holds the store; `holder`: which one, where that is known."""
+
+    def __init__(self, holder: Holder | None) -> None:
+        super().__init__()
+        self.holder = holder
+
+
+class TransactionLost(StoreBusy):
+    """Another writer committed since our transaction began, so that ours was rolled back: it can be done again."""
+
+
+class Wait:
+    """Patience with one process that holds the store. It begins again with each new holder."""
+
+    TOLD_AFTER_SECONDS = 0.3
+    """After this time a message is shown: with the start of a command that is within a second."""
+
+    SHORTEST_SECONDS, LONGEST_SECONDS = 0.005, 0.1
+    """Sleep between two attempts; each is longer than the one before."""
+
+    MOST_LOST = 40
+    """Transactions of others that a writer gives way to. With twenty writers at once the last one gives way nineteen times."""
+
+    def __init__(self, location: str, seconds: float, on_wait: Callable[[str], object]) -> None:
+        self.location, self.seconds, self.on_wait = location, seconds, on_wait
+        self._lost = 0
+        self._began = self._counted_from = time.monotonic()
+        self._pause = self.SHORTEST_SECONDS
+        self._holder: Holder | None = None
+        self._said = ""
+
+    def repeat(self, attempt: Callable[[], T], tell: Callable[[Holder], object] = lambda _: None) -> T:
+        """Call `attempt` until it does not raise StoreHeld. `tell` is called with each holder. Raises StoreBusy."""
+        while True:
+            try:
+                return attempt()
+            except StoreHeld as held:
+                if held.holder:
+                    tell(held.holder)
+                self._sleep(held.holder)
+
+    def _sleep(self, holder: Holder | None) -> None:
+        """Raises StoreBusy once the same process has held the store for too long."""
+        now = time.monotonic()
+        if holder and self._holder and holder.token != self._holder.token:
+            self._counted_from, self._pause = now, self.SHORTEST_SECONDS
+        self._holder = holder or self._holder
+        who = self._holder.who if self._holder else ""
+        if now - self._counted_from >= self.seconds:
+            raise StoreBusy(
+                f"{self.location} is locked by {who or 'another process'}; timed out after {self.seconds:g} s.",
+                "Close the other program, or wait longer with --wait SECONDS.",
+            )
+        if now - self._began >= min(self.TOLD_AFTER_SECONDS, self.seconds):
+            subject = "another request of this process" if who.partition(",")[0] == f"pid {os.getpid()}" else "another process"
+            does = self._holder.does if self._holder else "using it"
+            said = f"Waiting up to {self.seconds:g} s for {self.location}: {subject} is {does}{f' ({who})' if who else ''}"
+            if said != self._said:
+                self._said = said
+                self.on_wait(said)
+        time.sleep(self._pause * random.uniform(0.5, 1.5))  # noqa: S311
+        self._pause = min(self._pause * 1.3, self.LONGEST_SECONDS)
+
+    def lost(self, lost: TransactionLost) -> None:
+        """Sleep for a short random time after another writer was first. Raises StoreBusy after MOST_LOST, or without any patience."""
+        self._lost += 1
+        if not self.seconds:
+            raise lost
+        if self._lost > self.MOST_LOST:
+            raise StoreBusy(
+                f"{self.location}: other writers committed {self.MOST_LOST} times while this one tried; nothing was written.",
+                "Run the command again when fewer of them write.",
+            )
+        self.on_wait(f"Waiting for {self.location}: another writer was first, so this one begins its commit again")
+        time.sleep(random.uniform(0, min(0.05 * 2**self._lost, 2.0)))  # noqa: S311
+
+
+_HELD = ("Could not set lock", "Conflicting lock", "Unique file handle conflict", "different configuration", "database is locked")
+_HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
+
+
+def held(error: duckdb.Error, *, read_only: bool) -> StoreHeld | None:
+    """The error that another process holds the store, from DuckDB's; None for any other error."""
+    if not any(words in str(error) for words in _HELD):
+        return None
+    found = _HOLDER.search(str(error))  # no process is named where it is this one
+    who = f"pid {found['pid']}, {Path(found['program']).name}" if found else f"pid {os.getpid()}"
+    return StoreHeld(Holder(who, "writing" if read_only else "using it", f"held by {who}"))
+
+
+class LockFile:
+    """The lock file beside the store at `place`. It holds the name of the process that holds the store, for those who wait."""
+
+    def __init__(self, place: str) -> None:
+        self._path = Path(f"{place}{LOCK}")
+        self._lock: FileLock | None = None
+
+    def exists(self) -> bool:
+        """Whether anybody may hold it. A killed process leaves the file."""
+        return os.path.exists(self._path)  # noqa: PTH110  called at every reading
+
+    def take(self) -> None:
+        """Lock it. Raises StoreHeld where another process has. Does nothing where files cannot be locked or made."""
+        lock = FileLock(self._path, thread_local=False, fallback_to_soft=False)
+        try:
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise StoreHeld(self._holder()) from None
+        except OSError:
+            return
+        self._lock = lock
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is locked by `take`."""
+        return self._lock is not None
+
+    def tell(self, holder: Holder) -> None:
+        """Write down who holds the store."""
+        if self._lock:
+            with suppress(OSError):
+                self._path.write_text("\t".join((*holder, platform.node())), encoding="utf-8")
+
+    def _holder(self) -> Holder | None:
+        try:
+            who, does, token, host = self._path.read_text(encoding="utf-8").split("\t")
+        except (OSError, ValueError):  # just now made or removed
+            return None
+        return Holder(who if host == platform.node() else f"{who} on {host}", does, token)
+
+    def leave(self) -> None:
+        """Remove and unlock it. Others who have it open notice that and open it again."""
+        lock, self._lock = self._lock, None
+        if lock:
+            with suppress(OSError):
+                self._path.unlink()
+            with suppress(OSError):
+                lock.release()
+
+
+@contextmanager
+def in_turn(place: str, wait: Wait, attach: Callable[[], T], *, read_only: bool) -> Iterator[T]:
+    """Call `attach` when no other process holds the store at `place`; a writer holds the lock file to the end of the block.
+
+    `attach` raises StoreHeld where it cannot. Yields its value. Raises StoreBusy.
+    """
+    lock = LockFile(place)
+
+    def attach_to_read() -> T:
+        with put_off():
+            try:
+                if lock.exists():
+                    lock.take()
+                return attach()
+            finally:
+                lock.leave()
+
+    if read_only:
+        yield wait.repeat(attach_to_read)
+        return
+    try:
+        wait.repeat(lambda: _uninterrupted(lock.take))
+        ours = Holder(f"pid {os.getpid()}, tachograph", "writing", secrets.token_hex(4))
+        lock.tell(ours)
+        _remove_leftovers(place, is_our_turn=lock.is_ours)
+        attached = wait.repeat(attach, lock.tell)
+        lock.tell(ours)
+        yield attached
+    finally:
+        with put_off():
+            lock.leave()
+
+
+def _uninterrupted(step: Callable[[], T]) -> T:
+    with put_off():
+        return step()
+
+
+# The files of a store
+
+_WAL = rf"({'|'.join(map(re.escape, WRITE_AHEAD_LOGS))})?"
+_UNFINISHED = rf"({re.escape(REBUILDING)}|{re.escape(MAKING)}\d+-[0-9a-f]+)"
+_LEFT_DATABASE = re.compile(rf"{_UNFINISHED}{_WAL}", re.ASCII)
+_LEFT_FOLDER = re.compile(rf"{re.escape(SPOOL)}\d+-.+", re.ASCII | re.DOTALL)
+_BESIDE = re.compile(
+    rf"{_UNFINISHED}?{_WAL}|{re.escape(LOCK)}|{re.escape(WATCHING)}|{re.escape(SPOOL)}\d+-[^/\\]+([/\\].*)?", re.ASCII | re.DOTALL
+)
+
+
+def is_path(location: str) -> bool:
+    """Whether a location is a path. Two or more letters before a colon name a kind of store (`md:…`); one letter is a drive."""
+    return not re.match(r"[A-Za-z][\w+.-]+:", location)
+
+
+class OwnFiles:
+    """The files of the store at `place` (a real path): its file, DuckDB's files beside it and ours."""
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._folders: dict[str, str] = {}
+
+    def __contains__(self, path: Path) -> bool:
+        """Called for every file of an ingest: the links of each folder are resolved once."""
+        folder, name = os.path.split(path)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        place = os.path.join(self._folders[folder], name)  # noqa: PTH118 - pathlib takes ten times as long
+        if os.path.islink(place):  # noqa: PTH114
+            place = os.path.realpath(place)
+        return place.startswith(self._place) and _BESIDE.fullmatch(place, len(self._place)) is not None
+
+
+def has_leftovers(place: str) -> bool:
+    """Whether a write-ahead log or an incomplete store is beside the store at `place`: of a writer, or left by a killed one."""
+    folder, name = os.path.split(place)
+    try:
+        ends = [entry.name.removeprefix(name) for entry in os.scandir(folder) if entry.name.startswith(name)]
+    except OSError:
+        return True
+    return any(end in WRITE_AHEAD_LOGS or _LEFT_DATABASE.fullmatch(end) for end in ends)
+
+
+def _remove_leftovers(place: str, *, is_our_turn: bool) -> None:
+    """Remove the files that killed writers left beside the store at `place`. `is_our_turn`: nobody else writes."""
+    folder, name = os.path.split(place)
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            end, path = entry.name.removeprefix(name), Path(entry.path)
+            if end == entry.name:
+                continue
+            if _LEFT_FOLDER.fullmatch(end):
+                clear(path)
+            elif _LEFT_DATABASE.fullmatch(end) and (is_our_turn or is_old(path)):
+                path.unlink(missing_ok=True)
+
+
+def remove_database(place: Path) -> None:
+    """Remove a database with its write-ahead logs, where there are any."""
+    for end in ("", *WRITE_AHEAD_LOGS):
+        Path(f"{place}{end}").unlink(missing_ok=True)
+
+
+# A place of a store
+
+_FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.TransactionException)
+"""Errors of DuckDB for a full or broken disk (the last one: at a commit). Any other error of DuckDB is a mistake of ours."""
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A connection with a store attached. `new`: its file under a temporary name, where it is a new store."""
+
+    connection: duckdb.DuckDBPyConnection
+    new: Path | None = None
+
+
+class Place:
+    """Where a store is: a file. Subclasses are other kinds of places that DuckDB can attach.
+
+    `location`: as it may be shown. `path`: the real path.
+    """
+
+    is_file = True
+    is_made_by_writing = True
+    """Whether the first writer makes the store."""
+
+    def __init__(self, given: str) -> None:
+        self.location = without_secrets(given)
+        self.path = os.path.realpath(given)
+
+    def exists(self) -> bool:
+        """Whether there is a store. An empty file is none. Raises StoreError for a folder, and where the file system does not say."""
+        if os.path.isdir(self.path):  # noqa: PTH112  False where Path.is_dir() raises: a folder without permission
+            raise NotAStore(f"{self.location} is a folder, and not a store.", f"Name a file in it: --db {self.location}/{DEFAULT_STORE}")
+        try:
+            return os.stat(self.path).st_size > 0  # noqa: PTH116
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except (OSError, ValueError) as error:
+            raise _unreachable(self.location, error) from error
+
+    def missing(self) -> TachographError:
+        """The error that there is no store yet."""
+        hint = f"Create it with `{command_line('ingest PATH', self.location)}`, or choose another store with --db."
+        return StoreMissing(f"There is no store at {self.location} yet.", hint)
+
+    def other_version(self, found: int) -> TachographError:
+        """The error that the tables have another version."""
+        return other_version(self.location, found)
+
+    @contextmanager
+    def in_words(self) -> Iterator[None]:
+        """A block in which an error of DuckDB becomes one for people. Raises StoreError."""
+        try:
+            yield
+        except _FAILURES as error:
+            raise failed(self.location, error) from error
+
+    @contextmanager
+    def attached(self, wait: Wait, *, read_only: bool, alias: str = ALIAS) -> Iterator[Attached]:
+        """The store, attached until the end of the block. A writer gets a new one where there is none. Raises StoreError."""
+        with engine() as connection:
+
+            def attach() -> Path | None:
+                with put_off():  # an interrupt here could leave a file that nobody removes
+                    return self._attach(connection, alias, read_only=read_only)
+
+            with in_turn(self.path, wait, attach, read_only=read_only) as new:
+                try:
+                    if self._is_large():
+                        use_all_cores(connection)
+                    connection.execute(f"use {alias}")
+                    yield Attached(connection, new)
+                finally:
+                    detach(connection)
+                    if new:
+                        with put_off(), suppress(OSError):
+                            remove_database(new)
+
+    def _is_large(self) -> bool:
+        try:
+            return os.stat(self.path).st_size >= MANY_BYTES  # noqa: PTH116
+        except OSError:
+            return False
+
+    def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, *, read_only: bool) -> Path | None:
+        """Attach the store, or a new one, whose path is returned. Raises StoreHeld, StoreError."""
+        if read_only or self.exists():
+            try:
+                connection.execute(attach_sql(self.path, alias, *(("read_only",) if read_only else FILE_OPTIONS)))
+            except duckdb.Error as error:
+                raise held(error, read_only=read_only) or _unusable(self, error) from error
+            return None
+        new = Path(f"{self.path}{MAKING}{os.getpid()}-{secrets.token_hex(4)}")
+        try:
+            for end in WRITE_AHEAD_LOGS:  # of a deleted store: DuckDB would apply them to the new one
+                Path(f"{self.path}{end}").unlink(missing_ok=True)
+            begin_file(connection, new)
+        except BaseException as error:
+            detach(connection)
+            with suppress(OSError):
+                remove_database(new)
+            if isinstance(error, OSError):
+                raise _unreachable(self.location, error) from error
+            if isinstance(error, duckdb.IOException):
+                raise failed(self.location, error) from error
+            raise
+        return new
+
+    def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Begin a transaction that writes."""
+        connection.begin()
+
+    def commit(self, attached: Attached, *, is_needless: bool) -> bool:
+        """Commit, and move a new store to its place. Returns whether anything was written. `is_needless`: nothing matters in it.
+
+        Raises StoreBusy where another process made a store meanwhile, which is not changed.
+        """
+        del is_needless
+        attached.connection.commit()
+        if attached.new is None:
+            return True
+        write_out(attached.connection)
+        try:
+            with suppress(FileNotFoundError):
+                if os.stat(self.path).st_size == 0:  # noqa: PTH116
+                    Path(self.path).unlink()
+            try:
+                os.link(attached.new, self.path)
+            except FileExistsError:
+                raise
+            except OSError:  # the file system has no hard links
+                if os.path.lexists(self.path):
+                    raise FileExistsError from None
+                attached.new.rename(self.path)
+        except FileExistsError as error:
+            raise StoreBusy(
+                f"another process created a store at {self.path} meanwhile: nothing was written.", "Run the command again to add to it."
+            ) from error
+        except OSError as error:
+            raise failed(self.location, error) from error
+        return True
+
+    @contextmanager
+    def replaced(self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object]) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection to a new store with the `previous` one beside it, which it replaces at the end. `require` checks that one."""
+        aside = Path(f"{self.path}{REBUILDING}")
+        with self.attached(wait, read_only=False, alias=PREVIOUS) as attached:
+            connection = attached.connection
+            require(connection)
+            connection.execute(f"checkpoint {PREVIOUS}")  # otherwise its write-ahead log would end up beside the new store
+            try:
+                remove_database(aside)
+                connection.execute(attach_sql(str(aside), ALIAS, *NEW_FILE_OPTIONS))
+                connection.execute(f"use {ALIAS}; begin")
+                make_tables(connection)
+                make_store(connection)
+                yield connection
+                with put_off():
+                    connection.commit()
+                    write_out(connection)
+                    aside.replace(self.path)
+            except OSError as error:
+                raise failed(self.location, error) from error
+            finally:
+                detach(connection)
+                with put_off(), suppress(OSError):
+                    remove_database(aside)
+
+
+# What goes wrong, in words
+
+
+def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
+    """The store was opened, but cannot be read or written."""
+    reason = str(error.strerror if isinstance(error, OSError) else _reason(error))
+    if "failed to allocate" in reason:  # DuckDB's limit of memory; its advice is for those who write SQL
+        said = reason.partition("Possible solutions")[0].rstrip()
+        return StoreError(f"{location} failed: {said}", "Memory is short: ingest fewer files at a time.")
+    return StoreError(
+        f"{location} failed: {reason}",
+        f"Check that the disk has room and the folder is writable. To check the store: `{command_line('doctor', location)}`",
+    )
+
+
+def other_version(location: str, found: int) -> StoreVersionMismatch:
+    """The tables of the store have another version."""
+    if found == INCOMPLETE:
+        return StoreVersionMismatch(f"{location} is an incomplete copy of another store.", "Run the same `tachograph copy FROM TO` again.")
+    if found > SCHEMA_VERSION:
+        return StoreVersionMismatch(
+            f"{location} was written by a newer Tachograph (tables of version {found}; this program knows {SCHEMA_VERSION}).",
+            "Upgrade Tachograph, or choose another store with --db.",
+        )
+    return StoreVersionMismatch(
+        f"{location} has tables of version {found}; this program needs {SCHEMA_VERSION}.",
+        f"Rebuild them from the raw records, which are kept: `{command_line('rebuild', location)}`",
+    )
+
+
+def _unusable(place: Place, error: duckdb.Error) -> TachographError:
+    """The store cannot be opened."""
+    reason = _reason(error)
+    if "database does not exist" in reason or "No such file or directory" in reason:
+        return place.missing()
+    if "newer version of DuckDB" in str(error):
+        message = f"{place.location} was written by a newer DuckDB than the one that is installed here, {duckdb.__version__}."
+        hint = f"Where it was written, `{command_line('rebuild', place.location)}` makes a file that can be read here."
+        return StoreVersionMismatch(message, hint)
+    return NotAStore(f"{place.location} cannot be used as a store: {reason}", "Choose another file with --db.")
+
+
+def _unreachable(location: str, error: OSError | ValueError) -> StoreError:
+    """The file system does not say whether the store exists."""
+    said = getattr(error, "strerror", None) or error
+    return StoreError(f"{location} cannot be used as a store: {said}.", "Choose another file with --db.")
+
+
+def _reason(error: duckdb.Error) -> str:
+    return scrubbed(str(error).partition("Error: ")[2] or str(error))

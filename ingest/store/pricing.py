@@ -1,0 +1,231 @@
+"""List prices of the runs in the store. Prices are looked up here; the arithmetic is SQL (`sql/pricing/`), always in DECIMAL.
+
+Responses are priced one by one (`sql/response_prices/`): each has the price of its own day, prompt size and way of being served. Model rows
+that are their sums cost what they cost. All other rows cost their sums of tokens at the base rates. The same steps price new runs at
+ingest, runs whose chain or responses changed, and the whole store after a new price file or library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+
+from ingest.prices.price_file import parse_price_file
+from ingest.store.database import Store, Writer, made, registered, run_step
+from schemas.rows.cost import COST_RULES
+from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates, Service
+
+if TYPE_CHECKING:
+    from ingest.prices.price_book import Price, PriceBook
+
+PRICED = (
+    "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd", "price_status", "unpriced_tokens",
+    "findings", "error_findings",
+)  # fmt: skip
+"""The columns of runs that pricing writes. Findings are among them, since pricing adds some."""
+
+RATE = pa.decimal128(18, 15)
+"""USD per token: up to 999, to 15 decimals."""
+
+RATE_WORDS = {
+    "input": "input",
+    "output": "output",
+    "cache_read": "cache_read",
+    "write_5m": "cache_write_5m",
+    "write_1h": "cache_write_1h",
+    "web_search": "web_search",
+}
+"""A rate's name in SQL → its field in `Rates`."""
+
+
+def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = False) -> int:
+    """Price every run of the store again, without reading records. Returns the number of runs.
+
+    `own`: a price file that replaces the one in the store; `forget`: from now on use no price file. Raises StoreError.
+    """
+
+    def repriced(writer: Writer) -> int:
+        if own or forget:
+            keep_price_file(writer, own)
+        price(writer, "select run_id from runs")
+        [(runs,)] = writer.connection.execute("select count(*) from runs").fetchall()
+        return int(runs)
+
+    return store.write(repriced, make=False)
+
+
+def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
+    """Replace the price file of the store; None: remove it. Returns whether the prices changed."""
+    before = writer.connection.execute("select text from price_files").fetchall()
+    writer.connection.execute("delete from price_files")
+    if own:
+        writer.insert("price_files", [own])
+    return before != ([(own.text,)] if own else [])
+
+
+def price(writer: Writer, runs: str) -> None:
+    """Price runs that are in the store (`runs`: SQL that selects their ids): model rows, sums, and findings on differences."""
+    connection = writer.connection
+    rules = {"rules": list(COST_RULES)}
+    connection.execute(f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", rules)
+    price_touched(
+        connection,
+        "select run_id, cost_own_usd, chain_position > 1 as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
+        f" from runs left join sources using (source_id) where run_id in ({runs})",
+    )
+    columns = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
+    connection.execute(f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id")
+
+
+def price_touched(connection: duckdb.DuckDBPyConnection, touched: str, *, has_responses: bool = True) -> None:
+    """Price the model rows of some runs and write findings on differences. They have no such findings, and need not be in the store yet.
+
+    `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day of the prices. The columns PRICED of the runs
+    are left in the temporary table `priced_runs`, by run_id. `has_responses`: whether runs may have responses; those are priced first.
+    """
+    made(connection, "touched", touched)
+    run_step(connection, "pricing/01_costs_at")
+    run_step(connection, "pricing/02_counted")
+    keys = connection.execute("select distinct model_id, model, provider, region from counted where model_id is not null").fetchall()
+    book = stored_book(connection) if keys else None
+    prices = [found for key in sorted(keys, key=str) for found in book.prices(ModelKey(*key))] if book else []
+    severities = {"rule": list(COST_RULES), "severity": [rule.severity for rule in COST_RULES.values()]}
+    rules = pa.table({name: pa.array(values, pa.string()) for name, values in severities.items()})
+    with registered(connection, prices=prices_table(prices), alternatives=_alternatives_table(prices), rules=rules):
+        run_step(connection, "pricing/03_priced")
+        has_responses = has_responses and _price_responses(connection)
+        if has_responses:
+            run_step(connection, "response_prices/05_rows")
+        _explain(connection, has_responses=has_responses)
+        run_step(connection, "pricing/08_model_rows")
+        run_step(connection, "pricing/09_totals")
+        _note_findings(connection)
+        if has_responses:
+            for step in ("pricing/usd_text", "response_prices/06_outside", "response_prices/07_outside_findings"):
+                run_step(connection, step)
+        run_step(connection, "pricing/13_runs")
+        if has_responses:
+            run_step(connection, "response_prices/08_causes")
+
+
+def _price_responses(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Price the responses of the runs in `touched` and leave their sums in `response_sums`. Returns whether there are any."""
+    if not connection.execute("select 1 from responses semi join touched using (run_id) limit 1").fetchone():
+        return False
+    for step in ("01_macros", "02_services"):
+        run_step(connection, f"response_prices/{step}")
+    services = "select service_no, model_id, model, provider, region, speed, service_tier, inference_geo from services"
+    book = stored_book(connection)
+    prices = [
+        (number, price)
+        for number, *key in connection.execute(services).fetchall()
+        for price in book.request_prices(ModelKey(*key[:4]), Service(*key[4:]))
+    ]
+    table = pa.table(
+        {
+            "service_no": pa.array([number for number, _ in prices], pa.int64()),
+            "since": pa.array([price.since for _, price in prices], pa.date32()),
+            "until": pa.array([price.until for _, price in prices], pa.date32()),
+            "above": pa.array([price.band.above for _, price in prices], pa.int64()),
+            "up_to": pa.array([price.band.up_to for _, price in prices], pa.int64()),
+            "rates": rates_array([price.band.rates for _, price in prices]),
+            "source": pa.array([price.source for _, price in prices], pa.string()),
+            "words": pa.array([", ".join(price.words) or None for _, price in prices], pa.string()),
+        }
+    )
+    with registered(connection, request_prices=table):
+        for step in ("03_written", "04_sums"):
+            run_step(connection, f"response_prices/{step}")
+    return True
+
+
+def _explain(connection: duckdb.DuckDBPyConnection, *, has_responses: bool) -> None:
+    """Find the causes of differences: `judged`."""
+    run_step(connection, "pricing/04_unlike")
+    if connection.execute("select 1 from unlike limit 1").fetchone():
+        if has_responses:
+            run_step(connection, "response_prices/09_base_rates")
+        for is_likely in (True, False):
+            [(near,)] = run_step(connection, "pricing/05_near", {"is_likely": is_likely})
+            if near:
+                run_step(connection, "pricing/06_explained")
+    run_step(connection, "pricing/07_unexplained")
+
+
+def _note_findings(connection: duckdb.DuckDBPyConnection) -> None:
+    """Write findings. Most ingests have no run for two of the steps, and to plan a step takes its time."""
+    concerned = {
+        "10_differing": "judged where cause is not null",
+        "11_unlisted": "totals where unlisted > 0.000001",
+        "12_unpriced": "touched left join totals using (run_id) where cost_list_usd is null",
+    }
+    steps = [step for step, runs in concerned.items() if connection.execute(f"select 1 from {runs} limit 1").fetchone()]
+    for step in ["usd_text", *steps] if steps else []:
+        run_step(connection, f"pricing/{step}")
+
+
+# Prices as the tables that SQL multiplies with: rates are DECIMALs
+
+
+def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
+    """The prices of a store: its price file, then the library, which is imported only here (0.15 s)."""
+    from ingest.prices.price_book import PriceBook
+
+    rows = connection.execute("select name, text from price_files").fetchall()
+    return PriceBook(parse_price_file(*rows[0]) if rows else None)
+
+
+def prices_table(prices: Sequence[Price]) -> pa.Table:
+    """One row per price: its model, days, source and rates."""
+    texts = {name: pa.array([getattr(price.key, name) for price in prices], pa.string()) for name in ModelKey._fields}
+    days = {name: pa.array([getattr(price, name) for price in prices], pa.date32()) for name in ("since", "until")}
+    others = {
+        "price_no": pa.array(range(len(prices)), pa.int64()),
+        "source": pa.array([price.source for price in prices], pa.string()),
+        "gateway": pa.array([price.gateway for price in prices], pa.string()),
+        "has_tiers": pa.array([price.has_tiers for price in prices], pa.bool_()),
+        "rates": rates_array([price.rates for price in prices]),
+    }
+    return pa.table(texts | days | others)
+
+
+def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
+    """Every alternative of every price, in the order of `rank`. `one_hour_from` is NULL where 1-hour writes are priced as such.
+
+    `rough_rates`: the rates as floats, to find those that are worth an exact sum; a search without a price counts as 0.
+    """
+    rows = [(number, rank, one) for number, price in enumerate(prices) for rank, one in enumerate(price.alternatives)]
+    found = [one for _, _, one in rows]
+    rough = [pa.array([float(getattr(one.rates, field) or 0) for one in found], pa.float64()) for field in RATE_WORDS.values()]
+    return pa.table(
+        {
+            "price_no": pa.array([number for number, _, _ in rows], pa.int64()),
+            "rank": pa.array([rank for _, rank, _ in rows], pa.int64()),
+            "cause": pa.array([str(one.cause) for one in found], pa.string()),
+            "words": pa.array([one.words for one in found], pa.string()),
+            "is_likely": pa.array([one.is_likely for one in found], pa.bool_()),
+            "one_hour_from": _exact([one.one_hour_from for one in found]),
+            "rates": rates_array([one.rates for one in found]),
+            "rough_rates": pa.StructArray.from_arrays(rough, list(RATE_WORDS)),
+        }
+    )
+
+
+def rates_array(rates: Sequence[Rates | None]) -> pa.StructArray:
+    """Rates as SQL multiplies them: a struct of DECIMALs, each NULL where no rates are known."""
+    columns = [_exact([None if one is None else getattr(one, field) for one in rates]) for field in RATE_WORDS.values()]
+    return pa.StructArray.from_arrays(columns, list(RATE_WORDS))
+
+
+def _exact(rates: Sequence[Decimal | None]) -> pa.Array:
+    return pa.array([None if rate is None else _to_the_smallest(rate) for rate in rates], RATE)
+
+
+@lru_cache(maxsize=4096)  # there are few prices: many models and alternatives share them
+def _to_the_smallest(rate: Decimal) -> Decimal:
+    return rate.quantize(SMALLEST_RATE)

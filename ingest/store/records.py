@@ -1,0 +1,342 @@
+"""Every record of a run: the one it is made of, and the others, each with what is needed to make the run of it.
+
+Each record of a run with several keeps its context and its figures, as JSON, so that the run has what any of them says. All of it is made
+again from the records whenever one comes or goes, so that their order changes nothing. A record that is not kept has its text only where
+that differs from the kept record's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from ingest.agents.base import CONTEXT_COLUMNS, FACTS, Context, PatchText, Rows
+from ingest.agents.left_out import reject_without_text, without_text
+from ingest.sources.document import Document
+from ingest.store.database import Writer, arrow, made, registered, run_step
+from ingest.store.record_rows import RowTable, checked_tables, completed_tables, read_record
+from schemas.catalogue.rules import FINDING_RULES
+from schemas.errors import InvalidRecord, RejectReason
+from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome
+from schemas.rows.source import RejectRow
+from schemas.rows.tables import arrow_schema
+from schemas.wire.launch import EXIT_CODE
+
+BATCH = 1000
+"""Records that are read again and written at a time."""
+
+_OWN_COLUMNS = ("source_id", "labels", "repo", "task", "experiment", "context_rank")
+"""Columns of the context that `run_records` has of every record."""
+
+_FIGURES = (
+    "agent", "session_id", "title", "outcome", "score", "duration_ms", "num_turns", "cost_reported_usd", "terminal_reason", "errors",
+    "tokens_basis", *TOKEN_CLASSES,
+)  # fmt: skip
+"""Columns of a run that are no context: each record keeps its own."""
+
+_TIMES = ("started_at", "ended_at")
+
+_AFFECTED = """
+select run_id
+from records
+anti join winners using (reading, portion, document)
+union
+select run_id from winners where replaces is not null
+"""
+"""Runs that get another record."""
+
+_NOTED = """
+insert into run_records by name
+select
+    spooled.run_id, noted.source_id, noted.ordinal, $ingest_id as ingest_id, spooled.record_kind, noted.is_kept, labels, repo, task,
+    experiment, record_rank, context_rank, {context} as context, {figures} as told,
+    case when sha256(spooled.raw) <> kept_hashes.hash then spooled.raw end as raw
+from spool_runs as spooled
+join noted using (run_id, reading, portion, document)
+join kept_hashes using (run_id)
+{around}
+"""
+
+_USAGE = f"""
+left join (
+    select run_id, {", ".join(f"sum({name})::bigint as {name}" for name in TOKEN_CLASSES)}
+    from own_model_usage
+    semi join {{among}} using (run_id)
+    group by run_id
+) as usage using (run_id)
+"""
+"""All tokens of the kept record of a run: those of `runs` may be the difference to an earlier record."""
+
+_EARLIER = """
+update run_records
+set
+    is_kept = run_records.is_kept and not earlier.is_replaced,
+    context = coalesce(run_records.context, earlier.context),
+    told = coalesce(run_records.told, earlier.told),
+    raw = case
+        when sha256(coalesce(run_records.raw, earlier.raw)) <> earlier.hash then coalesce(run_records.raw, earlier.raw)
+    end
+from (
+    select
+        run_id, spooled.raw, kept_hashes.hash, {context} as context, {figures} as told,
+        run_id in (select run_id from winners where replaces is not null) as is_replaced
+    from own_runs as spooled
+    join kept_hashes using (run_id)
+    {usage}
+    {around}
+) as earlier
+where run_records.run_id = earlier.run_id
+"""
+"""The records that runs in the store had before they get another one. A replaced one keeps its text where the new one has another."""
+
+
+_ALONE = """
+update run_records
+set context = coalesce(run_records.context, alone.context), told = coalesce(run_records.told, alone.told)
+from (
+    select run_id, {context} as context, {figures} as told
+    from own_runs as spooled
+    {usage}
+    {around}
+    where run_id in (select run_id from {among})
+) as alone
+where run_records.run_id = alone.run_id and is_kept
+"""
+"""The record that runs in the store had alone until now."""
+
+
+def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
+    """Write the records of a commit. The runs that `winners` replaces must not be deleted yet."""
+    if made(connection, "affected", _AFFECTED):
+        run_step(connection, "records/noted")
+        run_step(connection, "records/kept_hashes")
+        run_step(connection, "records/own")
+        context, figures, usage = _context("spooled"), _figures("spooled", "usage"), _USAGE.format(among="affected")
+        connection.execute(_EARLIER.format(context=context, figures=figures, usage=usage, around=_around("own_", "run_id")))
+        around = _around("spool_", "reading, portion, document", "noted")
+        noted = _NOTED.format(context=context, figures=_figures("spooled", "spooled"), around=around)
+        connection.execute(noted, {"ingest_id": ingest_id})
+    run_step(connection, "records/kept", {"ingest_id": ingest_id})
+
+
+def note_alone(connection: duckdb.DuckDBPyConnection, among: str) -> None:
+    """Note context and figures of the kept records of some runs that had no other record (`among`: a table with their ids)."""
+    run_step(connection, "records/own")
+    usage, around = _USAGE.format(among=among), _around("own_", "run_id", among)
+    connection.execute(
+        _ALONE.format(context=_context("spooled"), figures=_figures("spooled", "usage"), usage=usage, around=around, among=among)
+    )
+
+
+def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
+    """Note the context of kept records that have none although their run has several records: so did version 6 of the tables."""
+    run_step(connection, "records/own")
+    several = "select run_id from run_records group by run_id having count(*) > 1 and count(*) filter (is_kept and context is null) > 0"
+    made(connection, "affected", several)
+    connection.execute(
+        f"""
+        update run_records set context = earlier.context
+        from (
+            select run_id, {_context("spooled")} as context
+            from own_runs as spooled
+            {_around("own_", "run_id")}
+            where run_id in (select run_id from affected)
+        ) as earlier
+        where run_records.run_id = earlier.run_id and is_kept
+        """
+    )
+
+
+def note_figures(writer: Writer, read: Sequence[RowTable]) -> None:
+    """Note the figures of some records that were read again."""
+    tables = {table.name: table.rows.append_column("record", pa.array(table.records, pa.int64())) for table in read}
+    if "runs" not in tables:
+        return
+    none = arrow_schema(ModelUsageRow).append(pa.field("record", pa.int64())).empty_table()
+    with registered(writer.connection, again=tables["runs"], usage_again=tables.get("model_usage", none)):
+        writer.connection.execute(
+            f"""
+            update run_records set told = noted.told
+            from (
+                select source_id, ordinal, {_figures("again", "again")} as told from again {_only_model("usage_again", "record")}
+            ) as noted
+            where run_records.source_id = noted.source_id and run_records.ordinal = noted.ordinal and context is not null
+            """
+        )
+
+
+def _context(table: str) -> str:
+    """SQL for the context of a row of `runs` as JSON."""
+    named = [name for name in CONTEXT_COLUMNS if name not in _OWN_COLUMNS]
+    fields = {name: f"epoch_us({table}.{name})" if name in _TIMES else f"{table}.{name}" for name in named}
+    return _json(fields | {"tool_calls": "calls.listed", "patch_changes": "changes.listed", "patch": "patch.kept"})
+
+
+def _figures(table: str, usage: str) -> str:
+    """SQL for the figures of a row of `runs` as JSON. `usage`: the table with the tokens of the record.
+
+    `has_text`: whether it has a summary; `model_id`: the only model that it names, as logged, from the table `named`.
+    """
+    figures = {name: f"{usage if name in TOKEN_CLASSES else table}.{name}" for name in _FIGURES}
+    return _json(figures | {"has_text": f"coalesce({table}.result, '') <> ''", "model_id": "named.model_id"})
+
+
+def _json(fields: Mapping[str, str]) -> str:
+    return f"to_json(struct_pack({', '.join(f'{name} := {value}' for name, value in fields.items())}))::varchar"
+
+
+def _around(prefix: str, keys: str, among: str = "affected") -> str:
+    """SQL that joins the tool calls, the patch with its files and the only model of each record."""
+    semi = f"semi join {among} using ({keys})"
+    return f"""
+    left join (
+        select {keys}, list({{'tool': tool, 'calls': calls, 'errors': errors}} order by tool) as listed
+        from {prefix}tool_calls {semi} group by {keys}
+    ) as calls using ({keys})
+    left join (
+        select {keys}, list({{'path': path, 'insertions': insertions, 'deletions': deletions}} order by path) as listed
+        from {prefix}patch_files {semi} group by {keys}
+    ) as changes using ({keys})
+    left join (
+        select {keys}, any_value({{'file_name': file_name, 'bytes': bytes, 'is_cut': is_cut, 'text': text}}) as kept
+        from {prefix}patches {semi} group by {keys}
+    ) as patch using ({keys})
+    {_only_model(f"{prefix}model_usage {semi}", keys)}
+    """
+
+
+def _only_model(usage: str, keys: str) -> str:
+    """SQL that joins the model of each record that names one alone."""
+    return f"""
+    left join (
+        select {keys}, min(model_id) as model_id from {usage} group by {keys} having count(distinct model_id) = 1
+    ) as named using ({keys})
+    """
+
+
+def relabel(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
+    """Give some runs the labels of all their records (`runs`: SQL that selects their ids)."""
+    if made(connection, "relabelled", runs):
+        run_step(connection, "records/labels")
+
+
+def recount(connection: duckdb.DuckDBPyConnection, sources: str) -> None:
+    """Count the runs and duplicates of some sources again (`sources`: SQL that selects their ids)."""
+    made(connection, "recounted", sources)
+    run_step(connection, "records/counts")
+
+
+# Kept records, read once more: for a rebuild, an undo, and a run with several records
+
+
+def batches(connection: duckdb.DuckDBPyConnection, records: str) -> Iterator[list[tuple[Document, Context]]]:
+    """Records to read again, some at a time. `records`: a table like `run_records` with `raw` in every row and `number` from 1."""
+    for rows in _numbered(connection, records, "number"):
+        yield [(Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in rows]
+
+
+def _numbered(connection: duckdb.DuckDBPyConnection, table: str, order: str) -> Iterator[list[dict[str, Any]]]:
+    [(last,)] = connection.execute(f"select coalesce(max(number), 0) from {table}").fetchall()
+    for first in range(1, last + 1, BATCH):
+        sql = f"select * from {table} where number between {first} and {first + BATCH - 1} order by {order}"
+        yield arrow(connection, sql).to_pylist()
+
+
+def context(row: Mapping[str, Any]) -> Context:
+    """The context of a record of a run with several, from its row of `run_records`."""
+    kept = json.loads(row["context"])
+    own = {name: row[name] for name in _OWN_COLUMNS} | {"labels": dict(row["labels"] or ())}
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    times = {name: None if kept[name] is None else epoch + timedelta(microseconds=kept[name]) for name in _TIMES}
+    calls = tuple((call["tool"], call["calls"], call["errors"]) for call in kept.pop("tool_calls") or ())
+    changes = tuple((one["path"], one["insertions"], one["deletions"]) for one in kept.pop("patch_changes") or ())
+    lists = {name: tuple(kept.get(name) or ()) for name in ("tools", "part_ids")}
+    patch = PatchText(**kept["patch"]) if kept.get("patch") else None
+    return Context(**kept | own | times | lists | {"tool_calls": calls, "patch_changes": changes, "patch": patch})
+
+
+def read_one(document: Document, context: Context) -> Rows:
+    """The rows of one record, before `complete`; values are not checked yet. Raises InvalidRecord."""
+    rows = read_record(document, lambda *_: context)
+    if rows is None:
+        raise InvalidRecord(RejectReason.NO_RECORD, "this record's format is no longer supported")
+    return rows
+
+
+def read_batch(batch: Iterable[tuple[Document, Context]], *, keeps_text: bool = True) -> tuple[list[RowTable], list[RejectRow]]:
+    """The tables of the records that can still be read, and the rejects of the others; both without texts where none are kept."""
+    read: list[tuple[Document, Context, Rows]] = []
+    refused: list[tuple[Document, Context, InvalidRecord]] = []
+    for document, around in batch:
+        try:
+            rows = read_one(document, around)
+            read.append((document, around, rows if keeps_text else without_text(rows)))
+        except InvalidRecord as error:
+            refused.append((document, around, error))
+    tables, wrong = checked_tables([rows for _, _, rows in read], completed_tables)
+    refused += [(*read[place][:2], error) for place, error in wrong.items()]
+    rejects = []
+    for document, around, reason in refused:
+        part = document.refused(reason.reason, reason.detail)
+        rejects.append((part if keeps_text else reject_without_text(part)).row(around.source_id))
+    return tables, rejects
+
+
+# The run that several records make together
+
+
+def merge(writer: Writer, runs: str) -> bool:
+    """Give some runs what any of their records says (`runs`: SQL that selects their ids).
+
+    Returns whether there are any. `repriced` has those that must be priced again: with another cost, day, model or findings.
+    """
+    connection = writer.connection
+    several = f"select distinct run_id from run_records semi join ({runs}) using (run_id) where told is not null"
+    if not made(connection, "merging", several):
+        return False
+    for step in ("telling", "lent", "counted_cost", "merged"):
+        run_step(connection, f"records/{step}")
+    _read_merged(writer)
+    run_step(connection, "records/cleared")
+    return True
+
+
+def _read_merged(writer: Writer) -> None:
+    """Read the kept records of the runs in `borrowing` again, with the summary or the model's name that another record has.
+
+    So claims, statements and findings are those of the run as it is shown. They are noted in `repriced`. A record that cannot be read
+    stays as it is.
+    """
+    connection = writer.connection
+    run_step(connection, "records/borrowed")
+    for records in _numbered(connection, "borrowed", "number, is_kept desc"):
+        merged: list[Rows] = []
+        for _, of_run in groupby(records, key=lambda row: row["run_id"]):
+            with suppress(InvalidRecord):
+                read = []
+                for row in of_run:
+                    around = context(row)
+                    named = around._replace(model=row["model_id"]) if row["is_kept"] else around
+                    read.append((row, read_one(Document(row["ordinal"], "kept record", row["raw"]), named)))
+                (row, rows), *others = read
+                text = {name: getattr(others[0][1].run, name) for name in ("result", "result_repaired")} if others else {}
+                code = row["exit_code"] or ""  # a rule compares it with what the kept record says
+                outcome = rows.run.outcome if code else Outcome(row["merged"]["outcome"])
+                run = rows.run.completed(row["merged"] | text | {"outcome": outcome, "labels": {EXIT_CODE: code}})
+                merged.append(rows._replace(run=run))
+        tables = {table.name: table.rows for table in checked_tables(merged, completed_tables)[0]}
+        if "runs" not in tables:
+            continue
+        with registered(connection, completed_runs=tables["runs"], summary_rules=pa.table({"rule": list(FINDING_RULES)})):
+            run_step(connection, "records/completed")
+        for name in FACTS.keys() & tables.keys():
+            writer.insert_table(name, tables[name])
+        with registered(connection, usage=tables.get("model_usage", arrow_schema(ModelUsageRow).empty_table())):
+            connection.execute("insert into model_usage by name select * from usage semi join nameless using (run_id)")

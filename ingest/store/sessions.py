@@ -1,0 +1,164 @@
+"""Sessions: which logs of a session are records of one run, what a grown file adds, and which responses are billed.
+
+**Folding.** Each process that goes on with a session of Pi, OpenCode, Gemini CLI or Copilot writes a stream of its own, a run by itself.
+The file of the session has the messages of all of them, so that they would count twice. Without the file, or with an older copy of it, the
+streams stay runs. The file of a session with one process may have less than the output of that process: then it is a record of that run.
+
+Claude Code writes a transcript of each session, and with `-p` a result record for each process. The result has what was paid, the
+transcript each response. Both are records of one run: that of the last result of the session, or of the transcript where there is none.
+A stream of Claude Code that was cut off is a record of the run with the result of that stream, whichever file has it, and so is a copy of a
+result that follows from another one. The transcript of a session without any result is that of its last stream.
+
+A stream of Cursor that was read before it told the id of its run is the beginning of the run with the same session, prompt and start.
+
+**Growth.** A live session is ingested again and again. Each reading is a source of its own, which goes on with the source of the earlier
+one. The file as it is now counts: a copy of a response that an earlier reading has unchanged is not stored twice, and one that differs
+now, as the last response of the earlier reading, is kept aside for an undo. So the rows of a file grow as the file does.
+
+**Billing.** Files of resumed sessions, forks and sub-agents repeat responses of other files, some with other figures. Which copy is
+billed, and to which session, depends on all copies in the store. So a session's responses are decided again when copies come or go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from ingest.agents.base import CHILD_TABLES, RESPONSE_COLUMNS, RESPONSES
+from ingest.store.database import made, run_step
+from ingest.store.records import note_alone
+from schemas.agents import AGENTS
+from schemas.errors import StoreError
+from schemas.rows.kept_run import KEPT_START
+
+
+def _agents_with(flag: str) -> str:
+    """The keys of the agents that have a property, as SQL texts. `flag`: a field of `schemas.agents.Agent` that is true or false."""
+    return ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if getattr(agent, flag))
+
+
+def agent_macros(*flags: str) -> str:
+    """The statements that make a macro for each property: `has_whole_files(agent)`."""
+    return "".join(f"create or replace temp macro {flag}(agent) as agent in ({_agents_with(flag)});" for flag in flags)
+
+
+_RESUMING = ", ".join((_agents_with("has_whole_files"), _agents_with("has_late_ids")))
+_WITH_TRANSCRIPTS = _agents_with("has_transcripts")
+_MACROS = agent_macros("has_whole_files", "has_transcripts", "has_late_ids")
+
+_RESUMED = f"select distinct session_id from runs where agent in ({_RESUMING}) and run_id in ({{runs}})"
+
+_JOINED = f"""
+select session_id
+from runs
+where
+    agent in ({_WITH_TRANSCRIPTS})
+    and session_id in (select session_id from runs where agent in ({_WITH_TRANSCRIPTS}) and run_id in ({{runs}}))
+group by session_id
+having count(*) > 1 or bool_or(record_kind <> 'transcript' and run_id in (select run_id from run_records where record_kind = 'transcript'))
+"""
+"""Sessions with several runs, or with a transcript among the records of another run."""
+
+_PARTS = f"""
+select run_id
+from runs
+where
+    ((agent in ({_WITH_TRANSCRIPTS}) and record_kind = 'stream') or run_id in (select unnest(part_ids) from runs))
+    and (
+        run_id in ({{runs}})
+        or run_id in (select unnest(part_ids) from runs where run_id in ({{runs}}))
+        or session_id in (select session_id from runs where run_id in ({{runs}}))
+    )
+"""
+"""Streams that were cut off, and results that follow from another one, where they may be a part of some runs."""
+
+_HELD = f"""
+select records.run_id, records.source_id, ordinal, ingest_id, records.raw ->> '$.run_id' as part_id
+from run_records as records
+join (select run_id from runs where agent in ({_WITH_TRANSCRIPTS}) and len(part_ids) = 0) as bare using (run_id)
+where record_kind = 'stream' and not is_kept and starts_with(records.raw, '{KEPT_START}')
+"""
+"""Streams that were cut off and are records of a result without its stream."""
+
+
+def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
+    """Make logs in the sessions of some runs records of the run that they belong to (`runs`: SQL that selects ids).
+
+    Returns whether there were any. Two temporary tables: `folding`, each run that went, its source, and the run that has its records now
+    (`whole_id`); `refolded`, the runs that have other records now.
+    """
+    connection.execute(_MACROS)
+    is_resumed = bool(made(connection, "resumed", _RESUMED.format(runs=runs)))
+    run_step(connection, "records/folding" if is_resumed else "records/no_folding")
+    is_held = made(connection, "held", _HELD)
+    if made(connection, "parts", _PARTS.format(runs=runs)) or is_held:
+        run_step(connection, "records/parts")
+    if made(connection, "joined_sessions", _JOINED.format(runs=runs)):
+        run_step(connection, "responses/place_in_session")
+        run_step(connection, "records/joining")
+    refolded = "select whole_id as run_id from folding union select whole_id from moving union select run_id from moving"
+    if not made(connection, "refolded", refolded):
+        return False
+    note_alone(connection, "(select run_id from refolded union select run_id from folding)")
+    run_step(connection, "records/folded")
+    for table in CHILD_TABLES:
+        connection.execute(f"delete from {table} where run_id in (select run_id from folding)")
+    return True
+
+
+def unfold(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make logs runs again whose run is in `unkept`; they are added to `unkept` and `touched_runs`."""
+    connection.execute(_MACROS)
+    run_step(connection, "undo/unfolded")
+
+
+def require_beginnings(connection: duckdb.DuckDBPyConnection, sources: Sequence[str]) -> None:
+    """Raises StoreError where another process has taken back what a part of a transcript goes on with."""
+    if not sources:
+        return
+    sql = "select count(*) from (select distinct unnest($sources::varchar[]) as source_id) semi join sources using (source_id)"
+    [(there,)] = connection.execute(sql, {"sources": list(sources)}).fetchall()
+    if there < len(set(sources)):
+        raise StoreError("an ingest was undone while files were read that have grown since: nothing was written.", "Ingest them again.")
+
+
+def keep_last_copies(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
+    """Leave one copy of each response of the files in `going_on`: that of their last reading.
+
+    To be called when the copies of all readings are in the store, and the sessions that they belong to are noted.
+    """
+    if not connection.execute("select 1 from going_on limit 1").fetchone():
+        return
+    run_step(connection, "grown/copies")
+    same = " and ".join(f'earlier."{name}" is not distinct from now."{name}"' for name in RESPONSE_COLUMNS if name != "response_no")
+    made(
+        connection,
+        "repeated",
+        "select earlier.source_id as earlier_source, earlier.response_no as earlier_no, now.source_id, now.response_no"
+        f" from earlier_copies as earlier join copies_now as now on now.source_id = earlier.later_source and {same}",
+    )
+    connection.execute(
+        f"insert into superseded_{RESPONSES} by name select * exclude (later_source), $ingest_id as superseded_by from earlier_copies"
+        " where (source_id, response_no) not in (select (earlier_source, earlier_no) from repeated)",
+        {"ingest_id": ingest_id},
+    )
+    run_step(connection, "grown/settled")
+
+
+def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
+    """Note the sessions to decide again, and their responses. Returns whether there are any sessions.
+
+    `sessions`: SQL that selects session_id. Call it while their copies are in the store.
+    """
+    if not made(connection, "changed_sessions", sessions):
+        return False
+    run_step(connection, "responses/01_touched")
+    return True
+
+
+def bill(connection: duckdb.DuckDBPyConnection) -> None:
+    """Decide the responses of the noted sessions again. The runs whose sums changed are in the table `summed`: price them again."""
+    connection.execute(agent_macros("has_transcripts"))
+    for step in ("place_in_session", "02_billed", "03_written", "04_summed", "05_runs", "06_beside"):
+        run_step(connection, f"responses/{step}")
