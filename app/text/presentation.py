@@ -18,14 +18,12 @@ from app.text.columns import CAUSE_COLUMNS, EVIDENCE_COLUMNS, agent_name, cause_
 from app.text.formatting import human, known_of, short_id
 from app.text.words.claims import evidence_words
 from app.text.words.measures import bound_sign, bounds_note, one_bound
-from ingest.store.chains import MAY_CONTINUE, MAY_CONTINUE_MEANING
-from ingest.store.cross_checks import CROSS_CHECKS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.entry import Entry
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import RUN_METRICS
-from schemas.catalogue.rules import FINDING_RULES
+from schemas.catalogue.rules import CROSS_CHECKS, FINDING_RULES, MAY_CONTINUE, MAY_CONTINUE_MEANING
 from schemas.file_kinds import NO_LOGS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import in_json, one_line, paired, plural, visible

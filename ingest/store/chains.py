@@ -34,6 +34,7 @@ import pyarrow as pa
 
 from ingest.store.database import made, registered, run_step
 from schemas.agents import AGENTS
+from schemas.catalogue.rules import MAY_CONTINUE
 from schemas.rows.run import TOKEN_CLASSES
 from schemas.rows.source import Severity
 
@@ -193,12 +194,6 @@ _PROCESS = "process_of(agent, session_id, in_stream, source_id)"
 ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
 """The runs whose chains `rechain` found again."""
-
-MAY_CONTINUE, MAY_CONTINUE_MEANING = (
-    "cumulative_possible",
-    "The record's totals may continue those of an earlier record of the session; nothing shows that both are of one process.",
-)
-"""The rule of findings on chains, and what it means."""
 
 
 def define_processes(connection: duckdb.DuckDBPyConnection) -> None:

@@ -12,15 +12,8 @@ import duckdb
 from ingest.store.database import made, run_step
 from ingest.store.sessions import agent_macros
 from schemas.catalogue.figures import RUN_FIGURES
+from schemas.catalogue.rules import CROSS_CHECKS
 from schemas.rows.source import Severity
-
-CROSS_CHECKS = {
-    "api_time_beyond_wall": "More API time than fits into the wall time: cost and API time seem to include calls of an earlier process.",
-    "cut_off": "The stream of the run ends without its result: tokens and cost are lower bounds, or not known.",
-    "possible_duplicate": "Another run has the same figures, or begins alike: probably a copy, or the agent's other log of the session.",
-    "transcript_differs": "The result records of a session and its transcript have different tokens: calls outside the transcript, mostly.",
-}
-"""The rules and what each looks for, in a sentence."""
 
 _MACROS = f"""
 {agent_macros("logs_share_no_id", "has_whole_files")}

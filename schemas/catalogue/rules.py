@@ -38,3 +38,17 @@ FINDING_RULES = {
     "unmeasured_claim": FindingRule(Severity.INFO, "No claimed improvement is backed by a measurement."),
 }
 """Every rule by its name, in the order in which findings are kept."""
+
+CROSS_CHECKS = {
+    "api_time_beyond_wall": "More API time than fits into the wall time: cost and API time seem to include calls of an earlier process.",
+    "cut_off": "The stream of the run ends without its result: tokens and cost are lower bounds, or not known.",
+    "possible_duplicate": "Another run has the same figures, or begins alike: probably a copy, or the agent's other log of the session.",
+    "transcript_differs": "The result records of a session and its transcript have different tokens: calls outside the transcript, mostly.",
+}
+"""Rules that compare runs and records in the store (`ingest.store.cross_checks`), and what each looks for, in a sentence."""
+
+MAY_CONTINUE = "cumulative_possible"
+MAY_CONTINUE_MEANING = (
+    "The record's totals may continue those of an earlier record of the session; nothing shows that both are of one process."
+)
+"""The rule of findings on chains (`ingest.store.chains`), and what it means."""
