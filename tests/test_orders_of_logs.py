@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from ingest.store.history.undo import undo
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from schemas.rows.tables import TABLES
 from tests import (
     claude_lines,
