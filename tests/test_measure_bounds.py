@@ -13,11 +13,10 @@ import pytest
 
 from ingest.measurements import measured as measured_rows
 from ingest.measurements import tools
-from ingest.measurements.base import MeasuredFile, lines_of
-from ingest.measurements.bounds import MOST_CHARACTERS, MOST_JSON_VALUES, MOST_VALUES
-from ingest.measurements.comma_separated import lines
-from ingest.measurements.iso_bench.failures import detail_of, failure_of, patch_in
-from ingest.measurements.iso_bench.workload import model_in, substituted
+from ingest.measurements.base import MOST_JSON_VALUES, MeasuredFile, lines_of
+from ingest.measurements.iso_bench import model_in, substituted
+from ingest.measurements.iso_bench_outcomes import detail_of, failure_of, patch_in
+from ingest.measurements.measured import MOST_CHARACTERS, MOST_VALUES
 from ingest.measurements.tools import Reading, may_measure, read_measurements
 from ingest.store.database import Store
 from schemas.errors import RejectReason
@@ -189,4 +188,4 @@ def test_rows_are_numbered_across_the_chunks_that_become_arrow() -> None:
 def test_lines_end_as_on_any_system() -> None:
     text = "a\r\nb\n\n\rc\x0bd"
     assert list(lines_of(text)) == ["a", "b", "", "", "c\x0bd"]
-    assert [line.number for line in lines("\n\na,b\n1,2\n")] == [4]
+    assert [line.number for line in MeasuredFile("x", "\n\na,b\n1,2\n").rows] == [4]

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.measurements.base import MeasuredFile
-from ingest.measurements.iso_bench.failures import failure_of, patch_in
-from ingest.measurements.iso_bench.quantised import STEP, is_quantised
+from ingest.measurements.iso_bench_outcomes import STEP, failure_of, is_quantised, patch_in
 from ingest.measurements.tools import read_measurements
 from ingest.store.database import Store
 from schemas.rows.measurement import Failure, MeasurementRow, PatchApplied, Variant

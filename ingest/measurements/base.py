@@ -1,30 +1,49 @@
-"""The protocol of a measuring tool: which files are its own, and what they measured."""
+"""The protocol of a measuring tool, the file that it recognises and reads, and the bounds on one file."""
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ingest.context.small_files import json_object
-from ingest.measurements.bounds import MOST_JSON_VALUES, MOST_VALUES, TooManyValues
-from ingest.measurements.measured import Measured
+from ingest.measurements.measured import MOST_VALUES, Measured, TooManyValues
+from ingest.measurements.words import snake_case
+
+MOST_JSON_VALUES = 1 << 22
+"""Values in the JSON of one file: so many take less than half a gigabyte."""
+
+_LONGEST_HEADER = 1 << 20
+_HEADER = re.compile(r"[\ufeff\r\n]*+((?![ \t]*+[{[])[^\r\n]++)[\r\n]")
+"""The first line, unless it begins like JSON."""
 
 _QUOTED = re.compile(r"""^[ \t]*+(?:```|~~~|\.\. code)|\"{3}|'{3}""", re.MULTILINE)
 _BLANKS = re.compile(r"\s*+")
 _LINE = re.compile(r"([^\r\n]*+)(?:\r\n?+|\n)|[^\r\n]++")
+
+csv.field_size_limit(sys.maxsize)  # a cell may hold a log: the file as a whole is bounded
+
+
+class Line(NamedTuple):
+    """A row of a table. `number`: of its last line in the file, from 1. `cells`: those that are not empty, by the name of the column."""
+
+    number: int
+    cells: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class MeasuredFile:
     """A file that may hold measurements.
 
-    `name`: path as the source is called; folders may say variant, agent or commit. `neighbour`: where another file lies, by its path from
-    the folder of this one; None where there is none.
+    `name`: the path of the source; its folders may name variant, agent or commit. `neighbour`: where another file lies, by its path from
+    the folder of this one, if it exists.
     """
 
     name: str
@@ -33,9 +52,9 @@ class MeasuredFile:
 
     @property
     def documents(self) -> list[Any]:
-        """Its JSON objects or arrays: the file itself, or several one after another (JSONL, appended objects). Empty for any other text.
+        """Its JSON objects or arrays: one, or several one after another (JSONL). Empty for any other text. Raises TooManyValues.
 
-        NaN and Infinity are read as Python's floats, since several tools write them. Raises TooManyValues.
+        NaN and Infinity are read as Python's floats, since several tools write them.
         """
         if isinstance(self._parsed, TooManyValues):
             raise self._parsed
@@ -44,19 +63,19 @@ class MeasuredFile:
     @cached_property
     def _parsed(self) -> list[Any] | TooManyValues:
         found: list[Any] = []
-        decoder, text = json.JSONDecoder(), self.text.lstrip("\ufeff")
+        decoder, text, at = json.JSONDecoder(), self.text.lstrip("\ufeff \t\r\n"), 0
         if not self.is_json:
             return []
         if sum(map(text.count, "[{,")) > MOST_JSON_VALUES:
             return TooManyValues(f"it may hold more than {MOST_JSON_VALUES:,} values")
-        at = _end_of_blanks(text, 0)
         try:
             while at < len(text):
                 if len(found) == MOST_VALUES:
                     return TooManyValues(f"it holds more than {MOST_VALUES:,} JSON documents")
                 value, at = decoder.raw_decode(text, at)
-                at = _end_of_blanks(text, at)
                 found.append(value)
+                if blanks := _BLANKS.match(text, at):
+                    at = blanks.end()
         except (ValueError, RecursionError):
             return []
         return found
@@ -66,20 +85,41 @@ class MeasuredFile:
         """Whether it begins like a JSON object or array."""
         return self.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
 
-    @property
-    def lines(self) -> Iterator[str]:
-        """Its lines, one at a time: a list of millions takes gigabytes."""
-        return lines_of(self.text)
-
     @cached_property
     def objects(self) -> list[dict[str, Any]]:
-        """Its JSON values where all of them are objects, else none."""
+        """Its JSON values if all of them are objects, else none."""
         return self.documents if all(isinstance(value, dict) for value in self.documents) else []
 
     @cached_property
     def object(self) -> dict[str, Any]:
-        """Its only JSON value where that is an object, else an empty one."""
+        """Its only JSON value if that is an object, else an empty one."""
         return self.objects[0] if len(self.objects) == 1 else {}
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Its lines one at a time: a list of millions takes gigabytes."""
+        return lines_of(self.text)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names in the first line, in snake_case."""
+        return columns_of(self.text)
+
+    @property
+    def rows(self) -> Iterator[Line]:
+        """The rows below the header. Raises ValueError for a row with more cells than the header, TooManyValues for too many rows."""
+        header = _HEADER.match(self.text[:_LONGEST_HEADER])
+        if not header:
+            return
+        names, before = self.columns, self.text.count("\n", 0, header.start(1))
+        reader = _reader(self.text[header.start(1) :], header[1])
+        for count, cells in enumerate(islice(reader, 1, None)):
+            number = before + reader.line_num
+            if count == MOST_VALUES:
+                raise TooManyValues(f"it has more than {MOST_VALUES:,} lines")
+            if any(cells[len(names) :]):
+                raise ValueError(f"line {number} has {len(cells)} cells, and the header {len(names)}")
+            yield Line(number, {name: cell.strip() for name, cell in zip(names, cells, strict=False) if cell.strip()})
 
     @cached_property
     def is_page(self) -> bool:
@@ -88,7 +128,7 @@ class MeasuredFile:
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
-        """The names of its folders, the outermost first; of a member of an archive with those inside."""
+        """The names of its folders, the outermost first, including those inside an archive."""
         return tuple(self.name.replace("!", "/").split("/")[:-1])
 
     @cached_property
@@ -97,23 +137,33 @@ class MeasuredFile:
         return self.name.replace("!", "/").rsplit("/", 1)[-1]
 
     @cached_property
-    def _named_most(self) -> dict[tuple[str, ...], str | None]:
+    def _most_frequent(self) -> dict[tuple[str, ...], str | None]:
         return {}
 
-    def named_most(self, words: tuple[str, ...]) -> str | None:
-        """The word that its text has most often, None where it has none of them. The text is searched once, whoever asks how often."""
-        if words not in self._named_most:
+    def most_frequent(self, words: tuple[str, ...]) -> str | None:
+        """The word that its text has most often, None if it has none of them. The text is searched once however often this is asked."""
+        if words not in self._most_frequent:
             most = max(words, key=self.text.count)
-            self._named_most[words] = most if most in self.text else None
-        return self._named_most[words]
+            self._most_frequent[words] = most if most in self.text else None
+        return self._most_frequent[words]
 
     def beside(self, name: str) -> Mapping[str, Any]:
         """The object in another JSON file, `name` from the folder of this one: `sample.json`, `../benchmarks.json`.
 
-        Empty where there is none, and where it has over 64 MB. Raises nothing.
+        Empty if there is no such file, or it has over 64 MB. Raises nothing.
         """
         place = self.neighbour(name)
-        return _object_in(place) if place else {}
+        try:
+            status = place.stat() if place else None
+        except (OSError, ValueError):
+            return {}
+        return _json_object(place, status.st_mtime_ns, status.st_size) if place and status else {}
+
+
+@lru_cache(maxsize=4)
+def _json_object(path: Path, _changed_ns: int, _size: int) -> Mapping[str, Any]:
+    """Kept for the next files: thousands of results may share one list of their benchmarks."""
+    return json_object(path)
 
 
 def lines_of(text: str) -> Iterator[str]:
@@ -121,32 +171,24 @@ def lines_of(text: str) -> Iterator[str]:
     return (found[1] if found[1] is not None else found[0] for found in _LINE.finditer(text))
 
 
-def _end_of_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at
+def columns_of(text: str) -> tuple[str, ...]:
+    """The names in the first line of a table, in snake_case; none if that line is too long for a header."""
+    header = _HEADER.match(text[:_LONGEST_HEADER])
+    return tuple(map(snake_case, next(_reader(header[1], header[1])))) if header else ()
 
 
-def _object_in(path: Path) -> Mapping[str, Any]:
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return {}
-    return _object_as_of(path, status.st_mtime_ns, status.st_size)
-
-
-@lru_cache(maxsize=4)
-def _object_as_of(path: Path, _changed_ns: int, _size: int) -> Mapping[str, Any]:
-    """Kept for the next files: thousands of results may share one list of their benchmarks."""
-    return json_object(path)
+def _reader(text: str, header: str) -> Any:
+    """A reader of rows with any ends of lines. The separator is the one that the header has most of."""
+    return csv.reader((f"{line}\n" for line in lines_of(text)), delimiter=max(",;\t", key=header.count), skipinitialspace=True)
 
 
 @dataclass(frozen=True)
 class Tool:
     """A measuring tool.
 
-    `name`: `measurements.format`. `marks`: words of which a file of this tool has all within its first megabyte; cheap, so that most
-    files are never parsed. `recognises`: whether the file is the tool's own, by content. `read`: its values; raises
-    `ValueError` with a reason for people where the file is the tool's own and cannot be read. `read` sees only files it recognises.
+    `name`: `measurements.format`. `marks`: words that every file of this tool has within its first megabyte; cheap, so that most files are
+    never parsed. `recognises`: whether the file is the tool's own, by content. `read`: the values of a recognised file; raises
+    `ValueError` with a reason for people if it cannot be read.
     `marks_suffice`: whether broken JSON with all marks is surely a file of this tool, and is refused as one; else it is passed over.
     """
 

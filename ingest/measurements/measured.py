@@ -1,4 +1,10 @@
-"""One measured value as a tool's file says it → the row of `measurements`, by the same rules for all tools."""
+"""One measured value as a tool's file says it → the row of `measurements`, by the same rules for all tools.
+
+The ratio of two values has the interval exp(ln r ± t · √(e₁² + e₂²)): e is the standard error of ln(value), t Student's quantile at the
+degrees of freedom of Welch and Satterthwaite. The error comes from the samples (standard deviation of their logarithms ÷ √n), else from
+the standard deviation (s ÷ (m·√n), the first term of the delta method), else from a published interval (half its width on the logarithmic
+scale ÷ the quantile of the normal distribution that belongs to its level: 1.96 for 95 %).
+"""
 
 from __future__ import annotations
 
@@ -6,21 +12,26 @@ import hashlib
 import json
 import math
 import re
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from datetime import UTC, datetime
 from functools import cached_property
 
 import pyarrow as pa
 
-from ingest.measurements.bounds import MOST_CHARACTERS, MOST_VALUES, TooManyValues
-from ingest.measurements.spread import Spread, log_error
 from ingest.sources.times import plausible
 from schemas.agents import agent_key
 from schemas.rows.claim import Scope
 from schemas.rows.measurement import Failure, MeasuredStatus, MeasurementRow, PatchApplied, SpreadKind, Variant
 from schemas.rows.tables import arrow_columns
-from schemas.units import Better, Flagged, StoredUnit, stored_unit
+from schemas.units import Better, Flagged, stored_unit
+
+MOST_VALUES = 200_000
+"""Measured values of one file; also its JSON documents, and the rows of a table."""
+
+MOST_CHARACTERS = 1 << 26
+"""Characters in all rows of one file, which may repeat a long parameter in each."""
 
 _FULL_HASH = re.compile(r"[0-9a-f]{7,64}")
 _CHUNK_ROWS = 4096
@@ -29,7 +40,26 @@ _CHARACTERS_OF_A_SAMPLE = 32
 Parameter = str | float | int | bool | None
 
 
+class TooManyValues(ValueError):
+    """A file is beyond a bound on its values. The text names the bound."""
+
+
 @dataclass(frozen=True, kw_only=True)
+class Spread:
+    """How far single runs lie apart. `low`, `high`: in the unit of the value. `level`: of a published interval, 0.99 for 99 %."""
+
+    kind: SpreadKind
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+
+    @classmethod
+    def around(cls, value: float | None, distance: float | None, kind: SpreadKind = SpreadKind.STD) -> Spread | None:
+        """`distance` on both sides of the value; None if it is unknown, as with a single run."""
+        return None if value is None or distance is None else cls(kind=kind, low=value - distance, high=value + distance)
+
+
+@dataclass(frozen=True)
 class Origin:
     """What all values of one run of a benchmark have in common. Every field is the column of `measurements` of that name.
 
@@ -37,6 +67,7 @@ class Origin:
     """
 
     variant: Variant | None = None
+    _: KW_ONLY
     repo: str | None = None
     task: str | None = None
     commit: str | None = None
@@ -59,47 +90,52 @@ class Origin:
     batch: str | None = None
     scope: Scope = Scope.UNSPECIFIED
     measured_at: datetime | None = None
-    """With a time zone where the file says it; without one it is taken as UTC, and `tz_known` is false. Dropped outside 2000–2100."""
+    """With a time zone if the file says it; without one it is taken as UTC, and `tz_known` is false. Dropped outside 2000–2100."""
     flags: tuple[Flagged, ...] = ()
 
     @cached_property
     def columns(self) -> Mapping[str, object]:
         """The columns of `measurements` that follow from it."""
-        same = {name: getattr(self, name) for name in _SAME}
-        measured_at = self.measured_at and _in_utc(self.measured_at)
-        params = _params(self.params)
-        return same | {
+        measured_at = self.measured_at
+        if measured_at and 1999 <= measured_at.year <= 2100:  # `astimezone` may not be able to convert other years
+            measured_at = plausible(measured_at.astimezone(UTC) if measured_at.tzinfo else measured_at.replace(tzinfo=UTC))
+        else:
+            measured_at = None
+        known = {name: value for name, value in self.params.items() if value is not None}
+        params = json.dumps(known, sort_keys=True, default=str) if known else None
+        workload = params, " ".join(self.command.split()) if self.command else None
+        hashes = {"commit_full": (self.commit or "").strip().lower(), "parent_full": (self.parent or "").strip().lower()}
+        return {name: getattr(self, name) for name in _SAME_COLUMNS} | {
             "agent": self.agent and agent_key(self.agent),
-            "commit_full": _hash(self.commit),
-            "parent_full": _hash(self.parent),
+            **{name: written if _FULL_HASH.fullmatch(written) else None for name, written in hashes.items()},
             "params": params,
-            "workload_fp": _workload(params, self.command),
+            "workload_fp": hashlib.sha256(json.dumps(workload).encode()).hexdigest()[:16] if any(workload) else None,
             "measured_at": measured_at,
             "tz_known": self.measured_at is not None and measured_at is not None and self.measured_at.tzinfo is not None,
         }
 
 
-_OTHER_COLUMNS = ("agent", "commit", "parent", "params", "measured_at", "flags")
-_SAME = tuple(each.name for each in fields(Origin) if each.name not in _OTHER_COLUMNS)
-"""Fields of an origin that are columns as they are."""
+_CHANGED = ("agent", "commit", "parent", "params", "measured_at", "flags")
+_SAME_COLUMNS = tuple(each.name for each in fields(Origin) if each.name not in _CHANGED)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measured:
     """One value of a file, or one failure.
 
-    `unit` as written; None: the file does not say it. `better`: only where the tool says it, else it follows from the unit.
+    `unit` as written; None: the file does not say it. `better`: only if the tool says it, else it follows from the unit.
     `spread`, `samples`: in the same unit as the value. `n`: runs that the value sums up, not requests within a run.
     """
 
     origin: Origin
     metric: str | None = None
-    is_primary: bool = False
     statistic: str | None = None
     value: float | None = None
     unit: str | None = None
-    better: Better | None = None
     n: int | None = None
+    _: KW_ONLY
+    is_primary: bool = False
+    better: Better | None = None
     spread: Spread | None = None
     samples: Sequence[float] = ()
     label: str | None = None
@@ -113,10 +149,14 @@ class Measured:
     def columns(self) -> dict[str, object]:
         """The columns of `measurements` of its row. A value that is not finite is no value: the row is a failure then."""
         unit = stored_unit(self.unit)
-        value, stored = _finite(self.value), _stored(self.value, unit)
+        factor = unit.factor if unit else 1.0
+        value, samples = _finite(self.value), tuple(one for each in self.samples if (one := _finite(each)) is not None)
+        stored = _finite(value, factor)
         is_missing = self.status is MeasuredStatus.OK and stored is None and self.label is None
         status = MeasuredStatus.FAILED if is_missing else self.status
-        doubts = (*self.origin.flags, *self.flags, *((Flagged.ZERO,) if value == 0 else ()))
+        spread = self.spread or Spread(kind=SpreadKind.SAMPLES if len(samples) > 1 else SpreadKind.NONE)
+        error, degrees = log_error(value, spread, samples, self.n)
+        flags = (*self.origin.flags, *self.flags, *((Flagged.ZERO,) if value == 0 else ()))
         return {
             **self.origin.columns,
             "metric": self.metric,
@@ -130,25 +170,16 @@ class Measured:
             "label": self.label,
             "ratio_base": self.ratio_base,
             "n": self.n,
-            **self._spread(value, unit),
+            "log_error": error,
+            "log_df": degrees,
+            "spread_kind": spread.kind,
+            "spread_lo": _finite(spread.low, factor),
+            "spread_hi": _finite(spread.high, factor),
+            "samples": tuple(stored for one in samples if (stored := _finite(one, factor)) is not None),
             "status": status,
             "failure": self.failure or Failure.UNKNOWN if status is MeasuredStatus.FAILED else self.failure,
             "failure_detail": self.detail,
-            "flags": tuple(dict.fromkeys(map(str, doubts))),
-        }
-
-    def _spread(self, value: float | None, unit: StoredUnit | None) -> dict[str, object]:
-        """The columns of the spread and the samples."""
-        samples = tuple(one for each in self.samples if (one := _finite(each)) is not None)
-        spread = self.spread or Spread(kind=SpreadKind.SAMPLES if len(samples) > 1 else SpreadKind.NONE)
-        error = log_error(value, spread, samples, self.n)
-        return {
-            "log_error": error and error.error,
-            "log_df": error and error.df,
-            "spread_kind": spread.kind,
-            "spread_lo": _stored(spread.low, unit),
-            "spread_hi": _stored(spread.high, unit),
-            "samples": tuple(stored for one in samples if (stored := _stored(one, unit)) is not None),
+            "flags": tuple(dict.fromkeys(map(str, flags))),
         }
 
 
@@ -179,41 +210,34 @@ def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.T
     return pa.concat_tables([*chunks, to_arrow()]) if rows or not chunks else pa.concat_tables(chunks)
 
 
-def _workload(params: str | None, command: str | None) -> str | None:
-    """A fingerprint of what the benchmark did: 16 hex digits of its parameters and its command, without spaces that mean nothing.
+def log_error(value: float | None, spread: Spread, samples: Sequence[float], n: int | None) -> tuple[float | None, float | None]:
+    """The standard error of ln(value) and its degrees of freedom, which a published interval, taken as normal, has not.
 
-    None where neither is known.
+    (None, None) for a single run, without a spread, for a value not above 0, or for an impossible interval.
     """
-    told = params, " ".join(command.split()) if command else None
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16] if any(told) else None
-
-
-def _params(params: Mapping[str, Parameter]) -> str | None:
-    known = {name: value for name, value in params.items() if value is not None}
-    return json.dumps(known, sort_keys=True, default=str) if known else None
-
-
-def _hash(written: str | None) -> str | None:
-    """A hash in lower case; None for anything else, such as a branch."""
-    found = written.strip().lower() if written else ""
-    return found if _FULL_HASH.fullmatch(found) else None
-
-
-def _finite(value: float | None) -> float | None:
-    """A number as a float; None where it is not finite, or larger than any float."""
+    error = degrees = None
+    low, high, runs = spread.low, spread.high, n or 1
+    if value is None or value <= 0:
+        return None, None
     try:
-        return None if value is None or not math.isfinite(value) else float(value)
+        if len(samples) > 1:
+            if min(samples) > 0:
+                error, degrees = statistics.stdev(map(math.log, samples)) / math.sqrt(len(samples)), len(samples) - 1
+        elif low is None or high is None or high < low:
+            pass
+        elif spread.kind is SpreadKind.CI:
+            if low > 0:
+                error = math.log(high / low) / 2 / statistics.NormalDist().inv_cdf((1 + spread.level) / 2)
+        elif runs > 1 and spread.kind in (SpreadKind.STD, SpreadKind.SEM):
+            error, degrees = (high - low) / 2 / value / (math.sqrt(runs) if spread.kind is SpreadKind.STD else 1.0), runs - 1
+    except (ArithmeticError, statistics.StatisticsError):
+        return None, None
+    return (error, degrees) if error is not None and math.isfinite(error) else (None, None)
+
+
+def _finite(value: float | None, factor: float = 1.0) -> float | None:
+    """The number times the factor, as a float; None if either is not finite or larger than any float."""
+    try:
+        return None if value is None or not math.isfinite(value) or not math.isfinite(value * factor) else float(value * factor)
     except OverflowError:
         return None
-
-
-def _stored(value: float | None, unit: StoredUnit | None) -> float | None:
-    found = _finite(value)
-    return None if found is None else _finite(found * (unit.factor if unit else 1.0))
-
-
-def _in_utc(time: datetime) -> datetime | None:
-    """The time in UTC; None outside 2000–2100."""
-    if not 1999 <= time.year <= 2100:  # which `astimezone` may not be able to convert
-        return None
-    return plausible(time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC))

@@ -1,12 +1,12 @@
-"""Words that several tools share: names of variants, quantities and statistics, and what a file with several variants is."""
+"""Names, numbers and times as files of measuring tools write them: variants, quantities, statistics, units."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from datetime import datetime
+from typing import NamedTuple, TypeGuard
 
-from ingest.measurements.base import MeasuredFile
 from schemas.rows.measurement import Variant
 from schemas.units import stored_unit
 
@@ -29,8 +29,6 @@ _METRICS = {
     "total_token_throughput": "total_throughput",
     "requests_per_second": "request_throughput",
 }
-"""Other names of canonical metrics."""
-
 _STATISTICS = {"avg": "mean", "average": "mean", "med": "median", "p50": "median", "stdev": "std", "stddev": "std"} | {
     name: name for name in ("mean", "median", "min", "max", "std")
 }
@@ -40,10 +38,12 @@ UNNAMED = "value"
 """The metric of a value whose name and unit say nothing about it."""
 
 _METRIC_OF_UNIT = {"ms": "time"} | dict.fromkeys(("op/s", "req/s", "tok/s", "B/s"), "throughput")
+_EDGES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class Quantity(NamedTuple):
-    """What a name such as `p99_ttft_ms` says. None: it does not say it."""
+    """A quantity, such as `p99_ttft_ms` names it. None: the name does not say it."""
 
     metric: str
     statistic: str | None = None
@@ -53,6 +53,11 @@ class Quantity(NamedTuple):
 def snake_case(name: str) -> str:
     """A name in lower case, with one underscore for every other sign: the same for `Mean TTFT` and `mean_ttft`."""
     return re.sub(r"[^\w./%]+", "_", name.strip().lower()).strip("_")
+
+
+def metric_name(name: str) -> str:
+    """A quantity's name in a tool as the name of a metric: `auxMetricUnits` → `aux_metric_units`, `text-bytes` → `text_bytes`."""
+    return _NO_NAME.sub("_", _EDGES.sub("_", name).lower()).strip("_")
 
 
 def variant_named(word: object) -> Variant | None:
@@ -80,11 +85,43 @@ def quantity(name: str) -> Quantity:
 
 
 def metric_of_unit(unit: str | None) -> str:
-    """What a value without a name is: a time, a throughput, or, for any other unit, `UNNAMED`."""
+    """The metric of a value without a name: a time, a throughput, or, for any other unit, `UNNAMED`."""
     stored = stored_unit(unit)
     return _METRIC_OF_UNIT.get(stored.unit, UNNAMED) if stored else UNNAMED
 
 
-def batch_of(file: MeasuredFile, variants: Iterable[Variant | None]) -> str | None:
-    """The batch of a file's values: the file, where it holds several variants, since they were measured to be compared."""
-    return file.name if len(set(variants) - {None}) > 1 else None
+def batch_of(file_name: str, variants: Iterable[Variant | None]) -> str | None:
+    """The batch of a file's values: the file, if it holds several variants, since they were measured to be compared."""
+    return file_name if len(set(variants) - {None}) > 1 else None
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a JSON value is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def number(value: object) -> float | None:
+    """A JSON number; None for anything else, such as true, a text or null, and for a whole number that is larger than any float."""
+    try:
+        return float(value) if is_number(value) else None
+    except OverflowError:
+        return None
+
+
+def numbers(values: object) -> tuple[float, ...]:
+    """A JSON list of numbers; empty for anything else, and if one value is no number."""
+    found = [number(value) for value in values] if isinstance(values, list) else []
+    return () if None in found else tuple(value for value in found if value is not None)
+
+
+def written_time(text: object) -> datetime | None:
+    """A time in ISO 8601, with a zone only if the text has one. None for anything else."""
+    try:
+        return datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def joined(*parts: object) -> str | None:
+    """The texts that are known, with commas, such as host and processor of a machine. None without any."""
+    return ", ".join(part for part in parts if isinstance(part, str) and part) or None

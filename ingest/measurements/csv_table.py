@@ -12,16 +12,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-from ingest.measurements.base import MeasuredFile, Tool
-from ingest.measurements.bounds import MOST_VALUES, TooManyValues
-from ingest.measurements.comma_separated import Line, columns, lines
-from ingest.measurements.measured import Measured, Origin
-from ingest.measurements.spread import Spread
+from ingest.measurements.base import Line, MeasuredFile, Tool
+from ingest.measurements.measured import MOST_VALUES, Measured, Origin, Spread, TooManyValues
 from ingest.measurements.words import VARIANTS, batch_of, metric_of_unit, quantity, snake_case, statistic_named, variant_named
 from schemas.rows.measurement import Failure, MeasuredStatus, SpreadKind, Variant
 from schemas.rows.tables import shown
@@ -60,8 +56,20 @@ _REMARKS = frozenset(
     "author change comment comments date delta description diff file id improvement index link log note notes path percent pct ratio row "  # noqa: SIM905 - a list reads worse
     "speedup time timestamp url user verdict winner".split()
 )
-_HEADED_UNITS = UNITS.keys() - {"min", "x", "h", "b", "ratio", "speedup", "percent"}
-"""Units behind the name of a column: `agent_min` is a minimum, and `agent_speedup` no value of the agent's code."""
+_KNOWN = frozenset(
+    (
+        *(*_METRICS, *_NAMES, *_UNIT, *_STATISTIC, *_BETTER, *_RUNS, *_STATUS, *_DETAIL, *_REMARKS, _VARIANT),
+        *(
+            name
+            for names in (*_TEXTS.values(), *_SPREADS.values(), *(side for sides in _BOUNDS.values() for side in sides))
+            for name in names
+        ),
+    )
+)
+"""Columns that have a meaning of their own. Any other is a parameter of the benchmark."""
+
+_UNITS_BEHIND_NAMES = UNITS.keys() - {"min", "x", "h", "b", "ratio", "speedup", "percent"}
+"""`agent_min` is a minimum, and `agent_speedup` no value of the agent's code."""
 
 _SIDES = {
     **dict.fromkeys(("lower", "smaller", "less"), Better.LOWER),
@@ -70,13 +78,10 @@ _SIDES = {
 }
 _STATUSES = {
     **dict.fromkeys(("failed", "fail", "failure", "error"), (MeasuredStatus.FAILED, Failure.UNKNOWN)),
-    "patch": (MeasuredStatus.FAILED, Failure.PATCH),
-    "patch_failed": (MeasuredStatus.FAILED, Failure.PATCH),
-    "crash": (MeasuredStatus.FAILED, Failure.CRASH),
-    "crashed": (MeasuredStatus.FAILED, Failure.CRASH),
+    **dict.fromkeys(("patch", "patch_failed"), (MeasuredStatus.FAILED, Failure.PATCH)),
+    **dict.fromkeys(("crash", "crashed"), (MeasuredStatus.FAILED, Failure.CRASH)),
+    **dict.fromkeys(("infra", "oom"), (MeasuredStatus.FAILED, Failure.INFRASTRUCTURE)),
     "timeout": (MeasuredStatus.FAILED, Failure.TIMEOUT),
-    "infra": (MeasuredStatus.FAILED, Failure.INFRASTRUCTURE),
-    "oom": (MeasuredStatus.FAILED, Failure.INFRASTRUCTURE),
     "incorrect": (MeasuredStatus.FAILED, Failure.INCORRECT),
     **dict.fromkeys(("not_run", "skipped"), (MeasuredStatus.NOT_RUN, None)),
 }
@@ -94,82 +99,72 @@ class _ValueColumn(NamedTuple):
     unit: str | None
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A table by its header."""
+class _Table(NamedTuple):
+    """A table by its header. `values`: its columns with values; none if it is in neither form."""
 
-    file: MeasuredFile
-
-    @cached_property
-    def header(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(columns(self.file.text)))
-
-    @cached_property
-    def is_long(self) -> bool:
-        has_metric = any(name in self.header for name in _METRICS)
-        return has_metric and _VARIANT in self.header and any(_headed(name)[0] == _VALUE for name in self.header)
-
-    @cached_property
-    def values(self) -> tuple[_ValueColumn, ...]:
-        """The columns with values."""
-        headed = [(name, *_headed(name)) for name in self.header]
-        if self.is_long:
-            return tuple(_ValueColumn(name, None, unit) for name, word, unit in headed if word == _VALUE)
-        return tuple(_ValueColumn(name, VARIANTS[word], unit) for name, word, unit in headed if word in VARIANTS)
-
-    @cached_property
-    def is_wide(self) -> bool:
-        """Whether a metric or a name stands beside the values of at least two variants."""
-        is_named = any(name in self.header for name in (*_METRICS, *_NAMES))
-        return is_named and not self.is_long and len({column.variant for column in self.values}) > 1
-
-    @cached_property
-    def parameters(self) -> frozenset[str]:
-        """The columns that no other rule reads."""
-        known = {*_METRICS, *_NAMES, *_UNIT, *_STATISTIC, *_BETTER, *_RUNS, *_STATUS, *_DETAIL, *_REMARKS, _VARIANT}
-        known |= {name for names in (*_TEXTS.values(), *_SPREADS.values()) for name in names}
-        known |= {name for sides in _BOUNDS.values() for names in sides for name in names} | {column.name for column in self.values}
-        return frozenset(name for name in self.header if name and name not in known and name.split("_")[0] not in VARIANTS)
+    is_long: bool
+    values: tuple[_ValueColumn, ...]
+    parameters: frozenset[str]
 
 
-def _headed(name: str) -> tuple[str, str | None]:
-    """The name of a column without the unit behind it, and that unit: `value (ms)`, `agent_ms`."""
-    word, _, unit = name.partition("_")
-    return (word, unit) if unit in _HEADED_UNITS else (name, None)
+def _table(file: MeasuredFile) -> _Table:
+    header = dict.fromkeys(file.columns)
+    headed = []  # (column, its name without the unit behind it, that unit)
+    for name in header:
+        word, _, unit = name.partition("_")
+        headed.append((name, word, unit) if unit in _UNITS_BEHIND_NAMES else (name, name, None))
+    has_metric, has_name = any(name in header for name in _METRICS), any(name in header for name in _NAMES)
+    is_long = has_metric and _VARIANT in header and any(word == _VALUE for _, word, _ in headed)
+    if is_long:
+        values = [_ValueColumn(name, None, unit) for name, word, unit in headed if word == _VALUE]
+    else:
+        values = [_ValueColumn(name, VARIANTS[word], unit) for name, word, unit in headed if word in VARIANTS]
+        if not (has_metric or has_name) or len({column.variant for column in values}) < 2:
+            values = []
+    known = {*_KNOWN, *(column.name for column in values)}
+    parameters = frozenset(name for name in header if name and name not in known and name.split("_")[0] not in VARIANTS)
+    return _Table(is_long, tuple(values), parameters)
 
 
 def _recognises(file: MeasuredFile) -> bool:
     """Whether the header has the structure, and the first rows have what it promises: words for variants, or numbers."""
-    table = _Table(file)
-    if not table.is_long and not table.is_wide:
+    table = _table(file)
+    if not table.values:
         return False
-    first = (line.cells for line in islice(lines(file.text), _SNIFFED_ROWS))
+    first = (line.cells for line in islice(file.rows, _SNIFFED_ROWS))
     if table.is_long:
         return any(variant_named(cells.get(_VARIANT)) for cells in first)
     return any(sum(_is_number(cells.get(column.name)) for column in table.values) > 1 for cells in first)
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
-    table = _Table(file)
-    rows = list(lines(file.text))
+    """A commit that several variants carry names the task, and is not the code that was measured."""
+    table, rows = _table(file), list(file.rows)
     if len(rows) * len(table.values) > MOST_VALUES:
         raise TooManyValues(f"its {len(rows):,} lines have {len(table.values)} columns of values, more than {MOST_VALUES:,} values")
     found = [(line, column, _variant(line, column)) for line in rows for column in table.values]
-    batch = batch_of(file, (variant for _, _, variant in found))
-    of_tasks = _commits_of_tasks(found)
+    batch = batch_of(file.name, (variant for _, _, variant in found))
+    variants: dict[str | None, set[Variant | None]] = defaultdict(set)
+    for line, _, variant in found:
+        variants[_first(line.cells, _TEXTS["commit"])].add(variant)
+    taken = {column.name for column in table.values}
     for line, column, variant in found:
-        origin = replace(_origin(table, line.cells, variant), batch=batch)
-        origin = replace(origin, commit_names_task=origin.commit in of_tasks)
+        texts = {field: _first(line.cells, [name for name in names if name not in taken]) for field, names in _TEXTS.items()}
+        if not table.is_long and variant is not Variant.CANDIDATE:  # in a wide table agent and model are those of the candidate
+            texts |= {"agent": None, "model": None}
+        name = _first(line.cells, _NAMES)
+        if name and not _first(line.cells, _METRICS) and quantity(name).statistic:
+            name = None  # without a column for metrics, a name that says a metric is none of a test
+        origin = Origin(
+            variant,
+            commit_names_task=bool(texts["commit"]) and len(variants[texts["commit"]]) > 1,
+            benchmark=name,
+            params={name: cell for name, cell in line.cells.items() if name in table.parameters},
+            batch=batch,
+            **texts,  # type: ignore[arg-type]  # every field is a text
+        )
         if measured := _measured(line, column, origin):
             yield measured
-
-
-def _commits_of_tasks(found: Iterable[tuple[Line, _ValueColumn, Variant | None]]) -> set[str]:
-    """Commits that several variants carry: such a commit names the task, and is not the code that was measured."""
-    variants: dict[str, set[Variant | None]] = defaultdict(set)
-    for line, _, variant in found:
-        variants[_first(line.cells, _TEXTS["commit"]) or ""].add(variant)
-    return {commit for commit, carried in variants.items() if commit and len(carried) > 1}
 
 
 def _variant(line: Line, column: _ValueColumn) -> Variant | None:
@@ -182,65 +177,35 @@ def _variant(line: Line, column: _ValueColumn) -> Variant | None:
     raise ValueError(f"line {line.number}: the variant {shown(word)} is unknown; write one of {', '.join(VARIANTS)}, or leave it empty")
 
 
-def _origin(table: _Table, cells: Mapping[str, str], variant: Variant | None) -> Origin:
-    """Agent and model are those of the candidate; in a wide table, `agent` is a column of values."""
-    taken = {column.name for column in table.values}
-    texts = {field: _first(cells, [name for name in names if name not in taken]) for field, names in _TEXTS.items()}
-    params = {name: cell for name, cell in cells.items() if name in table.parameters}
-    if not table.is_long and variant is not Variant.CANDIDATE:
-        texts |= {"agent": None, "model": None}
-    return Origin(variant=variant, benchmark=_benchmark(cells), params=params, **texts)  # type: ignore[arg-type]  # every field is a text
-
-
-def _benchmark(cells: Mapping[str, str]) -> str | None:
-    """The name of the test. Without a column for metrics, a name that says a metric is none of a test."""
-    name = _first(cells, _NAMES)
-    return None if name and not _first(cells, _METRICS) and quantity(name).statistic else name
-
-
 def _measured(line: Line, column: _ValueColumn, origin: Origin) -> Measured | None:
-    """The value of a cell; a failure, where the row or the cell says so; None, where the cell has nothing."""
+    """The value of a cell; a failure if the row or the cell says so; None if the cell has nothing."""
     cells, written = line.cells, line.cells.get(column.name, "")
     named = quantity(_first(cells, _METRICS) or _first(cells, _NAMES) or "")
     unit = _first(cells, _UNIT) or column.unit or named.unit
     metric = named.metric if _first(cells, _METRICS) or named.statistic else metric_of_unit(unit)
     statistic = statistic_named(_first(cells, _STATISTIC) or "") or _first(cells, _STATISTIC) or named.statistic
-    blank = Measured(origin=origin, metric=metric, statistic=statistic, unit=unit, better=_better(line))
-    if failure := _failure(written) or _status(cells, column):
+    better = None
+    if (side := _first(cells, _BETTER)) is not None:  # `lower`, or `lower is better`
+        better = _SIDES.get(snake_case(side).partition("_")[0])
+        if better is None:
+            raise ValueError(f"line {line.number}: {shown(side)} does not say which way is better; write one of {', '.join(_SIDES)}")
+    blank = Measured(origin, metric, statistic, unit=unit, better=better)
+    is_of_status = column.variant in (None, Variant.CANDIDATE)  # in a wide table the column `status` is about the candidate
+    if failure := _failure(written) or (_failure(_first(cells, _STATUS) or "") if is_of_status else None):
         return replace(blank, status=failure[0], failure=failure[1], detail=_first(cells, _DETAIL))
     if statistic == "std" or written.lower() in _NO_VALUE:
         return None
     value = _number(line, column.name)
-    return replace(blank, value=value, n=_runs(line, column), spread=_spread(line, column, value))
-
-
-def _status(cells: Mapping[str, str], column: _ValueColumn) -> tuple[MeasuredStatus, Failure | None] | None:
-    """What the column `status` says of a value. In a wide table it is about the candidate."""
-    is_meant = column.variant in (None, Variant.CANDIDATE)
-    return _failure(_first(cells, _STATUS) or "") if is_meant else None
+    runs, of_all = _beside(line, column, _RUNS), next((name for name in _RUNS if name in cells), None)
+    if runs is None and of_all:  # in a wide table one column may say it for all variants
+        runs = _number(line, of_all)
+    return replace(blank, value=value, n=None if runs is None else int(runs), spread=_spread(line, column, value))
 
 
 def _failure(written: str) -> tuple[MeasuredStatus, Failure | None] | None:
     """What words such as `timeout` or `failed: out of memory` say; None for a value, and for a success."""
     words = snake_case(written)
     return _STATUSES.get(words) or _STATUSES.get(words.partition("_")[0])
-
-
-def _better(line: Line) -> Better | None:
-    """Which way is better, by the row: `lower`, or `lower is better`. Raises ValueError for any other word."""
-    if (written := _first(line.cells, _BETTER)) is None:
-        return None
-    if side := _SIDES.get(snake_case(written).partition("_")[0]):
-        return side
-    raise ValueError(f"line {line.number}: {shown(written)} does not say which way is better; write one of {', '.join(_SIDES)}")
-
-
-def _runs(line: Line, column: _ValueColumn) -> int | None:
-    """How often it ran. In a wide table, one column may say it for all variants."""
-    runs, of_all = _beside(line, column, _RUNS), next((name for name in _RUNS if name in line.cells), None)
-    if runs is None and of_all:
-        runs = _number(line, of_all)
-    return None if runs is None else int(runs)
 
 
 def _spread(line: Line, column: _ValueColumn, value: float) -> Spread | None:
@@ -262,7 +227,7 @@ def _beside(line: Line, column: _ValueColumn, names: tuple[str, ...]) -> float |
     return _number(line, name) if name else None
 
 
-def _first(cells: Mapping[str, str], names: tuple[str, ...] | list[str]) -> str | None:
+def _first(cells: Mapping[str, str], names: Iterable[str]) -> str | None:
     return next((cells[name] for name in names if name in cells), None)
 
 

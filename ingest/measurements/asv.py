@@ -1,0 +1,209 @@
+"""airspeed velocity: `results/<machine>/<commit>-<environment>.json`, and what `asv run`, `asv continuous` and `asv dev` print.
+
+Sources: https://asv.readthedocs.io/en/stable/dev.html, section "Benchmark suite layout and file formats"; `asv/results.py` (`update_to_2`
+for version 1, `format_benchmark_result`), `asv/util.py` (`human_value`, `format_text_table`). Units and types of benchmarks are in
+`results/benchmarks.json` alone. `date` is that of the commit, not of the run. In the text, times have their unit, sizes in bytes a bare
+`k`, `M` or `G`, and `±` is half the distance of the quartiles.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, product, takewhile
+from typing import Any
+
+from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.measured import MOST_VALUES, Measured, Origin, Parameter, Spread, TooManyValues
+from ingest.measurements.words import joined, metric_name, number, numbers
+from ingest.sources.times import unix_time
+from schemas.rows.claim import Scope
+from schemas.rows.measurement import MeasuredStatus, SpreadKind
+from schemas.units import Better
+
+Fields = Mapping[str, Any]
+
+_METRICS = {"time": "time", "timeraw": "time", "memory": "memory", "peakmemory": "memory"}
+"""Type of a benchmark -> metric. A benchmark of another type, such as `track`, names what it measures itself."""
+
+_INTERVALS = ((SpreadKind.CI, "stats_ci_99_a", "stats_ci_99_b"), (SpreadKind.IQR, "stats_q_25", "stats_q_75"))
+"""The interval of 99 %; the quartiles if there are too few samples for one."""
+
+_STEP = r"\[ *+\d++\.\d++%\] ·"
+_RESULT = re.compile(rf"{_STEP}·· ++(?:Running )?([^\s(=]\S*+)(?: ++(\S.*+))?")
+_COMMIT = re.compile(rf"{_STEP} For .*\bcommit ([0-9a-f]++)\b.*+")
+_ENVIRONMENT = re.compile(rf"{_STEP}· Benchmarking (\S+)")
+_TABLE = re.compile(rf"{_STEP}·· =[= ]*")
+_NUMBER = r"[-+]?[\d.]++(?:e[-+]?\d++)?"
+_VALUE = re.compile(rf"({_NUMBER})(?:±({_NUMBER}))?([nuµμm]?s|[mhkMGTP])?")
+_UNITS = {"m": "min", "k": "kB", "M": "MB", "G": "GB", "T": "TB", "P": "PB"}
+_SIZE = re.compile(r"(?:.*\.)?(?:peak)?mem_[^.]*")
+"""Names of benchmarks that measure bytes: asv takes the type of a benchmark from its name."""
+
+_NO_VALUE = {"failed": MeasuredStatus.FAILED, "n/a": MeasuredStatus.NOT_RUN}
+_MOST_COLUMNS = 500
+"""Each value of a table is repeated with all parameters on its left."""
+
+
+def _is_result(file: MeasuredFile) -> bool:
+    document = file.object
+    is_result = {"commit_hash", "params", "requirements", "results"} <= document.keys() and isinstance(document["results"], dict)
+    return is_result and ("result_columns" in document or document.get("version") == 1)
+
+
+def _read_result(file: MeasuredFile) -> Iterator[Measured]:
+    """Raises ValueError if the machine is not that of its folder: asv ignores such a file (`iter_results_for_machine`)."""
+    document, names = file.object, file.object.get("result_columns")
+    params, of_folder = document["params"] or {}, file.beside("machine.json").get("machine")
+    machine = params.get("machine")
+    if machine and of_folder and machine != of_folder:
+        raise ValueError(f"its machine is {machine!r}, machine.json beside it says {of_folder!r}; asv ignores it")
+    definitions = file.beside("../benchmarks.json") or file.beside("benchmarks.json")
+    environment = {"python": document.get("python"), **(document["requirements"] or {}), **(document.get("env_vars") or {})}
+    for name, written in document["results"].items():  # version 2 leaves empty columns at the end out
+        columns = dict(zip(names, written, strict=False)) if names else _from_version_1(document, name, written)
+        version, definition = columns.get("version"), definitions.get(name)
+        if not isinstance(definition, dict) or (version is not None and definition.get("version") not in (None, version)):
+            definition = {}  # another version of the benchmark was run, whose results asv ignores
+        origin = Origin(
+            benchmark=name,
+            params=environment | {"benchmark_version": version},
+            commit=document["commit_hash"],
+            machine=joined(machine, params.get("cpu")),
+            measured_at=unix_time(columns.get("started_at")),
+            scope=Scope.MICRO,
+        )
+        parameters = columns.get("params") or []
+        parameter_names = definition.get("param_names") or [f"param{place}" for place in range(1, len(parameters) + 1)]
+        if math.prod(map(len, parameters)) > MOST_VALUES:
+            raise TooManyValues(f"the parameters of {name} have more than {MOST_VALUES:,} combinations")
+        for place, combination in enumerate(product(*parameters)):  # the last parameter varies fastest
+            chosen: dict[str, Parameter] = dict(zip(parameter_names, combination, strict=False))
+            yield _measured(replace(origin, params={**origin.params, **chosen}), definition, columns, place)
+
+
+def _from_version_1(document: Fields, name: str, written: Any) -> Fields:
+    """The columns of version 2. Version 1 has a bare value, or an object with `result`, and `params` and `stats` if there are any."""
+    found = written if isinstance(written, dict) else {"result": [written]}
+    result, stats = found.get("result"), found.get("stats")
+    each = [one or {} for one in (stats if isinstance(stats, list) else [stats])]
+    return {
+        "result": result if isinstance(result, list) or result is None else [result],
+        "params": found.get("params"),
+        "samples": found.get("samples"),
+        "version": (document.get("benchmark_version") or {}).get(name),
+        "started_at": (document.get("started_at") or {}).get(name),
+        "stats_ci_99_a": [(one.get("ci_99") or [None])[0] for one in each],
+        "stats_ci_99_b": [(one.get("ci_99") or [None])[-1] for one in each],
+    } | {f"stats_{key}": [one.get(key) for one in each] for key in ("q_25", "q_75", "repeat")}
+
+
+def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -> Measured:
+    """The value of one combination of parameters; null is a failure, also if there is no list, NaN a benchmark that skipped itself."""
+
+    def cell(column: str) -> Any:
+        values = columns.get(column)
+        return values[place] if isinstance(values, list) and place < len(values) else None
+
+    value = number(cell("result"))
+    if value is None or math.isnan(value):
+        return Measured(origin, status=MeasuredStatus.FAILED if value is None else MeasuredStatus.NOT_RUN)
+    samples, spread = numbers(cell("samples")), None
+    for interval, low_column, high_column in _INTERVALS:
+        low, high = number(cell(low_column)), number(cell(high_column))
+        if spread is None and low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
+            spread = Spread(kind=interval, low=low, high=high, level=0.99)
+    kind, unit = definition.get("type"), definition.get("unit")
+    return Measured(
+        origin,
+        _METRICS.get(str(kind)) or metric_name(str(origin.benchmark).rpartition(".")[2]),
+        # with statistics the value is the median of the samples (`asv_runner.statistics.compute_stats`)
+        "max" if kind == "peakmemory" else None if cell("stats_q_25") is None else "median",
+        value,
+        None if unit == "unit" else unit,  # what asv writes for a `track` benchmark without one
+        n=cell("stats_repeat") or len(samples) or None,
+        better=None if kind in _METRICS else Better.UNKNOWN,
+        spread=spread,
+        samples=samples,
+    )
+
+
+def _is_text(file: MeasuredFile) -> bool:
+    return not file.is_page and any(_RESULT.fullmatch(line) for line in file.lines)
+
+
+def _read_text(file: MeasuredFile) -> Iterator[Measured]:
+    """A line per benchmark, with a table under it if it has parameters."""
+    commit = environment = None
+    top, below = "", list[str]()
+    origin = Origin(scope=Scope.MICRO)
+    for line in chain(file.lines, ("",)):
+        if top and line[:1].isspace() and line.strip():
+            below.append(line)
+            continue
+        if top:
+            for parameters, written in _cells(top, below):
+                yield from _printed(replace(origin, params={**origin.params, **parameters}), written)
+            top, below = "", []
+        if found := _COMMIT.fullmatch(line):
+            commit = found[1]
+        elif found := _ENVIRONMENT.fullmatch(line):
+            environment = found[1]
+        elif found := _RESULT.fullmatch(line):
+            origin = replace(origin, benchmark=found[1], commit=commit, params={"environment": environment})
+            yield from _printed(origin, (found[2] or "").strip())
+        elif _TABLE.fullmatch(line):
+            top = line
+
+
+def _printed(origin: Origin, written: str) -> Iterator[Measured]:
+    """A value as printed; nothing for words such as `ok`, after which a table has the values."""
+    if written in _NO_VALUE:
+        yield Measured(origin, status=_NO_VALUE[written])
+    elif found := _VALUE.fullmatch(written):
+        name, value, suffix = str(origin.benchmark), float(found[1]), found[3]
+        unit = _UNITS.get(suffix, suffix) if suffix else "B" if _SIZE.fullmatch(name) else None
+        metric = "memory" if unit and unit.endswith("B") else "time" if unit else metric_name(name.rpartition(".")[2])
+        spread = Spread.around(value, float(found[2]), SpreadKind.IQR) if found[2] else None
+        yield Measured(origin, metric, "median" if found[2] else None, value, unit, spread=spread)
+
+
+def _cells(top: str, lines: Sequence[str]) -> Iterator[tuple[Mapping[str, str], str]]:
+    """The parameters of each value of a table, and the value. `top`: its first rule, whose parts are the columns; `lines`: those under it.
+
+    The columns on the left are parameters. Those of values have a head of their own only if other parameters run across:
+
+        ====== ======== ========            ====== ========
+          --        module                     n
+        ------ -----------------            ------ --------
+          n     numpy    scipy                10    21.1ms
+        ====== ======== ========            ====== ========
+          10    21.1ms   19.4ms
+        ====== ======== ========
+    """
+    columns = [found.span() for found in re.finditer("=++", top)]
+    if len(columns) > _MOST_COLUMNS:
+        raise TooManyValues(f"a table has more than {_MOST_COLUMNS} columns")
+
+    def cut(line: str) -> list[str]:
+        return [line[start:end].strip() for start, end in columns]
+
+    across, left = None, len(columns) - 1
+    if lines[0].strip().startswith("--"):
+        across = lines[0].strip().removeprefix("--").strip()
+        rule = lines[1]  # whose first part is as wide as all parameters on the left
+        left = sum(end <= len(rule) - len(rule.lstrip()) + len(rule.split(maxsplit=1)[0]) for _, end in columns)
+    heads = cut(lines[2 if across else 0])
+    for line in takewhile(lambda one: "===" not in one, lines[4 if across else 2 :]):
+        cells = cut(line)
+        row = dict(zip(heads[:left], cells[:left], strict=True))
+        for head, cell in zip(heads[left:], cells[left:], strict=True):
+            yield {**row, **(dict(zip(across.split(" / "), head.split(" / "), strict=False)) if across else {})}, cell
+
+
+TOOLS = (
+    Tool("asv", ('"commit_hash"', '"requirements"', '"results"'), _is_result, _read_result),
+    Tool("asv-text", ("%] ··· ",), _is_text, _read_text, marks_suffice=False),
+)

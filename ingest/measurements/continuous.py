@@ -1,0 +1,142 @@
+"""Formats of services that watch benchmarks over time: Bencher, and github-action-benchmark.
+
+Bencher Metric Format is `{benchmark: {measure: {value, lower_value?, upper_value?}}}`. Measures that Bencher itself defines have a fixed
+unit; any other has none in the file. What the lower and the upper value are depends on the tool that wrote them: they are kept if the
+value lies between them, as bounds of an unknown kind.
+
+github-action-benchmark has the array that its custom tools read, and its history, `window.BENCHMARK_DATA = {…}` in `data.js`. Which way is
+better stands only in the history, in the name of the tool. The array has units: more of a time is worse, of a rate better, and of anything
+else unknown (megabytes may be those used or those free). `range` is free text: a distance, or percent of the value. What it measures is
+known for some tools; for the others only where it lies is kept.
+
+Sources: https://bencher.dev/docs/reference/bencher-metric-format/ and https://bencher.dev/docs/how-to/track-custom-benchmarks/;
+https://github.com/benchmark-action/github-action-benchmark, `src/extract.ts`, `src/write.ts` (`biggerIsBetter`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.words import UNNAMED, is_number, metric_of_unit, snake_case
+from ingest.sources.times import unix_time
+from schemas.rows.measurement import SpreadKind
+from schemas.units import Better, stored_unit
+
+_BENCHER_UNITS = {"latency": "ns", "throughput": "ops/s", "build-time": "s", "file-size": "B"}
+_BENCHER_METRICS = {"build-time": "build_time", "file-size": "size"}
+_BENCHER_KEYS = frozenset(("value", "lower_value", "upper_value"))
+
+_HISTORY = re.compile(r"\s*+window\.BENCHMARK_DATA\s*+=\s*+")
+_ACTION_KEYS = frozenset(("name", "unit", "value", "range", "extra"))
+_RANGE = re.compile(r"\s*+(?:(?:±|\+-|\+/-)\s*+)?(\d++(?:\.\d++)?(?:[eE][-+]?\d++)?)\s*+(%?)\s*+")
+_RUNS = re.compile(r"\b(\d++) samples\b|\brounds: (\d++)")
+
+
+class _Harness(NamedTuple):
+    """What a tool of the history gives: which way is better, the statistic of its values, and what its range is."""
+
+    better: Better | None
+    statistic: str | None = None
+    spread: SpreadKind = SpreadKind.NONE
+
+
+_UNKNOWN = _Harness(None)
+_HARNESSES = {
+    "cargo": _Harness(Better.LOWER, "median"),
+    "go": _Harness(Better.LOWER, "mean"),
+    "benchmarkjs": _Harness(Better.HIGHER, "mean", SpreadKind.CI),
+    "benchmarkluau": _Harness(Better.LOWER),
+    "pytest": _Harness(Better.HIGHER, "mean"),
+    "googlecpp": _Harness(Better.LOWER, "mean"),
+    "catch2": _Harness(Better.LOWER, "mean", SpreadKind.STD),
+    "julia": _Harness(Better.LOWER),
+    "jmh": _Harness(Better.LOWER, "mean"),
+    "benchmarkdotnet": _Harness(Better.LOWER, "mean", SpreadKind.STD),
+    "customBiggerIsBetter": _Harness(Better.HIGHER),
+    "customSmallerIsBetter": _Harness(Better.LOWER),
+}
+
+
+def _is_bencher(file: MeasuredFile) -> bool:
+    """Whether all of it has the form, and something in it is Bencher's own: other programs nest values in two objects too."""
+    measures = [(name, metric) for of_one in file.object.values() for name, metric in of_one.items()]
+    is_bmf = all(metric.keys() <= _BENCHER_KEYS and is_number(metric["value"]) for _, metric in measures)
+    return is_bmf and any(name in _BENCHER_UNITS or "lower_value" in metric or "upper_value" in metric for name, metric in measures)
+
+
+def _read_bencher(file: MeasuredFile) -> Iterator[Measured]:
+    for benchmark, measures in file.object.items():
+        origin = Origin(benchmark=benchmark)
+        for measure, metric in measures.items():
+            value, low, high = metric["value"], metric.get("lower_value"), metric.get("upper_value")
+            is_around = (low is None or low <= value) and (high is None or high >= value)
+            spread = Spread(kind=SpreadKind.NONE, low=low, high=high) if is_around else None
+            name, unit = _BENCHER_METRICS.get(measure, snake_case(measure)), _BENCHER_UNITS.get(measure)
+            yield Measured(origin, name, None, value, unit, spread=spread)
+
+
+def _is_action(file: MeasuredFile) -> bool:
+    """The history, or an array of nothing but results: they have no other keys than the tool knows."""
+    if _HISTORY.match(file.text):
+        return True
+    found = file.documents[0]
+    return (
+        isinstance(found, list)
+        and bool(found)
+        and all(
+            isinstance(one, dict) and _ACTION_KEYS >= one.keys() >= {"name", "unit", "value"} and isinstance(one["unit"], str)
+            for one in found
+        )
+    )
+
+
+def _read_action(file: MeasuredFile) -> Iterator[Measured]:
+    """The results of an array, or of every commit of every suite. Names may repeat in another suite, so the suite is a parameter."""
+    start = _HISTORY.match(file.text)
+    if not start:
+        for bench in file.documents[0]:
+            yield _measured(bench, Origin(benchmark=bench["name"]), _UNKNOWN)
+        return
+    try:
+        history: Mapping[str, Any] = json.loads(file.text[start.end() :].rstrip().rstrip(";"))
+    except ValueError as error:
+        raise ValueError("what follows window.BENCHMARK_DATA is no valid JSON, and may be cut off") from error
+    repo = urlsplit(history.get("repoUrl") or "").path.strip("/") or None
+    for suite, entries in history["entries"].items():
+        for entry in entries:
+            commit, measured_at, harness = entry["commit"]["id"], unix_time(entry["date"]), _HARNESSES.get(entry.get("tool"), _UNKNOWN)
+            for bench in entry["benches"]:
+                origin = Origin(repo=repo, commit=commit, benchmark=bench["name"], params={"suite": suite}, measured_at=measured_at)
+                yield _measured(bench, origin, harness)
+
+
+def _measured(bench: Mapping[str, Any], origin: Origin, harness: _Harness) -> Measured:
+    """Of a value in percent, a range in percent may be percent of it or points: it is not read."""
+    value, unit, written = float(bench["value"]), bench["unit"], bench.get("range")
+    metric, runs, stored = metric_of_unit(unit), _RUNS.search(str(bench.get("extra") or "")), stored_unit(unit)
+    found = _RANGE.fullmatch(str(written)) if written is not None else None
+    spread = None
+    if found and not (found[2] and stored and stored.unit == "%"):
+        spread = Spread.around(value, float(found[1]) * (abs(value) / 100 if found[2] else 1), harness.spread)
+    return Measured(
+        origin,
+        metric,
+        harness.statistic,
+        value,
+        unit,
+        n=int(runs[1] or runs[2]) if runs else None,
+        better=harness.better or (Better.UNKNOWN if metric == UNNAMED else None),
+        spread=spread,
+    )
+
+
+TOOLS = (
+    Tool("bencher_bmf", ('"value"',), _is_bencher, _read_bencher, marks_suffice=False),
+    Tool("github_action_benchmark", ('"name"', '"unit"', '"value"'), _is_action, _read_action, marks_suffice=False),
+)

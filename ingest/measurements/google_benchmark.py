@@ -1,0 +1,110 @@
+"""Google Benchmark `--benchmark_format=json`: wall and processor time of a function, rates and counters.
+
+Source: https://github.com/google/benchmark, `src/json_reporter.cc`, `docs/user_guide.md`. A benchmark has an entry for every repetition, or
+for the aggregates of all, or both. Fitted complexities (`_BigO`, `_RMS`) are no measurements; `stddev` is the spread of the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean, median, stdev
+from typing import Any
+
+from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.words import joined, metric_name, number, written_time
+from schemas.rows.claim import Scope
+from schemas.rows.measurement import MeasuredStatus
+
+Entry = Mapping[str, Any]
+
+_QUANTITIES = {
+    "bytes_per_second": ("throughput", "bytes/s"),
+    "items_per_second": ("throughput", "items/s"),
+    "allocs_per_iter": ("allocations", "allocs"),
+    "max_bytes_used": ("memory", "bytes"),
+    "total_allocated_bytes": ("allocated_bytes", "bytes"),
+    "net_heap_growth": ("net_heap_growth", "bytes"),
+}
+"""Key of an entry -> metric and unit. Any other number is a counter of the benchmark, whose unit only its author knows."""
+
+_TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
+"""Key of an entry -> metric, in the entry's `time_unit`."""
+
+_MEASURE_NOTHING = frozenset(
+    "family_index per_family_instance_index repetitions repetition_index threads iterations cpu_coefficient real_coefficient rms".split()  # noqa: SIM905 - a list reads worse
+)
+
+
+def _recognises(file: MeasuredFile) -> bool:
+    entries = file.object.get("benchmarks")
+    return (
+        isinstance(entries, list)
+        and bool(entries)
+        and all(
+            "name" in entry and ({"real_time", "cpu_time"} <= entry.keys() or entry.get("run_type") in ("iteration", "aggregate"))
+            for entry in entries
+        )
+    )
+
+
+def _read(file: MeasuredFile) -> Iterator[Measured]:
+    context, entries = file.object.get("context") or {}, file.object["benchmarks"]
+    repeated = {str(entry["name"]).removesuffix("_stddev") for entry in entries if str(entry["name"]).endswith("_stddev")}
+    benchmarks: dict[str, tuple[list[Entry], dict[str, Entry]]] = {}  # repetitions, and aggregates by `mean`, `median`, `stddev` and others
+    for entry in entries:
+        base, _, end = str(entry["name"]).rpartition("_")
+        aggregate = end if end in ("mean", "median", "stddev", "cv") and base in repeated else None  # before 1.5 only its name tells
+        if "run_type" in entry:
+            aggregate = entry.get("aggregate_name") if entry["run_type"] == "aggregate" else None
+        name = str(entry.get("run_name") or str(entry["name"]).removesuffix(f"_{aggregate}"))
+        runs, aggregates = benchmarks.setdefault(name, ([], {}))
+        if aggregate is None:
+            runs.append(entry)
+        elif aggregate.lower() not in ("bigo", "rms"):
+            aggregates[aggregate] = entry
+    for name, (runs, aggregates) in benchmarks.items():
+        origin = Origin(
+            benchmark=name,
+            machine=joined(context.get("host_name"), f"{context['num_cpus']} CPUs" if "num_cpus" in context else None),
+            measured_at=written_time(context.get("date")),
+            scope=Scope.MICRO,
+        )
+        stopped = next((run for run in runs if run.get("error_occurred") or run.get("skipped")), None)
+        if stopped and stopped.get("error_occurred"):
+            yield Measured(origin, status=MeasuredStatus.FAILED, detail=stopped.get("error_message"))
+        elif stopped:
+            yield Measured(origin, status=MeasuredStatus.NOT_RUN, detail=stopped.get("skip_message"))
+        else:
+            yield from _values(origin, runs, aggregates)
+
+
+def _values(origin: Origin, runs: Sequence[Entry], aggregates: Mapping[str, Entry]) -> Iterator[Measured]:
+    """The published aggregates of each quantity, else those of its repetitions. The time of one repetition is a mean."""
+    quantities: dict[str, Entry] = {}  # the first entry with each quantity
+    for entry in (*runs, *aggregates.values()):
+        for key in entry:
+            if key not in _MEASURE_NOTHING and number(entry[key]) is not None:
+                quantities.setdefault(key, entry)
+    for key, entry in quantities.items():
+        samples = [value for run in runs if (value := number(run.get(key))) is not None]
+        statistics = {"mean": fmean(samples)} if samples else {}
+        if len(samples) > 1:
+            statistics |= {"median": median(samples), "stddev": stdev(samples)}
+        for name, aggregate in aggregates.items():
+            value = number(aggregate.get(key))
+            if value is not None and aggregate.get("aggregate_unit") != "percentage":  # a share, such as `cv`
+                statistics[name] = value
+        metric, unit = _QUANTITIES.get(key) or (metric_name(key), None)
+        if key in _TIMES:
+            metric, unit = _TIMES[key], entry.get("time_unit")
+        for statistic, value in statistics.items():
+            if statistic not in ("stddev", "cv", "bigo", "rms"):
+                spread = Spread.around(value, statistics.get("stddev")) if statistic == "mean" else None
+                own = samples if statistic in ("mean", "median") else ()
+                yield Measured(
+                    origin, metric, statistic, value, unit, len(samples) or entry.get("repetitions"), spread=spread, samples=own
+                )  # fmt: skip
+
+
+TOOL = Tool("google-benchmark", ('"benchmarks"', '"real_time"', '"cpu_time"'), _recognises, _read)

@@ -1,1 +1,0 @@
-"""Results that benchmarks of coding agents publish: one file per benchmark."""

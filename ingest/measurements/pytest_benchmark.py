@@ -1,0 +1,51 @@
+"""pytest-benchmark `--benchmark-json`: statistics of every test in seconds, and the time of every round with `--benchmark-save-data`.
+
+Source: https://github.com/ionelmc/pytest-benchmark, `src/pytest_benchmark/{session,stats,utils}.py`. `ops` is not read: it is 1 ÷ mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.measured import Measured, Origin, Spread
+from ingest.measurements.words import joined, number, numbers, written_time
+from schemas.rows.claim import Scope
+from schemas.rows.measurement import SpreadKind
+
+
+def _recognises(file: MeasuredFile) -> bool:
+    tests = file.object.get("benchmarks")
+    return {"machine_info", "commit_info"} <= file.object.keys() and isinstance(tests, list) and all("stats" in test for test in tests)
+
+
+def _read(file: MeasuredFile) -> Iterator[Measured]:
+    """With changes that were not committed (`dirty`) the commit is the parent of what was measured."""
+    machine, commit = file.object["machine_info"] or {}, file.object["commit_info"] or {}
+    cpu = machine.get("cpu") or {}
+    for test in file.object["benchmarks"]:
+        origin = Origin(
+            benchmark=test.get("fullname") or test["name"],
+            params=test.get("params") or {},
+            repo=commit.get("project"),
+            commit=None if commit.get("dirty") else commit.get("id"),
+            parent=commit.get("id") if commit.get("dirty") else None,
+            machine=joined(machine.get("node"), cpu.get("brand_raw") or cpu.get("brand")),
+            measured_at=written_time(file.object.get("datetime")),
+            scope=Scope.MICRO,
+        )
+        stats = test["stats"]
+        rounds, data = stats.get("rounds"), numbers(stats.get("data"))
+        deviation, low, high = number(stats.get("stddev")), number(stats.get("q1")), number(stats.get("q3"))
+        for statistic in ("mean", "median", "min", "max"):
+            if (value := number(stats.get(statistic))) is not None:
+                spread = None
+                if statistic == "mean" and rounds != 1:
+                    spread = Spread.around(value, deviation)
+                elif statistic == "median" and rounds != 1 and low is not None and high is not None:
+                    spread = Spread(kind=SpreadKind.IQR, low=low, high=high)
+                samples = data if len(data) == rounds and statistic in ("mean", "median") else ()
+                yield Measured(origin, "time", statistic, value, "s", rounds, spread=spread, samples=samples)
+
+
+TOOL = Tool("pytest-benchmark", ('"machine_info"', '"commit_info"', '"benchmarks"'), _recognises, _read)

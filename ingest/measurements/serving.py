@@ -1,0 +1,234 @@
+"""Benchmarks of inference engines: vLLM's and SGLang's.
+
+vLLM has `bench serve`, `latency` and `throughput`, SGLang `bench_serving`, `bench_offline_throughput` and `bench_one_batch`. Both write one
+object per run, with the same names of quantities: times in ms or seconds, rates per second, and counts of tokens. `std_…` is the spread of
+requests within one run, not of runs: no row has it. SGLang appends a line of JSON per run; its old versions have fewer quantities, and an
+infinite request rate is a bare `Infinity`. vLLM's `serve` may append, too (`--append-result`); values given with `--metadata` are strings
+beside its own keys, and say the workload, the variant, or which build was measured. A file `….pytorch.json` beside a result repeats its
+values for another program: no tool recognises it, so that no value has two rows.
+
+Sources: https://github.com/vllm-project/vllm, `vllm/benchmarks/{serve,latency,throughput}.py`; https://github.com/sgl-project/sglang,
+`python/sglang/bench_{serving,offline_throughput,one_batch,one_batch_server}.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.measured import Measured, Origin, Parameter
+from ingest.measurements.words import Quantity, batch_of, is_number, quantity, snake_case, variant_named
+from schemas.rows.claim import Scope
+from schemas.rows.measurement import MeasuredStatus
+from schemas.units import Flagged
+
+Run = Mapping[str, Any]
+
+_SERVING = {
+    "duration": Quantity("time", "total", "s"),
+    "request_throughput": Quantity("request_throughput", "rate", "req/s"),
+    "request_goodput": Quantity("goodput", "rate", "req/s"),
+    "request_goodput:": Quantity("goodput", "rate", "req/s"),  # as vLLM wrote it in 2025
+    "input_throughput": Quantity("input_throughput", "rate", "tok/s"),
+    "output_throughput": Quantity("output_throughput", "rate", "tok/s"),
+    "total_throughput": Quantity("total_throughput", "rate", "tok/s"),
+    "total_token_throughput": Quantity("total_throughput", "rate", "tok/s"),
+    "max_output_tokens_per_s": Quantity("output_throughput", "max", "tok/s"),
+    "total_input_tokens": Quantity("total_input_tokens", "total", "tokens"),
+    "total_output_tokens": Quantity("total_output_tokens", "total", "tokens"),
+    "accept_length": Quantity("accept_length", "mean", "tokens"),
+    "spec_decode_acceptance_length": Quantity("accept_length", "mean", "tokens"),
+}
+_VLLM_THROUGHPUT = {
+    "elapsed_time": Quantity("time", "total", "s"),
+    "requests_per_second": Quantity("request_throughput", "rate", "req/s"),
+    "tokens_per_second": Quantity("total_throughput", "rate", "tok/s"),  # tokens in and out together
+}
+_SGLANG_OFFLINE = {
+    "total_latency": Quantity("time", "total", "s"),
+    "request_throughput": Quantity("request_throughput", "rate", "req/s"),
+    "input_throughput": Quantity("input_throughput", "rate", "tok/s"),
+    "output_throughput": Quantity("output_throughput", "rate", "tok/s"),
+    "total_throughput": Quantity("total_throughput", "rate", "tok/s"),
+    "last_gen_throughput": Quantity("last_gen_throughput", "rate", "tok/s"),
+}
+_SGLANG_ONE_BATCH = {
+    "total_latency": Quantity("latency", "total", "s"),
+    "latency": Quantity("latency", "total", "s"),  # of the variant that asks a server
+    "prefill_latency": Quantity("prefill_latency", "total", "s"),
+    "prefill_throughput": Quantity("prefill_throughput", "rate", "tok/s"),
+    "median_decode_latency": Quantity("decode_latency", "median", "s"),
+    "median_decode_throughput": Quantity("decode_throughput", "median", "tok/s"),
+    "input_throughput": Quantity("input_throughput", "rate", "tok/s"),
+    "output_throughput": Quantity("output_throughput", "rate", "tok/s"),
+    "overall_throughput": Quantity("total_throughput", "rate", "tok/s"),
+    "last_gen_throughput": Quantity("last_gen_throughput", "rate", "tok/s"),
+}
+_TIME = re.compile(r"(?:mean|median|min|max|p\d{1,2}(?:\.\d+)?)_\w+_ms")
+
+_VLLM_TRAFFIC = (
+    "backend", "tokenizer_id", "num_prompts", "request_rate", "burstiness", "max_concurrency", "best_of", "use_beam_search",
+    "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps",
+)  # fmt: skip
+_VLLM_TEXTS = frozenset((*_VLLM_TRAFFIC, "date", "endpoint_type", "label", "model_id"))
+_NO_WORKLOAD = frozenset(
+    "agent branch build comment commit date dir id image label note notes parent path repo revision run sha tag task time url user "  # noqa: SIM905 - a list reads worse
+    "variant version".split()
+)
+"""Metadata with such a word in its name says what was measured, where or when: no part of the workload."""
+
+_MACHINES = ("machine", "hardware", "gpu", "gpu_type", "gpu_name", "device", "accelerator")
+_SGLANG_REQUESTS = (
+    "backend", "dataset_name", "request_rate", "max_concurrency", "completed", "sharegpt_output_len", "fixed_output_len",
+    "random_input_len", "random_output_len", "random_range_ratio",
+)  # fmt: skip
+_BATCH = ("batch_size", "input_len", "output_len")
+
+
+def _has(keys: Iterable[str], file: MeasuredFile) -> bool:
+    """Whether every object of the file has all keys."""
+    return bool(file.objects) and all(run.keys() >= frozenset(keys) for run in file.objects)
+
+
+def _values(names: Mapping[str, Quantity], run: Run, origin: Origin) -> Iterator[Measured]:
+    """The values of one run that have a name in the table. Of two for one quantity, the first: a 50th percentile repeats the median."""
+    found: dict[Quantity, Any] = {}
+    for key, named in names.items():
+        if is_number(value := run.get(key)):
+            found.setdefault(named, value)
+    for named, value in found.items():
+        yield Measured(origin, named.metric, named.statistic, value, named.unit, n=1)
+
+
+def _serving_values(run: Run, origin: Origin) -> Iterator[Measured]:
+    if run.get("completed") == 0:
+        yield Measured(origin, status=MeasuredStatus.FAILED, detail="no request was completed")
+    else:
+        yield from _values(_SERVING | {key: quantity(key) for key in run if _TIME.fullmatch(key)}, run, origin)
+
+
+def _params(run: Run, names: Iterable[str]) -> dict[str, Parameter]:
+    """Those of its parameters that are known. An infinite request rate is "inf" with every tool."""
+    known = {name: value for name in names if (value := run.get(name)) is not None}
+    return {
+        name: "inf" if value == float("inf") else value if isinstance(value, str | int | float) else str(value)
+        for name, value in known.items()
+    }
+
+
+def _read_vllm_serve(file: MeasuredFile) -> Iterator[Measured]:
+    batch = batch_of(file.name, (variant_named(run.get("variant")) for run in file.objects))
+    for run in file.objects:
+        metadata = {key: value for key, value in run.items() if isinstance(value, str) and key not in _VLLM_TEXTS}
+        workload = [key for key in metadata if key not in _MACHINES and not _NO_WORKLOAD & set(snake_case(key).split("_"))]
+        try:  # the local time of the machine, whose zone is not in the file
+            measured_at = datetime.strptime(str(run.get("date")), "%Y%m%d-%H%M%S")  # noqa: DTZ007
+        except ValueError:
+            measured_at = None
+        failed = run.get("failed", run["num_prompts"] - run["completed"])  # older files have only the number of those completed
+        origin = Origin(
+            variant_named(metadata.get("variant")),
+            commit=metadata.get("commit"),
+            parent=metadata.get("parent"),
+            repo=metadata.get("repo"),
+            task=metadata.get("task"),
+            agent=metadata.get("agent"),
+            benchmark="vllm bench serve",
+            params=_params(run, (*_VLLM_TRAFFIC, *workload)),
+            bench_model=run["model_id"],
+            machine=next((metadata[key] for key in _MACHINES if key in metadata), None),
+            batch=batch,
+            scope=Scope.END_TO_END,
+            measured_at=measured_at,
+            flags=(Flagged.ERRORS,) if failed > 0 or any(run.get("errors") or ()) else (),
+        )
+        yield from _serving_values(run, origin)
+
+
+def _is_vllm_latency(file: MeasuredFile) -> bool:
+    return isinstance(file.object.get("latencies"), list) and {"avg_latency", "percentiles"} <= file.object.keys()
+
+
+def _read_vllm_latency(file: MeasuredFile) -> Iterator[Measured]:
+    """Seconds per iteration: a whole batch of prompts from start to end."""
+    latencies = tuple(file.object["latencies"])
+    origin = Origin(benchmark="vllm bench latency", scope=Scope.END_TO_END)
+    found = {"mean": file.object["avg_latency"]}
+    found |= {"median" if name == "50" else f"p{name}": value for name, value in file.object["percentiles"].items()}
+    for statistic, value in found.items():
+        samples = latencies if statistic in ("mean", "median") else ()
+        yield Measured(origin, "latency", statistic, value, "s", len(latencies), samples=samples)
+
+
+def _is_vllm_throughput(file: MeasuredFile) -> bool:
+    return file.object.keys() >= {*_VLLM_THROUGHPUT, "num_requests"}
+
+
+def _read_vllm_throughput(file: MeasuredFile) -> Iterator[Measured]:
+    """Every answer has its full length, so the number of tokens is part of the workload."""
+    params = _params(file.object, ("num_requests", "total_num_tokens"))
+    return _values(_VLLM_THROUGHPUT, file.object, Origin(benchmark="vllm bench throughput", params=params, scope=Scope.END_TO_END))
+
+
+def _read_sglang_serving(file: MeasuredFile) -> Iterator[Measured]:
+    """The number of prompts is not in the file: how many were completed stands for it. Only newer versions write the model."""
+    for run in file.objects:
+        server = run.get("server_info")
+        model, params = server.get("model_path") if isinstance(server, dict) else None, _params(run, _SGLANG_REQUESTS)
+        yield from _serving_values(
+            run, Origin(benchmark="sglang bench_serving", params=params, bench_model=model, scope=Scope.END_TO_END)
+        )  # fmt: skip
+
+
+def _read_sglang_offline(file: MeasuredFile) -> Iterator[Measured]:
+    for run in file.objects:
+        params = _params(run, ("backend", "successful_requests", "total_input_tokens"))
+        yield from _values(_SGLANG_OFFLINE, run, Origin(benchmark="sglang bench_offline_throughput", params=params, scope=Scope.END_TO_END))
+
+
+def _read_sglang_one_batch(file: MeasuredFile) -> Iterator[Measured]:
+    """The name of the run, which a person gave, is the only place for a variant."""
+    batch = batch_of(file.name, (variant_named(run["run_name"]) for run in file.objects))
+    for run in file.objects:
+        variant, params = variant_named(run["run_name"]), _params(run, _BATCH)
+        origin = Origin(variant, benchmark="sglang bench_one_batch", params=params, batch=batch, scope=Scope.END_TO_END)
+        yield from _values(_SGLANG_ONE_BATCH, run, origin)
+
+
+TOOLS = (
+    Tool(
+        "sglang_offline",
+        ('"successful_requests"', '"total_latency"', '"last_gen_throughput"'),
+        partial(_has, ("successful_requests", "total_latency", "last_gen_throughput")),
+        _read_sglang_offline,
+    ),
+    Tool(
+        "sglang_one_batch",
+        ('"run_name"', '"batch_size"', '"overall_throughput"'),
+        partial(_has, ("run_name", *_BATCH, "overall_throughput")),
+        _read_sglang_one_batch,
+    ),
+    Tool(
+        "sglang_serving",
+        ('"total_output_tokens_retokenized"', '"output_throughput"', '"median_ttft_ms"'),
+        partial(_has, ("total_output_tokens_retokenized", "output_throughput", "median_ttft_ms")),
+        _read_sglang_serving,
+    ),
+    Tool("vllm_latency", ('"avg_latency"', '"latencies"', '"percentiles"'), _is_vllm_latency, _read_vllm_latency),
+    Tool(
+        "vllm_serve",
+        ('"model_id"', '"num_prompts"', '"completed"', '"request_throughput"'),
+        partial(_has, ("model_id", "num_prompts", "completed", "request_throughput")),
+        _read_vllm_serve,
+    ),
+    Tool(
+        "vllm_throughput",
+        ('"elapsed_time"', '"requests_per_second"', '"tokens_per_second"'),
+        _is_vllm_throughput,
+        _read_vllm_throughput,
+    ),
+)

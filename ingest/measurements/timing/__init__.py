@@ -1,1 +1,0 @@
-"""Tools that time commands and functions."""
