@@ -22,8 +22,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.path_template import PathTemplate
+from ingest.context.small_files import MEASURE_FILE
 from ingest.measurements.given import SaidBeside, says_variant
 from ingest.reading.known_sources import beginnings, known_sources
 from ingest.reading.retries import Superseded, drop_superseded
@@ -52,7 +52,7 @@ MANY_TASKS = 4
 class Options:
     """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
 
-    `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.temporary_sidecars`). `origin`: who ingests, and by what.
+    `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.sidecars`). `origin`: who ingests, and by what.
     `trust_file_times`: the modification time of a file is the date of a run without another one. `path_zone`: the IANA name of the zone of
     times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: what is said about all measurements of the ingest
     (`ingest.measurements.given`). `keeps_text`: otherwise nothing that was said in a record is kept (`ingest.agents.left_out`). `prepare`:

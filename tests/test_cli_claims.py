@@ -16,8 +16,8 @@ from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import choose
 from app.reports.exports import EXPORTS
-from ingest.findings.rules import RULES
 from ingest.store.database import Store
+from schemas.catalogue.rules import FINDING_RULES
 from schemas.errors import UsageError
 from schemas.rows.claim import ClaimKind
 from schemas.rows.source import Severity
@@ -142,7 +142,7 @@ def test_a_runs_findings_are_as_many_as_it_says(claiming: Store) -> None:
 def test_a_rule_that_does_not_exist_is_told_with_those_that_do(claiming: Store) -> None:
     code = CliRunner().invoke(cli, ["findings", "--rule", "headline", "--db", claiming.location])
     assert "unknown rule 'headline'" in str(code.exception)
-    assert all(rule in str(code.exception) for rule in RULES)
+    assert all(rule in str(code.exception) for rule in FINDING_RULES)
 
 
 @pytest.mark.parametrize("command", ["claims", "findings"])

@@ -18,10 +18,10 @@ from ingest.agents.base import NO_FACTS, Context, PatchText, RunFacts
 from ingest.context import sidecars
 from ingest.context.gather import gather
 from ingest.context.patches import KEPT_BYTES, patch_in, read_patch
-from ingest.context.path_template import PathFacts, PathReading, PathTemplate, time_of_path
+from ingest.context.path_template import PathFacts, PathReading, PathTemplate
 from ingest.context.sidecars import NO_SIDECAR_FACTS, Sidecars, is_sidecar, sidecar_facts
 from ingest.pipeline import Options, ingest
-from ingest.sources.times import lenient_time
+from ingest.sources.times import lenient_time, time_of_path
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild

@@ -20,7 +20,7 @@ import yaml
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
-from ingest.context.neighbours import MEASURE_FILE
+from ingest.context.small_files import MEASURE_FILE
 from ingest.measurements.given import KEYS, SaidBeside, parse_given
 from ingest.measurements.tools import tool_names
 from ingest.pipeline import Options, ingest

@@ -9,7 +9,7 @@ import pytest
 
 from app.queries.sessions import lanes, points, timeline
 from app.queries.usage import Request, usage
-from ingest.context.subagents import subagent_beside
+from ingest.context.sidecars import subagent_beside
 from ingest.pipeline import Options, ingest
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store

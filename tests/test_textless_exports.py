@@ -20,8 +20,8 @@ from app.reports import report_files, results, usage
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.text.answers import Answer
-from ingest.findings.rules import RULES
 from ingest.store.database import Store
+from schemas.catalogue.rules import FINDING_RULES
 from schemas.catalogue.usage import USAGE_DIMENSIONS
 from tests.claude_lines import SESSION
 from tests.conftest import StoreOnce
@@ -101,7 +101,7 @@ def test_there_are_words_to_leave_out(store: Store, name: str) -> None:
 def test_a_finding_about_a_summary_says_what_its_rule_looks_for(store: Store) -> None:
     [said], [found] = (ANSWERS["findings"](one, NO_FILTERS).table.to_pylist() for one in (store, exported(store)))
     assert "“3.2x faster”" in said["message"]
-    assert (found["rule"], found["message"], found["expected"]) == (said["rule"], RULES[said["rule"]].meaning, None)
+    assert (found["rule"], found["message"], found["expected"]) == (said["rule"], FINDING_RULES[said["rule"]].meaning, None)
 
 
 def test_figures_and_names_are_the_same(store: Store) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ingest.context.temporary_sidecars import sidecars_among, unpacked
+from ingest.context.sidecars import sidecars_among, unpacked
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths

@@ -28,7 +28,7 @@ from app.queries.filters import Filters
 from app.queries.reading import ReadTransaction, read_transaction
 from app.server import access, guard
 from app.text.presentation import plain
-from ingest.context.temporary_sidecars import sidecars_among, unpacked
+from ingest.context.sidecars import sidecars_among, unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths

@@ -7,16 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
 from ingest.agents.base import Context, Process, RunFacts, Subagent
 from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading
-from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars
-from ingest.context.subagents import subagent_beside
+from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars, subagent_beside
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
 from ingest.sources.times import lenient_time, plausible, shifted
 
@@ -26,8 +24,6 @@ one with a path that says something, that over one with labels, and each over a 
 
 FILE, TRUSTED_FILE = "file", "trusted_file"
 """`time_source` of a run that is dated by its file: it may be a copy's time, unless whoever ingests says that it is not."""
-
-Times = tuple[datetime | None, datetime | None]
 
 
 @dataclass(frozen=True)
@@ -45,13 +41,9 @@ class SourceContext:
     subagent: Subagent | None = None
 
     def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
-        """The context of one run, with what its reader knows.
-
-        Where only the start or the end is known, the other is `duration_ms` away. A path has the start (loops name a log when they start
-        it), the file's time of change is the end. A stream has both; if only one of its events has a time, that is the start.
-        """
+        """The context of one run, with what its reader knows."""
         sidecar = self.sidecar
-        time_source, (started_at, ended_at) = self._times(facts, sidecar.duration_ms if duration_ms is None else duration_ms)
+        time_source, started_at, ended_at = self._times(facts, sidecar.duration_ms if duration_ms is None else duration_ms)
         return Context(
             source_id=self.source_id,
             labels=self._labels,
@@ -92,24 +84,26 @@ class SourceContext:
             process=Process(sidecar.duration_ms, sidecar.ended_by),
         )
 
-    def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, Times]:
-        """(time_source, (started_at, ended_at)) of the first origin that has any."""
-        for source, times in self._origins(facts):
-            if any(times):
-                return source, _completed(times, duration_ms)
-        return None, (None, None)
+    def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, datetime | None, datetime | None]:
+        """(time_source, started_at, ended_at) of the first origin that has any.
 
-    def _origins(self, facts: RunFacts) -> Iterator[tuple[str, Times]]:
-        """A record's own local times have no zone: a sidecar's times are better."""
-        single = facts.started_at == facts.ended_at
-        own = (facts.time_source, (facts.started_at, None if single else facts.ended_at))
-        if facts.time_source != "record":
-            yield own
-        yield "sidecar", (self.sidecar.started_at, self.sidecar.ended_at)
-        if facts.time_source == "record":
-            yield own
-        yield "path", (self.path.started_at, None)
-        yield self.file_origin, (None, self.modified_at)
+        If only one of the two times is known, the other is the duration away. A stream has both; if only one of its events has a time, that
+        is the start. A path has the start (loops name a log when they start it), the file's time of change is the end. A record's own local
+        times have no zone: a sidecar's times are better.
+        """
+        own = (facts.time_source, facts.started_at, None if facts.started_at == facts.ended_at else facts.ended_at)
+        beside = ("sidecar", self.sidecar.started_at, self.sidecar.ended_at)
+        origins = (
+            *((beside, own) if facts.time_source == "record" else (own, beside)),
+            ("path", self.path.started_at, None),
+            (self.file_origin, None, self.modified_at),
+        )
+        time_source, started_at, ended_at = next((one for one in origins if one[1] or one[2]), (None, None, None))
+        if duration_ms is not None and started_at and not ended_at:
+            ended_at = shifted(started_at, duration_ms)
+        elif duration_ms is not None and ended_at and not started_at:
+            started_at = shifted(ended_at, -duration_ms)
+        return time_source, started_at, ended_at
 
     @cached_property
     def _labels(self) -> dict[str, str]:
@@ -134,33 +128,18 @@ def gather(
 
     Raises nothing. The time of change counts only for a file on disk: that of an upload says nothing.
     """
+    sidecar = sidecars.beside(path, name)
+    if sidecar.stamp and paths.zone is not UTC:  # its only time is that in the name of its folder
+        sidecar = replace(sidecar, started_at=lenient_time(sidecar.stamp, paths.zone))
+    if modified_at and not modified_at.tzinfo:
+        modified_at = modified_at.replace(tzinfo=UTC)
     return SourceContext(
         source_id=source_id,
         labels=dict(labels),
         path=paths.facts(name, path),
-        sidecar=_in_zone(sidecars.beside(path, name), paths.zone),
+        sidecar=sidecar,
         harness=sidecars.harness(path, name),
-        modified_at=plausible(_aware(modified_at)) if path and modified_at else None,
+        modified_at=plausible(modified_at) if path and modified_at else None,
         name=name,
         subagent=subagent_beside(path) if path else None,
     )
-
-
-def _in_zone(facts: SidecarFacts, zone: tzinfo) -> SidecarFacts:
-    """A sidecar that knows no other time has that in the name of its folder."""
-    return replace(facts, started_at=lenient_time(facts.stamp, zone)) if facts.stamp and zone is not UTC else facts
-
-
-def _completed(times: Times, duration_ms: int | None) -> Times:
-    started_at, ended_at = times
-    if duration_ms is None:
-        return times
-    if started_at and not ended_at:
-        ended_at = shifted(started_at, duration_ms)
-    elif ended_at and not started_at:
-        started_at = shifted(ended_at, -duration_ms)
-    return started_at, ended_at
-
-
-def _aware(time: datetime) -> datetime:
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

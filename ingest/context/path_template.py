@@ -11,8 +11,6 @@ from pathlib import Path
 from ingest.sources.times import TIME_PATTERN, lenient_time, time_of_path
 from schemas.errors import UsageError
 
-__all__ = ["PathFacts", "PathReading", "PathTemplate", "time_of_path"]
-
 COLUMNS = ("repo", "task", "experiment")
 """Names in a template that are columns of `runs`. `timestamp` is when the run started; any other name becomes a label."""
 
@@ -60,7 +58,10 @@ class PathTemplate:
         """
         segments = [segment for segment in text.split("/") if segment not in ("", ".")]
         names = tuple(name for segment in segments for name in _names(text, segment))
-        _check(text, names)
+        if not names:
+            raise UsageError(f"the path template {text!r} has no names in braces.", _HINT)
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(f"the path template {text!r} has {{{twice[0]}}} more than once.", "Use each name once.")
         if segments.count("**") > 1:
             raise UsageError(
                 f"the path template {text!r} has ** more than once.", "Use ** once; a template is for the end of a path anyway."
@@ -70,14 +71,20 @@ class PathTemplate:
         return cls(text, names, head, tail if "**" in segments else None)
 
     def match(self, path: str, zone: tzinfo = UTC) -> PathFacts | None:
-        """The facts in the path; None where the template does not fit. In a path without `/` a backslash is the separator.
+        """The facts in the path; None if the template does not fit. In a path without `/` a backslash is the separator.
 
-        `zone` is that of a timestamp that names none.
+        `zone` is that of a timestamp that names none. A timestamp that cannot be read becomes a label, so that nothing is lost.
         """
         clean = path.encode("utf-8", "replace").decode()
         clean = clean if "/" in clean else clean.replace("\\", "/")
         values = self._values(clean.split("/"))
-        return None if values is None else _facts(dict(zip(self.names, values, strict=True)), zone)
+        if values is None:
+            return None
+        parts = dict(zip(self.names, values, strict=True))
+        started_at = lenient_time(parts["timestamp"], zone) if "timestamp" in parts else None
+        columns = {*COLUMNS, "timestamp"} if started_at else {*COLUMNS}
+        labels = {name: value for name, value in parts.items() if name not in columns}
+        return PathFacts(parts.get("repo"), parts.get("task"), parts.get("experiment"), labels, started_at)
 
     def _values(self, path: list[str]) -> list[str] | None:
         """What the names stand for in the segments of a path, in time that grows with its length."""
@@ -99,13 +106,13 @@ class PathTemplate:
 
 @dataclass(frozen=True)
 class PathReading:
-    """How paths are read: by a template, if there is one; `zone` is that of times that name none."""
+    """How paths are read: by a template, if there is one. `zone`: of times that name none."""
 
     template: PathTemplate | None = None
     zone: tzinfo = UTC
 
     def facts(self, name: str, path: Path | None = None) -> PathFacts:
-        """The facts by the template, where it fits the name or the whole path. A time in the name needs no template."""
+        """The facts by the template, if it fits the name or the whole path. A time in the name needs no template."""
         found = None
         if self.template:
             found = self.template.match(name, self.zone) or (self.template.match(str(path.absolute()), self.zone) if path else None)
@@ -116,21 +123,6 @@ class PathReading:
         if path and not started_at and (place := str(path)) != name:
             started_at = time_of_path(place, self.zone)
         return replace(found, started_at=started_at) if started_at else found
-
-
-def _facts(parts: dict[str, str], zone: tzinfo) -> PathFacts:
-    """The parts as columns and labels. A timestamp that cannot be read becomes a label, so that nothing is lost."""
-    started_at = lenient_time(parts["timestamp"], zone) if "timestamp" in parts else None
-    taken = {*COLUMNS, "timestamp"} if started_at else {*COLUMNS}
-    labels = {name: value for name, value in parts.items() if name not in taken}
-    return PathFacts(parts.get("repo"), parts.get("task"), parts.get("experiment"), labels, started_at)
-
-
-def _check(text: str, names: tuple[str, ...]) -> None:
-    if not names:
-        raise UsageError(f"the path template {text!r} has no names in braces.", _HINT)
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"the path template {text!r} has {{{twice[0]}}} more than once.", "Use each name once.")
 
 
 def _names(text: str, segment: str) -> Iterator[str]:
@@ -144,21 +136,17 @@ def _names(text: str, segment: str) -> Iterator[str]:
             raise UsageError(f"the path template {text!r} has an unmatched {brace!r}.", _HINT)
         if len(stars) > 2 or (len(stars) == 2 and segment != "**"):
             raise UsageError(f"the path template {text!r} has {stars!r} inside {segment!r}.", "Write ** alone between slashes.")
+        if name and not _NAME.fullmatch(name):
+            hint = "A name has letters, digits, _, - and ., and begins with a letter."
+            raise UsageError(f"the path template {text!r} has the invalid name {name!r}.", hint)
         if name:
-            yield _checked(text, name)
+            yield name
         elif "{}" in segment:
             raise UsageError(f"the path template {text!r} has braces without a name.", _HINT)
 
 
-def _checked(text: str, name: str) -> str:
-    if _NAME.fullmatch(name):
-        return name
-    hint = "A name has letters, digits, _, - and ., and begins with a letter."
-    raise UsageError(f"the path template {text!r} has the invalid name {name!r}.", hint)
-
-
 def _parts(patterns: tuple[re.Pattern[str], ...], segments: list[str]) -> list[str] | None:
-    """What the names in some segments of a template stand for; None where one does not fit."""
+    """What the names in some segments of a template stand for; None if one does not fit."""
     values: list[str] = []
     for pattern, segment in zip(patterns, segments, strict=False):
         found = pattern.fullmatch(segment) if len(segment) <= _LONGEST_SEGMENT else None
@@ -172,25 +160,20 @@ def _segment(segment: str) -> re.Pattern[str]:
     """One segment as a regular expression.
 
     A name and the text behind it are an atomic group: the first place where they fit is the right one, since what comes next begins with a
-    name or a star, which take any text. So a path that does not fit is not tried in every way that its characters can be shared out.
+    name or a star, which take any text. So a path that does not fit is not tried in every way that its characters can be shared out. Beside
+    other text a timestamp matches only a time, so that {task}_{timestamp} is divided at the right place.
     """
     groups = [""]
-    for token in _TOKEN.finditer(segment):
-        pattern = _token(token, segment)
+    for name, stars, literal, _ in _TOKEN.findall(segment):
+        if literal:
+            pattern = re.escape(literal)
+        elif stars:
+            pattern = _SOME
+        else:
+            pattern = f"({TIME_PATTERN})" if name == "timestamp" and segment != "{timestamp}" else _ANY
         if pattern in (_ANY, _SOME):
             groups.append("")
         groups[-1] += pattern
     groups[-1] += r"\Z"
     pattern = "".join(group if group.startswith(_SOME) else f"(?>{group})" for group in groups)
     return re.compile(".+" if segment == "*" else pattern, re.DOTALL)
-
-
-def _token(token: re.Match[str], segment: str) -> str:
-    name, stars, literal, _ = token.groups()
-    if literal:
-        return re.escape(literal)
-    if stars:
-        return _SOME
-    # Beside other text it matches only a time, so that {task}_{timestamp} is divided at the right place.
-    is_time = name == "timestamp" and segment != "{timestamp}"
-    return f"({TIME_PATTERN})" if is_time else _ANY

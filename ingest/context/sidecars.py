@@ -1,6 +1,8 @@
-"""Facts in the files beside a record, in the layouts of ISO-Bench and of `tachograph run`.
+"""Facts in the files beside a record, in the layouts of ISO-Bench, `tachograph run` and Claude Code's sub-agents.
 
-`schemas.wire.iso_bench` and `launch` have their fields and source.
+`schemas.wire.iso_bench` and `launch` have their fields and source. Sidecars in archives and uploads are written to temporary folders while
+their records are read, so that sidecars are always files. Of an item of ISO-Bench in which no agent left a record, only the harness's
+journal says that there was a run: `Items`.
 """
 
 from __future__ import annotations
@@ -8,25 +10,30 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import tempfile
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from ingest.agents.base import PatchText
+from ingest.agents.base import PatchText, Subagent
 from ingest.agents.shared.texts import prompt_in
-from ingest.context.launches import launch_facts, read_launch
-from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.patches import FileChange, Patch, patch_in
-from ingest.context.small_files import LARGEST_READ, json_object, split
-from ingest.context.subagents import is_beside_subagent
-from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts
+from ingest.context.small_files import LARGEST_READ, MEASURE_FILE, NEIGHBOURS, json_object, split
+from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_folder, harness_facts, named_by_harness
+from ingest.sources.decoding import Allowance, Broken, Opened
+from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, shifted, unix_time
+from ingest.system.secrets import scrubbed_words
+from ingest.system.temporary import temporary_folder
+from schemas.errors import InputUnreadable
+from schemas.file_kinds import FileKind
+from schemas.marks import RECORD_MARK, TEXT_STARTS
 from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
-from schemas.wire.launch import LAUNCH_FILE
+from schemas.wire.launch import LAUNCH_FILE, Launch, LaunchGit, LaunchPatch
 
 JOURNAL, SUMMARY, PATCH, PREDICTION, TASK, LAUNCH = NAMES = (
     "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt", LAUNCH_FILE,
@@ -35,6 +42,7 @@ JOURNAL, SUMMARY, PATCH, PREDICTION, TASK, LAUNCH = NAMES = (
 
 _UNKNOWN = ("", "unknown", "default", "openhands")
 """Words that ISO-Bench writes for a repository, task or model that it does not know."""
+
 _INSTANCE = re.compile(r"(?:[^/]*?__)?([^/]+)-([0-9a-f]{7,40})")
 _PLAN = re.compile(r"([a-z0-9]+)_core")
 _PATCH_START = re.compile(rb"^(?:diff --git |--- |Index: )", re.MULTILINE)
@@ -43,9 +51,11 @@ _SNIFFED = 4096
 
 @dataclass(frozen=True)
 class SidecarFacts:
-    """The facts in the sidecars of one folder; None where no sidecar has one. `started_at`, `ended_at`: of the agent's process.
+    """The facts in the sidecars of one folder; None: no sidecar says it. `started_at`, `ended_at`: of the agent's process.
 
-    `stamp`: the name of a folder that says when it started, where nothing else does.
+    `file_changes`: (path, insertions, deletions) of the first files of the patch. `duration_ms`: wall time of the agent's process, by the
+    clock of whoever started it. `ended_by`: the limit or the signal that ended it. `stamp`: the name of a folder that says when it started,
+    if nothing else does.
     """
 
     found: bool = False
@@ -66,28 +76,18 @@ class SidecarFacts:
     model: str | None = None
     prompt: str | None = None
     file_changes: tuple[FileChange, ...] = ()
-    """(path, insertions, deletions) of the first files of the patch."""
     patch: PatchText | None = None
     branch: str | None = None
     cwd: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     duration_ms: int | None = None
-    """Wall time of the agent's process, by the clock of whoever started it."""
     ended_by: str | None = None
-    """The limit or the signal that ended the process."""
 
 
 NO_SIDECAR_FACTS = SidecarFacts()
 
-
-def sidecar_facts(folder: Path) -> SidecarFacts:
-    """The facts in the sidecars of a folder, cached until one of them changes. Raises nothing."""
-    state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # making a Path would take longer than the system call
-    return _read(folder, state) if any(state) else NO_SIDECAR_FACTS
-
-
 Unpacked = Mapping[str, Path]
-"""The name of a folder in an archive or upload → the temporary folder of its sidecars (`ingest.context.temporary_sidecars`)."""
+"""The name of a folder in an archive or upload → the temporary folder of its sidecars."""
 
 
 class Sidecars:
@@ -114,19 +114,15 @@ class Sidecars:
         if not path and not self._unpacked:
             return NO_HARNESS_FACTS
         whole = os.path.abspath(path) if path else name  # noqa: PTH100  # as above
-        actual = str if path else self._actual
+        place_of: Callable[[str], str | Path | None] = str if path else self._unpacked.get
         if differs_in_folder(whole):
-            return harness_facts(whole, actual)
+            return harness_facts(whole, place_of)
         if (folder := split(whole)[0]) != self._harness_folder:
-            self._harness_folder, self._harness = folder, harness_facts(whole, actual)
+            self._harness_folder, self._harness = folder, harness_facts(whole, place_of)
         return self._harness
 
-    def _actual(self, folder: str) -> str | None:
-        found = self._unpacked.get(folder)
-        return None if found is None else str(found)
-
     def neighbour(self, path: Path | None, name: str, relative: str) -> Path | None:
-        """Where another file lies, such as `../benchmarks.json` from the folder of this one; None where there is none. Raises nothing."""
+        """Where another file lies, such as `../benchmarks.json` from the folder of this one, or None. Raises nothing."""
         if path:
             return path.parent / relative
         folder, _ = split(name)
@@ -138,7 +134,7 @@ class Sidecars:
     def has(self, path: Path | None, name: str) -> bool:
         """Whether the file is a sidecar itself. Raises nothing."""
         if path:
-            return is_sidecar(path) or is_beside_subagent(path)
+            return is_sidecar(path) or _is_beside_subagent(path)
         folder = self._folder_of(name)
         return bool(folder) and is_sidecar(Path(folder, split(name)[1]))
 
@@ -149,6 +145,12 @@ class Sidecars:
 def is_sidecar(path: Path) -> bool:
     """Whether a file is a sidecar, by its name and its content: then it is no record, and ignored."""
     return path.name in _IS_SIDECAR and _state(str(path)) is not None and _IS_SIDECAR[path.name](path)
+
+
+def sidecar_facts(folder: Path) -> SidecarFacts:
+    """The facts in the sidecars of a folder, cached until one of them changes. Raises nothing."""
+    state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # making a Path would take longer than the system call
+    return _read(folder, state) if any(state) else NO_SIDECAR_FACTS
 
 
 def _state(path: str) -> tuple[int, int] | None:
@@ -162,32 +164,48 @@ def _state(path: str) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=32)
 def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFacts:
+    """The facts of the journal first, since the other files are made from it; then of the summary, then of the prediction."""
     present = {name for name, known in zip(NAMES, state, strict=True) if known}
-    journal = _journal(folder / JOURNAL) if JOURNAL in present else None
-    summary = _summary(folder / SUMMARY) if SUMMARY in present else None
+    found_journal = _journal(folder / JOURNAL) if JOURNAL in present else None
+    found_summary = _summary(folder / SUMMARY) if SUMMARY in present else None
     prediction = _prediction(folder / PREDICTION) if PREDICTION in present else None
-    patch = _patch(folder / PATCH) if PATCH in present else None
+    patch = None
+    if PATCH in present and _is_patch(folder / PATCH):
+        with suppress(OSError):
+            patch = patch_in(PATCH, (folder / PATCH).read_bytes())
     if patch is None and prediction and prediction.model_patch is not None:
         patch = patch_in(PREDICTION, prediction.model_patch.encode("utf-8", "replace"))
-    launch = read_launch(folder / LAUNCH) if LAUNCH in present else None
-    if not (journal or summary or prediction or patch or launch):
+    launch = _launch(folder / LAUNCH) if LAUNCH in present else None
+    if not (found_journal or found_summary or prediction or patch or launch):
         return NO_SIDECAR_FACTS
-    prompt = prompt_in(folder / TASK) if TASK in present else None
-    facts = _facts(folder.name, journal or Journal(), summary or RunSummary(), prediction or Prediction(), patch)
-    return replace(facts, prompt=prompt, **(launch_facts(launch, has_patch=patch is not None) if launch else {}))
 
-
-def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Prediction, patch: Patch | None) -> SidecarFacts:
-    """The facts of the journal first, since the other files are made from it; then of the summary, then of the prediction."""
+    journal, summary = found_journal or Journal(), found_summary or RunSummary()
     run, meta = journal.run_metadata or RunMetadata(), summary.meta or SummaryMeta()
     metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
     commits = [each.commits or Commits() for each in (journal, summary)]
-    instance = _INSTANCE.fullmatch(prediction.instance_id or "")
-    started_at, ended_at, stamp = _times(journal, summary)
-    repo = _known(run.repo, meta.repo, instance[1] if instance else None, _repo_of_plan(journal.task_id))
-    return SidecarFacts(
+    instance = _INSTANCE.fullmatch(prediction.instance_id or "") if prediction else None
+    duration_ms = _milliseconds(*(process.duration_s for process in (journal.process, summary.agent) if process))
+    # the journal is written when the agent has ended; the run's own timestamp, of before the first item, is the last resort. That is the
+    # name of its folder, given as well: whoever ingests knows the zone
+    ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
+    started_at, stamp = None, ""
+    if ended_at:
+        started_at = None if duration_ms is None else shifted(ended_at, -duration_ms)
+    else:
+        stamp = run.run_timestamp or meta.timestamp or ""
+        started_at = lenient_time(stamp) if stamp else None
+    # `task_id` only names the plan (`vllm_core`) that all items of a repository share, and which is named after it: that is all that a
+    # journal of before December 2025 says of the repository
+    plan, plan_of_repo = _known(journal.task_id, meta.task_id), _PLAN.fullmatch(journal.task_id or "")
+    repo = _known(run.repo, meta.repo, instance[1] if instance else None, plan_of_repo[1] if plan_of_repo else None)
+    sizes: tuple[int | None, ...] = (metrics.changed_files_count, None, None)
+    if patch:
+        sizes = (patch.files, patch.insertions, patch.deletions)
+    elif summary.agent and (stats := summary.agent.patch_stats):
+        sizes = (stats.files_changed, stats.lines_added, stats.lines_removed)
+    facts = SidecarFacts(
         found=True,
-        task=_task(item, journal, meta),
+        task=_known(meta.item_id) or (folder.name if plan and folder.name.startswith(plan) else plan),
         repo="sglang" if repo == "sglan" else repo,  # so 179 items of ISO-Bench spell it
         base_commit=_known(*(each.pre for each in commits), instance[2] if instance else None),
         head_commit=_known(*(each.human for each in commits)),
@@ -197,55 +215,41 @@ def _facts(item: str, journal: Journal, summary: RunSummary, prediction: Predict
         ended_at=ended_at,
         stamp=stamp,
         model=_known(run.model),
-        duration_ms=_lasted(journal, summary),
-        **_patch_facts(patch, journal, summary),
+        duration_ms=duration_ms,
+        prompt=prompt_in(folder / TASK) if TASK in present else None,
+        patch_files=sizes[0],
+        patch_insertions=sizes[1],
+        patch_deletions=sizes[2],
+        patch_sha256=patch.sha256 if patch else None,
+        file_changes=patch.changes if patch else (),
+        patch=patch.kept if patch else None,
     )
+    return replace(facts, **_launch_facts(launch, patch)) if launch else facts
 
 
-def _task(item: str, journal: Journal, meta: SummaryMeta) -> str | None:
-    """The item, where it is known: `task_id` only names the plan (`vllm_core`) that all items of a repository share."""
-    plan = _known(journal.task_id, meta.task_id)
-    return _known(meta.item_id) or (item if plan and item.startswith(plan) else plan)
-
-
-def _times(journal: Journal, summary: RunSummary) -> tuple[datetime | None, datetime | None, str]:
-    """The journal is written when the agent has ended. The run's own timestamp, of before the first item, is the last resort.
-
-    That is the name of its folder, given as well: whoever ingests knows the zone.
-    """
-    ended_at = unix_time(journal.timestamps.written) if journal.timestamps else None
-    if ended_at:
-        lasted = _lasted(journal, summary)
-        return (None if lasted is None else shifted(ended_at, -lasted)), ended_at, ""
-    stamp = (journal.run_metadata or RunMetadata()).run_timestamp or (summary.meta or SummaryMeta()).timestamp
-    return (lenient_time(stamp) if stamp else None), None, stamp or ""
-
-
-def _lasted(journal: Journal, summary: RunSummary) -> int | None:
-    """The wall time of the agent's process."""
-    return _milliseconds(*(process.duration_s for process in (journal.process, summary.agent) if process))
-
-
-def _repo_of_plan(plan: str | None) -> str | None:
-    """The repository of a plan that is named after it, `vllm_core`: all that a journal of before December 2025 says of it."""
-    named = _PLAN.fullmatch(plan or "")
-    return named[1] if named else None
-
-
-def _patch_facts(patch: Patch | None, journal: Journal, summary: RunSummary) -> dict[str, Any]:
-    """The size of the patch itself, else what the summary or the journal say of it."""
-    if patch:
-        sizes: tuple[int | None, ...] = (patch.files, patch.insertions, patch.deletions)
-    elif summary.agent and (stats := summary.agent.patch_stats):
-        sizes = (stats.files_changed, stats.lines_added, stats.lines_removed)
-    else:
-        sizes = (journal.metrics.changed_files_count if journal.metrics else None, None, None)
-    names = ("patch_files", "patch_insertions", "patch_deletions")
-    return dict(zip(names, sizes, strict=True)) | {
-        "patch_sha256": patch.sha256 if patch else None,
-        "file_changes": patch.changes if patch else (),
-        "patch": patch.kept if patch else None,
+def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
+    """What the launch knows. The patch itself, if it is there, tells its size better."""
+    git = launch.git or LaunchGit()
+    size = git.patch or LaunchPatch()
+    facts: dict[str, Any] = {
+        "repo": git.repo,
+        "base_commit": git.before,
+        "branch": git.branch,
+        "cwd": launch.cwd,
+        "started_at": lenient_time(launch.started_at or ""),
+        "ended_at": lenient_time(launch.ended_at or ""),
+        "duration_ms": _milliseconds(launch.duration_s),
+        "ended_by": launch.ended_by,
+        "labels": launch.labels,
     }
+    if not patch:
+        facts |= {
+            "patch_files": size.files,
+            "patch_insertions": size.insertions,
+            "patch_deletions": size.deletions,
+            "patch_sha256": size.sha256,
+        }
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _known(*values: str | None) -> str | None:
@@ -275,13 +279,6 @@ def _prediction(path: Path) -> Prediction | None:
     return Prediction.model_validate(value) if isinstance(value.get("instance_id"), str) and "model_patch" in value else None
 
 
-def _patch(path: Path) -> Patch | None:
-    if _is_patch(path):
-        with suppress(OSError):
-            return patch_in(path.name, path.read_bytes())
-    return None
-
-
 def _is_patch(path: Path) -> bool:
     """Whether a file is a patch, by its beginning. An empty file is a patch too: the agent changed nothing."""
     with suppress(OSError), path.open("rb") as file:
@@ -290,12 +287,20 @@ def _is_patch(path: Path) -> bool:
     return False
 
 
+def _launch(path: Path) -> Launch | None:
+    value = json_object(path)
+    if not isinstance(value.get("tachograph_launch"), str):
+        return None
+    launch = Launch.model_validate(value)  # whoever wrote it may have written passwords
+    return launch.model_copy(update={"command": scrubbed_words(launch.command)}) if launch.command else launch
+
+
 _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     JOURNAL: lambda path: _journal(path) is not None,
     SUMMARY: lambda path: _summary(path) is not None,
     PREDICTION: lambda path: _prediction(path) is not None,
     PATCH: _is_patch,
-    LAUNCH: lambda path: read_launch(path) is not None,
+    LAUNCH: lambda path: _launch(path) is not None,
     MEASURE_FILE: lambda _: True,
     "prompt.json": lambda path: {"task", "target_files", "commits"} <= json_object(path).keys(),
     "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= json_object(path).keys(),
@@ -304,4 +309,160 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
 results beside it."""
 
 SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
-"""The file names of sidecars."""
+
+
+# Claude Code's file beside the transcript of a sub-agent: `agent-<id>.meta.json` beside `agent-<id>.jsonl`, since 2.1.14.
+
+_SUBAGENT, _TRANSCRIPT, _BESIDE = "agent-", ".jsonl", ".meta.json"
+_LONGEST_WORDS = 200
+
+
+def subagent_beside(path: Path) -> Subagent | None:
+    """What the file beside a transcript says of its sub-agent, if anything. Raises nothing."""
+    if not path.name.startswith(_SUBAGENT) or _TRANSCRIPT not in path.name:
+        return None
+    content = json_object(path.with_name(path.name.partition(_TRANSCRIPT)[0] + _BESIDE))
+    texts = (content.get(name) for name in ("agentType", "description"))
+    found = Subagent(*(" ".join(text.split())[:_LONGEST_WORDS] or None if isinstance(text, str) else None for text in texts))
+    return found if any(found) else None
+
+
+def _is_beside_subagent(path: Path) -> bool:
+    return path.name.startswith(_SUBAGENT) and path.name.endswith(_BESIDE) and "agentType" in json_object(path)
+
+
+# Sidecars in archives and uploads.
+
+_LONGEST_FOLDER = 100
+_UNSAFE = re.compile(r"[^\w.-]")
+
+
+def named_as_sidecars(names: Sequence[str]) -> frozenset[str]:
+    """Those files or members that are named like sidecars; only their content shows whether they are."""
+    named = frozenset(name for name in names if split(name)[1] in SIDECAR_NAMES | NEIGHBOURS)
+    return named | frozenset(named_by_harness(names)).intersection(names)
+
+
+def sidecars_among(sources: Sequence[Source]) -> list[Source]:
+    """The sources of an upload that are named like sidecars."""
+    named = named_as_sidecars([source.name for source in sources])
+    return [source for source in sources if source.name in named]
+
+
+@contextmanager
+def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
+    """Write sidecars to temporary folders. Yields these by the name of the folder that the sidecar is in. Raises OSError.
+
+    A folder is named by the last part of that name, which may name the item, without characters that are unsafe in a path.
+    """
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) as place:
+        folders: dict[str, Path] = {}
+        for source in sources:
+            folder, name = split(source.name)
+            if source.size <= LARGEST_READ:
+                safe = _UNSAFE.sub("_", split(folder.rstrip("/!"))[1])[:_LONGEST_FOLDER]
+                into = folders.setdefault(folder, Path(place, str(len(folders)), safe if safe.strip(".") else "_"))
+                into.mkdir(parents=True, exist_ok=True)
+                with source.open() as stream:
+                    (into / name).write_bytes(stream.read())
+        yield folders
+
+
+# Items of ISO-Bench without a record of an agent.
+
+_ITEM_FILES = ("task.txt", "prompt.json")
+"""Files of every item of the benchmark: beside them a journal is that of an item."""
+
+_SNIFFED_LOG = 1 << 18
+_LONGEST_ERROR = 2000
+_ERRORS = "_stderr.txt"
+
+
+def is_lone_journal(path: Path) -> bool:
+    """Whether a file is the journal of an item whose other files hold no record of an agent. Raises nothing.
+
+    A file that cannot be looked into may be that record: its run would be counted twice.
+    """
+    try:
+        if path.name != JOURNAL or not any((path.parent / name).is_file() for name in _ITEM_FILES):
+            return False
+        for file in _logs(path.parent):
+            with suppress(Broken), file.open("rb") as opened:
+                head = Opened(opened, Allowance(file.stat().st_size)).beginning(_SNIFFED_LOG)
+                if head.startswith(TEXT_STARTS) or RECORD_MARK.search(head.decode("utf-8", "replace")) is not None:
+                    return False
+    except OSError:
+        return False
+    return True
+
+
+def error_beside(path: Path) -> str | None:
+    """The end of what the agent's process wrote to its standard error."""
+    with suppress(OSError):
+        for file in _logs(path.parent):
+            if file.name.endswith(_ERRORS) and (text := _end_of(Source(file.name, path=file))):
+                return text
+    return None
+
+
+def _logs(folder: Path) -> Iterator[Path]:
+    """The files of an item that may be an agent's log. Raises OSError."""
+    for file in sorted(folder.iterdir()):
+        if file.name not in SIDECAR_NAMES and file.name not in _ITEM_FILES:
+            with suppress(FileNotFoundError):
+                if stat.S_ISREG(file.stat().st_mode):
+                    yield file
+
+
+def _end_of(source: Source) -> str:
+    with suppress(OSError, InputUnreadable), source.open() as stream:
+        stream.seek(max(0, source.size - _LONGEST_ERROR))
+        return stream.read().decode("utf-8", "replace").strip()
+    return ""
+
+
+class Result(Protocol):
+    """What became of a source: its kind, and whether the store knew it."""
+
+    name: str
+    kind: FileKind
+    known: bool
+
+
+class Items:
+    """The items of an archive, whose members come one by one: that an item has no record is known after its last file.
+
+    `folders`: the folders of unpacked sidecars by their names in the archive.
+    """
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        self._folders = folders
+        self._journals: list[tuple[str, datetime | None]] = []
+        self._recorded: set[str] = set()
+        self._errors: dict[str, str] = {}
+
+    def hold(self, member: Source) -> bool:
+        """Whether a member is the journal of an item: it waits for the others. Of any other, note what it says of an error."""
+        folder, name = split(member.name)
+        if folder not in self._folders:
+            return False
+        if is_lone_journal(self._folders[folder] / name):
+            self._journals.append((member.name, member.modified_at))
+            return True
+        if name.endswith(_ERRORS) and folder not in self._errors and (text := _end_of(member)):
+            self._errors[folder] = text
+        return False
+
+    def note(self, result: Result) -> None:
+        """Note what became of a member."""
+        if self._folders and (result.kind is FileKind.LOG or result.known):
+            self._recorded.add(split(result.name)[0])
+
+    def held(self, folders: Container[str]) -> Iterator[tuple[Source, Callable[[], str | None] | None]]:
+        """The journals in some folders, which wait no longer, each with the error of its item, or None if the item has a record."""
+        waited, self._journals = self._journals, [one for one in self._journals if split(one[0])[0] not in folders]
+        for name, modified_at in waited:
+            folder, file = split(name)
+            if folder in folders:
+                journal = Source(name, path=self._folders[folder] / file, modified_at=modified_at, temporary=True)
+                yield journal, None if folder in self._recorded else partial(self._errors.get, folder)

@@ -1,4 +1,4 @@
-"""What the files of a benchmark harness say of a log in their folders: the trial that it is of, its agent and model, and its score.
+"""What the files of a benchmark harness say of a log in their folders: its trial, its agent and model, and its score.
 
 - A log in `agent/` belongs to Harbor's trial whose `result.json` lies beside that folder and names the model that the agent was started
   with; one in `agent-logs/` or `sessions/` to terminal-bench's trial with a `results.json` there.
@@ -20,6 +20,7 @@ from schemas.agents import agent_key
 
 RESULTS, METADATA, GRADE = "results.json", "run_metadata.json", "report.json"
 _OF_INDEX, _INDEX_METADATA = "instance_results", "metadata.json"
+_TRAJECTORIES, _GRADES = "trajs/", "logs/"
 
 _LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str | None]]] = {
     "agent": ("result.json", run_of_harbors_logs),
@@ -28,14 +29,12 @@ _LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str | None]]] = {
 }
 """Folder of an agent's logs → the harness's result beside it, and the function that finds the id of its run in it."""
 
-_TRAJECTORIES, _GRADES = "trajs/", "logs/"
-
-Actual = Callable[[str], str | None]
-"""The name of a folder, with a slash at its end → the folder on disk, None where it has none."""
+PlaceOf = Callable[[str], "str | Path | None"]
+"""The name of a folder, with a slash at its end → the folder on disk, if it has one."""
 
 
 class HarnessFacts(NamedTuple):
-    """What a harness says of a log; None where it says nothing. `trial_id`: the run that the log belongs to; `model`: as asked for."""
+    """What a harness says of a log. `trial_id`: the run that it belongs to; `model`: as asked for; `score`: 1.0 if resolved, else 0.0."""
 
     trial_id: str | None = None
     agent: str | None = None
@@ -63,11 +62,43 @@ def differs_in_folder(name: str) -> bool:
     return name.endswith((RESULTS, METADATA, GRADE)) or f"/{_TRAJECTORIES}" in name
 
 
-def harness_facts(name: str, actual: Actual) -> HarnessFacts:
+def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
     """What the harness says of a file. `name`: as a source, on disk the absolute path. Raises nothing."""
     folder, file = split(name)
-    agent, model = _metadata(folder, actual) if file == RESULTS else _of_index(folder, actual) or (None, _model(folder, actual))
-    return HarnessFacts(_trial(folder, actual), agent, model, _score(folder, file, actual))
+    above, last = split(folder[:-1])
+
+    def read(folder: str, name: str) -> dict[str, Any]:
+        place = place_of(folder)
+        return json_object(Path(place, name)) if place is not None else {}
+
+    def metadata(folder: str) -> tuple[str | None, str | None]:
+        """(agent, model) of the run whose results lie in the folder."""
+        for at in (folder, split(split(folder[:-1])[0][:-1])[0]):
+            value = read(at, METADATA)
+            if "agent_name" in value and "run_id" in value:
+                return _text(value["agent_name"]), _text(value.get("model_name"))
+        return None, None
+
+    logs = [(beside, _LAYOUTS[kind][1], read(beside, _LAYOUTS[kind][0])) for beside, kind in _places(folder)]
+    index = read(above, _INDEX_METADATA) if last == _OF_INDEX and file != RESULTS else {}
+    agent = model = None
+    if file == RESULTS:
+        agent, model = metadata(folder)
+    elif "agent_name" in index and "directory_name" in index:
+        agent, model = _text(index["agent_name"]), _text(index.get("model"))
+        agent = agent and agent_key(agent)
+    else:  # the model that the agent was started with whose logs lie in the folder
+        for beside, _, result in logs:
+            of_run = metadata(beside)[1] if run_of_terminal_benchs_logs(result) else None
+            model = model or model_of_harbors_logs(result) or of_run
+    score = None
+    if f"{last}/" == _TRAJECTORIES:
+        task = file.split(".traj", maxsplit=1)[0].removesuffix(".json")
+        score = _graded(read(f"{above}{_GRADES}{task}/", GRADE), task)
+    elif file != GRADE:
+        score = _graded(read(folder, GRADE), last)
+    trial_id = next(filter(None, (run_of_logs(result) for _, run_of_logs, result in logs)), None)
+    return HarnessFacts(trial_id, agent, model, score)
 
 
 def _places(name: str) -> Iterator[tuple[str, str]]:
@@ -80,51 +111,6 @@ def _places(name: str) -> Iterator[tuple[str, str]]:
         folder = above
 
 
-def _trial(folder: str, actual: Actual) -> str | None:
-    for beside, logs in _places(folder):
-        result, run_of_logs = _LAYOUTS[logs]
-        if found := run_of_logs(_json(beside, result, actual)):
-            return found
-    return None
-
-
-def _model(folder: str, actual: Actual) -> str | None:
-    """The model that the agent was started with whose logs lie in the folder."""
-    for beside, logs in _places(folder):
-        result = _json(beside, _LAYOUTS[logs][0], actual)
-        if found := model_of_harbors_logs(result) or (_metadata(beside, actual)[1] if run_of_terminal_benchs_logs(result) else None):
-            return found
-    return None
-
-
-def _metadata(folder: str, actual: Actual) -> tuple[str | None, str | None]:
-    """(agent, model) of the run whose results lie in the folder."""
-    for above in (folder, split(split(folder[:-1])[0][:-1])[0]):
-        value = _json(above, METADATA, actual)
-        if "agent_name" in value and "run_id" in value:
-            return _text(value["agent_name"]), _text(value.get("model_name"))
-    return None, None
-
-
-def _of_index(folder: str, actual: Actual) -> tuple[str | None, str | None] | None:
-    """(agent, model) of the results of the OpenHands Index in the folder; None where it holds no such results."""
-    above, last = split(folder[:-1])
-    value = _json(above, _INDEX_METADATA, actual) if last == _OF_INDEX else {}
-    if "agent_name" not in value or "directory_name" not in value:
-        return None
-    agent = _text(value["agent_name"])
-    return agent and agent_key(agent), _text(value.get("model"))
-
-
-def _score(folder: str, file: str, actual: Actual) -> float | None:
-    """1.0 or 0.0: whether the task is resolved."""
-    above, last = split(folder[:-1])
-    if f"{last}/" == _TRAJECTORIES:
-        task = file.split(".traj", maxsplit=1)[0].removesuffix(".json")
-        return _graded(_json(f"{above}{_GRADES}{task}/", GRADE, actual), task)
-    return None if file == GRADE else _graded(_json(folder, GRADE, actual), last)
-
-
 def _graded(report: dict[str, Any], task: str) -> float | None:
     """The grade of a task, in a report of one task, by itself or under its name."""
     inside = report.get(task, report)
@@ -135,8 +121,3 @@ def _graded(report: dict[str, Any], task: str) -> float | None:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
-
-
-def _json(folder: str, name: str, actual: Actual) -> dict[str, Any]:
-    place = actual(folder)
-    return json_object(Path(place, name)) if place is not None else {}

@@ -1,8 +1,6 @@
-"""What a run is called where no task names it: the first line of its prompt, else the first sentence of its summary that says something.
+"""The title of a run: the first line of its prompt, else the first sentence of its summary that says something.
 
-A log that has a title is called so.
-
-`v_runs.title` puts the task before it, and the name of the file behind it.
+A log that has a title keeps it. `v_runs.title` puts the task before it, and the name of the file behind it.
 """
 
 from __future__ import annotations
@@ -46,13 +44,21 @@ _SAYS_NOTHING = frozenset(_WORDS.split())
 
 
 def title_of(prompt: str | None, summary: str | bytes | None) -> str | None:
-    """The title, at most LONGEST_TITLE characters on one line; None where neither text has a word."""
-    line = next(filter(None, map(plain_line, (prompt or "")[:_READ].splitlines())), "")
-    return _shortened(line or _first_sentence(_start(summary))) or None
+    """The title, at most LONGEST_TITLE characters on one line, cut at a word; None if neither text has a word."""
+    line = next(filter(None, map(_plain_line, (prompt or "")[:_READ].splitlines())), "")
+    if not line:
+        start = (summary or "")[:_READ]
+        line = _first_sentence(start.decode(errors="ignore") if isinstance(start, bytes) else start)
+    line = line.rstrip(".:;, 。：")
+    if len(line) <= LONGEST_TITLE:
+        return line or None
+    cut = line[: LONGEST_TITLE - 1]
+    at_a_word = cut if line[len(cut)].isspace() else cut.rpartition(" ")[0]
+    return f"{(at_a_word if len(at_a_word) > LONGEST_TITLE // 2 else cut).rstrip('.,:;– ')}…"
 
 
-def plain_line(text: str) -> str:
-    """A line of Markdown without its marks, tags of XML and emoji; empty where no letter or digit is left."""
+def _plain_line(text: str) -> str:
+    """A line of Markdown without its marks, tags of XML and emoji; empty if no letter or digit is left."""
     marks = _BLOCK_MARKS.match(text)
     bare = text[marks.end() :] if marks else text
     for pattern, sign, kept in _MARKS:
@@ -63,15 +69,11 @@ def plain_line(text: str) -> str:
     return line if any(map(str.isalnum, line)) else ""
 
 
-def _start(summary: str | bytes | None) -> str:
-    return summary[:_READ].decode(errors="ignore") if isinstance(summary, bytes) else (summary or "")[:_READ]
-
-
 def _first_sentence(text: str) -> str:
     """The first sentence that says something, else the first there is."""
     first = ""
-    for sentence in filter(None, map(plain_line, chain.from_iterable(map(_sentences, _blocks(text))))):
-        if _says_something(sentence):
+    for sentence in filter(None, map(_plain_line, chain.from_iterable(map(_sentences, _blocks(text))))):
+        if any(word[0] not in _SAYS_NOTHING for word in _WORD.finditer(sentence.lower())):
             return sentence
         first = first or sentence
     return first
@@ -98,17 +100,3 @@ def _sentences(block: str) -> Iterator[str]:
         yield block[start : end.start() + 1]
         start = end.end()
     yield block[start:]
-
-
-def _says_something(sentence: str) -> bool:
-    return any(word[0] not in _SAYS_NOTHING for word in _WORD.finditer(sentence.lower()))
-
-
-def _shortened(line: str) -> str:
-    """The line without a full stop or colon at its end; cut at a word where it is long."""
-    line = line.rstrip(".:;, 。：")
-    if len(line) <= LONGEST_TITLE:
-        return line
-    cut = line[: LONGEST_TITLE - 1]
-    at_a_word = cut if line[len(cut)].isspace() else cut.rpartition(" ")[0]
-    return f"{(at_a_word if len(at_a_word) > LONGEST_TITLE // 2 else cut).rstrip('.,:;– ')}…"

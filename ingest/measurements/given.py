@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ingest.context.neighbours import MEASURE_FILE
+from ingest.context.small_files import MEASURE_FILE
 from ingest.system.toml_files import parse, read_text
 from schemas.agents import agent_key
 from schemas.errors import UsageError

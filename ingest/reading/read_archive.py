@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from ingest.context.lone_items import Items
-from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
+from ingest.context.sidecars import Items, named_as_sidecars, unpacked
 from ingest.reading.settings import Settings
 from ingest.sources.archives import members, names
 from ingest.sources.decoding import Allowance

@@ -16,11 +16,9 @@ from ingest.agents.iso_bench import item_run
 from ingest.agents.readers import SourceReaders
 from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
-from ingest.context.lone_items import error_beside, is_lone_journal
-from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.path_template import PathReading
-from ingest.context.sidecars import Sidecars
-from ingest.context.small_files import split
+from ingest.context.sidecars import Sidecars, error_beside, is_lone_journal
+from ingest.context.small_files import MEASURE_FILE, split
 from ingest.measurements.given import error_in
 from ingest.reading.known_bytes import SMALL_BYTES, known_source
 from ingest.reading.read_archive import read_archive

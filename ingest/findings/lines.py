@@ -1,7 +1,7 @@
-"""The lines of a text that have a mark of a statement. The text is not split: most texts of a million characters have none.
+"""The lines of a text that have a mark of a statement, for `statements` and for the `rules` that look at lines.
 
-The text is read once, for the statements and for the rules that look at lines (`ingest.findings.rules`). What the words leave out costs
-nothing, so they are as specific as possible: `+4` and not `+`.
+The text is read once and not split: most texts of a million characters have no such line. The words are as specific as possible, `+4` and
+not `+`: what they leave out costs nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Lines(NamedTuple):
 _VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
 """Verbs for changes of a file, without their first letters."""
 
-_WORDS = {
+_WORDS = {  # by mark: every such line has one of the words. Few and not short, for speed (`ingest.literals`)
     "artefacts": (".diff", ".patch"),
     "deliverables": ("eliverable",),
     "commits": ("ommit",),
@@ -56,14 +56,9 @@ _WORDS = {
     "total": (" total)",),
     "lines_changed": (" line", " new line", " insertion", " new insertion"),  # the last ones: they count as in _COUNTED only
 }
-"""By mark: words of which every such line has one. Few and not short, for speed (`ingest.literals`).
-
-A plus before a digit marks changed lines, too: it would be too short.
-"""
 
 _LITERALS = LiteralSearch(list(chain.from_iterable(_WORDS.values())), leftmost=True)
-_MARKS = [Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words]
-"""For each word, the index of its mark in Lines."""
+_MARKS = [Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words]  # for each word, the index of its mark in Lines
 _LINES_CHANGED = _MARKS[-1]
 _COUNTS_FROM = _MARKS.index(_LINES_CHANGED)
 _COUNTED = re.compile("[0-9] (?:new )?(?:lines? [a-z]|insertion)")
@@ -73,8 +68,11 @@ NO_LINES = Lines._make([] for _ in Lines._fields)
 
 
 def marked_lines(text: str) -> Lines:
-    """The lines of every mark; NO_LINES where no line has any."""
-    marks = _marks(text)
+    """The lines of every mark; NO_LINES if no line has any. A plus before a digit marks changed lines, too."""
+    finds = _LITERALS.find(text)
+    marks = [(at, _MARKS[word]) for word, at, _ in finds if word < _COUNTS_FROM or _COUNTED.match(text, at - 1)]
+    if "+" in text and (plus := [(found.start(), _LINES_CHANGED) for found in _PLUS.finditer(text)]):
+        marks = sorted((*marks, *plus))
     if not marks:
         return NO_LINES
     found: list[list[Span]] = [[] for _ in NO_LINES]
@@ -93,27 +91,15 @@ def marked_lines(text: str) -> Lines:
     return Lines._make(found)
 
 
-def _marks(text: str) -> list[tuple[int, int]]:
-    """(place, mark) in order of place."""
-    finds = _LITERALS.find(text)
-    marks = [(at, _MARKS[word]) for word, at, _ in finds if word < _COUNTS_FROM or _COUNTED.match(text, at - 1)]
-    plus = [(plus.start(), _LINES_CHANGED) for plus in _PLUS.finditer(text)] if "+" in text else ()
-    return sorted((*marks, *plus)) if plus else marks
-
-
-def lines_below(text: str, end: int) -> Iterator[Span]:
-    """The lines after the line that ends at `end`; of longer lines the first REACH characters."""
-    last = len(text) - 1
+def list_below(text: str, end: int) -> Iterator[Span]:
+    """The lines after the heading that ends at `end`, without a blank first one; of longer lines the first REACH characters."""
+    last, is_first = len(text) - 1, True
     while end < last and text[end] == "\n":
         start = end + 1
         end = text.find("\n", start)
         if end < 0:
             end = len(text)
-        yield start, end if end - start < REACH else start + REACH
-
-
-def list_below(text: str, end: int) -> Iterator[Span]:
-    """The lines of the list below a heading: the same lines, without a blank first one."""
-    lines = lines_below(text, end)
-    first = next(lines, None)
-    return lines if first is None or not text[slice(*first)].strip() else chain((first,), lines)
+        line = start, end if end - start < REACH else start + REACH
+        if not is_first or text[slice(*line)].strip():
+            yield line
+        is_first = False
