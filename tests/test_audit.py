@@ -26,14 +26,9 @@ from tests.conftest import SAMPLES, record_text
 def run(**changes: Any) -> RunRow:
     """A run of which nothing is remarkable."""
     plain = {
-        "run_id": "r",
-        "outcome": Outcome.COMPLETED,
-        "num_turns": 3,
-        "cost_reported_usd": Decimal("0.25"),
-        "output_tokens": 20,
-        "permission_denials": 0,
-        "result": "Done.",
-    }
+        "run_id": "r", "outcome": Outcome.COMPLETED, "num_turns": 3, "cost_reported_usd": Decimal("0.25"), "output_tokens": 20,
+        "permission_denials": 0, "result": "Done.",
+    }  # fmt: skip
     return RunRow.unchecked(**plain | changes)
 
 
@@ -269,19 +264,11 @@ def test_claims_that_count_are_the_runs_own_numbers() -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "I still need write permission",
-        "It needs your approval",
-        "I am waiting for your final approval",
-        "This requires manual approval",
-        "I don't have the access",
-        "I'm unable to edit it",
-        "I cannot proceed",
-        "I can't apply it",
-        "All write operations were denied",
-        "The commands are being rejected",
-        "It was blocked by the sandbox",
+        "I still need write permission", "It needs your approval", "I am waiting for your final approval",
+        "This requires manual approval", "I don't have the access", "I'm unable to edit it", "I cannot proceed", "I can't apply it",
+        "All write operations were denied", "The commands are being rejected", "It was blocked by the sandbox",
     ],
-)
+)  # fmt: skip
 def test_whatever_the_words_for_a_missing_permission_the_first_of_them_are_quoted(words: str) -> None:
     text = f"The permissions of `install` are set.\nNext: {words}.\nI cannot make it."
     (finding,) = audit(Facts(run(permission_denials=1), (), text, (), Statements()))

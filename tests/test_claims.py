@@ -328,15 +328,11 @@ def test_a_text_without_a_trigger_is_not_read_further() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "low", "high"),
     [
-        ("~1.2 s", Kind.VALUE, 1.2, 1.2),
-        ("1,234,567 B", Kind.VALUE, 1234567, 1234567),
-        ("200K-400K", Kind.VALUE, 200_000, 400_000),
-        ("1m30s", Kind.VALUE, 90, 90),
-        ("10–50×", Kind.TIMES, 10, 50),
-        ("-27.7%", Kind.PERCENT, 27.7, 27.7),
+        ("~1.2 s", Kind.VALUE, 1.2, 1.2), ("1,234,567 B", Kind.VALUE, 1234567, 1234567), ("200K-400K", Kind.VALUE, 200_000, 400_000),
+        ("1m30s", Kind.VALUE, 90, 90), ("10–50×", Kind.TIMES, 10, 50), ("-27.7%", Kind.PERCENT, 27.7, 27.7),
         ("2,5x", Kind.TIMES, 2.5, 2.5),
     ],
-)
+)  # fmt: skip
 def test_quantities_are_read_as_written(text: str, kind: Kind, low: float, high: float) -> None:
     (quantity,) = quantities(text, 0, len(text))
     assert (quantity.kind, quantity.low, quantity.high) == (kind, low, high)

@@ -331,12 +331,8 @@ def test_a_damaged_field_costs_only_itself(tmp_path: Path, bad: Any) -> None:
     journal = JOURNAL | dict.fromkeys(("run_metadata", "metrics", "claude_code", "timestamps"), bad)
     facts = sidecar_facts(item(tmp_path, journal=journal))
     assert (facts.task_status, facts.base_commit, facts.repo, facts.first_edit_ms, facts.ended_at) == (
-        "success",
-        "a" * 40,
-        "vllm",
-        None,
-        None,
-    )
+        "success", "a" * 40, "vllm", None, None,
+    )  # fmt: skip
 
 
 def test_sidecars_are_read_anew_when_they_change(tmp_path: Path) -> None:
@@ -433,13 +429,9 @@ def test_the_context_rank_grows_with_what_is_known(tmp_path: Path) -> None:
     bare, full = item(tmp_path / "bare"), item(tmp_path / "full", journal=JOURNAL)
     name = "out_2026-01-27_15-30-00.json"
     contexts = [
-        context_of(bare),
-        context_of(bare, a="b"),
-        context_of(bare, name, a="b"),
-        context_of(full, name, a="b"),
-        context_of(bare, name, IN_STREAM, a="b"),
-        context_of(full, name, IN_STREAM, a="b"),
-    ]
+        context_of(bare), context_of(bare, a="b"), context_of(bare, name, a="b"), context_of(full, name, a="b"),
+        context_of(bare, name, IN_STREAM, a="b"), context_of(full, name, IN_STREAM, a="b"),
+    ]  # fmt: skip
     assert [context.context_rank for context in contexts] == [0, 1, 3, 7, 11, 15]
 
 

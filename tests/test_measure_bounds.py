@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -16,10 +17,11 @@ from ingest.measurements import tools
 from ingest.measurements.base import MOST_JSON_VALUES, MeasuredFile, lines_of
 from ingest.measurements.iso_bench import model_in, substituted
 from ingest.measurements.iso_bench_outcomes import detail_of, failure_of, patch_in
-from ingest.measurements.measured import MOST_CHARACTERS, MOST_VALUES
+from ingest.measurements.measured import MOST_CHARACTERS, MOST_VALUES, Spread, log_error
 from ingest.measurements.tools import Reading, may_measure, read_measurements
 from ingest.store.database import Store
 from schemas.errors import RejectReason
+from schemas.rows.measurement import SpreadKind
 from tests.documents import rejects_of
 from tests.fuzz.measured_seeds import MEASURED
 from tests.measuring import measured, rows_read
@@ -189,3 +191,28 @@ def test_lines_end_as_on_any_system() -> None:
     text = "a\r\nb\n\n\rc\x0bd"
     assert list(lines_of(text)) == ["a", "b", "", "", "c\x0bd"]
     assert [line.number for line in MeasuredFile("x", "\n\na,b\n1,2\n").rows] == [4]
+
+
+LOGS = [math.exp(step) for step in (-0.1, 0.0, 0.1)]
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "samples", "n", "error", "degrees"),
+    [
+        (1.0, Spread(kind=SpreadKind.SAMPLES), LOGS, 3, 0.1 / math.sqrt(3), 2),
+        (200.0, Spread.around(200.0, 10.0), [], 11, 0.05 / math.sqrt(11), 10),
+        (200.0, Spread.around(200.0, 10.0, SpreadKind.SEM), [], 11, 0.05, 10),
+        (10.0, Spread(kind=SpreadKind.CI, low=10 / math.exp(0.03), high=10 * math.exp(0.03)), [], None, 0.03 / 1.959964, None),
+        (10.0, Spread(kind=SpreadKind.CI, low=10 / math.exp(0.03), high=10 * math.exp(0.03), level=0.99), [], None, 0.03 / 2.575829, None),
+        (10.0, Spread.around(10.0, 1.0), [], 1, None, None),
+        (0.0, Spread.around(0.0, 1.0), [], 9, None, None),
+        (1.0, Spread(kind=SpreadKind.SAMPLES), [1.0, 0.0], 2, None, None),
+        (1.0, Spread(kind=SpreadKind.CI, low=-1.0, high=2.0), [], None, None, None),
+        (1.0, Spread(kind=SpreadKind.NONE), [], 9, None, None),
+    ],
+)
+def test_the_error_of_a_logarithm_comes_from_samples_a_deviation_or_an_interval(
+    value: float, spread: Spread, samples: list[float], n: int | None, error: float | None, degrees: int | None
+) -> None:
+    found = log_error(value, spread, samples, n)
+    assert found == ((None, None) if error is None else (pytest.approx(error, rel=1e-5), degrees))

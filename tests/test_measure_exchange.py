@@ -95,10 +95,7 @@ def test_an_empty_cell_has_no_row(store: Store, tmp_path: Path, cell: str) -> No
     ("line", "reason"),
     [
         ("agent,latency,4 ms,", "line 3: '4 ms' in the column value is no number"),
-        (
-            "fast,latency,4,",
-            f"line 3: the variant 'fast' is unknown; write one of {', '.join(VARIANTS)}, or leave it empty",
-        ),
+        ("fast,latency,4,", f"line 3: the variant 'fast' is unknown; write one of {', '.join(VARIANTS)}, or leave it empty"),
         (
             "agent,latency,4,left",
             "line 3: 'left' does not say which way is better; write one of lower, smaller, less, higher, bigger, more, unknown",

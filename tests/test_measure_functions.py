@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import TOOLS, read_measurements
 from ingest.store.database import Store
 from tests.documents import rejects_of
-from tests.measuring import measured_in, rows_read, spread, values
+from tests.measuring import measured_in, spread, values
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 
@@ -39,13 +37,9 @@ def pytest_json(*tests: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def test_pytest_benchmark(store: Store, tmp_path: Path) -> None:
     test = {
-        "group": None,
-        "name": "test_pack[8]",
-        "fullname": "bench.py::test_pack[8]",
-        "params": {"size": 8},
-        "param": "8",
+        "group": None, "name": "test_pack[8]", "fullname": "bench.py::test_pack[8]", "params": {"size": 8}, "param": "8",
         "extra_info": {},
-    }
+    }  # fmt: skip
     rows = measured_in(store, tmp_path, {
         "a.json": pytest_json(test | {"stats": stats(data=[0.25, 0.25, 0.5, 1.0])}),
         "b.json": pytest_json(
@@ -107,14 +101,9 @@ def test_hyperfine(store: Store, tmp_path: Path) -> None:
 
 def entry(name: str, real: float, **changes: Any) -> dict[str, Any]:
     fields = {
-        "name": name,
-        "run_name": name,
-        "run_type": "iteration",
-        "repetitions": 2,
-        "repetition_index": 0,
-        "threads": 1,
+        "name": name, "run_name": name, "run_type": "iteration", "repetitions": 2, "repetition_index": 0, "threads": 1,
         "iterations": 100,
-    }
+    }  # fmt: skip
     return fields | {"real_time": real, "cpu_time": real / 2, "time_unit": "us"} | changes
 
 
@@ -411,18 +400,3 @@ def test_broken_json_with_the_words_of_a_text_is_no_result(tool: Any) -> None:
 def test_no_tool_takes_what_is_not_its_own(tool: Any, text: str) -> None:
     reading = read_measurements(MeasuredFile("x.json", " ".join(tool.marks) + text), "s")
     assert reading is None or not len(reading.rows)
-
-
-@pytest.mark.slow
-@given(st.lists(st.floats(0.1, 1e6), min_size=1, max_size=6), st.sampled_from([("us", 1e-3), ("ms", 1e-6), ("s", 1e-9)]))
-def test_the_same_times_in_another_unit_are_the_same_measurement(runs: list[float], unit: tuple[str, float]) -> None:
-    name, factor = unit
-    nanoseconds, other = _stored(runs, "ns"), _stored([run * factor for run in runs], name)
-    assert other.keys() == nanoseconds.keys()
-    assert list(other.values()) == pytest.approx(list(nanoseconds.values()))
-
-
-def _stored(runs: list[float], unit: str) -> dict[tuple[str | None, str | None], float | None]:
-    entries = [entry("work", run, time_unit=unit) for run in runs]
-    reading = read_measurements(MeasuredFile("g.json", json.dumps({"context": CONTEXT, "benchmarks": entries})), "s")
-    return {(row.metric, row.statistic): row.value for row in rows_read(reading)}

@@ -17,34 +17,13 @@ from tests.measuring import by_quantity, column_values, measured
 def vllm_serve(**changes: Any) -> str:
     """A result of `vllm bench serve` with changes; a value of `...` leaves the key out."""
     result = {
-        "date": "20260302-081500",
-        "endpoint_type": "openai",
-        "backend": "openai",
-        "label": None,
-        "model_id": "org/small-1b",
-        "tokenizer_id": "org/small-1b",
-        "num_prompts": 100,
-        "request_rate": "inf",
-        "burstiness": 1.0,
-        "max_concurrency": None,
-        "duration": 12.5,
-        "completed": 100,
-        "failed": 0,
-        "total_input_tokens": 51200,
-        "total_output_tokens": 12800,
-        "request_throughput": 8.0,
-        "request_goodput": None,
-        "output_throughput": 1024.0,
-        "total_token_throughput": 5120.0,
-        "max_output_tokens_per_s": 1300.0,
-        "max_concurrent_requests": 100,
-        "mean_ttft_ms": 210.5,
-        "median_ttft_ms": 200.25,
-        "std_ttft_ms": 40.0,
-        "p50_ttft_ms": 200.25,
-        "p99_ttft_ms": 390.0,
-        "mean_tpot_ms": 11.0,
-    }
+        "date": "20260302-081500", "endpoint_type": "openai", "backend": "openai", "label": None, "model_id": "org/small-1b",
+        "tokenizer_id": "org/small-1b", "num_prompts": 100, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": None,
+        "duration": 12.5, "completed": 100, "failed": 0, "total_input_tokens": 51200, "total_output_tokens": 12800,
+        "request_throughput": 8.0, "request_goodput": None, "output_throughput": 1024.0, "total_token_throughput": 5120.0,
+        "max_output_tokens_per_s": 1300.0, "max_concurrent_requests": 100, "mean_ttft_ms": 210.5, "median_ttft_ms": 200.25,
+        "std_ttft_ms": 40.0, "p50_ttft_ms": 200.25, "p99_ttft_ms": 390.0, "mean_tpot_ms": 11.0,
+    }  # fmt: skip
     return json.dumps({key: value for key, value in (result | changes).items() if value is not ...})
 
 
@@ -68,12 +47,8 @@ def test_every_quantity_of_a_served_run_has_a_row_but_the_spread_of_its_requests
     }
     assert rows[0]["measured_at"].replace(tzinfo=None) == datetime(2026, 3, 2, 8, 15)  # noqa: DTZ001 - compared without a zone
     assert json.loads(rows[0]["params"]) == {
-        "backend": "openai",
-        "tokenizer_id": "org/small-1b",
-        "num_prompts": 100,
-        "request_rate": "inf",
-        "burstiness": 1.0,
-    }
+        "backend": "openai", "tokenizer_id": "org/small-1b", "num_prompts": 100, "request_rate": "inf", "burstiness": 1.0,
+    }  # fmt: skip
 
 
 def test_metadata_say_the_variant_the_code_or_the_workload(store: Store, tmp_path: Path) -> None:

@@ -60,11 +60,8 @@ def test_nothing_is_rejected_or_read_twice(asked: Asked) -> None:
 
 def test_every_agent_is_there(asked: Asked) -> None:
     assert asked("select agent, count(*) from v_runs group by all order by all") == [
-        ("claude-code", 26),
-        ("codex", 15),
-        ("openhands", 4),
-        ("trae-agent", 6),
-    ]
+        ("claude-code", 26), ("codex", 15), ("openhands", 4), ("trae-agent", 6),
+    ]  # fmt: skip
 
 
 def test_every_run_of_the_benchmark_knows_its_commit_and_its_patch(asked: Asked) -> None:
@@ -77,17 +74,10 @@ def test_every_run_of_the_benchmark_knows_its_commit_and_its_patch(asked: Asked)
 def test_every_verdict_occurs(asked: Asked) -> None:
     found = asked("select agent, verdict, count(*) from v_verdicts where values_measured > 0 group by all order by all")
     assert found == [
-        ("claude-code", "failed", 6),
-        ("claude-code", "faster", 1),
-        ("claude-code", "not_comparable", 1),
-        ("claude-code", "not_measured", 9),
-        ("claude-code", "same", 4),
-        ("claude-code", "slower", 1),
-        ("codex", "failed", 6),
-        ("codex", "not_comparable", 3),
-        ("codex", "not_measured", 2),
-        ("trae-agent", "failed", 2),
-    ]
+        ("claude-code", "failed", 6), ("claude-code", "faster", 1), ("claude-code", "not_comparable", 1),
+        ("claude-code", "not_measured", 9), ("claude-code", "same", 4), ("claude-code", "slower", 1), ("codex", "failed", 6),
+        ("codex", "not_comparable", 3), ("codex", "not_measured", 2), ("trae-agent", "failed", 2),
+    ]  # fmt: skip
 
 
 def test_claims_stand_beside_measurements(asked: Asked) -> None:
@@ -96,12 +86,9 @@ def test_claims_stand_beside_measurements(asked: Asked) -> None:
         " using (run_id) where claimed_speedup > 0 and measured_speedup > 0 order by all"
     )
     assert [(commit, verdict) for commit, verdict, _ in found] == [
-        ("015069b0", "wrong_sign"),
-        ("299ebb62", "over_claimed"),
-        ("2deb029d", "over_claimed"),
-        ("30172b49", "over_claimed"),
+        ("015069b0", "wrong_sign"), ("299ebb62", "over_claimed"), ("2deb029d", "over_claimed"), ("30172b49", "over_claimed"),
         ("310aca88", "over_claimed"),
-    ]
+    ]  # fmt: skip
     assert {commit: ratio for commit, _, ratio in found}["299ebb62"] == pytest.approx(25.71 / 22.93)  # ms in modal/299ebb62
 
 
@@ -109,12 +96,9 @@ def test_the_cost_per_verified_speedup_counts_the_runs_that_failed(store: Store)
     metrics = ("cost_best_usd", "runs_faster", "cost_per_faster_usd", "pairs", "wrong_sign_share")
     [row] = measured.summary(store, choose({"agent": ["claude-code"]}), (), metrics).to_pylist()
     assert {key: str(value) for key, value in row.items() if key in metrics} == {
-        "cost_best_usd": "21.567033300",
-        "runs_faster": "1",
-        "cost_per_faster_usd": "21.567033300",
-        "pairs": "5",
+        "cost_best_usd": "21.567033300", "runs_faster": "1", "cost_per_faster_usd": "21.567033300", "pairs": "5",
         "wrong_sign_share": "0.2",
-    }
+    }  # fmt: skip
 
 
 def test_a_patch_belongs_to_its_run_or_the_reason_is_told(asked: Asked) -> None:

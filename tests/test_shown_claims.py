@@ -44,16 +44,9 @@ FIELDS = {field.name: field.type for field in arrow_schema(ClaimRow)}
 def claim(**changes: Any) -> dict[str, Any]:
     known = {"kind": "quantified", "metric": "time", "direction": "better", "evidence": "stated", "scope": "micro", "origin": "own"}
     usual = {
-        "run_id": "r",
-        "title": "Faster kernel",
-        "claim_no": 1,
-        "start": 0,
-        "end": 9,
-        "quote": "3x faster",
-        "ratio": 3.0,
-        "hedged": False,
-        "subject": None,
-    }
+        "run_id": "r", "title": "Faster kernel", "claim_no": 1, "start": 0, "end": 9, "quote": "3x faster", "ratio": 3.0,
+        "hedged": False, "subject": None,
+    }  # fmt: skip
     ends = {"ratio_low": None, "ratio_high": None, "caveat": None}
     about = {"repo": None, "task": None, "model": "m", "cost_own_usd": Decimal("0.5"), "pick": "largest"}
     return known | usual | ends | about | {"claims_found": 1, "runs_found": 1, "benchmarked_found": 0} | changes

@@ -157,12 +157,8 @@ def test_a_wrong_value_costs_its_record_alone(table: str, store: Store, tmp_path
     report = ingest_paths(store, careless_log(tmp_path / "log.jsonl", len(wrongs)))
     count = len(wrongs)
     assert [report.total(name) for name in ("documents", "accepted", "duplicates", "rejected", "ignored")] == [
-        2 * count,
-        count,
-        0,
-        count,
-        0,
-    ]
+        2 * count, count, 0, count, 0,
+    ]  # fmt: skip
     rejects = sorted(quality_queries.every_reject(store).to_pylist(), key=lambda reject: int(reject["position"].split(",")[0].split()[1]))
     for wrong, reject in zip(wrongs, rejects, strict=True):
         assert reject["reason"] == RejectReason.READER_DEFECT

@@ -197,10 +197,7 @@ _SUCCESS = re.compile(
     r"|\b(?:task|implementation|work|feature|optimization|everything)\sis\s(?:now\s)?(?:fully\s)?(?:complete|done|finished)\b",
     re.IGNORECASE,
 )
-_HELD_UP = re.compile(
-    r"I(?<=\bI)(?:'m| am| remain) (?:still |currently |completely )?blocked\b|S(?<=^S)TATUS: BLOCKED$",
-    re.MULTILINE,
-)
+_HELD_UP = re.compile(r"I(?<=\bI)(?:'m| am| remain) (?:still |currently |completely )?blocked\b|S(?<=^S)TATUS: BLOCKED$", re.MULTILINE)
 _NOT_PERMITTED = re.compile(
     r"\b(?:I|we) (?:still )?needs? (?:[\w-]+ ){0,3}(?:permission|approval)\b|\bneeds (?:your|user|manual) approval\b"
     r"|\b(?:waiting for|awaiting) (?:your |user )?(?:[\w-]+ ){0,2}(?:permission|approval)\b|\brequires? (?:manual|your|user) approval\b"
@@ -208,7 +205,7 @@ _NOT_PERMITTED = re.compile(
     r"|\bI (?:cannot|can't) (?:apply|edit|modify|write|make|proceed)\b"
     r"|\b(?:tools?|operations?|commands?|write)\b[^.\n]{0,60} (?:are|is|was|were|being|gets?|getting) (?:all |both )?"
     r"(?:blocked|denied|rejected)\b"
-    r"|\bblocked (?:by|on|from) (?:the |your |file )?(?:permissions?|sandbox|making)\b",
+    r"|\bblocked (?:by|on|from) (?:the |your |file )?(?:permissions?|sandbox|making)\b"
 )
 _PERMISSION = LiteralSearch(
     ("permission", "approval", "I don't have", "unable to", "I cannot", "I can't", "blocked", "denied", "rejected"), leftmost=True

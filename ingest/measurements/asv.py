@@ -130,10 +130,6 @@ def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -
     )
 
 
-def _is_text(file: MeasuredFile) -> bool:
-    return not file.is_page and any(_RESULT.fullmatch(line) for line in file.lines)
-
-
 def _read_text(file: MeasuredFile) -> Iterator[Measured]:
     """A line per benchmark, with a table under it if it has parameters."""
     commit = environment = None
@@ -205,5 +201,11 @@ def _cells(top: str, lines: Sequence[str]) -> Iterator[tuple[Mapping[str, str], 
 
 TOOLS = (
     Tool("asv", ('"commit_hash"', '"requirements"', '"results"'), _is_result, _read_result),
-    Tool("asv-text", ("%] ··· ",), _is_text, _read_text, marks_suffice=False),
+    Tool(
+        "asv-text",
+        ("%] ··· ",),
+        lambda file: not file.is_page and any(_RESULT.fullmatch(line) for line in file.lines),
+        _read_text,
+        marks_suffice=False,
+    ),
 )

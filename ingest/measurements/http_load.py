@@ -85,10 +85,6 @@ def _share(values: Mapping[str, Any]) -> float | None:
     return share if is_number(share) else None
 
 
-def _is_wrk(file: MeasuredFile) -> bool:
-    return bool(_TEST.search(file.text) and _RATE.search(file.text))
-
-
 def _read_wrk(file: MeasuredFile) -> Iterator[Measured]:
     """The command of a test is the last line before it that has options of wrk, such as a copied command."""
     tests = list(_TEST.finditer(file.text))
@@ -120,5 +116,5 @@ def _read_wrk(file: MeasuredFile) -> Iterator[Measured]:
 
 TOOLS = (
     Tool("k6", ('"metrics"', '"vus_max"'), _is_k6, _read_k6),
-    Tool("wrk", (" test @ ", "Requests/sec:"), _is_wrk, _read_wrk),
+    Tool("wrk", (" test @ ", "Requests/sec:"), lambda file: bool(_TEST.search(file.text) and _RATE.search(file.text)), _read_wrk),
 )

@@ -373,10 +373,6 @@ def _isolated(file: MeasuredFile) -> Iterator[Job]:
     yield Job(file.object, {word: {**one, "metrics": one.get("metrics") or {}} for word, one in parts.items()}, file.name)
 
 
-def _is_table(file: MeasuredFile) -> bool:
-    return set(file.columns) >= {"commit_hash", "agent_name", *(f"{word}_throughput" for word in _THREE)}
-
-
 def _table(file: MeasuredFile) -> Iterator[Job]:
     """`hf_export/*.csv`: one row per commit and agent, with columns `{baseline,human,agent}_{metric}` and the three logs.
 
@@ -440,11 +436,7 @@ FORMATS = (
         lambda file: (_side_by_side(file, file.object, {}),),
     ),
     Format(
-        "iso_bench_isolated",
-        ('"variants"', '"variant"', '"base_commit"'),
-        _is_isolated,
-        _isolated,
-        log=("patch_message", "raw_output"),
+        "iso_bench_isolated", ('"variants"', '"variant"', '"base_commit"'), _is_isolated, _isolated, log=("patch_message", "raw_output")
     ),
     Format("iso_bench_rerun", ('"baseline"', '"human"', '"agent"', "commit"), _is_rerun, _rerun, marks_suffice=False),
     _SINGLE("iso_bench_result", ('"human_commit"', '"status"'), _is_result, _one_variant),
@@ -452,7 +444,7 @@ FORMATS = (
     Format(
         "iso_bench_table",
         ("commit_hash", "agent_name", "baseline_throughput", "human_throughput"),
-        _is_table,
+        lambda file: set(file.columns) >= {"commit_hash", "agent_name", *(f"{word}_throughput" for word in _THREE)},
         _table,
         marks_suffice=False,
     ),

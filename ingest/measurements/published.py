@@ -78,10 +78,6 @@ def _read_algotune_summary(file: MeasuredFile) -> Iterator[Measured]:
                 yield replace(blank, value=float(written))
 
 
-def _is_algotune_baseline(file: MeasuredFile) -> bool:
-    return bool(file.object) and all(task.keys() >= {"baseline_runs", "dataset_size"} for task in file.object.values())
-
-
 def _read_algotune_baseline(file: MeasuredFile) -> Iterator[Measured]:
     for task, setting in file.object.items():
         params = {name: setting.get(name) for name in ("n", "dataset_size", "target_time_ms")}
@@ -162,10 +158,6 @@ def _read_kernelbench(file: MeasuredFile) -> Iterator[Measured]:
                 yield Measured(origin, "time", statistic, times[statistic], "ms", times["num_trials"], spread=spread)
 
 
-def _is_swefficiency(file: MeasuredFile) -> bool:
-    return set(file.columns) >= _SWEFFICIENCY_COLUMNS
-
-
 def _read_swefficiency(file: MeasuredFile) -> Iterator[Measured]:
     """The name of the file names agent and model of the run."""
     rows = [line.cells for line in file.rows]
@@ -194,10 +186,20 @@ def _read_swefficiency(file: MeasuredFile) -> Iterator[Measured]:
 
 
 TOOLS = (
-    Tool("algotune_baseline", ('"baseline_runs"', '"avg_min_ms"'), _is_algotune_baseline, _read_algotune_baseline),
+    Tool(
+        "algotune_baseline",
+        ('"baseline_runs"', '"avg_min_ms"'),
+        lambda file: bool(file.object) and all(task.keys() >= {"baseline_runs", "dataset_size"} for task in file.object.values()),
+        _read_algotune_baseline,
+    ),
     Tool("algotune_summary", ('"final_speedup"',), _is_algotune_summary, _read_algotune_summary),
     Tool("gso_manifest", ('"models"', '"opt_commit"', '"report"'), _is_gso_manifest, _read_gso_manifest, marks_suffice=False),
     Tool("gso_report", ('"opt_stats"', '"instance_sets"', '"opt_commit_ids"'), _is_gso_report, _read_gso_report),
     Tool("kernelbench", ('"num_trials"', '"hardware"', '"device"'), _is_kernelbench, _read_kernelbench),
-    Tool("swefficiency", ("raw_pred_speedup_ratio", "human_speedup_ratio"), _is_swefficiency, _read_swefficiency),
+    Tool(
+        "swefficiency",
+        ("raw_pred_speedup_ratio", "human_speedup_ratio"),
+        lambda file: set(file.columns) >= _SWEFFICIENCY_COLUMNS,
+        _read_swefficiency,
+    ),
 )

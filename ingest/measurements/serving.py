@@ -14,7 +14,7 @@ Sources: https://github.com/vllm-project/vllm, `vllm/benchmarks/{serve,latency,t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -149,10 +149,6 @@ def _read_vllm_serve(file: MeasuredFile) -> Iterator[Measured]:
         yield from _serving_values(run, origin)
 
 
-def _is_vllm_latency(file: MeasuredFile) -> bool:
-    return isinstance(file.object.get("latencies"), list) and {"avg_latency", "percentiles"} <= file.object.keys()
-
-
 def _read_vllm_latency(file: MeasuredFile) -> Iterator[Measured]:
     """Seconds per iteration: a whole batch of prompts from start to end."""
     latencies = tuple(file.object["latencies"])
@@ -162,10 +158,6 @@ def _read_vllm_latency(file: MeasuredFile) -> Iterator[Measured]:
     for statistic, value in found.items():
         samples = latencies if statistic in ("mean", "median") else ()
         yield Measured(origin, "latency", statistic, value, "s", len(latencies), samples=samples)
-
-
-def _is_vllm_throughput(file: MeasuredFile) -> bool:
-    return file.object.keys() >= {*_VLLM_THROUGHPUT, "num_requests"}
 
 
 def _read_vllm_throughput(file: MeasuredFile) -> Iterator[Measured]:
@@ -199,36 +191,26 @@ def _read_sglang_one_batch(file: MeasuredFile) -> Iterator[Measured]:
         yield from _values(_SGLANG_ONE_BATCH, run, origin)
 
 
+def _tool(name: str, keys: tuple[str, ...], read: Callable[[MeasuredFile], Iterator[Measured]]) -> Tool:
+    """A tool whose objects all have these keys."""
+    return Tool(name, tuple(f'"{key}"' for key in keys), partial(_has, keys), read)
+
+
 TOOLS = (
+    _tool("sglang_offline", ("successful_requests", "total_latency", "last_gen_throughput"), _read_sglang_offline),
+    _tool("sglang_one_batch", ("run_name", *_BATCH, "overall_throughput"), _read_sglang_one_batch),
+    _tool("sglang_serving", ("total_output_tokens_retokenized", "output_throughput", "median_ttft_ms"), _read_sglang_serving),
     Tool(
-        "sglang_offline",
-        ('"successful_requests"', '"total_latency"', '"last_gen_throughput"'),
-        partial(_has, ("successful_requests", "total_latency", "last_gen_throughput")),
-        _read_sglang_offline,
+        "vllm_latency",
+        ('"avg_latency"', '"latencies"', '"percentiles"'),
+        lambda file: isinstance(file.object.get("latencies"), list) and {"avg_latency", "percentiles"} <= file.object.keys(),
+        _read_vllm_latency,
     ),
-    Tool(
-        "sglang_one_batch",
-        ('"run_name"', '"batch_size"', '"overall_throughput"'),
-        partial(_has, ("run_name", *_BATCH, "overall_throughput")),
-        _read_sglang_one_batch,
-    ),
-    Tool(
-        "sglang_serving",
-        ('"total_output_tokens_retokenized"', '"output_throughput"', '"median_ttft_ms"'),
-        partial(_has, ("total_output_tokens_retokenized", "output_throughput", "median_ttft_ms")),
-        _read_sglang_serving,
-    ),
-    Tool("vllm_latency", ('"avg_latency"', '"latencies"', '"percentiles"'), _is_vllm_latency, _read_vllm_latency),
-    Tool(
-        "vllm_serve",
-        ('"model_id"', '"num_prompts"', '"completed"', '"request_throughput"'),
-        partial(_has, ("model_id", "num_prompts", "completed", "request_throughput")),
-        _read_vllm_serve,
-    ),
+    _tool("vllm_serve", ("model_id", "num_prompts", "completed", "request_throughput"), _read_vllm_serve),
     Tool(
         "vllm_throughput",
-        ('"elapsed_time"', '"requests_per_second"', '"tokens_per_second"'),
-        _is_vllm_throughput,
+        tuple(f'"{key}"' for key in _VLLM_THROUGHPUT),
+        lambda file: file.object.keys() >= {*_VLLM_THROUGHPUT, "num_requests"},
         _read_vllm_throughput,
     ),
 )

@@ -179,9 +179,7 @@ def _agreeing(pair: Pair) -> list[str]:
 
 
 def score(
-    texts: Iterable[LabelledText],
-    extract: Callable[[str], Iterable[Found]],
-    metrics: frozenset[ClaimMetric] = frozenset(ClaimMetric),
+    texts: Iterable[LabelledText], extract: Callable[[str], Iterable[Found]], metrics: frozenset[ClaimMetric] = frozenset(ClaimMetric)
 ) -> Score:
     """Score an extractor over texts."""
     return Score(tuple(judge(text, extract(text.text), metrics) for text in texts))
