@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from pydantic import ValidationError
 
 from ingest.agents.base import AgentReader, ContextOf, Found, Process, Rows, RunFacts, columns_of, patch_rows
-from ingest.agents.shared.costs import model_columns
+from ingest.agents.shared.costs import model_columns, model_row
 from ingest.agents.shared.texts import LONGEST_PROMPT, repair
 from ingest.agents.shared.tokens import provider_of
 from ingest.agents.trial_records import rank_in_trial
@@ -185,28 +185,15 @@ def _record_rank(run: KeptRun, tokens: int) -> int:
 
 def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:
     parsed = parse_model_id(model.model_id) if model.model_id else None
-    return ModelUsageRow.unchecked(
-        run_id=run_id,
-        model_id=model.model_id,
-        model=parsed.model if parsed else None,
-        provider=model.provider or (parsed.provider if parsed else None),
-        region=parsed.region if parsed else None,
-        input_tokens=model.input_tokens,
-        output_tokens=model.output_tokens,
-        reasoning_tokens=model.reasoning_tokens,
-        cache_read_tokens=model.cache_read_tokens,
-        cache_write_tokens=model.cache_write_tokens,
-        cache_write_5m_tokens=model.cache_write_5m_tokens,
-        cache_write_1h_tokens=model.cache_write_1h_tokens,
-        tokens_basis=model.basis,
-        tokens_basis_reason=model.basis_reason,
-        cost_reported_usd=model.cost_usd,
-        cost_own_usd=model.cost_usd,
-        own_input_tokens=model.input_tokens,
-        own_output_tokens=model.output_tokens,
-        own_cache_read_tokens=model.cache_read_tokens,
-        own_cache_write_tokens=model.cache_write_tokens,
-    )
+    others = {
+        "model_id": model.model_id,
+        "reasoning_tokens": model.reasoning_tokens,
+        "cache_write_5m_tokens": model.cache_write_5m_tokens,
+        "cache_write_1h_tokens": model.cache_write_1h_tokens,
+        "tokens_basis": model.basis,
+        "tokens_basis_reason": model.basis_reason,
+    }
+    return model_row(run_id, parsed, model, others | ({"provider": model.provider} if model.provider else {}))
 
 
 def _shown(value: object) -> str:

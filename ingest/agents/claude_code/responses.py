@@ -78,15 +78,11 @@ class Speaker(NamedTuple):
     agent_id: str | None
 
 
-class _Advice(NamedTuple):
-    """A request to an advisor, which is billed beside its response."""
-
-    model: str | None
-    usage: TokenUsage
-
-
 class _Extras(NamedTuple):
-    """What else a line says of its response. `split`: cache writes for 5 minutes and for 1 hour."""
+    """What else a line says of its response.
+
+    `split`: cache writes for 5 minutes and for 1 hour. `advice`: requests to an advisor, which are billed in addition.
+    """
 
     split: tuple[int, int] | None = None
     reasoning: int | None = None
@@ -95,17 +91,14 @@ class _Extras(NamedTuple):
     speed: str | None = None
     geo: str | None = None
     cost: Decimal | None = None
-    advice: tuple[_Advice, ...] | None = None
+    advice: tuple[TokenUsage, ...] | None = None
 
     @classmethod
     def of(cls, line: Line, usage: TokenUsage) -> _Extras:
         """What a line says."""
         details, used, iterations = usage.get("output_tokens_details"), usage.get("server_tool_use"), usage.get("iterations")
-        advice = tuple(
-            _Advice(_text(one.get("model")), one)
-            for one in (iterations if isinstance(iterations, list) else ())
-            if isinstance(one, dict) and one.get("type") == ADVISOR
-        )
+        asked = iterations if isinstance(iterations, list) else ()
+        advice = tuple(one for one in asked if isinstance(one, dict) and one.get("type") == ADVISOR)
         return cls(
             _split_of(usage),
             whole(details.get("thinking_tokens")) if type(details) is dict else None,
@@ -188,8 +181,8 @@ class Response:
             one = Response(f"{self.message_id}/advisor-{place}", None, self.request_id, self.speaker, self.stamp)
             one.line_id = f"{self.line_id}/advisor-{place}" if self.line_id else None
             one.is_copied = self.is_copied
-            one.counts, one.model, one.stop_reason = Counts.of(advice.usage), advice.model, self.stop_reason
-            one.extras = _Extras(_split_of(advice.usage), service_tier=self.extras.service_tier, geo=self.extras.geo)
+            one.counts, one.model, one.stop_reason = Counts.of(advice), _text(advice.get("model")), self.stop_reason
+            one.extras = _Extras(_split_of(advice), service_tier=self.extras.service_tier, geo=self.extras.geo)
             yield one
 
     def row(self, session_id: str, number: int, subagent: Subagent, stream_id: str | None) -> tuple[Any, ...]:

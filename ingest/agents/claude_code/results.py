@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from ingest.agents.base import NO_FACTS, AgentReader, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
 from ingest.agents.claude_code.stream import SESSIONS_KEPT, CutOff, StreamContext
 from ingest.agents.kept_run import complaints, ended
-from ingest.agents.shared.costs import model_columns
+from ingest.agents.shared.costs import model_columns, model_row
 from ingest.agents.shared.runs import canonical_hash, merged, milliseconds_between, whole_ms
 from ingest.agents.shared.texts import repair
 from ingest.agents.shared.tokens import known_sum
@@ -36,8 +36,7 @@ MOST_MODELS = 1000
 """Models of one record. Real ones name a handful; each is a row, a price and a line of every report."""
 
 _RUN = RunRow.unchecked()
-_MODEL_ROW = ModelUsageRow.unchecked()
-"""Rows with defaults only, completed for each record."""
+"""A row with defaults only, completed for each record."""
 
 _IS_FOLLOWED, _TELLS_MODELS, _TELLS_SUMMARY = 4, 2, 1
 """The parts of `record_rank`. A list of runs with ids and totals must not replace the full records, nor a result that with what follows."""
@@ -255,7 +254,7 @@ class ClaudeCode(AgentReader):
         """Yield the runs that are still open, and those that were cut off. Events of neither make a reject."""
         yield from (pending.found for pending in self._pending.values())
         self._pending.clear()
-        for one in self._stream.cut_off(at_end=True):
+        for one in self._stream.end():
             self._has_records = True
             yield self._interrupted(one)
         if not self._has_records and self._last_event:
@@ -422,31 +421,16 @@ def _model_row(run_id: str, logged: str | None, usage: ModelUsage, record: Resul
         main_short, main_long = creation.ephemeral_5m_input_tokens or 0, creation.ephemeral_1h_input_tokens or 0
         if main_short + main_long == usage.cache_write_tokens:
             short, long = main_short, main_long
-    return _MODEL_ROW.completed(
-        {
-            "run_id": run_id,
-            "model_id": logged,
-            "model": parsed.model if parsed else None,
-            "provider": parsed.provider if parsed else None,
-            "region": parsed.region if parsed else None,
-            "input_tokens": usage.input_tokens,
-            "output_tokens": usage.output_tokens,
-            "reasoning_tokens": usage.thinking_tokens,
-            "cache_read_tokens": usage.cache_read_tokens,
-            "cache_write_tokens": usage.cache_write_tokens,
-            "cache_write_5m_tokens": short,
-            "cache_write_1h_tokens": long,
-            "web_search_requests": usage.web_search_requests,
-            "cost_reported_usd": usage.cost_usd,
-            "cost_own_usd": usage.cost_usd,
-            "own_input_tokens": usage.input_tokens,
-            "own_output_tokens": usage.output_tokens,
-            "own_cache_read_tokens": usage.cache_read_tokens,
-            "own_cache_write_tokens": usage.cache_write_tokens,
-            "cost_basis": usage.cost_basis,
-            "context_window": usage.context_window,
-        }
-    )
+    others = {
+        "model_id": logged,
+        "reasoning_tokens": usage.thinking_tokens,
+        "cache_write_5m_tokens": short,
+        "cache_write_1h_tokens": long,
+        "web_search_requests": usage.web_search_requests,
+        "cost_basis": usage.cost_basis,
+        "context_window": usage.context_window,
+    }
+    return model_row(run_id, parsed, usage, others)
 
 
 # Records without what was said in them, for --no-text

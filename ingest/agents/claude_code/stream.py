@@ -235,14 +235,11 @@ class StreamContext:
             streamed_tokens=sum(each.responses.went_in() for each in segments) or None,
         )
 
-    def cut_off(self, *, at_end: bool = False) -> list[CutOff]:
-        """Return the processes that ended without a result, each once; `at_end`: the stream is over."""
-        if at_end:
-            for session in (self._unnamed, *self._sessions.values()):
-                self._cut_off(session, [*session.before, session.segment])
-            self._sessions.clear()
-        cut, self._cut = self._cut, []
-        return cut
+    def end(self) -> list[CutOff]:
+        """Return the processes that ended without a result, at the end of the stream."""
+        for session in (self._unnamed, *self._sessions.values()):
+            self._cut_off(session, [*session.before, session.segment])
+        return self._cut
 
     def _cut_off(self, session: Session, segments: list[Segment]) -> None:
         if session.is_claudes:

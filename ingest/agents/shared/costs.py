@@ -8,22 +8,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
 from ingest.agents.base import Rows
 from ingest.agents.shared.tokens import in_range, known_sum
-from ingest.prices.model_ids import is_free
+from ingest.prices.model_ids import ModelId, is_free
 from schemas.rows.row import LARGEST_INT, LARGEST_USD
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RunRow
 
 COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are the same: agents add in binary floats."""
 
+_MODEL_ROW = ModelUsageRow.unchecked()
+"""A row with defaults only, completed for each model."""
+_OWN = tuple(f"own_{name}" for name in TOKEN_CLASSES)
 _tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
+
+
+def model_row(run_id: str, parsed: ModelId | None, logged: Any, others: Mapping[str, Any]) -> ModelUsageRow:
+    """Return the row of a model from the counts and the cost that were logged. `others`: its other columns."""
+    counts = _tokens(logged)
+    return _MODEL_ROW.completed(
+        {
+            "run_id": run_id,
+            "model": parsed.model if parsed else None,
+            "provider": parsed.provider if parsed else None,
+            "region": parsed.region if parsed else None,
+            **dict(zip(TOKEN_CLASSES, counts, strict=True)),
+            **dict(zip(_OWN, counts, strict=True)),
+            "cost_reported_usd": logged.cost_usd,
+            "cost_own_usd": logged.cost_usd,
+            **others,
+        }
+    )
 
 
 def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
