@@ -34,7 +34,7 @@ from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, source_counts
 from ingest.store.ingests import Origin, next_ingest, note_ingest, note_measures, price_id
 from ingest.store.read_result import SHOWN, PortionKey, ReadResult
-from ingest.system.temporary import temporary_folder
+from ingest.system.files import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason, TachographError
 from schemas.file_kinds import NO_LOGS, FileKind
 from schemas.unread_logs import AGENT_BY_DETAIL

@@ -138,7 +138,7 @@ print(*(name for name in sys.modules if name.startswith(("ingest.claims", "inges
     ("module", "spared"),
     [
         ("ingest.reading.workers", {"duckdb", "ingest.measurements.tools", "ftfy"}),
-        ("ingest.prices.list_prices", {"asyncio", "httpx2"}),
+        ("ingest.prices.library", {"asyncio", "httpx2"}),
         ("app.cli.ingest_paths", {"pydantic", "pyarrow", "numpy", "simplejson", "ingest.store.commit"}),
     ],
 )

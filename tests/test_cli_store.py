@@ -20,8 +20,8 @@ import pytest
 from packaging.requirements import Requirement
 
 from app.cli.doctor import _package, price_age
-from ingest.prices.list_prices import newest_price
-from ingest.system.installing import install_command
+from ingest.prices.library import newest_price
+from ingest.system.command_lines import install_command
 from schemas.errors import StoreError
 from tests.conftest import ROOT, SAMPLES, Run, environment
 from tests.interrupted import interruptible

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 
 from app.cli.commands.completion import NAME, SHELLS, VARIABLE
 from app.cli.main import cli
-from ingest.system.installing import extra_command, install_command
+from ingest.system.command_lines import extra_command, install_command
 from schemas.rows.run import Outcome
 from tests.conftest import ROOT
 
@@ -76,7 +76,7 @@ def test_an_environment_without_pip_is_filled_by_uv(tmp_path: Path) -> None:
     """As `uv tool install` makes one."""
     folder = tmp_path / "its own"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    code = "from ingest.system.installing import install_command; print(install_command('mcp>=2'))"
+    code = "from ingest.system.command_lines import install_command; print(install_command('mcp>=2'))"
     done = subprocess.run([folder / "bin" / "python", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert shlex.split(done.stdout) == ["uv", "pip", "install", "--python", str(folder / "bin" / "python"), "mcp>=2"]
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ingest.system.command_lines import command_line
-from ingest.system.installing import extra_command
-from ingest.system.locations import scrubbed, without_secrets
-from ingest.system.secrets import scrubbed_command, scrubbed_text
+from ingest.system.command_lines import command_line, extra_command
+from ingest.system.secrets import scrubbed, scrubbed_command, scrubbed_text, without_secrets
 from schemas.errors import StoreError, UsageError
 from tests.conftest import SAMPLES, Run
 

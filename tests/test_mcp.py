@@ -26,7 +26,7 @@ from app.cli.main import cli
 from app.mcp_server import MOST_CHARACTERS, NOTICE, USUAL_ROWS, server_of
 from app.queries.filter_inputs import WORDS
 from ingest.store.database import Store
-from ingest.system.installing import extra_command
+from ingest.system.command_lines import extra_command
 from tests.conftest import ROOT, StoreOnce, environment, ingest_paths, record_text
 
 pytestmark = pytest.mark.slow  # importing the SDK takes a second

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.pipeline import Options, ingest
-from ingest.prices.list_prices import periods
+from ingest.prices.library import periods
 from ingest.prices.model_ids import parse_model_id
 from ingest.prices.price_book import PriceBook
 from ingest.sources.files import Source

@@ -22,8 +22,7 @@ from app.queries.reading import read_transaction
 from app.text.answers import unattributed_words
 from app.text.formatting import human
 from ingest.store.database import Store
-from ingest.system.command_lines import command_line
-from ingest.system.installing import install_command
+from ingest.system.command_lines import command_line, install_command
 from schemas.errors import ExitCode, StoreError, StoreMissing, TachographError
 from schemas.store_version import SCHEMA_VERSION
 from schemas.text import plural
@@ -132,7 +131,7 @@ def _package(name: str, needed: Requirement) -> Finding:
 
 
 def _prices(_store: Store) -> Iterator[Finding]:
-    from ingest.prices.list_prices import newest_price
+    from ingest.prices.library import newest_price
 
     yield price_age(newest_price(_today()), _today())
 

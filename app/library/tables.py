@@ -15,7 +15,7 @@ from app.reports.exports.text import rows
 from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.text_tables import for_people
-from ingest.system.installing import install_command
+from ingest.system.command_lines import install_command
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, plural
 

@@ -413,7 +413,7 @@ def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
 
 def _hint(key: ModelKey) -> str:
     """Models that come near, where they are served."""
-    from ingest.prices.list_prices import known_models
+    from ingest.prices.library import known_models
 
     names: dict[str, str] = {}
     for provider, model in known_models():

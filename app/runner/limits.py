@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from app.runner import ending
-from ingest.system.temporary import temporary_folder
+from ingest.system.files import temporary_folder
 from schemas.agents import Program
 from schemas.errors import TachographError
 from schemas.wire.launch import MAX_MINUTES, MAX_USD

@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ingest.system.temporary import temporary_folder
+from ingest.system.files import temporary_folder
 from schemas.errors import RejectReason, UsageError
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.launch import LAUNCH_FILE, RUN_FILE, Launch, outcome_of_process

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.runner.work_tree import GitFailed, WorkTree
 from ingest.context.patches import read_patch
-from ingest.system.temporary import temporary_folder
+from ingest.system.files import temporary_folder
 from schemas.text import paired
 from schemas.wire.launch import LaunchGit, LaunchPatch
 

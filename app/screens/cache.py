@@ -40,8 +40,8 @@ from ingest.store.ingests import UPLOAD, Origin
 from ingest.store.opening import is_path
 from ingest.store.undo import Undone, undo
 from ingest.system.command_lines import DEFAULT_STORE, command_line
-from ingest.system.locations import without_secrets
-from ingest.system.temporary import temporary_folder
+from ingest.system.files import temporary_folder
+from ingest.system.secrets import without_secrets
 from schemas.errors import StoreBusy, StoreError, StoreMissing, UsageError
 from schemas.text import paired
 

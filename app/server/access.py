@@ -28,8 +28,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from ingest.system import toml_files
-from ingest.system.installing import extra_command
+from ingest.system.command_lines import extra_command
+from ingest.system.files import parse_toml, read_small_text
 from schemas.errors import UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -154,7 +154,7 @@ def read_allowed(path: Path) -> tuple[str, ...]:
     Raises UsageError for anything wrong in it, and for a list that is empty: a sign-in that lets everybody in is a mistake.
     """
     try:
-        settings = toml_files.parse(toml_files.read_text(path))
+        settings = parse_toml(read_small_text(path))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}.", "Give the TOML file with the sign-in settings.") from error
     except ValueError as error:

@@ -18,7 +18,7 @@ from typing import NoReturn
 import click
 
 from app.server.access import EVERYWHERE, LOOPBACK, Access, addresses, read_allowed
-from ingest.system.locations import without_secrets
+from ingest.system.secrets import without_secrets
 from schemas.errors import TachographError, UsageError
 from schemas.text import one_line, visible
 

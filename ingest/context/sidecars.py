@@ -27,8 +27,8 @@ from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts, differs_in_fol
 from ingest.sources.decoding import Allowance, Broken, Opened
 from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, shifted, unix_time
+from ingest.system.files import temporary_folder
 from ingest.system.secrets import scrubbed_words
-from ingest.system.temporary import temporary_folder
 from schemas.errors import InputUnreadable
 from schemas.file_kinds import FileKind
 from schemas.marks import RECORD_MARK, TEXT_STARTS

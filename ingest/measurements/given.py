@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ingest.context.small_files import MEASURE_FILE
-from ingest.system.toml_files import parse, read_text
+from ingest.system.files import parse_toml, read_small_text
 from schemas.agents import agent_key
 from schemas.errors import UsageError
 from schemas.text import did_you_mean
@@ -102,7 +102,7 @@ def error_in(place: Path, name: str) -> str:
 def _tables(place: Path, name: str) -> list[tuple[str, dict[str, str]]]:
     """(pattern of names, what is said) of a `measure.toml`: the top of the file first. Raises UsageError for one that makes no sense."""
     try:
-        told = parse(read_text(place)) if place.is_file() else {}  # a pipe or a device may have no end
+        told = parse_toml(read_small_text(place)) if place.is_file() else {}  # a pipe or a device may have no end
     except OSError:
         return []
     except ValueError as error:

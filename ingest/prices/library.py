@@ -1,24 +1,43 @@
-"""genai-prices without its updates over the network, which are not used here: they import an HTTP client and asyncio, half of the time."""
+"""List prices of the price library (genai-prices): dated, per provider and region, offline; and what they depend on.
+
+A price has a base tier, and for some models long-context tiers, which depend on the prompt of each request. Of prices by the time of day
+the standard ones are taken. `served`: the price of a request in fast mode, in another tier such as batch, or with inference in one region.
+
+The library multiplies one request in 0.15 ms, SQL a million in a second: so its rates are read here, and a test compares what they come to
+with the library's own figure for every model that it has.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import cache
+from importlib.metadata import version
 from types import ModuleType
 
-_UPDATES = "genai_prices.update_prices"
+from ingest.prices.model_ids import LOCAL_PROVIDERS, is_free, makers, parse_model_id
+from schemas.rows.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, ModelKey, Rates, Service, TieredRates
 
 
 def _spare_updates() -> None:
-    """Import the library with nothing in place of its updates, unless it is loaded already. A later import of the updates works."""
+    """Import the library with nothing in place of its updates over the network: they import an HTTP client and asyncio, half of the time.
+
+    A later import of the updates works.
+    """
     if "genai_prices" in sys.modules:
         return
-    nothing = ModuleType(_UPDATES)
+    name = "genai_prices.update_prices"
+    nothing = ModuleType(name)
     nothing.__getattr__ = lambda _: None  # type: ignore[method-assign]  # for the names that the library imports from them
-    sys.modules[_UPDATES] = nothing
+    sys.modules[name] = nothing
     try:
         import genai_prices  # noqa: F401, PLC0415
     finally:
-        del sys.modules[_UPDATES]
+        del sys.modules[name]
 
 
 _spare_updates()
@@ -26,4 +45,300 @@ _spare_updates()
 from genai_prices.data_snapshot import DataSnapshot, get_snapshot  # noqa: E402
 from genai_prices.types import ModelInfo, ModelPrice, StartDateConstraint, TieredPrices  # noqa: E402
 
-__all__ = ["DataSnapshot", "ModelInfo", "ModelPrice", "StartDateConstraint", "TieredPrices", "get_snapshot"]
+ANTHROPIC = "anthropic"
+
+_LONG_CONTEXT = {(ANTHROPIC, "claude-sonnet-4-0"): 200_000}
+"""(provider, model of the library) → prompt size above which a request costs more, where the library has no tier: input of all kinds twice
+as much, output half as much again. Anthropic's price page had it for Sonnet 4 with the 1M context window, as for Sonnet 4.5."""
+
+_LONG_INPUT, _LONG_OUTPUT = Decimal(2), Decimal("1.5")
+
+_ROUTERS = ("openrouter", "github-copilot")
+"""Providers of the library that pass requests on to the makers of models, at their prices."""
+
+_PROXY = re.compile(r"litellm|proxy|gateway", re.IGNORECASE)
+_CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
+_LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Rates from a day (UTC) on, until the next period. `variants`: other rates at the same time, by name.
+
+    `gateway`: the provider behind which the model was used, where the library has the price of its maker only.
+    """
+
+    since: date
+    tiered: TieredRates
+    source: str
+    variants: tuple[tuple[str, TieredRates], ...] = ()
+    gateway: str | None = None
+
+    @property
+    def rates(self) -> Rates:
+        """The rates of the base tier."""
+        return self.tiered.base
+
+
+@cache
+def periods(key: ModelKey) -> tuple[Period, ...]:
+    """The model's prices in order of time; none for a model that the library does not have."""
+    found = _found(key)
+    if found is None:
+        return ()
+    provider_id, model, gateway = found
+    source = f"genai-prices {version('genai-prices')}: {provider_id}/{model.id}{f', behind the gateway {gateway}' if gateway else ''}"
+    made = (_period(model, day, source, provider_id) for day in _boundaries(model))
+    return tuple(replace(period, gateway=gateway) for period in made if period)
+
+
+def newest_price(until: date) -> date:
+    """The last day up to `until` from which on the library has a price of its own: how old it is, for it has no date itself."""
+    models = (model for provider in get_snapshot().providers for model in provider.models)
+    return max(day for model in models for day in _boundaries(model) if day <= until)
+
+
+def at(of: tuple[Period, ...], day: date) -> Period | None:
+    """The period of the day."""
+    return next((period for period in reversed(of) if period.since <= day), None)
+
+
+def everywhere(key: ModelKey) -> ModelKey | None:
+    """The same model at its maker's global endpoint; None where no such endpoint is known."""
+    return ModelKey(key.model, key.model, ANTHROPIC) if key.model.startswith("claude") and key.provider != ANTHROPIC else None
+
+
+@cache
+def claude_rates() -> tuple[tuple[str, Rates], ...]:
+    """Every price that a Claude model ever had at Anthropic, each once, with the first model by name that had it."""
+    [provider] = [provider for provider in get_snapshot().providers if provider.id == ANTHROPIC]
+    found: dict[Rates, str] = {}
+    for model in sorted(provider.models, key=lambda model: model.id):
+        for day in _boundaries(model):
+            if period := _period(model, day, model.id):
+                found.setdefault(period.rates, model.id)
+    return tuple((name, rates) for rates, name in found.items())
+
+
+@cache
+def known_models() -> tuple[tuple[str, str], ...]:
+    """(provider, model) of every model of the library with a price, by name."""
+    return tuple(
+        (provider.id, model.id)
+        for provider in sorted(get_snapshot().providers, key=lambda provider: provider.id)
+        for model in provider.models
+        if _period(model, date.max, "")
+    )
+
+
+def _found(key: ModelKey) -> tuple[str, ModelInfo, str | None] | None:
+    """Provider and entry of the library, and the gateway where the price is that of the maker of a model behind one.
+
+    Without a provider there is no price, since prices differ between providers. A provider that the library does not have is a gateway: a
+    proxy, a reseller, a coding plan.
+    """
+    if key.provider is None:
+        return None
+    snapshot = get_snapshot()
+    is_listed = any(provider.id == key.provider for provider in snapshot.providers)
+    is_proxy = not is_listed and _PROXY.search(key.provider)  # the library takes such a name for that of any provider
+    if not is_proxy and (model := _entry(snapshot, _references(key), key.provider)):
+        return key.provider, model, None
+    if key.model_id == key.model and (named := _by_name(snapshot, key)):
+        return key.provider, named, None
+    if (is_listed and key.provider not in _ROUTERS) or key.provider.lower() in LOCAL_PROVIDERS or is_free(key.model_id):
+        return None
+    for maker in makers(key.model, key.provider):
+        if not _PROXY.search(maker) and (model := _entry(snapshot, _names_behind(key), maker)):
+            return maker, model, None if maker == key.provider else key.provider
+    return None
+
+
+def _entry(snapshot: DataSnapshot, references: Iterable[str], provider: str) -> ModelInfo | None:
+    """The entry of a provider for the first of these names that it has."""
+    for reference in references:
+        model = _lookup(snapshot, reference, provider)
+        if model is not None and not _is_cut_short(snapshot, reference, provider, model):
+            return model
+    return None
+
+
+def _names_behind(key: ModelKey) -> Iterator[str]:
+    """The names of a model at its maker: the id as logged without the routes before it, and the plain name."""
+    yield from (_CONTEXT_SUFFIX.sub("", key.model_id.strip()).rpartition("/")[2], key.model)
+
+
+def _by_name(snapshot: DataSnapshot, key: ModelKey) -> ModelInfo | None:
+    """The entry for the plain name of a model, where the provider's ids have more parts: `claude-sonnet-4-5` on aws."""
+    wanted = key.region == "global"
+    for provider in snapshot.providers:
+        for model in provider.models if provider.id == key.provider else ():
+            is_global = model.id.startswith("global.")
+            if is_global == wanted and parse_model_id(model.id.removeprefix("regional.")).model == key.model:
+                return model
+    return None
+
+
+def _lookup(snapshot: DataSnapshot, reference: str, provider: str) -> ModelInfo | None:
+    try:
+        return snapshot.find_provider_model(reference, None, provider, None)[1]
+    except LookupError:
+        return None
+
+
+def _references(key: ModelKey) -> Iterator[str]:
+    """Names to look up, best first: the id as logged, unless the record says that it means another model."""
+    canonical = f"{key.region}.anthropic.{key.model}" if key.provider == "aws" and key.region and "claude" in key.model else key.model
+    logged = _CONTEXT_SUFFIX.sub("", key.model_id.strip())
+    if logged.startswith("arn:"):
+        logged = logged.rpartition("/")[2]
+    elif "/" in logged and key.provider != "openrouter":
+        logged = logged.partition("/")[2]
+    yield from (logged, canonical) if parse_model_id(key.model_id).model == key.model else (canonical,)
+
+
+def _is_cut_short(snapshot: DataSnapshot, reference: str, provider: str, model: ModelInfo) -> bool:
+    """Whether the library found the model only by a beginning of the name: `claude-opus-4-65` is not `claude-opus-4-6`.
+
+    The library matches beginnings of names. A model that it does not have must not get the price of another one.
+    """
+    shortened = _LONG_NUMBER.sub(r"\1", reference, count=1)
+    return shortened != reference and _lookup(snapshot, shortened, provider) is model
+
+
+def _boundaries(model: ModelInfo) -> list[date]:
+    """The first days of the model's prices and of their variants."""
+    dated = [*(model.prices if isinstance(model.prices, list) else ()), *(model.price_variants or ())]
+    starts = (price.constraint.start_date for price in dated if isinstance(price.constraint, StartDateConstraint))
+    return sorted({BEGINNING, *starts})
+
+
+def _period(model: ModelInfo, day: date, source: str, provider: str | None = None) -> Period | None:
+    prices = _standard(model, day)
+    tiered = _tiered(prices)
+    if tiered is None:
+        return None
+    long = _LONG_CONTEXT.get((provider or "", model.id))
+    if long and not tiered.tiers:
+        tiered = TieredRates(tiered.base, ((long, tiered.base.times(_LONG_INPUT, _LONG_OUTPUT)),))
+    return Period(day, tiered, source, tuple(_variants(model, prices, day)))
+
+
+def _standard(model: ModelInfo, day: date) -> ModelPrice:
+    """The price of the day, as the library chooses it, without prices by the time of day."""
+    if isinstance(model.prices, ModelPrice):
+        return model.prices
+    dated = [
+        conditional
+        for conditional in model.prices
+        if conditional.constraint is None
+        or (isinstance(conditional.constraint, StartDateConstraint) and conditional.constraint.start_date <= day)
+    ]
+    return (dated[-1] if dated else model.prices[0]).prices
+
+
+def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tuple[str, TieredRates]]:
+    """Prices for another speed, tier or processing, by name: `speed=fast`, `processing=batch`, `service_tier=priority`."""
+    noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    for variant in model.price_variants or ():
+        if variant.constraint is None or variant.constraint.active(noon):
+            merged = ModelPrice(
+                **{**standard.__dict__, **{key: price for key, price in variant.prices.__dict__.items() if price is not None}}
+            )
+            tiered = _tiered(merged)
+            if tiered is not None:
+                yield ", ".join(f"{key}={value}" for key, value in sorted(variant.when.items())), tiered
+
+
+def _tiered(prices: ModelPrice) -> TieredRates | None:
+    """The rates of every tier. The library's tiers hold for the whole request, by all of its input tokens, and above their start only."""
+    base = _rates(prices, 0)
+    starts = sorted({tier.start for price in prices.__dict__.values() if isinstance(price, TieredPrices) for tier in price.tiers})
+    above = [(start, _rates(prices, start + 1)) for start in starts]
+    return TieredRates(base, tuple((start, rates) for start, rates in above if rates)) if base else None
+
+
+def _rates(prices: ModelPrice, prompt: int) -> Rates | None:
+    """Rates per token of a request with so many input tokens.
+
+    A kind of token without a price costs as much as the more general kind, as in the library. None where tokens have no price, or where
+    requests have one: a record does not count requests.
+    """
+
+    def at(price: Decimal | TieredPrices | None) -> Decimal | None:
+        if not isinstance(price, TieredPrices):
+            return price
+        return next((tier.price for tier in reversed(price.tiers) if prompt > tier.start), price.base)
+
+    def per_token(*prices: Decimal | TieredPrices | None) -> Decimal:
+        """The first of these prices that there is."""
+        found = next(price for price in map(at, prices) if price is not None)
+        return (found / MILLION).quantize(SMALLEST_RATE)
+
+    input_, write, search = prices.input_mtok, prices.cache_write_mtok, at(prices.web_searches_kcount)
+    if at(input_) is None or at(prices.output_mtok) is None or prices.requests_kcount is not None:
+        return None
+    return Rates(
+        input=per_token(input_),
+        output=per_token(prices.output_mtok),
+        cache_read=per_token(prices.cache_read_mtok, input_),
+        cache_write_5m=per_token(prices.cache_write_5m_mtok, write, input_),
+        cache_write_1h=per_token(prices.cache_write_1h_mtok, write, input_),
+        web_search=None if search is None else search / THOUSAND,
+    )
+
+
+# The way of being served: a response states it (`speed`, `service_tier`, `inference_geo`)
+
+US_INFERENCE = Decimal("1.1")
+"""Anthropic's factor for inference in the US only; Claude Code uses it from version 2.1.239 on."""
+
+US_INFERENCE_SINCE = (4, 6)
+"""Anthropic's own API has the choice from these versions of Claude on; `inference_geo` has no meaning elsewhere."""
+
+BATCH_FACTOR = Decimal("0.5")
+"""Batch processing halves the price of tokens."""
+
+BATCH_PROVIDERS = (ANTHROPIC, "openai")
+"""Providers whose price pages have that factor."""
+
+FAST_MODE = {(ANTHROPIC, "claude-opus-4-6"): Decimal(6), (ANTHROPIC, "claude-opus-4-7"): Decimal(6)}
+"""(provider, model) → factor of fast mode on all tokens (Anthropic's price page), where the library has no price for it."""
+
+STANDARD_TIERS = ("standard", "default", "auto")
+"""Words for the usual tier: Anthropic's, OpenAI's, and that of a request that leaves the choice to the provider."""
+
+_CLAUDE_VERSION = re.compile(r"^claude-[a-z]+-(\d+)(?:-(\d+))?$")
+
+
+def served(period: Period, key: ModelKey, service: Service) -> tuple[TieredRates, tuple[str, ...]]:
+    """The rates of a request that was served so, and in words what they depend on. Words say it too where such a price is not known.
+
+    Each of speed, tier and region works on the rates before it. Before the library's first day of a batch price, and in fast mode, a batch
+    costs half.
+    """
+    tiered, words, variants = period.tiered, list[str](), dict(reversed(period.variants))
+    if service.speed == "fast":
+        factor = FAST_MODE.get((key.provider or "", key.model))
+        if fast := variants.get("speed=fast"):
+            tiered = fast
+        elif factor:
+            tiered = tiered.times(factor)
+        words.append("fast mode" if fast or factor else "fast mode at the standard price")
+    tier = service.service_tier
+    if tier and tier not in STANDARD_TIERS:
+        known = variants.get("processing=batch" if tier == "batch" else f"service_tier={tier}") if tiered is period.tiered else None
+        if known:
+            tiered = known
+            words.append(tier if tier == "batch" else f"{tier} tier")
+        elif tier == "batch" and key.provider in BATCH_PROVIDERS:
+            tiered = tiered.times(BATCH_FACTOR)
+            words.append(tier)
+        else:
+            words.append(f"{tier} tier at the standard price")
+    if service.inference_geo == "us" and key.provider == ANTHROPIC:
+        version_ = _CLAUDE_VERSION.match(key.model)
+        if version_ and (int(version_[1]), int(version_[2] or 0)) >= US_INFERENCE_SINCE:
+            tiered = tiered.times(US_INFERENCE)
+            words.append("US inference")
+    return tiered, tuple(words)

@@ -1,20 +1,97 @@
-"""The prices of a model: those of the user's price file, else of the price library; with the alternatives an agent may have used.
+"""The prices of a model: those of the user's price file, else of the price library; and other prices that an agent may have used.
 
 Prices are looked up once per model, way of serving and period of time, never per record: SQL multiplies (`sql/pricing/`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
+from functools import lru_cache
 
-from ingest.prices import list_prices
-from ingest.prices.alternatives import Alternative, alternatives
-from ingest.prices.list_prices import Period
+from ingest.prices.library import BATCH_FACTOR, US_INFERENCE, Period, at, claude_rates, everywhere, periods, served
 from ingest.prices.price_file import PriceList
-from ingest.prices.services import served
-from schemas.rows.price import ANY_SIZE, BEGINNING, STANDARD, Band, ModelKey, Rates, Service, TieredRates
+from schemas.rows.cost import CostCause
+from schemas.rows.price import ANY_SIZE, BEGINNING, MILLION, STANDARD, Band, ModelKey, Rates, Service, TieredRates
+
+FAST_FACTORS = (Decimal(2), Decimal(6))
+"""Fast mode costs so many times the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Rates that explain a difference.
+
+    `words`: the reported cost in words. `one_hour_from`: the correct rate of 1-hour cache writes, where these were priced as 5-minute
+    writes in addition. `is_likely`: it is tried first.
+    """
+
+    cause: CostCause
+    words: str
+    rates: Rates
+    one_hour_from: Decimal | None = None
+    is_likely: bool = False
+
+
+@lru_cache(maxsize=1024)  # many model ids have the same prices, and comparing a hundred rates takes 3 ms
+def alternatives(listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]) -> tuple[Alternative, ...]:
+    """The alternatives to the rates `listed`, most likely first: if the same tokens at one of them give the reported cost, it is the cause.
+
+    `library`: the price in the library, if there is one (`listed` differs where a price file wins); `everywhere`: the price at the maker's
+    global endpoint; `others`: prices of the model at other dates.
+    """
+    base = library.rates if library else None
+    made: list[Alternative] = []
+    if base and base != listed:
+        made += [Alternative(CostCause.PRICE_FILE, "the list price without the price file", base, is_likely=True)]
+    if everywhere:
+        cause = CostCause.PRICE_FILE if base != listed else CostCause.REGIONAL_ENDPOINT
+        made += [Alternative(cause, "the price of the global endpoint", everywhere.rates, is_likely=True)]
+    made += [
+        Alternative(
+            CostCause.ONE_HOUR_CACHE_WRITES,
+            "the price with all cache writes as 1-hour cache writes",
+            replace(listed, cache_write_5m=listed.cache_write_1h),
+        )
+    ]
+    if library:
+        made += _of_library(library, others)
+    for model, rates in claude_rates():
+        per_million = [f"${(rate * MILLION).normalize():f}" for rate in (rates.input, rates.output)]
+        shown = f"{' / '.join(per_million)} per million tokens in / out"
+        made.append(Alternative(CostCause.FALLBACK_PRICE, f"the price of {model} ({shown})", rates))
+    one_hour = "the price with 1-hour cache writes at the 5-minute rate"
+    found = {_as_5m(listed): Alternative(CostCause.ONE_HOUR_CACHE_WRITES, one_hour, _as_5m(listed), is_likely=True)}
+    for one in made:
+        words = f"{one.words}, with 1-hour cache writes at the 5-minute rate"
+        as_5m = replace(one, words=words, rates=_as_5m(one.rates), one_hour_from=one.rates.cache_write_1h)
+        for either in (one, as_5m):
+            found.setdefault(either.rates, either)  # one alternative for each set of rates: the likeliest
+    found.pop(listed, None)
+    return tuple(found.values())
+
+
+def _of_library(library: Period, others: Iterable[Period]) -> Iterator[Alternative]:
+    """Prices of the model for another speed, tier, region or date."""
+    named = [tiered.base for name, tiered in library.variants if name == "speed=fast"]
+    for rates in (*named, *(library.rates.times(factor) for factor in FAST_FACTORS)):
+        yield Alternative(CostCause.FAST_MODE, "the price of fast mode", rates)
+    for name, tiered in library.variants:
+        if name != "speed=fast":
+            yield Alternative(CostCause.SERVICE_TIER, f"the price for {name}", tiered.base)
+    yield Alternative(CostCause.SERVICE_TIER, "half the price, as for batch processing", library.rates.times(BATCH_FACTOR))
+    in_the_us = "the price with the 10% surcharge for single-region inference"
+    yield Alternative(CostCause.REGIONAL_ENDPOINT, in_the_us, library.rates.times(US_INFERENCE))
+    for other in others:
+        if other.rates != library.rates:
+            yield Alternative(CostCause.PRICE_CHANGED_SINCE, f"the price in effect since {other.since}", other.rates)
+
+
+def _as_5m(rates: Rates) -> Rates:
+    return replace(rates, cache_write_1h=rates.cache_write_5m)
+
 
 LONG_CONTEXT = "long context"
 """What the price of a request depends on whose prompt is above the base tier."""
@@ -59,23 +136,21 @@ class PriceBook:
 
     def prices(self, key: ModelKey) -> Iterator[Price]:
         """The model's prices in order of time, without the days for which there is none."""
-        library = list_prices.periods(key)
-        other = list_prices.everywhere(key)
-        everywhere = list_prices.periods(other) if other else ()
-        for since, until in self._days(library, everywhere):
-            listed = self._listed(key, since, list_prices.at(library, since))
-            if listed:
+        library, other = periods(key), everywhere(key)
+        global_ = periods(other) if other else ()
+        for since, until in self._days(library, global_):
+            period = at(library, since)
+            if listed := self._listed(key, since, period):
                 tiered, source, _ = listed
-                period = list_prices.at(library, since)
-                found = alternatives(tiered.base, period, list_prices.at(everywhere, since), library)
+                found = alternatives(tiered.base, period, at(global_, since), library)
                 gateway = period.gateway if period and self._own.price(key, since) is None else None
                 yield Price(key, since, until, tiered.base, source, bool(tiered.tiers), found, gateway)
 
     def request_prices(self, key: ModelKey, service: Service) -> Iterator[RequestPrice]:
         """The prices of requests that were served so: for every day and every size one, without rates where there is no price."""
-        library = list_prices.periods(key) if key.model else ()
+        library = periods(key) if key.model else ()
         for since, until in self._days(library):
-            listed = self._listed(key, since, list_prices.at(library, since), service)
+            listed = self._listed(key, since, at(library, since), service)
             tiered, source, words = listed or (None, None, ())
             for band in tiered.bands() if tiered else (ANY_SIZE,):
                 depends = (*words, LONG_CONTEXT) if band.above >= 0 else words

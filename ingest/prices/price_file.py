@@ -33,7 +33,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from ingest.system import toml_files
+from ingest.system.files import parse_toml, read_small_text
 from schemas.errors import InputUnreadable, UsageError
 from schemas.rows.price import BEGINNING, DiscountEntry, ModelKey, PriceEntry, PriceFile, PriceFileRow
 
@@ -73,7 +73,7 @@ class PriceList:
 def read_price_file(path: Path) -> PriceFileRow:
     """The price file as a row of the store. Raises InputUnreadable where it cannot be opened, UsageError where it is no price file."""
     try:
-        text = toml_files.read_text(path)
+        text = read_small_text(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputUnreadable(f"cannot read the price file {path}: {reason}") from error
@@ -84,7 +84,7 @@ def read_price_file(path: Path) -> PriceFileRow:
 def parse_price_file(name: str, text: str) -> PriceList:
     """Raises UsageError with the line, the key, and what would be right there."""
     try:
-        return PriceList(name, PriceFile.model_validate(toml_files.parse(text, Decimal)))
+        return PriceList(name, PriceFile.model_validate(parse_toml(text, Decimal)))
     except ValidationError as error:
         complaints = [_complaint(name, text, detail) for detail in error.errors(include_url=False)[:_COMPLAINTS]]
         more = f"; and {error.error_count() - _COMPLAINTS} more mistakes" if error.error_count() > _COMPLAINTS else ""

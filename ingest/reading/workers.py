@@ -23,8 +23,8 @@ from ingest.reading.settings import Settings
 from ingest.reading.task import Task
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.spool import SpoolWriter
+from ingest.system.files import temporary_folder, use_folder_of_parent
 from ingest.system.signals import inherited_block, put_off
-from ingest.system.temporary import temporary_folder, use_folder_of_parent
 from schemas.errors import WorkerDied
 
 UNDER_WAY = 3

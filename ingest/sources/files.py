@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from ingest.system.temporary import temporary_folder
+from ingest.system.files import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason
 
 if TYPE_CHECKING:

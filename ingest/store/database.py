@@ -33,7 +33,7 @@ from ingest.store.opening import (
     sql_of,
     stored_version,
 )  # fmt: skip
-from ingest.system.held_folder import held_folder
+from ingest.system.files import held_folder
 from ingest.system.signals import put_off
 from schemas.errors import StoreError, StoreMissing, UsageError
 from schemas.store_version import SCHEMA_VERSION

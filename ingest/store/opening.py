@@ -29,8 +29,8 @@ import duckdb
 from filelock import FileLock, Timeout
 
 from ingest.system.command_lines import DEFAULT_STORE, command_line
-from ingest.system.held_folder import clear, is_old
-from ingest.system.locations import scrubbed, without_secrets
+from ingest.system.files import clear, is_old
+from ingest.system.secrets import scrubbed, without_secrets
 from ingest.system.signals import put_off
 from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch, TachographError
 from schemas.store_version import INCOMPLETE, SCHEMA_VERSION

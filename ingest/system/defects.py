@@ -9,8 +9,7 @@ import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ingest.system.locations import scrubbed
-from ingest.system.secrets import scrubbed_text
+from ingest.system.secrets import scrubbed, scrubbed_text
 
 DEBUG = "TACHOGRAPH_DEBUG"
 """The variable that `tachograph --debug` sets: tracebacks are shown."""

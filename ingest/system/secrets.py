@@ -1,4 +1,6 @@
-"""Passwords, keys and tokens in command lines and other texts: what is kept or shown has `[hidden]` in their place.
+"""Passwords, keys and tokens in locations of stores, command lines and other texts: what is kept or shown has a mark in their place.
+
+A location may be a connection string, and an error of DuckDB repeats it: `without_secrets`, and `scrubbed` for texts about it.
 
 A command line has them by the name of an option (`--api-key X`), a variable (`TOKEN=X`) or a header (`Authorization: X`), in addresses
 (`user:X@host`), by their shape (`sk-…`, `ghp_…`, `AKIA…`), or because a variable of the environment with such a name holds them. Too much
@@ -52,6 +54,36 @@ _WHOLE_HEADER = re.compile(r"\b(?P<before>(?:(?:set-)?cookie|(?:proxy-)?authoriz
 _LOGIN = re.compile(r"(?P<before>[^:\s]+:)(?!//)(?P<value>\S+)")
 _LOGIN_IN_TEXT = re.compile(r"(?P<before>(?<![\w-])(?:-u|--user|--proxy-user)(?:\s+|=)['\"]?[^:\s'\"]++:)(?!//)(?P<value>[^\s'\"]+)")
 _LOGIN_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
+
+
+SECRET_VARIABLES = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MOTHERDUCK_TOKEN")
+"""Variables of the environment whose values are never shown."""
+
+_OF_LOCATION = re.compile(
+    r"(?P<name>\b\w*(?:password|passwd|token|secret|key_id)\w*)\s*=\s*"
+    r"(?P<value>'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[^\s&;,'\")]*)",
+    re.IGNORECASE,
+)
+_LOGIN_OF_ADDRESS = re.compile(r"(?P<user>://[^/@\s:]*):(?P<value>[^/\s]*)@")
+
+
+def without_secrets(location: str) -> str:
+    """The location without the passwords in it: it names the same store, for whoever has the password elsewhere."""
+    if not re.match(r"(--db=)?[A-Za-z][\w+.-]+:", location):  # a file may be called anything
+        return location
+    bare = _LOGIN_OF_ADDRESS.sub(r"\g<user>@", _OF_LOCATION.sub("", location))
+    bare = re.sub(r"(?<=[?&])&+", "", bare).rstrip("?& ")
+    return re.sub(r"\s+", " ", re.sub(r":\s+", ":", bare, count=1))
+
+
+def scrubbed(text: str, location: str = "") -> str:
+    """A text, as of an error, with `***` for every secret: of the location, of the environment, and whatever looks like one."""
+    named = [found["value"].strip("'\"") for pattern in (_OF_LOCATION, _LOGIN_OF_ADDRESS) for found in pattern.finditer(location)]
+    known = [os.environ.get(name, "") for name in SECRET_VARIABLES]
+    text = _LOGIN_OF_ADDRESS.sub(r"\g<user>:***@", _OF_LOCATION.sub(r"\g<name>=***", text))
+    for secret in sorted({*named, *known}, key=len, reverse=True):
+        text = text.replace(secret, "***") if len(secret) >= 4 else text  # a shorter one would be found in words
+    return text
 
 
 def is_secret(name: str, value: str = "") -> bool:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ingest.store.opening import WATCHING
-from ingest.system.file_locks import NoLocks, lock
+from ingest.system.files import NoLocks, lock
 from schemas.errors import StoreBusy, StoreError
 
 _MOST_BYTES = 4_096

@@ -21,8 +21,8 @@ from ingest.sources import pipes
 from ingest.sources.files import Source, spooled
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from ingest.system import temporary
-from ingest.system.held_folder import held_folder
+from ingest.system import files
+from ingest.system.files import held_folder
 from schemas.errors import ExitCode, InputUnreadable
 from tests.conftest import ROOT, environment, record_text
 
@@ -224,7 +224,7 @@ def killed(place: Path) -> Path:
 def test_d6_what_a_killed_process_left_is_swept_by_the_next_call(killed: Path, place: Path, db: str) -> None:
     """Also where the next has nothing to copy, while what a living process holds stays, and what is somebody else's."""
     (place / "tachograph-notes").mkdir()
-    with held_folder(place, temporary.PREFIX) as alive:
+    with held_folder(place, files.PREFIX) as alive:
         done = shell('$COMMAND "$LOG"', DB=db, TMPDIR=str(place), LOG=str(Path(__file__)))
         assert done.returncode == ExitCode.OK, done.stderr
         assert sorted(place.iterdir()) == sorted([alive, place / "tachograph-notes"])
@@ -235,18 +235,18 @@ def test_d6_a_link_among_what_is_to_be_swept_leads_nowhere(place: Path, tmp_path
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "kept").touch()
     (place / "tachograph-1-x").symlink_to(tmp_path / "mine")
-    with held_folder(place, temporary.PREFIX):
+    with held_folder(place, files.PREFIX):
         assert [path.name for path in (tmp_path / "mine").iterdir()] == ["kept"]
 
 
 def test_d6_the_folder_for_temporary_files_is_made_again_where_it_was_cleared_away(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingest.sources.files.IN_MEMORY_BYTES", 10)
     monkeypatch.setattr(tempfile, "tempdir", str(place))
-    temporary.temporary_folder().joinpath("lock").unlink()
-    temporary.temporary_folder().rmdir()
+    files.temporary_folder().joinpath("lock").unlink()
+    files.temporary_folder().rmdir()
     with spooled(io.BytesIO(b"x" * 100), "x") as source:
         assert source.path
-        assert source.path.parent == temporary.temporary_folder()
+        assert source.path.parent == files.temporary_folder()
         assert source.size == 100
 
 
@@ -254,14 +254,14 @@ PARENT = """
 import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
 from ingest.reading import workers
-from ingest.system import temporary
+from ingest.system import files
 from ingest.reading.settings import Settings
 from pathlib import Path
 if __name__ == "__main__":
-    folder = temporary.temporary_folder()
+    folder = files.temporary_folder()
     begin = (Settings(), Path(), workers._temporary())
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), workers._begin, begin) as pool:
-        print(pool.submit(temporary.temporary_folder).result() == folder, len(list(folder.parent.iterdir())))
+        print(pool.submit(files.temporary_folder).result() == folder, len(list(folder.parent.iterdir())))
 """
 
 

@@ -12,7 +12,7 @@ import pytest
 from app.cli.terminal import LONGEST_TOLD
 from app.server.access import read_allowed
 from ingest.prices.price_file import parse_price_file, read_price_file
-from ingest.system.toml_files import LARGEST_BYTES
+from ingest.system.files import LARGEST_BYTES
 from schemas.errors import TachographError, UsageError
 from tests.attack.commands import tachograph
 from tests.examples import a_share

@@ -13,7 +13,7 @@ import pytest
 from ingest.store.database import Store
 from ingest.store.lake import access
 from ingest.store.lake.upkeep import make_lake
-from ingest.system.installing import extra_command
+from ingest.system.command_lines import extra_command
 from schemas.errors import StoreError
 from tests.conftest import SAMPLES, Run, ingest_paths
 from tests.lake.servers import KEY, PASSWORD, SECRET, ObjectStorage, PostgreSQL, free_port

@@ -39,7 +39,7 @@ def lake() -> None:
 def init(data: str, db: str) -> None:
     """Make a new lake. One that exists stays as it is."""
     from ingest.store.lake.upkeep import make_lake
-    from ingest.system.locations import without_secrets
+    from ingest.system.secrets import without_secrets
 
     is_new = make_lake(db, data)
     terminal.note(f"{'Made' if is_new else 'There is already'} the lake {one_line(without_secrets(db))}")

@@ -8,7 +8,7 @@ import click
 
 from app.cli.options import WAITS, Seconds, db_option, examples
 from app.cli.terminal import note
-from ingest.system.installing import extra_command
+from ingest.system.command_lines import extra_command
 from schemas.errors import UsageError
 
 

@@ -21,9 +21,8 @@ from typing import NamedTuple
 import duckdb
 
 from ingest.store.opening import TransactionLost
-from ingest.system.command_lines import command_line
-from ingest.system.installing import extra_command
-from ingest.system.locations import SECRET_VARIABLES, scrubbed
+from ingest.system.command_lines import command_line, extra_command
+from ingest.system.secrets import SECRET_VARIABLES, scrubbed
 from schemas.errors import StoreError, StoreMissing, StoreVersionMismatch, TachographError, UsageError
 
 # Extensions

@@ -40,9 +40,9 @@ from ingest.store.opening import (
     make_tables,
     other_version,
 )  # fmt: skip
-from ingest.system.locations import without_secrets
+from ingest.system.files import temporary_folder
+from ingest.system.secrets import without_secrets
 from ingest.system.signals import put_off
-from ingest.system.temporary import temporary_folder
 from schemas.errors import StoreError, TachographError, UsageError
 
 LAKE = "ducklake:"

@@ -17,7 +17,7 @@ from ingest.store.database import arrow
 from ingest.store.lake import access
 from ingest.store.lake.place import Lake
 from ingest.store.opening import ALIAS, TransactionLost, Wait, engine, stored_version
-from ingest.system.locations import without_secrets
+from ingest.system.secrets import without_secrets
 from schemas.errors import StoreMissing, UsageError
 
 GRACE = timedelta(days=1)
