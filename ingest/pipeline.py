@@ -12,12 +12,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial, reduce
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,11 +25,8 @@ from typing import TYPE_CHECKING, Any
 from ingest.context.path_template import PathTemplate
 from ingest.context.small_files import MEASURE_FILE
 from ingest.measurements.given import SaidBeside, says_variant
-from ingest.reading.known_sources import beginnings, known_sources
-from ingest.reading.retries import Superseded, drop_superseded
-from ingest.reading.settings import Settings
-from ingest.reading.task import Task
-from ingest.reading.tasks import TaskPlanner
+from ingest.reading.known_sources import Superseded, drop_superseded, known_sources
+from ingest.reading.tasks import Settings, Task, TaskPlanner, work_here, work_in_processes
 from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, source_counts
 from ingest.store.ingests import Origin, next_ingest, note_ingest, note_measures, price_id
@@ -46,6 +43,8 @@ if TYPE_CHECKING:
 MANY_TASKS = 4
 """From how many tasks on workers are started: two cores then read as fast as one, in spite of the second that workers take to start
 (34 MB in lines: 3.5 s against 4.0; 4,000 files: 3.4 s against 3.2). With more tasks, or more cores, they win."""
+
+COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
 
 
 @dataclass(frozen=True)
@@ -72,31 +71,16 @@ class Options:
     keeps_text: bool = True
     prepare: Callable[[], object] = lambda: None
 
-    @property
-    def processes(self) -> int:
-        """Worker processes to use."""
-        return self.jobs or os.cpu_count() or 1
-
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Progress of the reading. `name`: the source that was read last."""
+    """What a step of the reading added. `name`: the source that was read last."""
 
     sources: int = 0
     bytes: int = 0
     documents: int = 0
     rejected: int = 0
     name: str = ""
-
-    def plus(self, result: ReadResult) -> Progress:
-        """With one more source or portion."""
-        return Progress(
-            self.sources + (result.key.portion == 0),
-            self.bytes + result.bytes_read,
-            self.documents + result.documents,
-            self.rejected + result.rejected,
-            result.name,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +106,18 @@ class SourceReport:
 class IngestReport:
     """The counts of all sources of one ingest. `seconds`: wall time. `superseded`: sources whose old rejects were removed.
 
-    `ingest_id`: its number in the list of ingests, None where nothing changed.
+    `ingest_id`: its number in the list of ingests, None if nothing changed.
     """
 
-    sources: tuple[SourceReport, ...]
-    unreadable: tuple[InputUnreadable, ...]
-    seconds: float
+    sources: tuple[SourceReport, ...] = ()
+    unreadable: tuple[InputUnreadable, ...] = ()
+    seconds: float = 0.0
     superseded: Superseded = field(default_factory=Superseded)
     ingest_id: int | None = None
 
     def total(self, count: str) -> int:
         """Sum of one of the counts over the sources."""
-        return _total(self.sources, count)
+        return sum(int(getattr(source, count)) for source in self.sources)
 
     @property
     def has_runs(self) -> bool:
@@ -161,18 +145,13 @@ class IngestReport:
         details = ({reject.detail for reject in source.rejects} for source in self.sources)
         return Counter(agent for told in details for agent in {AGENT_BY_DETAIL[one] for one in told if one in AGENT_BY_DETAIL})
 
+    def counts(self) -> dict[str, int]:
+        """The number of sources, and the total of each count."""
+        return {"sources": len(self.sources)} | {name: self.total(name) for name in COUNTS}
+
     def as_dict(self) -> dict[str, float]:
         """The figures `tachograph ingest --json` prints."""
-        return _counts(self.sources) | {"seconds": round(self.seconds, 3)}
-
-
-def _total(sources: Sequence[SourceReport], count: str) -> int:
-    return sum(int(getattr(source, count)) for source in sources)
-
-
-def _counts(sources: Sequence[SourceReport]) -> dict[str, int]:
-    counts = ("documents", "accepted", "duplicates", "rejected", "ignored")
-    return {"sources": len(sources)} | {name: _total(sources, name) for name in counts}
+        return self.counts() | {"seconds": round(self.seconds, 3)}
 
 
 def ingest(
@@ -189,46 +168,50 @@ def ingest(
     unreadable: list[InputUnreadable] = []
     known = known_sources(store, without_rejects=options.retry_rejects)
     settings = Settings(
-        dict(options.labels),
-        options.template,
-        known.source_ids,
-        known.growing,
-        options.unpacked,
-        options.trust_file_times,
-        options.path_zone,
-        known.zones,
-        options.keeps_text,
+        labels=dict(options.labels),
+        template=options.template,
+        known=known.source_ids,
+        growing=known.growing,
+        unpacked=options.unpacked,
+        trust_file_times=options.trust_file_times,
+        zone=options.path_zone,
+        zones=known.zones,
+        keeps_text=options.keeps_text,
     )
     with suppress(OSError):  # removes temporary folders of killed processes; without one, only a source that needs it fails
         temporary_folder()
+    said_beside = _SaidAboutMeasurements(options.measure)
     results: list[ReadResult] = []
-    beside = _Beside(options.measure)
-    with store.spool_folder() as spool, TaskPlanner(settings, known, partial(beginnings, store)) as plan:
-        for done in _read(beside.noted(_readable(sources, store, unreadable)), plan, settings, spool, options):
+    with store.spool_folder() as spool, TaskPlanner(settings, known) as plan:
+        tasks = plan.tasks(said_beside.noted(_readable(sources, store, unreadable)))
+        for done in _read(tasks, settings, spool, options):
             results += done
             if on_progress and done:
-                on_progress(reduce(Progress.plus, done, Progress()))
+                on_progress(
+                    Progress(
+                        sum(result.key.portion == 0 for result in done),
+                        sum(result.bytes_read for result in done),
+                        sum(result.documents for result in done),
+                        sum(result.rejected for result in done),
+                        done[-1].name,
+                    )
+                )
         results = [plan.identified(result) for result in results]
-        broken = {
-            result.key.reading: result.unreadable for result in results if result.unreadable
-        }  # a file with one unreadable portion is unreadable
+        broken = {result.key.reading: result.unreadable for result in results if result.unreadable}
         unreadable += broken.values()
-        results = [result for result in results if result.key.reading not in broken]
-        said = beside.said(results)
-        if _is_nothing_new(results, options, said) and not known.restamped(results) and not store.has_leftovers:
-            written = _Written(_reports_of_known(store, results))
+        results = [result for result in results if result.key.reading not in broken]  # all of a file with one unreadable portion
+        said, restamped = said_beside.by_source(results), known.restamped(results)
+        asks = bool(options.labels or options.prices or options.retry_rejects or said or restamped or store.has_leftovers)
+        if asks or any(not result.known or result.begins_with for result in results):
+            written = _written(store, spool, results, options, started_at, said, restamped)
+        elif results:  # all is known: the store is not opened for writing, which takes longer and locks it
+            with store.reading() as connection:
+                stored = source_counts(connection, [result.source_id for result in results])
+            written = IngestReport(_reports(results, {}, stored, {}))
         else:
-            written = _written(store, spool, results, options, started_at, said, known.restamped(results))
-    return IngestReport(written.sources, tuple(unreadable), time.monotonic() - started, written.superseded, written.ingest_id)
-
-
-@dataclass(frozen=True)
-class _Written:
-    """What was committed: the counts of each source, the sources whose old rejects were removed, and the number of the ingest."""
-
-    sources: tuple[SourceReport, ...] = ()
-    superseded: Superseded = field(default_factory=Superseded)
-    ingest_id: int | None = None
+            written = IngestReport()
+    seconds = time.monotonic() - started
+    return IngestReport(written.sources, tuple(unreadable), seconds, written.superseded, written.ingest_id)
 
 
 def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
@@ -240,10 +223,9 @@ def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreada
             yield source
 
 
-def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spool: Path, options: Options) -> Iterator[list[ReadResult]]:
-    """The results of all sources; from worker processes where there are enough tasks."""
-    tasks = plan.tasks(sources)
-    first: deque[Task] = deque()
+def _read(tasks: Iterator[Task | list[ReadResult]], settings: Settings, spool: Path, options: Options) -> Iterator[list[ReadResult]]:
+    """The results of all sources; from worker processes if there are enough tasks."""
+    first: list[Task] = []
     for task in tasks:
         if not isinstance(task, Task):
             yield task
@@ -254,24 +236,17 @@ def _read(sources: Iterator[Source], plan: TaskPlanner, settings: Settings, spoo
     if not first:
         return
     options.prepare()
-    from ingest.reading.workers import work_here, work_in_processes
-
+    jobs = (options.jobs or os.cpu_count() or 1) if len(first) == MANY_TASKS else 1
+    first.reverse()
+    waiting = (first.pop() for _ in range(len(first)))  # each may have megabytes of files in memory, which are not kept
     is_main_thread = threading.current_thread() is threading.main_thread()  # time and memory are bounded only there (ingest.system.bounds)
-    if not is_main_thread or (options.processes > 1 and len(first) == MANY_TASKS):
-        yield from work_in_processes(
-            chain(_taken_from(first), tasks), settings, spool, options.processes if len(first) == MANY_TASKS else 1
-        )
+    if jobs > 1 or not is_main_thread:
+        yield from work_in_processes(chain(waiting, tasks), settings, spool, jobs)
     else:
-        yield from work_here(chain(_taken_from(first), tasks), settings, spool)
+        yield from work_here(chain(waiting, tasks), settings, spool)
 
 
-def _taken_from(tasks: deque[Task]) -> Iterator[Task]:
-    """The tasks one by one. Each may have megabytes of files in memory, which are not kept."""
-    while tasks:
-        yield tasks.popleft()
-
-
-class _Beside:
+class _SaidAboutMeasurements:
     """What is said about measurements, on the command line and in files beside them."""
 
     def __init__(self, everywhere: Mapping[str, str]) -> None:
@@ -293,7 +268,7 @@ class _Beside:
                 if os.path.realpath(path) not in seen and path.is_file():
                     yield Source.of_file(str(path), path, path.stat())
 
-    def said(self, results: Sequence[ReadResult]) -> dict[str, dict[str, str]]:
+    def by_source(self, results: Sequence[ReadResult]) -> dict[str, dict[str, str]]:
         """source_id → what is said about it by key. What is said beside an archive holds for its members, unless the archive says it."""
         outside = ((result, self._by_name.get(result.name.partition("!")[0], {})) for result in results)
         by_source = {result.source_id: {**said, **result.measures, **self._everywhere} for result, said in outside}
@@ -308,21 +283,19 @@ def _written(
     started_at: datetime,
     measures: Mapping[str, Mapping[str, str]],
     restamped: Mapping[str, int],
-) -> _Written:
+) -> IngestReport:
     """Commit the spool and the row of the ingest, in one transaction. An ingest that changed nothing has no row.
 
     If the commit fails by some source, it is rolled back, that source is found by halving and rejected, and all others are committed.
-    `restamped`: source_id → time of files that were only touched; the next ingest knows them by it.
+    `measures`: by source_id, what is said about measurements. `restamped`: source_id → time of files that were only touched.
     """
     from ingest.store.commit import commit
 
     labels, template = dict(options.labels), options.template.text if options.template else None
-    before: list[_Written] = []
-    """What transactions before this one wrote of the same ingest: none, unless a commit failed."""
+    parts: list[IngestReport] = []  # what transactions before this one wrote of the same ingest: none, unless a commit failed
 
-    def written(some: Sequence[ReadResult], writer: Writer) -> _Written:
-        numbers = [part.ingest_id for part in before if part.ingest_id is not None]
-        number = numbers[0] if numbers else next_ingest(writer.connection)
+    def transaction(some: Sequence[ReadResult], writer: Writer) -> IngestReport:
+        number = next((part.ingest_id for part in parts if part.ingest_id is not None), None) or next_ingest(writer.connection)
         writer.who = options.origin.who
         done = commit(writer, spool, some, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
         said = {result.source_id: measures[result.source_id] for result in some if result.source_id in measures}
@@ -333,36 +306,39 @@ def _written(
         reports = _reports(some, done.accepted, stored, measures)
         has_changed = done.changed or is_measured or bool(superseded.changed or superseded.grown)
         if has_changed:
-            counts = _counts([*chain.from_iterable(part.sources for part in before), *reports])
+            counts = IngestReport((*chain.from_iterable(part.sources for part in parts), *reports)).counts()
             price_file = price_id(options.prices.text) if options.prices and done.has_new_prices else None
             columns = {"path_template": template, "path_tz": options.path_zone or None, "price_file": price_file}
             note_ingest(writer, number, started_at, options.origin, counts, labels=dict(sorted(labels.items())), **columns)
         writer.is_needless = not (has_changed or restamped)
-        return _Written(reports, superseded, number if has_changed else None)
+        return IngestReport(reports, superseded=superseded, ingest_id=number if has_changed else None)
 
     def write(some: Sequence[ReadResult]) -> None:
         """Commit the results, or each half by itself if that fails. Raises the error if even the reject of a single source fails."""
         try:
-            before.append(store.write(partial(written, some)))
+            parts.append(store.write(partial(transaction, some)))
         except TachographError:
             raise
         except Exception as error:
             readings = list(dict.fromkeys(result.key.reading for result in some))
             if len(readings) <= 1:
-                before.append(store.write(partial(written, [_refused(some, spool, error)] if some else [])))
+                parts.append(store.write(partial(transaction, [_refused(some, spool, error)] if some else [])))
                 return
             first = set(readings[: len(readings) // 2])
             write([result for result in some if result.key.reading in first])
             write([result for result in some if result.key.reading not in first])
 
     write(results)
-    if len(before) == 1:
-        return before[0]
-    changed = chain.from_iterable(part.superseded.changed for part in before)
-    grown = chain.from_iterable(part.superseded.grown for part in before)
-    sources = sorted(chain.from_iterable(part.sources for part in before), key=lambda source: source.name)
-    number = next((part.ingest_id for part in before if part.ingest_id is not None), None)
-    return _Written(tuple(sources), Superseded(tuple(changed), tuple(grown)), number)
+    if len(parts) == 1:
+        return parts[0]
+    return IngestReport(
+        tuple(sorted(chain.from_iterable(part.sources for part in parts), key=lambda source: source.name)),
+        superseded=Superseded(
+            tuple(chain.from_iterable(part.superseded.changed for part in parts)),
+            tuple(chain.from_iterable(part.superseded.grown for part in parts)),
+        ),
+        ingest_id=next((part.ingest_id for part in parts if part.ingest_id is not None), None),
+    )
 
 
 def _refused(parts: Sequence[ReadResult], spool: Path, error: Exception) -> ReadResult:
@@ -381,55 +357,37 @@ def _refused(parts: Sequence[ReadResult], spool: Path, error: Exception) -> Read
     return result
 
 
-def _is_nothing_new(results: Sequence[ReadResult], options: Options, said: Mapping[str, object]) -> bool:
-    """Whether the store has all of it: then it is not opened for writing, which takes longer and locks it."""
-    asks = options.labels or options.prices or options.retry_rejects or said
-    return not asks and all(result.known and not result.begins_with for result in results)
-
-
-def _reports_of_known(store: Store, results: list[ReadResult]) -> tuple[SourceReport, ...]:
-    if not results:
-        return ()
-    with store.reading() as connection:
-        stored = source_counts(connection, [result.source_id for result in results])
-    return _reports(results, {}, stored, {})
-
-
 def _reports(
     results: Sequence[ReadResult], accepted: Mapping[str, int], stored: dict[str, dict[str, Any]], measures: Mapping[str, Mapping[str, str]]
 ) -> tuple[SourceReport, ...]:
-    """The counts of each source. `measures`: what is said about measurements, by source."""
+    """The counts of each source, by name. `accepted`: by reading; `stored`: the counts of known sources by their id."""
     readings: dict[str, list[ReadResult]] = defaultdict(list)
     for result in results:
         readings[result.key.reading].append(result)
-    return tuple(
-        _report(parts, accepted.get(reading, 0), stored, measures.get(parts[0].source_id, {}))
-        for reading, parts in sorted(readings.items(), key=_by_name)
-    )
-
-
-def _by_name(item: tuple[str, list[ReadResult]]) -> tuple[str, str]:
-    return item[1][0].name, item[0]
-
-
-def _report(parts: list[ReadResult], accepted: int, stored: dict[str, dict[str, Any]], said: Mapping[str, str]) -> SourceReport:
-    first = parts[0]
-    if first.known:
-        found = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
-        counts = found | {"kind": FileKind(found["kind"])} if found else {}
-        return SourceReport(first.name, first.source_id, known=True, **counts)
-    records = sum(result.records for result in parts)
-    return SourceReport(
-        name=first.name,
-        source_id=first.source_id,
-        documents=sum(result.documents for result in parts),
-        accepted=accepted,
-        duplicates=records - accepted,
-        rejected=sum(result.rejected for result in parts),
-        ignored=sum(result.ignored for result in parts),
-        measurements=sum(result.measurements for result in parts),
-        without_variant=0 if says_variant(said) else sum(result.without_variant for result in parts),
-        kind=first.kind,
-        run_ids=tuple(run_id for result in parts for run_id in result.run_ids)[:SHOWN],
-        rejects=tuple(row.model_copy(update={"source_id": first.source_id}) for result in parts for row in result.rejects)[:SHOWN],
-    )
+    reports = []
+    for reading, parts in sorted(readings.items(), key=lambda item: (item[1][0].name, item[0])):
+        first = parts[0]
+        if first.known:
+            found = stored.get(first.source_id)  # another ingest may have read it grown meanwhile, and dropped its rejects
+            counts = found | {"kind": FileKind(found["kind"])} if found else {}
+            reports.append(SourceReport(first.name, first.source_id, known=True, **counts))
+            continue
+        is_said = says_variant(measures.get(first.source_id, {}))
+        rejects = (row.model_copy(update={"source_id": first.source_id}) for result in parts for row in result.rejects)
+        reports.append(
+            SourceReport(
+                name=first.name,
+                source_id=first.source_id,
+                documents=sum(result.documents for result in parts),
+                accepted=accepted.get(reading, 0),
+                duplicates=sum(result.records for result in parts) - accepted.get(reading, 0),
+                rejected=sum(result.rejected for result in parts),
+                ignored=sum(result.ignored for result in parts),
+                measurements=sum(result.measurements for result in parts),
+                without_variant=0 if is_said else sum(result.without_variant for result in parts),
+                kind=first.kind,
+                run_ids=tuple(run_id for result in parts for run_id in result.run_ids)[:SHOWN],
+                rejects=tuple(rejects)[:SHOWN],
+            )
+        )
+    return tuple(reports)

@@ -122,18 +122,6 @@ FILES = 12
 """Enough for four rounds of halving."""
 
 
-def test_bounds_leave_out_what_is_done_for_other_files() -> None:
-    """Rows of many files are written while one of them is read: that time is not this file's, and is never cut short."""
-    with bounds.bounded(lambda: 0):
-        [bound] = bounds._bounds
-        assert bound
-        before = bound._seconds
-        with bounds.unbounded():
-            sum(range(3_000_000))
-        assert bound._seconds > before
-    assert not bounds._bounds
-
-
 @pytest.mark.parametrize("guilty", [{3}, {0, 5, 11}, set(range(FILES))])
 def test_a_source_that_the_store_does_not_take_is_rejected(
     guilty: set[int], store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -166,26 +154,11 @@ def test_a_source_that_the_store_does_not_take_is_rejected(
         assert connection.execute("select count(*) from runs").fetchone() == (FILES,)
 
 
-MEASURED = json.dumps(
-    {
-        "results": [
-            {
-                "command": "sleep 1",
-                "mean": 1.0,
-                "stddev": 0.1,
-                "median": 1.0,
-                "user": 0.1,
-                "system": 0.1,
-                "min": 0.9,
-                "max": 1.1,
-                "times": [0.9, 1.0, 1.1],
-            }
-        ]
-    }
-)
+_SECONDS = {"mean": 1.0, "stddev": 0.1, "median": 1.0, "user": 0.1, "system": 0.1, "min": 0.9, "max": 1.1, "times": [0.9, 1.0, 1.1]}
+MEASURED = json.dumps({"results": [{"command": "sleep 1"} | _SECONDS]})
 
 
-@pytest.mark.parametrize("text", ['variant = "cand', "nonsense = 1", 'variant = "sideways"', "\ufffe\0", "a = 1\n" * 300_000])
+@pytest.mark.parametrize("text", ['variant = "cand', 'variant = "sideways"', "a = 1\n" * 300_000])
 def test_a_measure_toml_that_makes_no_sense_is_a_reject_of_its_own(text: str, store: Store, tmp_path: Path) -> None:
     """Whether its folder is given, or only a result beside it, or an archive with both."""
     (tmp_path / "result.json").write_text(MEASURED)

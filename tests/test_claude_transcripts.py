@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ingest.agents.claude_code import transcript
 from ingest.agents.claude_code.transcript import PassedLines, SessionFacts
 from ingest.reading.read_source import read_members
-from ingest.reading.settings import Settings
+from ingest.reading.tasks import Settings
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from ingest.store.spool import SpoolWriter

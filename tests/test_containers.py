@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from ingest.sources.archives import archive_kind
 from ingest.sources.contents import read
 from ingest.sources.document import Document
-from ingest.sources.files import Source, Unreadable
-from ingest.sources.portions import Portion, portions
+from ingest.sources.files import Portion, Source, Unreadable, portions
 from ingest.sources.walking import find_files, read_paths
 from schemas.errors import InputUnreadable, RejectReason
 from schemas.file_kinds import NO_LOGS, FileKind
@@ -322,8 +321,8 @@ def test_a_stream_in_a_wrapper_keeps_its_events() -> None:
 
 
 def test_a_big_file_of_records_is_read_in_portions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.sources.portions.BIG_BYTES", 1000)
-    monkeypatch.setattr("ingest.sources.portions.PORTION_BYTES", 7000)
+    monkeypatch.setattr("ingest.sources.files.BIG_BYTES", 1000)
+    monkeypatch.setattr("ingest.sources.files.PORTION_BYTES", 7000)
     (tmp_path / "log").write_bytes(LINES)
     source = Source("log", path=tmp_path / "log")
     parts = portions(source)
@@ -336,8 +335,8 @@ def test_a_big_file_of_records_is_read_in_portions(tmp_path: Path, monkeypatch: 
 
 
 def test_a_big_stream_that_begins_with_a_record_is_read_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.sources.portions.BIG_BYTES", 1000)
-    monkeypatch.setattr("ingest.sources.portions.PORTION_BYTES", 7000)
+    monkeypatch.setattr("ingest.sources.files.BIG_BYTES", 1000)
+    monkeypatch.setattr("ingest.sources.files.PORTION_BYTES", 7000)
     event = json.dumps({"type": "assistant", "message": {}}).encode()
     data = LINES + b"\n" + b"\n".join([event, *LINES.splitlines()])
     assert portions(Source("log", data)) == [Portion(0, len(data))]
@@ -345,7 +344,7 @@ def test_a_big_stream_that_begins_with_a_record_is_read_in_one_go(tmp_path: Path
 
 @pytest.mark.parametrize("data", [b"# log\n" + LINES, gzip.compress(LINES), b""])
 def test_other_files_are_one_portion(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.sources.portions.BIG_BYTES", 0)
+    monkeypatch.setattr("ingest.sources.files.BIG_BYTES", 0)
     assert portions(Source("log", data)) == [Portion(0, len(data))]
 
 

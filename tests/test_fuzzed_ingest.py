@@ -19,7 +19,7 @@ from ingest.agents.unread import UnreadLogs
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import read_measurements, tool_names
 from ingest.reading.read_source import read_source
-from ingest.reading.settings import Settings
+from ingest.reading.tasks import Settings
 from ingest.sources.document import Document
 from ingest.sources.files import Source, Unreadable
 from ingest.store.read_result import PortionKey, ReadResult

@@ -15,11 +15,8 @@ from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.pipeline import IngestReport, Options, ingest
-from ingest.reading.settings import Settings
-from ingest.reading.task import Task
-from ingest.reading.tasks import TaskPlanner
-from ingest.sources.files import Source
-from ingest.sources.portions import BIG_BYTES
+from ingest.reading.tasks import Settings, Task, TaskPlanner
+from ingest.sources.files import BIG_BYTES, Source
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from tests.conftest import SAMPLES, StoreOnce, ingest_paths, record, record_text
@@ -137,15 +134,22 @@ def test_of_the_same_bytes_in_two_places_the_better_known_one_is_read(store: Sto
     assert [run["task"] for run in run_queries.runs(store, Filters()).to_pylist()] == ["core-1"]
 
 
-def test_the_same_record_twice_in_one_batch_counts_once(store: Store) -> None:
-    report = ingest_text(store, record_text() + "\n" + record_text())
-    assert counts(report) == (2, 1, 1, 0, 0)
+SYSTEM, ASSISTANT = {"type": "system", "subtype": "init"}, {"type": "assistant"}
 
 
-def test_a_stream_is_accounted_for_event_by_event(store: Store) -> None:
-    stream = [{"type": "system", "subtype": "init"}, {"type": "assistant"}, record(), {"type": "user"}]
-    report = ingest_text(store, "\n".join(map(json.dumps, stream)) + "\n{cut")
-    assert counts(report) == (5, 1, 0, 1, 3)
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        (record_text() + "\n" + record_text(), (2, 1, 1, 0, 0)),
+        ("\n".join(map(json.dumps, [SYSTEM, ASSISTANT, record(), {"type": "user"}])) + "\n{cut", (5, 1, 0, 1, 3)),
+        ("\n".join([record_text(uuid="a"), record_text(uuid="b", total_cost_usd="1"), record_text(uuid="c")]), (3, 2, 0, 1, 0)),
+        ('{"speedup": 1.5}\n{"speed', (1, 0, 0, 0, 1)),
+        (record_text() + '\n{"speedup": 1.5}\n{"speed', (3, 1, 0, 1, 1)),
+    ],
+    ids=["twice", "a stream event by event", "a bad one among good ones", "a broken line alone", "a broken line beside a run"],
+)
+def test_every_document_counts_once(store: Store, text: str, counted: tuple[int, ...]) -> None:
+    assert counts(ingest_text(store, text)) == counted
 
 
 def test_a_stream_without_a_result_is_not_passed_over_in_silence(store: Store) -> None:
@@ -215,21 +219,10 @@ def test_a_file_that_is_no_log_is_one_ignored_document_with_a_kind(store: Store)
     assert rejects(store) == []
 
 
-def test_a_broken_line_is_a_reject_only_beside_something_of_a_run(store: Store) -> None:
-    broken = '{"speedup": 1.5}\n{"speed'
-    assert counts(ingest_text(store, broken, "a.jsonl")) == (1, 0, 0, 0, 1)
-    assert counts(ingest_text(store, f"{record_text()}\n{broken}", "b.jsonl")) == (3, 1, 0, 1, 1)
-
-
 @pytest.mark.slow
 def test_a_record_of_50_mb_on_one_line_is_a_run(store: Store) -> None:
     report = ingest_text(store, record_text(result="word " * 10_000_000))
     assert counts(report) == (1, 1, 0, 0, 0)
-
-
-def test_a_bad_record_among_good_ones_takes_nothing_with_it(store: Store) -> None:
-    lines = [record_text(uuid="a"), record_text(uuid="b", total_cost_usd="1"), record_text(uuid="c")]
-    assert counts(ingest_text(store, "\n".join(lines))) == (3, 2, 0, 1, 0)
 
 
 def test_an_error_while_writing_leaves_the_store_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 
@@ -11,12 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ingest.sources.broken_json import parse
-from ingest.sources.byte_window import Window
 from ingest.sources.contents import read
 from ingest.sources.document import Document
-from ingest.sources.files import Source, Unreadable
-from ingest.sources.scanner import LONGEST_LINE, Scanner, scan
-from ingest.sources.spans import Span
+from ingest.sources.files import Source
+from ingest.sources.scanner import LONGEST_LINE, scan
 from schemas.errors import RejectReason
 from schemas.file_kinds import NO_LOGS
 from tests.conftest import record, record_text
@@ -60,12 +57,6 @@ def told(text: str) -> list[tuple[RejectReason | None, str]]:
 )
 def test_an_object_is_found_in_whatever_stands_around_or_was_written_into_it(text: str) -> None:
     assert [value.get("uuid") for value in values(text) if isinstance(value, dict)] == ["1"]
-
-
-def test_a_record_on_a_line_is_not_parsed_by_the_scanner() -> None:
-    [span] = Scanner(Window(io.BytesIO(COMPACT.encode()))).spans()
-    assert isinstance(span, Span)
-    assert (span.line_bytes, span.text, span.value) == (COMPACT.encode(), "", None)
 
 
 @pytest.mark.parametrize("between", ["", " ", "\t", "\n"])
@@ -249,9 +240,3 @@ def test_a_line_of_invalid_bytes_is_read_with_replacements() -> None:
     [part] = read(Source("a file", COMPACT.encode().replace(b"Done.", b"Don\xff.")))
     assert isinstance(part, Document)
     assert part.value["result"] == "Don\ufffd."
-
-
-def test_a_source_with_one_truncated_record_gives_one_reject() -> None:
-    [part] = read(Source("a file", COMPACT[:-20].encode()))
-    assert isinstance(part, Unreadable)
-    assert "total_cost_usd 0.25" in part.detail

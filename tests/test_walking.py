@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.excluding import IGNORE_FILE, Excluding
-from ingest.sources.walking import find_files, read_paths
+from ingest.sources.walking import IGNORE_FILE, Excluding, find_files, read_paths
 from schemas.errors import InputUnreadable, UsageError
 from tests.conftest import Run, record_text
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.store.opening import OwnFiles
-from ingest.watching.batches import BACK_OFF_SECONDS, LONGEST_SECONDS, MOST_TRIES, QUIET_SECONDS, Batches
-from ingest.watching.ingester import Answer
-from ingest.watching.lock import sole_watcher
-from ingest.watching.places import file_system, place_of, tells_nothing
-from ingest.watching.polls import Snapshot, files
-from ingest.watching.watcher import State, Watcher
+from ingest.watching import BACK_OFF_SECONDS, MOST_TRIES, WITHOUT_EVENTS, Answer, Batches, State, Watcher, file_system, sole_watcher
 from schemas.errors import StoreBusy
 from tests.conftest import Run
 from tests.watched import counts, counts_of_one_ingest, text, watched
@@ -32,27 +26,19 @@ MOUNTS = (
 )
 
 
-def test_a_batch_is_due_once_nothing_changes() -> None:
+def test_one_batch_is_under_way_at_a_time_and_what_changes_meanwhile_comes_next() -> None:
     batches = Batches()
-    batches.changed("a", 10.0)
-    batches.changed("b", 10.05)
-    assert batches.take(10.1) == ()
-    assert batches.due_at() == pytest.approx(10.05 + QUIET_SECONDS)
-    assert batches.take(10.2) == ("a", "b")
-    assert batches.take(99.0) == (), "one batch at a time"
-
-
-def test_a_file_that_never_rests_is_ingested_nevertheless() -> None:
-    """Else a row would come only when the agent pauses."""
-    batches = Batches()
-    for tenth in range(20):
-        batches.changed("a", tenth * QUIET_SECONDS / 2)
-    assert batches.due_at() == pytest.approx(LONGEST_SECONDS)
+    batches.changed(["a", "b"])
+    assert batches.take(10.0) == ("a", "b")
+    batches.changed(["a"])
+    assert batches.take(99.0) == ()
+    batches.ingested(100.0, 0.1)
+    assert batches.take(100.0) == ("a",)
 
 
 def test_after_a_failure_the_same_paths_wait_longer_each_time() -> None:
-    batches, at = Batches(), 0.0
-    batches.changed("a", at)
+    batches = Batches()
+    batches.changed("a")
     for pause in BACK_OFF_SECONDS:
         at = batches.due_at()
         assert batches.take(at) == ("a",)
@@ -62,21 +48,20 @@ def test_after_a_failure_the_same_paths_wait_longer_each_time() -> None:
 
 def test_a_file_that_cannot_be_read_is_tried_again_and_given_up_until_it_changes() -> None:
     batches = Batches()
-    batches.changed("a", 0.0)
+    batches.changed("a")
     for _ in range(MOST_TRIES):
         at = batches.due_at()
         assert batches.take(at) == ("a",)
         batches.ingested(at, 0.1, ["a"])
     assert batches.due_at() == float("inf")
-    batches.changed("a", 100.0)
+    batches.changed("a")
     assert batches.take(batches.due_at()) == ("a",)
 
 
 def test_the_one_file_that_ends_the_process_is_found_and_left_out() -> None:
     """One of a thousand must not keep the others out."""
-    batches, stored, at = Batches(), set[str](), 0.0
-    for number in range(100):
-        batches.changed(str(number), at)
+    batches, stored = Batches(), set[str]()
+    batches.changed(map(str, range(100)))
     for _ in range(300):
         if (at := batches.due_at()) == float("inf"):
             break
@@ -109,7 +94,7 @@ def test_whatever_changed_is_taken_after_its_last_change(story: list[tuple[str, 
 
     for path, pause, end in story:
         now += pause
-        batches.changed(path, now)
+        batches.changed(path)
         dirty.add(path)
         if batches.due_at() <= now + 0.2:
             take(end)
@@ -118,43 +103,10 @@ def test_whatever_changed_is_taken_after_its_last_change(story: list[tuple[str, 
     assert not dirty or max(len(story), 0) >= MOST_TRIES
 
 
-def test_a_snapshot_tells_what_is_new_or_changed_and_again_of_what_was_just_written(tmp_path: Path) -> None:
-    for name in ("old", "grown", "fresh", "gone"):
-        (tmp_path / name).write_text(name)
-    later = time.time_ns() + 10_000_000_000
-    snapshot = Snapshot()
-    root = [str(tmp_path)]
-    assert len(list(snapshot.changes(files(root), later))) == 4
-    (tmp_path / "grown").write_text("grown more")
-    (tmp_path / "new").write_text("")
-    (tmp_path / "gone").unlink()
-    assert {Path(path).name for path in snapshot.changes(files(root), later)} == {"grown", "new"}
-    assert {Path(path).name for path in snapshot.changes(files(root), time.time_ns())} == {"old", "grown", "fresh", "new"}
-    assert len(snapshot) == 4
-
-
-def test_links_that_loop_and_pipes_do_not_hold_up_a_look(tmp_path: Path) -> None:
-    (tmp_path / "inside").mkdir()
-    (tmp_path / "inside" / "up").symlink_to(tmp_path)
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "file").write_text("")
-    assert [path for path, _ in files([str(tmp_path)])] == [str(tmp_path / "file")]
-
-
 def test_file_systems_of_other_machines_are_polled() -> None:
     kinds = [file_system(path, MOUNTS) for path in ("/srv/share/logs", "/srv/shared", "/srv/my logs/x", "/")]
     assert kinds == ["nfs4", "ext4", "fuse.sshfs", "ext4"]
-    assert [tells_nothing(kind) for kind in kinds] == [True, False, True, False]
-
-
-def test_events_are_told_under_the_name_that_was_given(tmp_path: Path) -> None:
-    """Links and all: else a file would be known by two names, and read twice."""
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    place = place_of(str(tmp_path / "link"))
-    real = os.path.realpath(tmp_path / "real")
-    assert place.named(f"{real}/a/b.json") == str(tmp_path / "link/a/b.json")
-    assert place.named(f"{real}-other/b.json") == ""
+    assert [kind.partition(".")[0] in WITHOUT_EVENTS for kind in kinds] == [True, False, True, False]
 
 
 def test_a_dashboard_beside_a_watcher_serves_nothing_without_watching(tachograph: Run, tmp_path: Path) -> None:

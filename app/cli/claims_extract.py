@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ingest.claims import extract
-from ingest.sources.pipes import is_device, standard_input
+from ingest.sources.walking import is_device, standard_input
 from schemas.errors import InputUnreadable
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.text import in_json

@@ -14,12 +14,10 @@ from ingest.agents.homes import only_sessions, session_folders
 from ingest.context.path_template import PathTemplate
 from ingest.measurements.given import parse_given
 from ingest.pipeline import IngestReport, Options
-from ingest.reading.arrow_without_pandas import spare_pandas
-from ingest.reading.retries import retried
-from ingest.sources.excluding import Excluding
+from ingest.reading.known_sources import retried
+from ingest.reading.tasks import spare_pandas
 from ingest.sources.files import Source
-from ingest.sources.pipes import ITS_NAME
-from ingest.sources.walking import read_paths
+from ingest.sources.walking import ITS_NAME, Excluding, read_paths
 from ingest.store.database import Store
 from ingest.store.ingests import Origin
 from ingest.system.secrets import command_of

@@ -123,7 +123,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
     """
     with terminal.told_interrupts(store):
         from app.cli.ingest_paths import How, ingest_paths, paths_to_read
-        from ingest.sources.excluding import Excluding
+        from ingest.sources.walking import Excluding
 
         excluding = Excluding(how["excludes"])
         report = ingest_paths(paths_to_read(paths, retries=how["retry_rejects"]), store, How(**how), excluding)

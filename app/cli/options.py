@@ -153,7 +153,7 @@ def with_store(command: Command) -> Command:
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
         from app.queries.reading import CheckedStore
-        from ingest.reading.arrow_without_pandas import spare_pandas
+        from ingest.reading.tasks import spare_pandas
 
         spare_pandas()
         store = noted(CheckedStore(on_disk(db), wait, told_once(), at=_as_of(options.pop("at", ""))))

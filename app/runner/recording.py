@@ -54,9 +54,7 @@ def content_of(path: Path) -> Content:
     """What is in a log. Nothing is written to a store. Raises OSError."""
     import pyarrow.parquet as pq
 
-    from ingest.reading.settings import Settings
-    from ingest.reading.task import Task
-    from ingest.reading.workers import work
+    from ingest.reading.tasks import Settings, Task, work
     from ingest.sources.files import Source
     from ingest.sources.walking import read_paths
 

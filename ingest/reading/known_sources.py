@@ -1,32 +1,35 @@
-"""Sources that the store has already, which are not read again."""
+"""Sources that the store has already, which are not read again; files with rejects, which are read again when that is asked for."""
 
 from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
-import duckdb
-
-from ingest.reading.settings import Beginning
-from ingest.sources.files import Source
-from ingest.sources.identity import Earlier, last_part
-from ingest.store.database import Store, arrow
+from ingest.reading.tasks import Beginning, last_part
+from ingest.sources.files import Earlier, Source
+from ingest.store.database import Store, Writer, arrow, run_step
+from ingest.store.ingests import supersede
 from ingest.store.read_result import ReadResult
 from schemas.errors import StoreMissing
 from schemas.file_kinds import MAY_HOLD_RUNS, FileKind
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+MOST_ALIKE = 16
+"""Sources with the same last part of their names that a file is compared with."""
+
+FEW_SOURCES = 10_000
+"""So many rows are fetched in the time that it takes to import pyarrow."""
+
+LEAST_LEFT_OUT = 1 << 17
+"""A grown transcript is read whole if fewer bytes than this could be passed over: that takes a few milliseconds."""
 
 _ZONES = """
     select name, arg_max(path_tz, ingest_id)
     from (select name, ingest_id from sources union all select name, ingest_id from superseded_sources) join ingests using (ingest_id)
     where path_tz is not null group by name"""
-MOST_ALIKE = 16
-"""Sources with one last part of their names that a file is compared with."""
 
 _GROWING = """
     select name, bytes, source_id from sources
@@ -39,16 +42,6 @@ _GROWING = """
     order by ingest_id"""
 """Of a file that has grown before, only the last part: the next one goes on with it."""
 
-_STAMPS = "select name, bytes, modified_ns, source_id, resume_at from sources"
-MANY_STAMPS = 1_000
-"""Of so many stamps it is faster to make lists of all values than single ones."""
-
-FEW_SOURCES = 10_000
-"""Of so many sources the rows are fetched in the time that it takes to import pyarrow."""
-
-LEAST_LEFT_OUT = 1 << 17
-"""A transcript of which fewer bytes could be left out is read whole, which takes a few milliseconds."""
-
 _RECORDS = """
     select records.source_id, coalesce(any_value(records.raw), any_value(runs.raw)) as raw
     from run_records as records
@@ -59,7 +52,7 @@ _RECORDS = """
 
 
 class Stamp(NamedTuple):
-    """What the system says of a file as it was read: as long as it says the same, the file has the same bytes."""
+    """A file as it was read: as long as the system says the same size and time, it has the same bytes."""
 
     bytes: int
     modified_ns: int | None
@@ -67,43 +60,19 @@ class Stamp(NamedTuple):
     resume_at: int | None
 
 
-class Stamps:
-    """The stamps of sources by name, of several with one name the last.
-
-    Each is made when it is asked for, since mostly few are: all of 100,000 take longer to make than a small ingest.
-    """
-
-    def __init__(self, names: Sequence[str] = (), columns: Sequence[pa.ChunkedArray] = (), lists: Sequence[Sequence[Any]] = ()) -> None:
-        """The fields of Stamp, row for row: as columns of Arrow or as lists."""
-        self._rows = dict(zip(names, range(len(names)), strict=True))
-        self._columns = columns
-        self._lists = lists
-        self._asked = 0
-
-    def get(self, name: str) -> Stamp | None:
-        """The stamp of a source; None where there is none of this name."""
-        row = self._rows.get(name)
-        if row is None:
-            return None
-        self._asked += 1
-        if self._asked == MANY_STAMPS and not self._lists:
-            self._lists = [column.to_pylist() for column in self._columns]
-        return Stamp(*(values[row] for values in self._lists)) if self._lists else Stamp(*(column[row].as_py() for column in self._columns))
-
-
 @dataclass(frozen=True)
 class KnownSources:
-    """`source_ids`: sources that were read.
+    """`source_ids`: sources that were read. `stamps`: by name, the values of the Stamp of the source read last.
 
     `growing`: sources with rejects, transcripts and measured results, whose files may have grown since, by the last part of their names: a
-    folder may have been renamed meanwhile. `zones`: by name, the zone of times in the paths of sources whose ingest named one. `stamps`: by
-    name, the source read last.
+    folder may have been renamed meanwhile. `zones`: by name, the zone of times in the paths of sources whose ingest named one.
     """
 
+    store: Store
     source_ids: frozenset[str] = frozenset()
     growing: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
-    stamps: Stamps = field(default_factory=Stamps)
+    stamps: Mapping[str, tuple[int, int | None, str, int | None]] = field(default_factory=dict)
 
     def unchanged(self, source: Source) -> str | None:
         """The source_id of a file that has not been modified since it was read, without opening it; None for any other.
@@ -113,67 +82,131 @@ class KnownSources:
         if source.modified_ns is None or source.temporary or not os.path.isabs(source.name):  # noqa: PTH117  for every file
             return None
         stamp = self.stamps.get(source.name)
-        return stamp.source_id if stamp and stamp[:2] == (source.size, source.modified_ns) else None
+        return stamp[2] if stamp and stamp[:2] == (source.size, source.modified_ns) else None
 
     def left_off(self, source: Source) -> Stamp | None:
-        """Of a transcript that may have grown: what was read of it, where it pays to go on from there."""
-        stamp = self.stamps.get(source.name)
-        return stamp if stamp and (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size and not source.temporary else None
+        """The stamp of a transcript that may have grown and pays to be read on; None for any other source."""
+        if source.temporary or not (values := self.stamps.get(source.name)):
+            return None
+        stamp = Stamp(*values)
+        return stamp if (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size else None
 
-    def restamped(self, results: Iterable[ReadResult]) -> dict[str, int]:
-        """source_id → time of known files that were opened only for another time, or for none that could be trusted."""
-        opened = ((result, self.stamps.get(result.name)) for result in results if result.known and result.modified_ns is not None)
+    def beginnings(self, stamps: Mapping[str, Stamp]) -> dict[str, Beginning]:
+        """By name, what was read of some transcripts that may have grown. Raises StoreError."""
+        with self.store.reading() as connection:
+            rows = connection.execute(_RECORDS, {"source_ids": [stamp.source_id for stamp in stamps.values()]}).fetchall()
+        raw = {str(source_id): str(text).encode() for source_id, text in rows}
         return {
-            stamp.source_id: result.modified_ns
-            for result, stamp in opened
-            if stamp and result.modified_ns and stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns
+            name: Beginning(Earlier(stamp.bytes, stamp.source_id), stamp.resume_at or 0, raw[stamp.source_id])
+            for name, stamp in stamps.items()
+            if stamp.source_id in raw
         }
 
-
-def beginnings(store: Store, stamps: Mapping[str, Stamp]) -> dict[str, Beginning]:
-    """By name, what was read of some transcripts that may have grown. Raises StoreError."""
-    with store.reading() as connection:
-        rows = connection.execute(_RECORDS, {"source_ids": [stamp.source_id for stamp in stamps.values()]}).fetchall()
-    raw = {str(source_id): str(text).encode() for source_id, text in rows}
-    return {
-        name: Beginning(Earlier(stamp.bytes, stamp.source_id), stamp.resume_at or 0, raw[stamp.source_id])
-        for name, stamp in stamps.items()
-        if stamp.source_id in raw
-    }
+    def restamped(self, results: Iterable[ReadResult]) -> dict[str, int]:
+        """source_id → time of known files that were opened only for another time, or because there was none to be trusted."""
+        found = {}
+        for result in results:
+            values = self.stamps.get(result.name) if result.known and result.modified_ns else None
+            if values and result.modified_ns:
+                stamp = Stamp(*values)
+                if stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns:
+                    found[stamp.source_id] = result.modified_ns
+        return found
 
 
 def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSources:
-    """The sources of the store; none where there is no store. Raises StoreError.
+    """The sources of the store; none if there is no store. Raises StoreError.
 
     `without_rejects`: only sources without rejects, without archives (a member may have rejects) and without files in which a later
-    version may find a run.
+    version may find a run; and no stamps, so that files are opened.
     """
-    condition = "where rejected = 0 and not list_contains($retried, kind)" if without_rejects else ""
-    retried = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]} if without_rejects else {}
+    sql = "select name, bytes, modified_ns, source_id, resume_at from sources"
+    parameters = {}
+    if without_rejects:
+        sql += " where rejected = 0 and not list_contains($retried, kind)"
+        parameters = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]}
     try:
         with store.reading() as connection:
-            source_ids, stamps = _sources(connection, condition, retried)
+            [(count,)] = connection.execute("select count(*) from sources").fetchall()
+            if count <= FEW_SOURCES:
+                columns = list(zip(*connection.execute(f"{sql} order by ingest_id", parameters).fetchall(), strict=True)) or [()] * 5
+            else:
+                columns = [column.to_pylist() for column in arrow(connection, f"{sql} order by ingest_id", parameters).columns]
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
     except StoreMissing:
-        return KnownSources()
+        return KnownSources(store)
     by_name: dict[str, list[Earlier]] = defaultdict(list)
     for name, size, source_id in growing:
         by_name[last_part(name)].append(Earlier(int(size), str(source_id)))
     return KnownSources(
-        frozenset(source_ids),
+        store,
+        frozenset(columns[3]),
         {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()},
         dict(zones),
-        Stamps() if without_rejects else stamps,
+        {} if without_rejects else dict(zip(columns[0], zip(*columns[1:], strict=True), strict=True)),
     )
 
 
-def _sources(connection: duckdb.DuckDBPyConnection, condition: str, parameters: Mapping[str, object]) -> tuple[Sequence[str], Stamps]:
-    """The ids of all sources, and their stamps."""
-    [(count,)] = connection.execute("select count(*) from sources").fetchall()
-    sql = f"{_STAMPS} {condition} order by ingest_id"
-    if count <= FEW_SOURCES:
-        names, *lists = list(zip(*connection.execute(sql, parameters).fetchall(), strict=True)) or [()] * 5
-        return lists[Stamp._fields.index("source_id")], Stamps(names, lists=lists)
-    table = arrow(connection, sql, parameters)
-    return table["source_id"].to_pylist(), Stamps(table["name"].to_pylist(), [table[name] for name in Stamp._fields])
+@dataclass(frozen=True)
+class Retried:
+    """The files with rejects, or in which a later version may find a run.
+
+    `there`: files that exist; `gone`: names of those with rejects that do not, or not in this folder.
+    """
+
+    there: tuple[Path, ...]
+    gone: tuple[str, ...]
+
+
+def retried(store: Store) -> Retried:
+    """The files to read again. A relative name is taken from the working folder. Raises StoreError.
+
+    The file of a source is itself, or the archive it is a member of (`a.zip!b.json`); the name of a file may contain a `!`, too.
+    """
+    with store.reading() as connection:
+        rows = connection.execute(
+            "select name, bool_or(rejected > 0) from sources where rejected > 0 or list_contains($kinds, kind) group by name order by name",
+            {"kinds": [*map(str, MAY_HOLD_RUNS)]},
+        ).fetchall()
+    there: dict[Path, None] = {}
+    gone: list[str] = []
+    for name, has_rejects in rows:
+        parts = str(name).split("!")
+        candidates = ("!".join(parts[:count]) for count in range(len(parts), 0, -1))
+        path = next((Path(path) for path in candidates if os.path.isfile(path)), None)  # noqa: PTH113  Path.is_file() may raise
+        if path:
+            there[path] = None
+        elif has_rejects:
+            gone.append(str(name))
+    return Retried(tuple(there), tuple(gone))
+
+
+@dataclass(frozen=True)
+class Superseded:
+    """Names of sources whose old rejects were removed: files that were `changed`, and files that have `grown`."""
+
+    changed: tuple[str, ...] = ()
+    grown: tuple[str, ...] = ()
+
+
+def drop_superseded(writer: Writer, results: Collection[ReadResult], ingest_id: int, *, retried: bool) -> Superseded:
+    """Remove the rejects of sources that were read again: of files that have grown, since their beginning was read again with the rest.
+
+    `retried`: also of files whose content was changed in any other way. Runs of the old content stay; a source without documents is
+    removed too. All of it is kept for an undo of this ingest.
+    """
+    now = {
+        "names": sorted({result.name for result in results}) if retried else [],
+        "grown": sorted({source_id for result in results for source_id in result.begins_with}),
+        "source_ids": sorted({result.source_id for result in results}),
+    }
+    if not (now["names"] or now["grown"]):
+        return Superseded()
+    run_step(writer.connection, "retry/01_superseded", now)
+    removed = writer.connection.execute("select name, has_grown from superseded order by name").fetchall()
+    if removed:
+        supersede(writer.connection, "select source_id from superseded", ingest_id)
+        run_step(writer.connection, "retry/02_dropped")
+    grown = tuple(str(name) for name, has_grown in removed if has_grown)
+    return Superseded(tuple(str(name) for name, has_grown in removed if not has_grown), grown)

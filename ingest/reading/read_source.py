@@ -1,12 +1,11 @@
-"""One source → rows in the spool, and a result that says what became of its documents.
-
-This is the part of the path of data that runs in worker processes: it opens files, but never the store.
-"""
+"""One source → rows in the spool, and a result that says what became of its documents. It opens files, but never the store."""
 
 from __future__ import annotations
 
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,20 +15,19 @@ from ingest.agents.iso_bench import item_run
 from ingest.agents.readers import SourceReaders
 from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
+from ingest.context.lone_items import Items, error_beside, is_lone_journal
+from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.path_template import PathReading
-from ingest.context.sidecars import Sidecars, error_beside, is_lone_journal
-from ingest.context.small_files import MEASURE_FILE, split
-from ingest.measurements.given import error_in
-from ingest.reading.known_bytes import SMALL_BYTES, known_source
-from ingest.reading.read_archive import read_archive
-from ingest.reading.settings import Beginning, Settings
+from ingest.context.sidecars import Sidecars
+from ingest.context.small_files import split
+from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
+from ingest.measurements.given import SaidBeside, error_in
+from ingest.reading.tasks import SMALL_BYTES, Beginning, Settings, Task, known_source
 from ingest.sources import contents
-from ingest.sources.archives import DISK_FULL, archive_kind
-from ingest.sources.decoding import Allowance
+from ingest.sources.archives import DISK_FULL, archive_kind, members, names
+from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
 from ingest.sources.document import Document, Events
-from ingest.sources.files import Source, Unreadable
-from ingest.sources.identity import Checksum, Fingerprint, identify
-from ingest.sources.portions import Portion, PortionStream
+from ingest.sources.files import CHANGED, Fingerprint, Portion, PortionStream, Source, Unreadable, changed, identify
 from ingest.store.read_result import PortionKey, ReadResult
 from ingest.store.record_rows import reason_of, runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
@@ -40,8 +38,26 @@ from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RecordKind
 from schemas.wire.roll_ups import is_roll_up
 
+_BEGINNING = "line 1, byte 0"
+
 ItemError = Callable[[], str | None]
 """What the process of an item's agent wrote to its standard error."""
+
+
+def read_task(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
+    """Read the sources of a task: their rows go into the spool. Returns their results. Raises nothing of a source."""
+    writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}", keeps_text=settings.keeps_text)
+    results: list[ReadResult] = []
+    if task.portion:
+        key = PortionKey(task.name, task.portion_number)
+        results.append(_read_or_failed(task.sources[0], key, settings, writer, portion=task.portion))
+    else:
+        for number, source in enumerate(task.sources):
+            beginning = task.beginnings.get(source.name)
+            grown = beginning and read_on(source, PortionKey(f"{task.name}.part-{number}"), beginning, settings, writer)
+            results += [grown] if grown else read_members(source, f"{task.name}.{number}", settings, writer)
+    writer.flush()
+    return results
 
 
 def read_members(
@@ -49,65 +65,123 @@ def read_members(
 ) -> Iterator[ReadResult]:
     """Read a file, or all members of an archive. `name`: unique for this reading in the ingest. Raises nothing of the source.
 
-    `allowance`: of the archive, where the source is a member of one.
+    `allowance`: of the archive, if the source is a member of one.
     """
-    key = PortionKey(name)
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
-        if result := known_source(source, name, settings):
-            yield result
-            return
-        if kind := archive_kind(source):
-            yield from read_archive(source, kind, name, settings, spool, read_members, read_item)
+        if known := known_source(source, name, settings):
+            yield known
+        elif kind := archive_kind(source):
+            yield from _read_archive(source, kind, name, settings, spool)
         else:
-            yield read_source(source, key, settings, spool, allowance=allowance)
-    except Exception as error:
-        yield _failed(source, key, settings, spool, error)
+            yield read_source(source, PortionKey(name), settings, spool, allowance=allowance)
+    except Exception as error:  # a bulkhead around each file
+        yield _failed(source, PortionKey(name), settings, spool, error)
 
 
-def read_item(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, *, item_error: ItemError | None) -> ReadResult:
-    """Read the journal of an item in an archive: as its run, or as a sidecar."""
+def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[ReadResult]:
+    """Read an archive: a result for each member, with the sidecars beside it, and one for the archive itself.
+
+    Its own documents are the members that cannot be opened. Raises OSError, InputUnreadable.
+    """
+    archive = ReadResult(PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
+    archive.modified_ns = source.modified_ns
+    archive.identify(before := identify(source, settings.earlier(source)))
+    folders: dict[str, Path] = {}
+    items, held = Items(folders), list[ReadResult]()
+    inside = replace(settings, unpacked=folders)
+    allowance, allowance_of_sidecars = Allowance(source.size), Allowance(source.size)
+
+    @contextmanager
+    def sidecars_in(packed: Source, kind: str) -> Iterator[None]:
+        """Unpack the members named as sidecars first, since a sidecar may come after its record. Most archives have none.
+
+        Journals of items are read last, while their sidecars are there.
+        """
+        named = named_as_sidecars(names(packed, kind, allowance_of_sidecars))
+        if not named:
+            yield
+            return
+        found = members(packed, only=named.__contains__, allowance=allowance_of_sidecars)
+        with unpacked(member for member in found if isinstance(member, Source)) as more:
+            folders.update(more)
+            yield
+            for journal, error in items.held(more):
+                key = PortionKey(f"{name}.journal-{len(held)}")
+                held.append(_read_or_failed(journal, key, inside, spool, item_error=error))
+
+    for number, member in enumerate(members(source, sidecars_in, allowance=allowance)):
+        if isinstance(member, Unreadable):
+            spool.reject(archive, member)
+        elif not items.hold(member):
+            for result in read_members(member, f"{name}.{number}", inside, spool, allowance):
+                items.note(result)
+                yield result
+    yield from held
+    if source.path and not source.temporary and identify(source, settings.earlier(source)) != before:
+        raise changed(source.name, CHANGED)
+    yield archive
+
+
+def _read_or_failed(
+    source: Source,
+    key: PortionKey,
+    settings: Settings,
+    spool: SpoolWriter,
+    portion: Portion | None = None,
+    item_error: ItemError | None = None,
+) -> ReadResult:
     try:
-        return known_source(source, key.reading, settings) or read_source(source, key, settings, spool, item_error=item_error)
+        known = None if portion else known_source(source, key.reading, settings)
+        return known or read_source(source, key, settings, spool, portion, item_error=item_error)
     except Exception as error:
         return _failed(source, key, settings, spool, error)
 
 
-def read_portion(source: Source, key: PortionKey, portion: Portion, settings: Settings, spool: SpoolWriter) -> ReadResult:
-    """Read a portion of a big file."""
-    try:
-        return read_source(source, key, settings, spool, portion)
-    except Exception as error:
-        return _failed(source, key, settings, spool, error)
+def _failed(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, error: Exception) -> ReadResult:
+    """The result of a source that could not be opened, or at which the reading failed: a reject then."""
+    if not isinstance(error, (OSError, InputUnreadable)):
+        result = ReadResult(key, "", source.name, source.size, modified_ns=source.modified_ns)
+        try:
+            result.identify(identify(source, settings.earlier(source)))
+        except Exception as gone:
+            error = gone
+        else:
+            spool.reject(result, Unreadable(0, _BEGINNING, *reason_of("files", error)))
+            return result
+    if isinstance(error, OSError):
+        unreadable = InputUnreadable(f"cannot read {source.name}: {error.strerror or error}")
+        if error.errno in DISK_FULL:
+            unreadable.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or set $TMPDIR to another folder."
+    else:
+        unreadable = error if isinstance(error, InputUnreadable) else InputUnreadable(f"cannot read {source.name}: {error!r}")
+    return ReadResult(key, "", source.name, 0, unreadable=unreadable)
 
 
 def read_on(source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter) -> ReadResult | None:
     """Read what was appended to a transcript. None: it must be read from its start, because it does not begin with what was read before."""
-    try:
-        with bounded(lambda: source.size):
-            return _appended(source, key, beginning, settings, spool)
-    except (OSError, InputUnreadable) as error:
-        return _unreadable(source, key, error)
-    except (Exception, TooMuch):  # reading it from its start says what is wrong with it
-        return None
-
-
-def _appended(source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter) -> ReadResult | None:
     portion = Portion(beginning.resume_at, source.size - beginning.resume_at)
     result = ReadResult(key, "", source.name, source.size, portion.length, modified_ns=source.modified_ns, resume_at=beginning.resume_at)
-    context = _context_of(source, source.path, settings)
-    reader = _SourceReader(result, context, spool, settings.sidecars)
-    if context.harness.trial_id or not reader.resume(beginning):
+    try:
+        with bounded(lambda: source.size):
+            context = _context_of(source, source.path, settings)
+            reader = _SourceReader(result, context, spool, settings.sidecars)
+            if context.harness.trial_id or not reader.resume(beginning):
+                return None
+            others = (one for one in settings.earlier(source) if one != beginning.source)
+            fingerprint = Fingerprint((beginning.source, *others))
+            with source.open() as stream:
+                before = PortionStream(stream, Portion(0, beginning.resume_at))
+                while block := before.read(SMALL_BYTES):
+                    fingerprint.update(block)
+                    last = block[-1:]
+                if last + stream.read(1) != b"\n{":
+                    return None
+            reader.read(source, portion, fingerprint.update, Allowance(source.size))
+    except (OSError, InputUnreadable) as error:
+        return _failed(source, key, settings, spool, error)
+    except (Exception, TooMuch):  # reading it from its start says what is wrong with it
         return None
-    fingerprint = Fingerprint((beginning.source, *(one for one in settings.earlier(source) if one != beginning.source)))
-    with source.open() as stream:
-        before = PortionStream(stream, Portion(0, beginning.resume_at))
-        while block := before.read(SMALL_BYTES):
-            fingerprint.update(block)
-            last = block[-1:]
-        if last + stream.read(1) != b"\n{":
-            return None
-    reader.read(source, portion, fingerprint.update, Allowance(source.size))
     result.identify(fingerprint.identity())
     if beginning.source.source_id not in result.begins_with:
         return None
@@ -121,29 +195,6 @@ def _context_of(source: Source, path: Path | None, settings: Settings) -> Source
     paths = PathReading(settings.template, settings.zone_of(source.name))
     context = gather("", source.name, path, source.modified_at, settings.labels, paths, settings.sidecars)
     return replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
-
-
-def _failed(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, error: Exception) -> ReadResult:
-    """The result of a source that could not be opened, or at which the reading failed: a reject then."""
-    if isinstance(error, (OSError, InputUnreadable)):
-        return _unreadable(source, key, error)
-    result = ReadResult(key, "", source.name, source.size, modified_ns=source.modified_ns)
-    try:
-        result.identify(identify(source, settings.earlier(source)))
-    except Exception as gone:
-        unreadable = gone if isinstance(gone, (OSError, InputUnreadable)) else InputUnreadable(f"cannot read {source.name}: {gone!r}")
-        return _unreadable(source, key, unreadable)
-    spool.reject(result, Unreadable(0, "line 1, byte 0", *reason_of("files", error)))
-    return result
-
-
-def _unreadable(source: Source, key: PortionKey, error: OSError | InputUnreadable) -> ReadResult:
-    if isinstance(error, InputUnreadable):
-        return ReadResult(key, "", source.name, 0, unreadable=error)
-    said = InputUnreadable(f"cannot read {source.name}: {error.strerror or error}")
-    if error.errno in DISK_FULL:
-        said.hint = f"Archives are unpacked in {tempfile.gettempdir()}: make room there, or set $TMPDIR to another folder."
-    return ReadResult(key, "", source.name, 0, unreadable=said)
 
 
 def read_source(
@@ -171,16 +222,21 @@ def read_source(
         result.identify(identify(source, settings.earlier(source)))
         said = settings.sidecars.neighbour(path, source.name, MEASURE_FILE) if split(source.name)[1] == MEASURE_FILE else None
         if said and (wrong := error_in(said, source.name)):
-            spool.reject(result, Unreadable(0, "line 1, byte 0", RejectReason.INVALID_RECORD, wrong))
+            spool.reject(result, Unreadable(0, _BEGINNING, RejectReason.INVALID_RECORD, wrong))
         else:
             result.ignored = 1
         return result
     allowance = allowance or Allowance(source.size)
     before = allowance.spent
-    fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-    show = checksum.update if portion else fingerprint.update
-    parts = result, _context_of(source, path, settings), spool, settings.sidecars
-    reader = _JournalReader(item_error, *parts) if item_error else _SourceReader(*parts)
+    fingerprint = Fingerprint(settings.earlier(source))
+
+    def show(block: bytes) -> None:
+        if portion:
+            result.checksum = zlib.crc32(block, result.checksum)
+        else:
+            fingerprint.update(block)
+
+    reader = _SourceReader(result, _context_of(source, path, settings), spool, settings.sidecars, item_error)
     try:
         with bounded(lambda: max(bytes_read, allowance.spent - before)):
             reader.read(source, portion, show, allowance)
@@ -188,13 +244,11 @@ def read_source(
         raise
     except (Exception, TooMuch) as error:
         reader.stopped(error)
-        fingerprint, checksum = Fingerprint(settings.earlier(source)), Checksum()
-        show = checksum.update if portion else fingerprint.update
+        fingerprint, result.checksum = Fingerprint(settings.earlier(source)), 0
         with source.open() as stream:
-            read = PortionStream(stream, portion or Portion(0, source.size)).read
-            while block := read(SMALL_BYTES):
+            rest = PortionStream(stream, portion or Portion(0, source.size))
+            while block := rest.read(SMALL_BYTES):
                 show(block)
-    result.checksum = checksum.value
     if not portion:
         result.identify(fingerprint.identity())
     return result
@@ -203,85 +257,68 @@ def read_source(
 class _SourceReader:
     """Reads the documents of one source in order: runs go into the spool, all else is context of them or ignored."""
 
-    def __init__(self, result: ReadResult, context: SourceContext, spool: SpoolWriter, sidecars: Sidecars) -> None:
+    def __init__(
+        self, result: ReadResult, context: SourceContext, spool: SpoolWriter, sidecars: Sidecars, item_error: ItemError | None = None
+    ) -> None:
         self._result = result
+        self._context = context
         self._spool = spool
         self._sidecars = sidecars
+        self._item_error = item_error
         self._readers = SourceReaders(context.for_run)
         self._has_records = False
         self._has_roll_ups = False
-        self._doubtful: list[Unreadable] = []
-        self._more = 0
-        self._of_trial: list[Found] = []
+        self._of_trial: list[Found] = []  # runs of a log in a trial's folder wait: a log with several is not the log of the trial's run
         self._is_of_trial = True
+        self._more = 0  # documents that hold several runs count as so many, and those behind them have higher numbers
         self._next = 0
         self._offset = 0
 
     def resume(self, beginning: Beginning) -> bool:
-        """Go on with the run of an earlier reading. False where its reader cannot, or where that kept no text and this one does."""
+        """Go on with the run of an earlier reading. False if its reader cannot, or if that kept no text and this one does."""
         self._offset = beginning.resume_at
         kept = KeptRun.model_validate_json(beginning.raw)
         return not (kept.is_textless and self._spool.keeps_text) and self._readers.resume(kept)
 
-    def _lines(self) -> int:
-        """How many lines the reader of a transcript has read."""
-        return reader.lines if (reader := self._readers.only) else 0
-
-    def _settle(self, first: int, starts: Sequence[int]) -> None:
-        """Note from where a later reading may go on. `first`: the number of the first line that was just read; `starts`: their bytes.
-
-        What is rejected will be read again: it may be whole then.
-        """
-        reader = self._readers.only
-        if reader and reader.settled_at is not None and reader.settled_at >= first and not self._result.rejected:
-            self._result.resume_at = self._offset + starts[reader.settled_at - first]
-            reader.settle()
-
-    def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], None], allowance: Allowance | None) -> None:
+    def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], object], allowance: Allowance | None) -> None:
+        """Read all of it. Raises what a reader raises."""
         self._is_of_trial = portion is None
+        doubtful: list[Unreadable] = []
         found = contents.read(source, portion, show=show, allowance=allowance)
         for part in found.parts():
             if isinstance(part, Events):
                 self._events(part)
-            elif isinstance(part, Unreadable):
-                self._unreadable(replace(part, ordinal=part.ordinal + self._more))
-            else:
+            elif isinstance(part, Document):
                 self._document(part)
+            else:
+                unreadable = replace(part, ordinal=part.ordinal + self._more)
+                self._next = unreadable.ordinal + 1
+                if part.certain:
+                    self._spool.reject(self._result, unreadable)
+                else:
+                    doubtful.append(unreadable)
             found.taker = self._readers.last.passing if self._readers.last else None
         self._result.container = found.kind
         without_run = self._end()
         self._add_all(of_trial)
-        if portion or self._has_records or self._result.rejected or without_run:
-            self._as_log([] if portion else without_run)
+        if portion or self._has_records or self._result.rejected or without_run:  # it is a log
+            for part in doubtful:
+                self._spool.reject(self._result, part)
+            if not portion and not self._has_records and not self._result.rejected:
+                for part in without_run:
+                    self._result.ignored -= 1
+                    self._spool.reject(self._result, part)
         elif self._has_roll_ups:
             self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
-            from ingest.reading.read_measurements import read_as_measurements  # noqa: PLC0415  all measuring tools: few logs need them
-
-            read_as_measurements(source, found.file_kind, self._result, self._spool, self._sidecars)
+            _read_as_measurements(source, found.file_kind, self._result, self._spool, self._sidecars)
 
     def stopped(self, error: BaseException) -> None:
         """Reject the source from the place on where its reading failed. Complete runs before it stay."""
         self._add_all(alone)
         self._result.kind = FileKind.LOG
-        position = f"after document {self._next}" if self._next else "line 1, byte 0"
+        position = f"after document {self._next}" if self._next else _BEGINNING
         self._spool.reject(self._result, Unreadable(self._next, position, *reason_of(self._readers.agent, error)))
-
-    def _as_log(self, without_run: list[Unreadable]) -> None:
-        """Reject the doubtful parts, since the source is a log; and events without a run, where nothing else was found."""
-        for part in self._doubtful:
-            self._spool.reject(self._result, part)
-        if not self._has_records and not self._result.rejected:
-            for part in without_run:
-                self._result.ignored -= 1
-                self._spool.reject(self._result, part)
-
-    def _unreadable(self, part: Unreadable) -> None:
-        self._next = part.ordinal + 1
-        if part.certain:
-            self._spool.reject(self._result, part)
-        else:
-            self._doubtful.append(part)
 
     def _events(self, events: Events) -> None:
         """Events that their reader took, or only notes, are ignored together; any other is a document by itself."""
@@ -302,16 +339,31 @@ class _SourceReader:
             self._readers.passed(taken.moved(self._more))
         self._next = events.ordinal + events.count + self._more
 
-    def _document(self, document: Document) -> None:
-        """A document that ends a run becomes its rows, or a reject; any other is ignored.
+    def _lines(self) -> int:
+        """How many lines the reader of a transcript has read."""
+        return reader.lines if (reader := self._readers.only) else 0
 
-        One that holds several runs counts as so many documents, and those behind it have higher numbers.
+    def _settle(self, first: int, starts: Sequence[int]) -> None:
+        """Note from where a later reading may go on. `first`: the number of the first line that was just read; `starts`: their bytes.
+
+        What is rejected will be read again: it may be whole then.
         """
+        reader = self._readers.only
+        if reader and reader.settled_at is not None and reader.settled_at >= first and not self._result.rejected:
+            self._result.resume_at = self._offset + starts[reader.settled_at - first]
+            reader.settle()
+
+    def _document(self, document: Document) -> None:
+        """A document that ends a run becomes its rows, or a reject; any other is ignored."""
         if self._more:
             document = document.moved(self._more)
         self._next = document.ordinal + 1
+        found: Sequence[Found | Unreadable] | None
         try:
-            found = runs_with(self._readers, document)
+            if self._item_error:
+                found = (item_run(document, self._item_error(), self._context.for_run),)
+            else:
+                found = runs_with(self._readers, document)
         except InvalidRecord as error:
             self._spool.reject(self._result, document.refused(error.reason, error.detail))
             return
@@ -346,7 +398,7 @@ class _SourceReader:
         return without_run
 
     def _add(self, run: Found) -> None:
-        """Spool the run. The first one of a log in a trial's folder waits: a log with several runs is not the log of the trial's run."""
+        """Spool the run."""
         self._has_records = True
         is_transcript = run.rows.run.record_kind == RecordKind.TRANSCRIPT
         if run.rows.response_copies and is_transcript and self._result.resume_at is None:
@@ -361,31 +413,62 @@ class _SourceReader:
         else:
             self._spool.add(self._result, run.document, alone(run.rows))
 
-    def _add_all(self, changed: Callable[[Rows], Rows]) -> None:
+    def _add_all(self, changed_by: Callable[[Rows], Rows]) -> None:
         """Spool the runs that wait."""
         for run in self._of_trial:
-            self._spool.add(self._result, run.document, changed(run.rows))
+            self._spool.add(self._result, run.document, changed_by(run.rows))
         self._of_trial.clear()
 
 
 def _at(ordinal: int, run: Found, place: int) -> Found:
-    """A run with the number of its document: its own and as many higher as runs before it share it, or where that is a reject, another."""
+    """A run with the number of its document: its own and as many higher as runs before it share it, or if that is a reject, another."""
     own = run.document
     return run._replace(document=own.moved((ordinal - own.ordinal if own.is_refused else 0) + place))
 
 
-class _JournalReader(_SourceReader):
-    """Reads the journal of a harness whose agent left no record: it is the run."""
+def _read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars) -> None:
+    """Note what a file without a run is: measurements or none. A file of a tool that cannot be read becomes a reject.
 
-    def __init__(self, error: ItemError, result: ReadResult, context: SourceContext, spool: SpoolWriter, sidecars: Sidecars) -> None:
-        super().__init__(result, context, spool, sidecars)
-        self._error = error
-        self._context = context
+    Raises OSError, InputUnreadable.
+    """
+    from ingest.measurements.base import MeasuredFile  # all measuring tools: few logs need them
+    from ingest.measurements.tools import read_measurements
 
-    def _document(self, document: Document) -> None:
+    kinds = (FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE)  # `data.js` of github-action-benchmark is source code
+    text = _measured_text(source) if kind in kinds else ""
+    path = None if source.temporary else source.path
+    neighbour = partial(sidecars.neighbour, path, result.name)
+    reading = read_measurements(MeasuredFile(result.name, text, neighbour), result.source_id) if text else None
+    if reading is None:
+        result.kind, result.ignored = kind, 1
+        return
+    result.kind = FileKind.MEASUREMENT
+    if reading.refused:
+        result.ignored = 0
+        detail = f"a result of {reading.tool} that cannot be read: {reading.refused}"
+        spool.reject(result, Unreadable(0, _BEGINNING, reading.reason, detail, text[:300]))
+        return
+    result.ignored = 1
+    if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
+        result.measures = SaidBeside().of(place)
+    spool.measure(result, reading.rows)
+
+
+def _measured_text(source: Source) -> str:
+    """The text of a file, decompressed; empty if no tool's marks begin it, or if it is too large or cannot be read."""
+    from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure
+
+    if source.size > LARGEST_BYTES:
+        return ""
+    data = bytearray()
+    with source.open() as stream:
         try:
-            run = item_run(document, self._error(), self._context.for_run)
-        except InvalidRecord as error:
-            self._spool.reject(self._result, document.refused(error.reason, error.detail))
-        else:
-            self._add(run)
+            text = Utf8(Opened(stream, Allowance(source.size)))
+            for most in (MARKED_BYTES, LARGEST_BYTES + 1):
+                while len(data) < most and (block := text.read(min(1 << 20, most - len(data)))):
+                    data += block
+                if most == MARKED_BYTES and not may_measure(data.decode("utf-8", "replace")):
+                    return ""
+        except Broken:
+            return ""
+    return data.decode("utf-8", "replace") if len(data) <= LARGEST_BYTES else ""

@@ -1,31 +1,139 @@
-"""Sources → tasks: small files together, big ones alone or in portions."""
+"""Sources → tasks, done in this process or in worker processes: small files together, big ones alone or in portions.
+
+A worker never opens the store, and ends with its parent, however that ends. Only the parent handles Ctrl-C and SIGTERM, also where the
+whole group receives them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+from functools import cached_property
 from itertools import count
+from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from ingest.reading.known_bytes import SMALL_BYTES, known_source
-from ingest.reading.known_sources import KnownSources, Stamp
-from ingest.reading.settings import Beginning, Settings
-from ingest.reading.task import Task
+from ingest.context.path_template import PathTemplate
 from ingest.sources.archives import archive_kind
-from ingest.sources.files import CHANGED, Source, changed
-from ingest.sources.identity import Identity, identify_in_portions
-from ingest.sources.portions import BIG_BYTES, portions
+from ingest.sources.files import (
+    BIG_BYTES,
+    CHANGED,
+    Earlier,
+    Identity,
+    Portion,
+    Source,
+    changed,
+    identify,
+    identify_in_portions,
+    portions,
+)
+from ingest.sources.times import zone_of
 from ingest.store.read_result import PortionKey, ReadResult
-from schemas.errors import InputUnreadable
+from ingest.system.signals import inherited_block, put_off
+from ingest.system.temporary import temporary_folder, use_folder_of_parent
+from schemas.errors import InputUnreadable, WorkerDied
 
-ReadBefore = Callable[[Mapping[str, Stamp]], Mapping[str, Beginning]]
-"""By name: sources of transcripts that have grown → what was read of them."""
+if TYPE_CHECKING:
+    from ingest.context.sidecars import Sidecars
+    from ingest.reading.known_sources import KnownSources, Stamp
+
+SMALL_BYTES = 1 << 20
+"""A file up to this size is loaded into memory at once."""
 
 TASK_BYTES = 1 << 24
 TASK_SOURCES = 1000
 """Small files are put into one task until it has this many bytes or sources."""
+
+UNDER_WAY = 3
+"""Tasks per worker that are handed out at a time: enough to keep it busy, few enough to bound the memory."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What was read of a transcript that has grown since: its source, the byte to go on from, and the record of its run."""
+
+    source: Earlier
+    resume_at: int
+    raw: bytes
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of an ingest that reading depends on. `known`: source_ids that the store has, which are not read.
+
+    `growing`: by the last part of the name, sources in the store with rejects, transcripts and measured results. `zone`: the time zone of
+    times in paths; if none is named, that of the earlier ingest of the source (`zones`, by name), else UTC. `unpacked`: sidecars
+    that do not lie beside their logs (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`.
+    """
+
+    labels: dict[str, str] = field(default_factory=dict)
+    template: PathTemplate | None = None
+    known: frozenset[str] = frozenset()
+    growing: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
+    unpacked: Mapping[str, Path] = field(default_factory=dict)
+    trust_file_times: bool = False
+    zone: str = ""
+    zones: Mapping[str, str] = field(default_factory=dict)
+    keeps_text: bool = True
+
+    @cached_property
+    def sidecars(self) -> Sidecars:
+        """What lies beside the sources. Imported with the first source that is read, which saves 0.1 s if nothing is new."""
+        from ingest.context.sidecars import Sidecars
+
+        return Sidecars(self.unpacked)
+
+    def zone_of(self, name: str) -> tzinfo:
+        """The zone of times in the path of a source."""
+        return zone_of(self.zone or self.zones.get(name, ""))
+
+    def earlier(self, source: Source) -> Sequence[Earlier]:
+        """Earlier sources that may be the beginning of this one: see `growing`."""
+        return self.growing.get(last_part(source.name), ()) if self.growing else ()
+
+
+def last_part(name: str) -> str:
+    """The name of a file without its folders."""
+    return name.replace("\\", "/").rpartition("/")[2]
+
+
+def known_source(source: Source, reading: str, settings: Settings) -> ReadResult | None:
+    """The result of a source that the store has, None for any other. Reads nothing for a new store. Raises OSError, InputUnreadable."""
+    if not settings.known:
+        return None
+    identity = identify(source, settings.earlier(source))
+    if identity.source_id not in settings.known:
+        return None
+    result = ReadResult(PortionKey(reading), "", source.name, source.size, source.size, known=True, modified_ns=source.modified_ns)
+    result.identify(identity)
+    return result
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some sources to be read whole, or one portion of a big one. `name` tells the task from all others of the ingest.
+
+    `beginnings`: by name, what was read before of transcripts that have grown.
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    portion: Portion | None = None
+    portion_number: int = 0
+    beginnings: Mapping[str, Beginning] = field(default_factory=dict)
+
+
+Tasks = Iterable[Task | list[ReadResult]]
+"""Tasks to do, and between them results of sources that need no reading: those pass unchanged."""
 
 
 class TaskPlanner:
@@ -34,10 +142,9 @@ class TaskPlanner:
     The length of a source is fixed when its task is made. Later bytes of its file are for the next ingest.
     """
 
-    def __init__(self, settings: Settings, known: KnownSources | None = None, read_before: ReadBefore | None = None) -> None:
+    def __init__(self, settings: Settings, known: KnownSources | None = None) -> None:
         self._settings = settings
-        self._known_sources = known or KnownSources()
-        self._read_before = read_before
+        self._known = known
         self._grown: dict[str, tuple[Source, Stamp]] = {}
         self._hasher = ThreadPoolExecutor(1)
         self._numbers = count()
@@ -52,21 +159,23 @@ class TaskPlanner:
     def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[ReadResult]]:
         """The sources as tasks, in their order, and results of unchanged files and of small files that the store has already.
 
-        Hashing a small file costs less than sending it to a worker; if all files are known, no worker is started.
+        Hashing a small file costs less than sending it to a worker; if all files are known, no worker is started. Transcripts that have
+        grown come last: what was read of them is looked up together.
         """
         batch: list[Source] = []
         known: list[ReadResult] = []
         number = size = 0
-        for source in self._current_ones(sources):
+        for given in sources:
+            source = self._looked_up(given)
             if isinstance(source, ReadResult):
                 known.append(source)
                 if len(known) >= TASK_SOURCES:
                     yield known
                     known = []
-            elif source.size >= BIG_BYTES:
+            elif source and source.size >= BIG_BYTES:
                 yield from self._big(source, f"big{number}")
                 number += 1
-            else:
+            elif source:
                 batch.append(source)
                 size += source.size
                 if size >= TASK_BYTES or len(batch) >= TASK_SOURCES:
@@ -76,25 +185,53 @@ class TaskPlanner:
             yield known
         if batch:
             yield Task(f"small{number}", tuple(batch))
-        yield from self._tasks_of_grown()
+        if self._known and self._grown:
+            beginnings = self._known.beginnings({name: stamp for name, (_, stamp) in self._grown.items()})
+            batch, size = [], 0
+            for place, (source, stamp) in enumerate(self._grown.values(), 1):
+                batch.append(source)
+                size += source.size - (stamp.resume_at or 0)
+                if size >= TASK_BYTES or place == len(self._grown):
+                    read = {one.name: beginnings[one.name] for one in batch if one.name in beginnings}
+                    yield Task(f"grown{place}", tuple(batch), beginnings=read)
+                    batch, size = [], 0
 
-    def _tasks_of_grown(self) -> Iterator[Task]:
-        """Transcripts that have grown come last, when all of them are known: what was read of them is looked up together."""
-        if not (self._grown and self._read_before):
-            return
-        beginnings = self._read_before({name: stamp for name, (_, stamp) in self._grown.items()})
-        batch: list[Source] = []
-        size = number = 0
-        for source, stamp in self._grown.values():
-            if size >= TASK_BYTES:
-                yield _task_of_grown(number, batch, beginnings)
-                batch, size, number = [], 0, number + 1
-            batch.append(source)
-            size += source.size - (stamp.resume_at or 0)
-        yield _task_of_grown(number, batch, beginnings)
+    def _looked_up(self, source: Source) -> Source | ReadResult | None:
+        """The source as it is now, small ones loaded into memory; the result of one that the store has; None: a grown transcript.
+
+        With a new store nothing is known, and the workers load the files. Of errors here the reader will tell.
+        """
+        if self._known and (source_id := self._known.unchanged(source)):
+            return ReadResult(PortionKey(f"known{next(self._numbers)}"), source_id, source.name, source.size, source.size, known=True)
+        try:
+            source = source.as_it_is_now()
+            if self._known and (stamp := self._known.left_off(source)):
+                self._grown[source.name] = source, stamp
+                return None
+            if not self._settings.known or source.size > SMALL_BYTES:
+                return source
+            source = source.loaded()
+            return known_source(source, f"known{next(self._numbers)}", self._settings) or source
+        except Exception:
+            return source
+
+    def _big(self, source: Source, name: str) -> Iterator[Task | list[ReadResult]]:
+        parts: list[Portion] = []
+        known = None
+        with suppress(Exception):  # reading it reports the error
+            parts = [] if archive_kind(source) else portions(source)
+            known = known_source(source, name, self._settings) if len(parts) > 1 else None
+        if known:
+            yield [known]
+        elif len(parts) < 2:
+            yield Task(name, (source,))
+        else:
+            self._identities[name] = self._hasher.submit(identify_in_portions, source, self._settings.earlier(source), parts)
+            for number, part in enumerate(parts):
+                yield Task(name, (source,), part, number)
 
     def identified(self, result: ReadResult) -> ReadResult:
-        """The result of a portion with the source_id, which its reader did not know; `unreadable` where the file was changed meanwhile."""
+        """The result of a portion with its source_id, which its reader did not know; `unreadable` if the file was changed meanwhile."""
         if result.source_id or result.unreadable:
             return result
         try:
@@ -108,53 +245,112 @@ class TaskPlanner:
             return replace(result, unreadable=changed(result.name, CHANGED))
         return replace(result, source_id=identity.source_id, begins_with=identity.begins_with)
 
-    def _big(self, source: Source, name: str) -> Iterator[Task | list[ReadResult]]:
-        try:
-            parts = [] if archive_kind(source) else portions(source)
-        except Exception:  # reading it reports the error
-            parts = []
-        if len(parts) < 2:
-            yield Task(name, (source,))
-        elif result := self._known(source, name):
-            yield [result]
-        else:
-            self._identities[name] = self._hasher.submit(identify_in_portions, source, self._settings.earlier(source), parts)
-            for number, part in enumerate(parts):
-                yield Task(name, (source,), part, number)
 
-    def _current_ones(self, sources: Iterator[Source]) -> Iterator[Source | ReadResult]:
-        for source in sources:
-            if (now := self._current(source)) is not None:
-                yield now
+def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
+    """Do one task: write its rows into the spool. Returns the results of its sources.
 
-    def _current(self, source: Source) -> Source | ReadResult | None:
-        """The source as it is now, or the result of a small file that the store has. Other small files are loaded into memory.
+    Without garbage collection, a twelfth of the time of reading: it makes no reference cycles. In the dashboard, what other threads leave
+    in cycles waits for the end of the task.
+    """
+    from ingest.reading.read_source import read_task  # all that new sources need
 
-        None: a transcript that has grown, which is kept for later.
-
-        With a new store nothing is known, and the workers load the files.
-        """
-        if source_id := self._known_sources.unchanged(source):
-            return ReadResult(PortionKey(f"known{next(self._numbers)}"), source_id, source.name, source.size, source.size, known=True)
-        try:
-            source = source.as_it_is_now()
-            if self._read_before and (stamp := self._known_sources.left_off(source)):
-                self._grown[source.name] = source, stamp
-                return None
-            if not self._settings.known or source.size > SMALL_BYTES:
-                return source
-            source = source.loaded()
-        except Exception:  # reading it reports the error
-            return source
-        return self._known(source, f"known{next(self._numbers)}") or source
-
-    def _known(self, source: Source, name: str) -> ReadResult | None:
-        """The result of a source that the store has; None for any other. Reads the whole file, so only with a store that has sources."""
-        try:
-            return known_source(source, name, self._settings)
-        except Exception:  # reading it reports the error
-            return None
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return read_task(task, settings, spool)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
-def _task_of_grown(number: int, batch: Sequence[Source], beginnings: Mapping[str, Beginning]) -> Task:
-    return Task(f"grown{number}", tuple(batch), beginnings={one.name: beginnings[one.name] for one in batch if one.name in beginnings})
+def work_here(tasks: Tasks, settings: Settings, spool: Path) -> Iterator[list[ReadResult]]:
+    """Do the tasks in this process, one after the other."""
+    for task in tasks:
+        yield work(task, settings, spool) if isinstance(task, Task) else task
+
+
+def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) -> Iterator[list[ReadResult]]:
+    """Do the tasks in worker processes; results come back as they are done. Closing the iterator early ends the workers at once."""
+    import multiprocessing
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+
+    with put_off(), inherited_block():  # it starts another process (multiprocessing's resource tracker)
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker, (settings, spool, own_folder()))
+    running: set[Future[list[ReadResult]]] = set()
+    try:
+        for task in tasks:
+            if not isinstance(task, Task):
+                yield task
+                continue
+            with put_off(), inherited_block():  # the first tasks start the processes: signals wait until a start is complete
+                running.add(pool.submit(_work_as_begun, task))
+            if len(running) >= jobs * UNDER_WAY:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    except BaseException as error:
+        for process in list((pool._processes or {}).values()):  # no public way before Python 3.14
+            process.kill()  # the pool itself only sends SIGTERM, which they ignore, and would wait for them
+        if isinstance(error, BrokenProcessPool):
+            raise WorkerDied(
+                "a worker process was killed or crashed: nothing was written.", "Memory may be short: try again with --jobs 1."
+            ) from error
+        raise
+    finally:
+        with suppress(RuntimeError):  # interrupted before the thread of the pool started: there is nothing to wait for
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def own_folder() -> Path | None:
+    """The folder for temporary files of workers, which is removed with ours however a worker ends; None if none can be made."""
+    try:
+        return temporary_folder()
+    except OSError:
+        return None
+
+
+_settings = Settings()
+_spool = Path()
+
+
+def begin_worker(settings: Settings, spool: Path, temporary: Path | None) -> None:
+    """Set up a worker process. The settings are sent once, not with each task: the set of known sources may be large."""
+    import multiprocessing
+
+    global _settings, _spool
+    _settings, _spool = settings, spool
+    if temporary:
+        use_folder_of_parent(temporary)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # where signals cannot be blocked
+    spare_pandas()
+
+    def end_with_parent() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def _work_as_begun(task: Task) -> list[ReadResult]:
+    return work(task, _settings, _spool)
+
+
+def spare_pandas() -> None:
+    """Let pyarrow look for pandas once and find none, unless it is loaded already: importing it takes 0.3 s. A later `import pandas` works.
+
+    Another thread that imports it meanwhile would fail: only for a process without other threads.
+    """
+    if "pandas" in sys.modules:
+        return
+    import pyarrow as pa  # whoever finds nothing new needs neither
+
+    sys.modules["pandas"] = None  # type: ignore[assignment]  # the import then raises ImportError
+    try:
+        with suppress(ImportError, AttributeError):  # pyarrow trips over the None
+            pa.array([0])
+    finally:
+        del sys.modules["pandas"]

@@ -8,28 +8,22 @@ Sources are streamed: however big one is, only a window of it is in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, cast
+from decimal import Decimal, InvalidOperation
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from pydantic_core import from_json
 
-from ingest.sources.byte_window import WINDOW_BYTES, Window
-from ingest.sources.decoding import Allowance, Broken, Opened, Utf8, decoded, is_binary, is_database
+from ingest.sources.broken_json import parse
+from ingest.sources.decoding import DATABASE_START, Allowance, Broken, Opened, Utf8, WrappedLog, decoded, is_binary, kind_of, wrapper_of
 from ingest.sources.document import Document, Events, TakesLines, TextDocument, excerpt, is_whole_record, text_lines
-from ingest.sources.file_kinds import kind_of
-from ingest.sources.files import Source, Unreadable
-from ingest.sources.identity import TeeStream
-from ingest.sources.log_wrappers import WrappedLog, wrapper_of
-from ingest.sources.nested_records import event_in, is_event, is_record, nested
-from ingest.sources.portions import Portion, PortionStream
-from ingest.sources.scanner import LONGEST_LINE, MOST_BROKEN, Scanner
-from ingest.sources.spans import EventLines, Span
+from ingest.sources.files import Portion, PortionStream, Source, Unreadable
+from ingest.sources.scanner import LONGEST_LINE, MOST_BROKEN, WINDOW_BYTES, Scanner, Span, Window, scan
 from ingest.sources.times import time_of_line
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
-from schemas.marks import QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, is_agents_object
+from schemas.marks import FIGURES, QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, WRAPPED_FIELDS, is_agents_object
 from schemas.unread_logs import SCHEMA_BYTES, unread_database
 
-Show = Callable[[bytes], None]
 _BEGINNING = "line 1, byte 0"
 _SEEMS_QUOTED = "looks like a record but is not valid JSON: it is quoted, or printed as a program's object"
 _LEFT_OUT = "journalctl omitted {} long messages, which may hold records; export the log with journalctl --all"
@@ -41,22 +35,19 @@ _CUT = "{} objects that wrap log lines are truncated, and may have held records"
 _CODE = (FileKind.SOURCE, FileKind.PATCH)
 """Files in which a broken object is program code, whatever names it has."""
 
-_LINE_END = b" \t\r\n"
-_JSON_BLANK = " \t\r\n\x0b\x0c\ufeff"
-
 
 def read(
     source: Source,
-    start: Portion | None = None,
+    portion: Portion | None = None,
     window_bytes: int = WINDOW_BYTES,
-    show: Show = lambda _: None,
+    show: Callable[[bytes], object] = lambda _: None,
     allowance: Allowance | None = None,
 ) -> Contents:
     """Every document and every unreadable part of a source (or of a portion of it), in order. Read while iterated.
 
     `show` is called with all bytes of it, in order, as they are read. `allowance`: the bound on its decompressed size; by default its own.
     """
-    return Contents(source, start, window_bytes, show, allowance or Allowance(source.size))
+    return Contents(source, portion, window_bytes, show, allowance or Allowance(source.size))
 
 
 class Contents:
@@ -66,10 +57,12 @@ class Contents:
     text (a log that is no JSON), none.
     `file_kind`: the kind of the source, for one in which nothing looked like a run.
     `taker`: from when it is set on, it is offered lines before they are parsed.
-    Raises OSError where the file itself cannot be read, InputUnreadable where it does not stay as long as it was.
+    Raises OSError if the file itself cannot be read, InputUnreadable if it does not stay as long as it was.
     """
 
-    def __init__(self, source: Source, portion: Portion | None, window_bytes: int, show: Show, allowance: Allowance) -> None:
+    def __init__(
+        self, source: Source, portion: Portion | None, window_bytes: int, show: Callable[[bytes], object], allowance: Allowance
+    ) -> None:
         self.kind = "none"
         self.file_kind = FileKind.BINARY
         self.taker: TakesLines | None = None
@@ -93,49 +86,27 @@ class Contents:
 
     def parts(self) -> Iterator[Document | Events | Unreadable]:
         """The same, with events that are lines in portions."""
-        if record := self._one_record():
+        if self._portion is None and (data := self._source.data) and (document := _only_document(data)):
             self.kind = "object"
-            self._show(self._source.data or b"")
-            yield Document(0, _BEGINNING, record)
-            return
-        if value := self._one_object():
-            self.kind, self.file_kind = "object", FileKind.JSON
-            data = self._source.data or b""
+            if "value" in document.__dict__:
+                self.file_kind = FileKind.JSON
             self._show(data)
-            yield Document(0, _BEGINNING, data).parsed_as(value)
+            yield document
             return
         with self._source.open() as stream:
-            tee = TeeStream(self._limited(stream), self._show)
+            tee = _Tee(PortionStream(stream, self._portion) if self._portion else stream, self._show)
             try:
                 yield from self._parts(Opened(cast("BinaryIO", tee), self._allowance))
             except Broken as error:
                 yield self._stopped(error)
-            tee.read_rest()
-
-    def _one_record(self) -> bytes:
-        """The bytes of a source that is in memory and is one record on one line, as most small files are: it needs no scanner."""
-        data = (self._source.data or b"").rstrip(_LINE_END) if self._portion is None else b""
-        return data if len(data) <= LONGEST_LINE and is_whole_record(data) and b"\n" not in data and b"\0" not in data else b""
-
-    def _one_object(self) -> dict[str, Any] | None:
-        """The value of a source that is in memory and is one object of an agent, written over many lines: it needs no scanner either."""
-        data = self._source.data if self._portion is None else None
-        if not data or not data.startswith(b"{") or b"\n" not in data:
-            return None
-        try:
-            value = from_json(data, cache_strings="keys")
-        except ValueError:
-            return None
-        return value if isinstance(value, dict) and is_agents_object(value) else None
-
-    def _limited(self, stream: BinaryIO) -> BinaryIO:
-        return cast("BinaryIO", PortionStream(stream, self._portion)) if self._portion else stream
+            while tee.read(1 << 20):
+                pass
 
     def _parts(self, opened: Opened) -> Iterator[Document | Events | Unreadable]:
         head = opened.head
         self.file_kind = kind_of(head, self._source.name)
         if is_binary(head):
-            if is_database(head) and (log := unread_database(opened.beginning(SCHEMA_BYTES))):
+            if head.startswith(DATABASE_START) and (log := unread_database(opened.beginning(SCHEMA_BYTES))):
                 yield self._refused(RejectReason.LOOK_ALIKE, str(log), "")
             elif self.file_kind is FileKind.BINARY and RECORD_MARK.search(decoded(head)):
                 yield self._refused(RejectReason.NOT_JSON, "binary data that contains text of a record", "")
@@ -144,39 +115,44 @@ class Contents:
         if head.startswith(TEXT_STARTS) or TEXT_LINE.search(head):
             self.kind = "text"
             yield TextDocument(0, _BEGINNING, head, lines=text_lines(text))
-        else:
-            yield from self._objects(text, head)
-
-    def _objects(self, text: Utf8, head: bytes) -> Iterator[Document | Events | Unreadable]:
+            return
         wrapper = wrapper_of(head)
         self._wrapped = WrappedLog(text, wrapper) if wrapper else None
         window = Window(self._wrapped or text, self._window_bytes)
         scanner = Scanner(window)
-        for span in scanner.spans():
-            if isinstance(span, EventLines):
-                yield self._events(span)
-            elif span.reason:
-                yield self._unreadable(span)
+        for found in scanner.spans():
+            if isinstance(found, Events):
+                found.ordinal, found.place_of = self._ordinal, self._place
+                self._ordinal += found.count
+                self._documents += found.count
+                self._last_line = found.line + found.count - 1
+                yield found
+            elif found.reason:
+                yield self._unreadable(found)
             else:
-                yield from self._found(span, noise=scanner.noise)
+                yield from self._found(found, noise=scanner.noise)
             scanner.taker = self.taker
-        self.kind = self._judged(scanner)
-        if scanner.objects and not scanner.noise:
-            self.file_kind = kind_of(head, self._source.name, is_json=True)
-        elif self._wrapped or (self.file_kind is FileKind.EMPTY and not scanner.blank):
-            self.file_kind = FileKind.TEXT
+        self._judge(scanner, head)
         yield from self._left_unread(scanner, window)
         if not self._ordinal:
             yield from self._nothing(scanner, head)
 
-    def _events(self, events: EventLines) -> Events:
-        """The documents of events that are lines, as most documents are."""
-        ordinal = self._ordinal
-        self._ordinal += events.count
-        self._documents += events.count
-        self._last_line = events.line + events.count - 1
-        found = events.numbers, events.starts, events.texts, events.values
-        return Events(ordinal, events.line, events.count, *found, events.taken, self._place)
+    def _judge(self, scanner: Scanner, head: bytes) -> None:
+        """Set `kind` and `file_kind`."""
+        if scanner.objects and not scanner.noise:
+            self.file_kind = kind_of(head, self._source.name, is_json=True)
+        elif self._wrapped or (self.file_kind is FileKind.EMPTY and not scanner.blank):
+            self.file_kind = FileKind.TEXT
+        if not self._documents:
+            self.kind = "none"
+        elif scanner.noise:
+            self.kind = "mixed"
+        elif scanner.array:
+            self.kind = "array"
+        elif scanner.objects == 1 and self._ordinal == self._documents:
+            self.kind = "object"
+        else:
+            self.kind = "jsonl" if self._one_a_line else "concatenated"
 
     def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
         """The parts of the source that could not be examined."""
@@ -189,27 +165,37 @@ class Contents:
         elif self._wrapped and self._wrapped.cut:
             yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._wrapped.cut), "")
 
+    def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
+        """The reject of a source without documents, if any: a broken object at its beginning, or a record in quotes."""
+        text = head.decode("utf-8", "replace").replace("\0", "").lstrip(" \t\r\n\x0b\x0c\ufeff")
+        is_quoted = QUOTED_RECORD.search(text) is not None
+        if (broken := scanner.first_broken) and not (is_quoted and broken.reason is RejectReason.NOT_JSON):
+            yield self._unreadable(broken)
+        elif is_quoted:
+            yield self._refused(RejectReason.NOT_JSON, _SEEMS_QUOTED, excerpt(text))
+
     def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
-        """The documents of an object: itself, or the records inside it; none where it is a part of running text."""
+        """The documents of an object: itself, or the records inside it; none if it is a part of running text."""
         self._one_a_line = self._one_a_line and span.line > self._last_line
         self._last_line = span.line
-        if span.value is None:
+        value = span.value
+        if value is None:
             yield self._document(span)
-        elif is_event(span.value) or is_record(span.value) or is_agents_object(span.value):
-            yield self._document(span).parsed_as(span.value)
+        elif _is_event(value) or _is_record(value) or is_agents_object(value):
+            yield self._document(span).parsed_as(value)
         elif inner := self._inside(span):
             yield from inner
-        elif event := event_in(span.value):
+        elif event := _event_in(value):
             yield self._document(span).parsed_as(event)
         elif not noise:
-            yield self._document(span).parsed_as(span.value)
+            yield self._document(span).parsed_as(value)
 
     def _inside(self, span: Span) -> list[Document | Unreadable]:
         """The records inside an object that wraps them. They are parsed here: one at the limit of nesting may be too deep by itself."""
         found: list[Document | Unreadable] = []
         try:
             for text, value in nested(span.text, span.value):
-                document = Document(self._ordinal + len(found), f"{self._position(span)}, inside", text)
+                document = Document(self._ordinal + len(found), f"{self._place(span.line, span.start)}, inside", text)
                 found.append(document.parsed_as(document.value if value is None else value))
         except (ValueError, RecursionError):
             too_deep = "a record inside is nested too deep"
@@ -222,33 +208,19 @@ class Contents:
         self._ordinal += 1
         self._documents += 1
         logged_at = time_of_line(span.line_before) if span.line_before else None
-        return Document(self._ordinal - 1, self._position(span), span.line_bytes or span.text, logged_at)
-
-    def _unreadable(self, span: Span) -> Unreadable:
-        assert span.reason
-        self._ordinal += 1
-        is_code = self.file_kind in _CODE and span.reason is RejectReason.NOT_JSON
-        certain = span.has_marks and not is_code
-        return Unreadable(self._ordinal - 1, self._position(span), span.reason, span.error, excerpt(span.text), certain)
-
-    def _position(self, span: Span) -> str:
-        return self._place(span.line, span.start)
+        return Document(self._ordinal - 1, self._place(span.line, span.start), span.line_bytes or span.text, logged_at)
 
     def _place(self, line: int, start: int) -> str:
         if self._portion and self._portion.offset:
             return f"byte {self._portion.offset + start}"
         return f"line {line}, byte {start}{' of the log inside' if self._wrapped else ''}"
 
-    def _judged(self, scanner: Scanner) -> str:
-        if not self._documents:
-            return "none"
-        if scanner.noise:
-            return "mixed"
-        if scanner.array:
-            return "array"
-        if scanner.objects == 1 and self._ordinal == self._documents:
-            return "object"
-        return "jsonl" if self._one_a_line else "concatenated"
+    def _unreadable(self, span: Span) -> Unreadable:
+        assert span.reason
+        self._ordinal += 1
+        is_code = self.file_kind in _CODE and span.reason is RejectReason.NOT_JSON
+        certain = span.has_marks and not is_code
+        return Unreadable(self._ordinal - 1, self._place(span.line, span.start), span.reason, span.error, excerpt(span.text), certain)
 
     def _stopped(self, broken: Broken) -> Unreadable:
         """The reject at the place where decompression failed."""
@@ -256,15 +228,114 @@ class Contents:
         position = _BEGINNING if self._ordinal == 1 else f"after line {self._last_line}"
         return Unreadable(self._ordinal - 1, position, broken.reason, str(broken))
 
-    def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
-        """The reject of a source without documents, if any: a broken object at its beginning, or a record in quotes."""
-        text = head.decode("utf-8", "replace").replace("\0", "").lstrip(_JSON_BLANK)
-        is_quoted = QUOTED_RECORD.search(text) is not None
-        if (broken := scanner.first_broken) and not (is_quoted and broken.reason is RejectReason.NOT_JSON):
-            yield self._unreadable(broken)
-        elif is_quoted:
-            yield self._refused(RejectReason.NOT_JSON, _SEEMS_QUOTED, excerpt(text))
-
     def _refused(self, reason: RejectReason, detail: str, beginning: str) -> Unreadable:
         self._ordinal += 1
         return Unreadable(self._ordinal - 1, _BEGINNING, reason, detail, beginning)
+
+
+class _Tee:
+    """A stream that calls `show` with all bytes that are read from it."""
+
+    def __init__(self, stream: BinaryIO | PortionStream, show: Callable[[bytes], object]) -> None:
+        self._stream = stream
+        self._show = show
+
+    def read(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._show(data)
+        return data
+
+
+def _only_document(data: bytes) -> Document | None:
+    """The document of a source in memory that is one record on one line, or one object of an agent over many lines.
+
+    Most small files are such, and need no scanner.
+    """
+    line = data.rstrip(b" \t\r\n")
+    if len(line) <= LONGEST_LINE and is_whole_record(line) and b"\n" not in line and b"\0" not in line:
+        return Document(0, _BEGINNING, line)
+    if not data.startswith(b"{") or b"\n" not in data:
+        return None
+    try:
+        value = from_json(data, cache_strings="keys")
+    except ValueError:
+        return None
+    return Document(0, _BEGINNING, data).parsed_as(value) if isinstance(value, dict) and is_agents_object(value) else None
+
+
+class Nested(NamedTuple):
+    """A record, or an event beside one, found in a wrapper. `value` is None if it is not parsed yet."""
+
+    text: str
+    value: Any = None
+
+
+def nested(text: str, value: dict[str, Any]) -> list[Nested]:
+    """Every record inside an object that is no record itself: in its values, lists and strings. `text` is the text of the object.
+
+    An object with a string `type` is an event, and a record inside it is only quoted. One exception: a list with a record among its
+    elements is a stream, and its other events belong to the record. Records in messages of other agents (a `role` with a content) are only
+    quoted, too.
+    """
+    if not any(mark in text for mark in WRAPPED_FIELDS) or not any(True for _ in _search(value, 0)):
+        return []
+    return list(_search(_exact(text, value), 0))
+
+
+def _search(value: Any, depth: int) -> Iterator[Nested]:
+    if depth > 8:
+        return
+    if isinstance(value, str):
+        if "{" in value and any(mark in value for mark in WRAPPED_FIELDS):
+            for span in scan(value):
+                if _is_record(span.value):
+                    yield Nested(span.text, span.value)
+                elif isinstance(span.value, dict) and not _is_event(span.value):
+                    yield from _search(_exact(span.text, span.value), depth + 1)
+        return
+    if isinstance(value, dict):
+        items = list(value.values())
+        if isinstance(value.get("role"), str) and ("content" in value or "parts" in value):  # OpenAI's and Anthropic's, and Google's
+            items = [item for key, item in value.items() if key not in ("content", "parts") and not isinstance(item, str)]
+    else:
+        items = value if isinstance(value, list) else []
+    is_stream = isinstance(value, list) and any(map(_is_record, value))
+    for item in items:
+        if _is_record(item) or (is_stream and _is_event(item)):
+            import simplejson  # few logs have such values
+
+            yield Nested(simplejson.dumps(item, use_decimal=True, allow_nan=True))  # in ASCII: a text may hold a lone surrogate
+        elif not _is_event(item):
+            yield from _search(item, depth + 1)
+
+
+def _exact(text: str, value: Any) -> Any:
+    """The value of a text with all digits of its numbers; `value` as it was parsed before if the text alone is no JSON."""
+    try:
+        return parse(text, _all_digits)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _all_digits(written: str) -> Decimal | float:
+    try:
+        return Decimal(written)
+    except InvalidOperation:  # an exponent of twenty digits
+        return float(written)
+
+
+def _is_event(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def _is_record(value: Any) -> bool:
+    """Whether a value has the marks of a result record, with a type or (older versions, some wrappers) without."""
+    if not isinstance(value, dict) or value.get("type", "result") != "result":
+        return False
+    return "duration_ms" in value and not FIGURES.isdisjoint(value)
+
+
+def _event_in(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The event inside a wrapper, if there is one: an event that names its session and is no result."""
+    events = (item for item in value.values() if _is_event(item) and item["type"] != "result")
+    return next((event for event in events if isinstance(event.get("session_id"), str)), None)

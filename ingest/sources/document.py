@@ -1,4 +1,4 @@
-"""One JSON object as it was found: its text, its place in the source, and its value, parsed on demand."""
+"""One document as it was found: a JSON object, or a log that is text, with its place in the source; parsed on demand."""
 
 from __future__ import annotations
 
@@ -20,30 +20,25 @@ from schemas.numbers import WrittenFloat
 EXCERPT_CHARACTERS = 300
 """The most that a reject keeps of the text it is about."""
 
-_TYPED = b'{"type":'
-_RESULT_START = RESULT_START.encode()
+RESULT_BYTES = RESULT_START.encode()
+_LONGEST_TEXT_LINE = 1 << 20
 _RECORD_END = re.compile(rb'"uuid":"[0-9a-f-]{36}"\}$')
 _RECORD_END_BYTES = 46
-
-_BLOCK = 1 << 20
-_LONGEST_LINE = 1 << 20
-"""Characters of a line that are given; the rest of a longer line is left out."""
 
 
 @dataclass
 class Document:
     """One JSON object. `position` says where in the source it starts, in words.
 
-    `content` is its text, or the undecoded bytes: most records go from the file through the validator to the store as bytes.
+    `content`: its text, or the undecoded bytes, as most records go from the file through the validator to the store. `logged_at`: the time
+    that the log wrote in front of it on its line. `is_refused`: it became a reject; a run that ends with it is then a document more.
     """
 
     ordinal: int
     position: str
     content: str | bytes
     logged_at: datetime | None = None
-    """The time that the log wrote in front of it on its line."""
     is_refused: bool = False
-    """Whether it became a reject. A run that ends with it is then a document more."""
 
     @cached_property
     def text(self) -> str:
@@ -58,7 +53,7 @@ class Document:
     def is_result(self) -> bool:
         """Whether the object begins as a result record does in newer versions."""
         content = self.content
-        return content.startswith(RESULT_START) if isinstance(content, str) else content.startswith(_RESULT_START)
+        return content.startswith(RESULT_START) if isinstance(content, str) else content.startswith(RESULT_BYTES)
 
     def contains(self, text: str) -> bool:
         """Whether a text is in the object, without decoding it; searched from the end."""
@@ -67,12 +62,12 @@ class Document:
 
     @cached_property
     def value(self) -> Any:
-        """The parsed JSON, repaired where log text was injected. Raises ValueError where the text is no JSON."""
+        """The parsed JSON, repaired if log text was injected. Raises ValueError if the text is no JSON."""
         return parse(self.text)
 
     @cached_property
     def written(self) -> Any:
-        """The same value with numbers that keep all their digits (`WrittenFloat`). Where the text alone is no JSON, as `value`."""
+        """The same value with numbers that keep all their digits (`WrittenFloat`). If the text alone is no JSON, as `value`."""
         try:
             return parse(self.text, WrittenFloat)
         except ValueError:
@@ -103,7 +98,7 @@ class Document:
 
 @dataclass
 class TextDocument(Document):
-    """`content` is the beginning of the log; `lines` reads it to its end, once."""
+    """A log that is no JSON. `content` is its beginning; `lines` reads it to its end, once."""
 
     lines: Iterator[str] = field(default_factory=lambda: iter(()))
 
@@ -118,19 +113,19 @@ class TextDocument(Document):
 
 
 def text_lines(stream: Readable) -> Iterator[str]:
-    """The lines of a stream, without more than a block of it in memory. Raises Broken."""
+    """The lines of a stream, each up to a megabyte, without more than that in memory. Raises Broken."""
     rest = b""
-    while block := stream.read(_BLOCK):
+    while block := stream.read(1 << 20):
         *lines, rest = (rest + block).split(b"\n")
-        rest = rest[:_LONGEST_LINE]
+        rest = rest[:_LONGEST_TEXT_LINE]
         for line in lines:
-            yield line[:_LONGEST_LINE].decode("utf-8", "replace")
+            yield line[:_LONGEST_TEXT_LINE].decode("utf-8", "replace")
     if rest:
         yield rest.decode("utf-8", "replace")
 
 
 class TakesLines(Protocol):
-    """Takes lines of a source as bytes, of which it needs so little that they are not parsed."""
+    """Takes lines of a source as bytes that need not be parsed, since so little of them is needed."""
 
     def look_at(self, data: bytes) -> None:
         """The bytes whose lines come next."""
@@ -139,16 +134,15 @@ class TakesLines(Protocol):
         """Take the line from `start` to `end` of these bytes, without its line feed. False, and nothing changed: it must be parsed."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Events:
-    """Documents that are events on lines of their own, one behind the other; `ordinal` and `line` are those of the first.
+    """Documents that are events on lines of their own, one behind the other, the first on the line numbered `line`.
 
     `count`: all of them; `numbers`: those that were parsed, counted from 0, with their places, texts and values. The others were taken by
-    a `TakesLines`; `taken`: place and text of the last one, where it was taken.
-    `place_of`: (line, byte) → position. A document of its own is made of one where it is needed.
+    a `TakesLines`; `taken`: place and text of the last one, if it was taken. `end`: the byte at which the last line ends.
+    `ordinal`: the number of the first document. `place_of`: (line, byte) → position. A document of its own is made when it is needed.
     """
 
-    ordinal: int
     line: int
     count: int
     numbers: Sequence[int]
@@ -156,14 +150,16 @@ class Events:
     texts: list[bytes]
     values: list[dict[str, Any]]
     taken: tuple[int, bytes] | None
-    place_of: Callable[[int, int], str]
+    end: int
+    ordinal: int = 0
+    place_of: Callable[[int, int], str] = "line {}, byte {}".format
 
     def document(self, place: int) -> Document:
         """One of the events that were parsed."""
         return self._document(self.numbers[place], self.starts[place], self.texts[place]).parsed_as(self.values[place])
 
     def last_taken(self) -> Document | None:
-        """The last document, where it was taken."""
+        """The last document, if it was taken."""
         return self._document(self.count - 1, *self.taken) if self.taken else None
 
     def _document(self, number: int, start: int, text: bytes) -> Document:
@@ -177,6 +173,6 @@ def excerpt(text: str) -> str:
 
 def is_whole_record(line: bytes) -> bool:
     """Whether a line is one result record, judged by how it begins and ends, without parsing it."""
-    if not line.startswith(_RESULT_START) or not line.endswith(b"}") or line.find(_TYPED, 1) >= 0:
+    if not line.startswith(RESULT_BYTES) or not line.endswith(b"}") or line.find(b'{"type":', 1) >= 0:
         return False
     return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")

@@ -1,4 +1,8 @@
-"""Named bytes, in a file or in memory. Nothing is read before it is needed."""
+"""Named bytes in a file or in memory, their identity, and the portions of big files. Nothing is read before it is needed.
+
+A log may grow, shrink or be replaced while it is read. The length of a source is fixed when its reading begins, so appended bytes are for
+the next ingest. A change in the part before changes the hash, or is an error.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ import contextlib
 import errno
 import hashlib
 import io
+import json
 import os
 import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -31,23 +37,25 @@ LEFT_FREE_BYTES, LEFT_FREE_SHARE = 1 << 30, 1 / 20
 """Temporary files leave this many bytes of their disk free, or on a small disk this share of it."""
 
 SETTLED_NS = 2_000_000_000
-"""A file that was modified less than this before it was looked at may be modified again without another time: file systems count in steps,
-some of two seconds."""
+"""A file modified less than this before a look may change again without another time: some file systems count in steps of two seconds."""
 
-_COPIED_BYTES = 1 << 20
-_GROWN_BYTES = 1 << 20
-_BUFFER_BYTES = 1 << 16
-_AT_ONCE = getattr(os, "O_NONBLOCK", 0)
-"""Opening must not block, even where the file was replaced by a pipe meanwhile."""
+BIG_BYTES = 32 << 20
+"""A larger file is a task by itself, and read in portions if each of its lines is a record."""
+
+PORTION_BYTES = 8 << 20
+
+_BLOCK = 1 << 20
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # opening must not block, even if the file was replaced by a pipe meanwhile
+CHANGED = "it changed while it was being read"
 
 
 @dataclass(frozen=True)
 class Source:
-    """Named bytes, in memory (`data`) or in a file (`path`). Of a file, the bytes that it had when its size was first read.
+    """Named bytes, in memory (`data`) or in a file (`path`).
 
-    `modified_at`: time of change (UTC) of the file or archive member, where known. `temporary`: the file is a copy made by us. Its path
-    says nothing about the bytes, and the file of an archive member is gone once the next member is requested. `modified_ns`: when a file
-    was modified, in ns since 1970, where a later change of its bytes gives it another time.
+    `modified_at`: time of change (UTC) of the file or archive member. `modified_ns`: the same of a file in ns since 1970, if a later change
+    is sure to give it another time. `temporary`: the file is a copy made by us, whose path says nothing; that of an archive member is gone
+    once the next member is requested.
     """
 
     name: str
@@ -59,13 +67,15 @@ class Source:
 
     @classmethod
     def of_file(cls, name: str, path: Path, status: os.stat_result) -> Source:
-        """A file whose status is known, so that its size is known even if it is deleted meanwhile. Raises ValueError, OSError."""
+        """A file with the size of its status, also if it is deleted meanwhile. Raises ValueError, OSError."""
+        is_settled = 0 <= status.st_mtime_ns < time.time_ns() - SETTLED_NS  # a file of the future is not
         modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
-        return cls(name, path=path, modified_at=modified_at, modified_ns=_settled_time(status))._of_size(status.st_size)
+        source = cls(name, path=path, modified_at=modified_at, modified_ns=status.st_mtime_ns if is_settled else None)
+        return source._of_size(status.st_size)
 
     @cached_property
     def source_id(self) -> str:
-        """sha256 of the bytes, hex. Raises OSError, InputUnreadable where the file cannot be read any more."""
+        """sha256 of the bytes, hex. Raises OSError, InputUnreadable."""
         if self.data is not None:
             return hashlib.sha256(self.data).hexdigest()
         with self.open() as stream:
@@ -77,10 +87,10 @@ class Source:
         return len(self.data) if self.data is not None else self.path.stat().st_size if self.path else 0
 
     def open(self) -> BinaryIO:
-        """The raw bytes, always `size` of them. Raises OSError, and InputUnreadable where the file became shorter."""
+        """The raw bytes, always `size` of them. Raises OSError, and InputUnreadable if the file became shorter."""
         if self.path is None or self.data is not None:
             return io.BytesIO(self.data or b"")
-        return io.BufferedReader(_Beginning(self.path, self.size, self.name), _BUFFER_BYTES)
+        return io.BufferedReader(_Beginning(self.path, self.size, self.name), 1 << 16)
 
     def as_it_is_now(self) -> Source:
         """The same source with all bytes that were appended to its file so far. Raises OSError."""
@@ -89,31 +99,49 @@ class Source:
         status = self.path.stat()
         if not stat.S_ISREG(status.st_mode) or status.st_size == self.size:
             return self
-        changed = datetime.fromtimestamp(status.st_mtime, UTC) if self.modified_at else None
-        return Source(self.name, path=self.path, modified_at=changed, modified_ns=_settled_time(status))._of_size(status.st_size)
+        return Source.of_file(self.name, self.path, status)
 
     def loaded(self) -> Source:
-        """The same source with its bytes in memory, so that a small file is opened only once. Raises OSError."""
+        """The same source with its bytes in memory, so that a small file is opened only once. Raises OSError.
+
+        Takes two thirds of the time of `Path.read_bytes`. If the file grew meanwhile, at most a megabyte is read.
+        """
         if self.path is None or self.data is not None:
             return self
-        return Source(self.name, _file_bytes(self.path, self.size), self.path, self.modified_at, self.temporary, self.modified_ns)
+        left = max(self.size, 1 << 20)
+        descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | _AT_ONCE)
+        try:
+            blocks = []
+            while left and (block := os.read(descriptor, min(left, self.size + 1))):
+                blocks.append(block)
+                left -= len(block)
+                if len(block) == self.size and len(blocks) == 1:  # one byte more was asked for: the file ends here
+                    break
+        finally:
+            os.close(descriptor)
+        return Source(self.name, b"".join(blocks), self.path, self.modified_at, self.temporary, self.modified_ns)
 
     def _of_size(self, size: int) -> Source:
         self.__dict__["size"] = size
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Source], tuple[object, ...]]:
-        """Pickled by the hundred thousand for the worker processes: as few and simple values as possible."""
+        """Pickled by the hundred thousand for the worker processes: few and simple values, and no name twice."""
         path = None if self.path is None else str(self.path)
-        place = (None, True) if path == self.name else (path, False)
+        place = True if path == self.name else path
         return _restored, (self.size, place, self.name, self.data, self.modified_at, self.temporary, self.modified_ns)
+
+
+def _restored(size: int, path: str | bool | None, name: str, data: bytes | None, *others: Any) -> Source:
+    path = name if path is True else path
+    return Source(name, data, Path(path) if path else None, *others)._of_size(size)
 
 
 @dataclass(frozen=True)
 class Unreadable:
     """A part of a source that is no document: becomes a row of `rejects`.
 
-    `certain`: whether it looked like a part of a run. An uncertain part is rejected only in a source that has runs.
+    `certain`: it looked like a part of a run. An uncertain part is rejected only in a source that has runs.
     """
 
     ordinal: int
@@ -125,7 +153,7 @@ class Unreadable:
 
     def row(self, source_id: str) -> RejectRow:
         """The row of `rejects`."""
-        from schemas.rows.source import RejectRow  # the models of rows, which take longer than an ingest that finds nothing new
+        from schemas.rows.source import RejectRow  # the models of rows take longer than an ingest that finds nothing new
 
         return RejectRow(
             source_id=source_id,
@@ -138,7 +166,7 @@ class Unreadable:
 
 
 class _Beginning(io.RawIOBase):
-    """The first bytes of a file. Raises OSError where it cannot be opened, InputUnreadable where it ends before them."""
+    """The first bytes of a file. Raises OSError if it cannot be opened, InputUnreadable if it ends before them."""
 
     def __init__(self, path: Path, length: int, name: str) -> None:
         self._length = length
@@ -158,7 +186,7 @@ class _Beginning(io.RawIOBase):
             return 0
         count = self._file.readinto(memoryview(buffer)[:wanted])
         if not count:
-            raise changed(self._name, _SHORTER)
+            raise changed(self._name, "it became shorter while it was being read")
         self._place += count
         return count
 
@@ -173,69 +201,165 @@ class _Beginning(io.RawIOBase):
         super().close()
 
 
-CHANGED = "it changed while it was being read"
-_SHORTER = "it became shorter while it was being read"
-
-
 def changed(name: str, how: str) -> InputUnreadable:
     """The error for a file that was changed while it was read."""
     return InputUnreadable(f"cannot read {name}: {how}", "Nothing from it was ingested. Try again when it is no longer being written.")
-
-
-def _restored(size: int, place: tuple[str | None, bool], name: str, data: bytes | None, *others: Any) -> Source:
-    path = name if place[1] else place[0]
-    return Source(name, data, None if path is None else Path(path), *others)._of_size(size)
-
-
-def _settled_time(status: os.stat_result) -> int | None:
-    """`Source.modified_ns` of a file that has this status now; none for a file of the future."""
-    return status.st_mtime_ns if 0 <= status.st_mtime_ns < time.time_ns() - SETTLED_NS else None
-
-
-def _file_bytes(path: Path, expected: int) -> bytes:
-    """The bytes of a small file, in two thirds of the time of `Path.read_bytes`. If it grew meanwhile, up to a bound. Raises OSError."""
-    left = max(expected, _GROWN_BYTES)
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | _AT_ONCE)
-    try:
-        blocks = []
-        while left and (block := os.read(descriptor, min(left, expected + 1))):
-            blocks.append(block)
-            left -= len(block)
-            if len(block) == expected and len(blocks) == 1:  # one byte more was asked for: the file ends here, and need not be asked again
-                break
-    finally:
-        os.close(descriptor)
-    return b"".join(blocks)
 
 
 @contextlib.contextmanager
 def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) -> Iterator[Source]:
     """All bytes of a stream as a source: in memory, or in a temporary file that is removed afterwards.
 
-    Raises OSError, with ENOSPC where it would not leave enough of the disk free.
+    Raises OSError, with ENOSPC if it would not leave enough of the disk free.
     """
-    data = _read_up_to(stream, IN_MEMORY_BYTES + 1)
+    read = bytearray()
+    while len(read) <= IN_MEMORY_BYTES and (block := stream.read(min(_BLOCK, IN_MEMORY_BYTES + 1 - len(read)))):
+        read += block
+    data = bytes(read)
     if len(data) <= IN_MEMORY_BYTES:
         yield Source(name, data, modified_at=modified_at)
         return
     with tempfile.NamedTemporaryFile(dir=temporary_folder()) as file:
         while data:
-            _leave_room(file.name)
+            disk = shutil.disk_usage(file.name)
+            least = min(LEFT_FREE_BYTES, int(disk.total * LEFT_FREE_SHARE))
+            if disk.free < least:
+                raise OSError(errno.ENOSPC, f"less than {least >> 20} MB would be left free on the disk of {tempfile.gettempdir()}")
             file.write(data)
-            data = stream.read(_COPIED_BYTES)
+            data = stream.read(_BLOCK)
         file.flush()
         yield Source(name, path=Path(file.name), modified_at=modified_at, temporary=True)
 
 
-def _leave_room(place: str) -> None:
-    disk = shutil.disk_usage(place)
-    least = min(LEFT_FREE_BYTES, int(disk.total * LEFT_FREE_SHARE))
-    if disk.free < least:
-        raise OSError(errno.ENOSPC, f"less than {least >> 20} MB would be left free on the disk of {tempfile.gettempdir()}")
+@dataclass(frozen=True)
+class Earlier:
+    """A source that was read before and may be the beginning of one that has grown since: its length in bytes and its source_id."""
+
+    bytes: int
+    source_id: str
 
 
-def _read_up_to(stream: BinaryIO, most: int) -> bytes:
-    read = bytearray()
-    while len(read) < most and (block := stream.read(min(_COPIED_BYTES, most - len(read)))):
-        read += block
-    return bytes(read)
+@dataclass(frozen=True)
+class Identity:
+    """`begins_with`: source_ids of earlier sources that are a beginning of this one. `checksums`: a CRC-32 of each portion."""
+
+    source_id: str
+    begins_with: tuple[str, ...] = ()
+    checksums: tuple[int, ...] = ()
+
+
+class Fingerprint:
+    """sha256 of the bytes given to `update`, and of each beginning that has the length of an earlier source."""
+
+    def __init__(self, earlier: Sequence[Earlier] = ()) -> None:
+        self._hash = hashlib.sha256()
+        self._passed = 0
+        self._earlier = sorted(earlier, key=lambda each: each.bytes, reverse=True)
+        self._begins_with: list[str] = []
+
+    def update(self, data: bytes) -> None:
+        """The next bytes."""
+        view = memoryview(data)
+        while self._earlier and self._earlier[-1].bytes < self._passed + len(view):
+            earlier = self._earlier.pop()
+            until = earlier.bytes - self._passed
+            self._hash.update(view[:until])
+            self._passed += until
+            view = view[until:]
+            if self._hash.hexdigest() == earlier.source_id:
+                self._begins_with.append(earlier.source_id)
+        self._hash.update(view)
+        self._passed += len(view)
+
+    def identity(self) -> Identity:
+        """The identity of all bytes so far."""
+        return Identity(self._hash.hexdigest(), tuple(self._begins_with))
+
+
+def identify(source: Source, earlier: Sequence[Earlier] = ()) -> Identity:
+    """The identity of a source. Reads all of it. Raises OSError, InputUnreadable."""
+    if source.data is None:
+        fingerprint = Fingerprint(earlier)
+        with source.open() as stream:
+            while block := stream.read(_BLOCK):
+                fingerprint.update(block)
+        return fingerprint.identity()
+    known = (each for each in earlier if each.bytes < source.size)
+    begins_with = (each.source_id for each in known if hashlib.sha256(source.data[: each.bytes]).hexdigest() == each.source_id)
+    return Identity(source.source_id, tuple(begins_with))
+
+
+@dataclass(frozen=True)
+class Portion:
+    """A part of a file, in bytes: it begins where a line begins."""
+
+    offset: int
+    length: int
+
+
+class PortionStream(io.RawIOBase):
+    """The bytes of a portion of a stream that can be positioned."""
+
+    def __init__(self, stream: BinaryIO, portion: Portion) -> None:
+        self._stream = stream
+        self._left = portion.length
+        stream.seek(portion.offset)
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes."""
+        data = self._stream.read(self._left if size < 0 else min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def portions(source: Source) -> list[Portion]:
+    """The portions of a source: several for a big file with one result record per line, else one with all of it. Raises OSError.
+
+    A stream is never divided, since its events belong to the results behind them: an event among the first lines of any portion shows one.
+    """
+    size = source.size
+    whole = [Portion(0, size)]
+    if size <= BIG_BYTES:
+        return whole
+    with source.open() as stream:
+        if object_of(stream.readline(_BLOCK)).get("type") != "result":
+            return whole
+        offsets = [0]
+        while True:  # the first line from there on that begins with a brace
+            at = stream.seek(offsets[-1] + PORTION_BYTES)
+            before = b""
+            while (block := stream.read(_BLOCK)) and (found := (before + block).find(b"\n{")) < 0:
+                at += len(block)
+                before = block[-1:]
+            if not block:
+                break
+            offsets.append(at - len(before) + found + 1)
+        for offset in offsets:
+            stream.seek(offset)
+            if any(object_of(stream.readline(_BLOCK)).get("type", "result") != "result" for _ in range(16)):
+                return whole
+    return [Portion(start, end - start) for start, end in zip(offsets, [*offsets[1:], size], strict=True)]
+
+
+def identify_in_portions(source: Source, earlier: Sequence[Earlier], parts: Sequence[Portion]) -> Identity:
+    """The identity of a source that is read in portions, with a checksum of each. Raises OSError, InputUnreadable."""
+    fingerprint = Fingerprint(earlier)
+    checksums = []
+    with source.open() as stream:
+        for part in parts:
+            bytes_of_part, checksum = PortionStream(stream, part), 0
+            while block := bytes_of_part.read(_BLOCK):
+                fingerprint.update(block)
+                checksum = zlib.crc32(block, checksum)
+            checksums.append(checksum)
+    identity = fingerprint.identity()
+    return Identity(identity.source_id, identity.begins_with, tuple(checksums))
+
+
+def object_of(line: bytes) -> dict[str, Any]:
+    """The JSON object on a line; an empty one for anything else."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,8 +1,8 @@
 """Bytes of text → the JSON objects at event level: on lines, in arrays, Markdown fences or log text, or one after the other.
 
 A record that is only *quoted* inside a string of an event is not at event level, and an object that is the value of a key
-belongs to the object around it. A broken object is reported only where it has the marks of a result record, or begins a line as
-an event does, or where only objects came before; any other brace in running text is text. Work is bounded: every step moves forward, and
+belongs to the object around it. A broken object is reported only if it has the marks of a result record, or begins a line as
+an event does, or if only objects came before; any other brace in running text is text. Work is bounded: every step moves forward, and
 the bytes that may be parsed twice are limited. The outcome depends on the text alone, not on the windows in which it is read.
 """
 
@@ -11,31 +11,55 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from ingest.sources.broken_json import MARK_SEARCHED, Failure, Found, JsonRepair, last_object_of_line, object_at_break, parse, reject_reason
-from ingest.sources.byte_window import LOOK_BACK, Window, bytes_of, clean
-from ingest.sources.document import EXCERPT_CHARACTERS, TakesLines, is_whole_record
-from ingest.sources.spans import EventLines, Span
-from schemas.marks import EVENT_START, RECORD_MARK, RESULT_START, foreign_names, has_marks
+from ingest.sources.broken_json import (
+    MARK_SEARCHED,
+    REPAIRED_CHARACTERS,
+    Failure,
+    Repaired,
+    decoded_without,
+    last_object_of_line,
+    line_prefix,
+    near_injection,
+    object_at_break,
+    parse,
+    reject_reason,
+    repaired,
+)
+from ingest.sources.decoding import Broken, Readable
+from ingest.sources.document import EXCERPT_CHARACTERS, RESULT_BYTES, Events, TakesLines, is_whole_record
+from schemas.errors import RejectReason
+from schemas.marks import EVENT_START, RECORD_MARK, foreign_names, has_marks
+
+WINDOW_BYTES = 4 << 20
+LOOK_BACK = 128
+"""Bytes before the current place that stay in the window."""
 
 LONGEST_OBJECT = 256 << 20
 """Bytes. A longer object is refused."""
 
-_EVENTS_BYTES = 1 << 15
-"""Events on lines are given out together, until they have so many bytes."""
-
 LONGEST_LINE = 1 << 20
 """Bytes. An object on a longer line is decoded as an object on many lines is."""
 
+MOST_BROKEN = 100_000
+"""Broken objects of a source that are examined one by one. After that only objects that are whole lines are read."""
+
+_EVENTS_BYTES = 1 << 15  # events on lines are given out together until they have so many bytes
+_ALLOWED_BYTES = 1 << 24  # bytes that may be parsed again, in addition to four times the bytes read: a bound for hostile text
+_DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
+_PREFIXED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 20)
+_TOKEN_CHARACTERS = 160  # an error so near the end of a text may be that of a token that is cut off
+_DEEP_NESTING_SKIPPED = 4096
 _BLANK = b" \t\r\n\x0b\x0c\x1e"
-_BETWEEN = _BLANK + b",[]"
 _DECODER = json.JSONDecoder()
 _LENIENT_DECODER = json.JSONDecoder(strict=False)
+_EVENT = re.compile(EVENT_START.pattern.encode())
+_LINE_START = re.compile(rb"(?<=\n)\{")
 _OBJECT_START = re.compile(
     rb'(?<![^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+["}]'
     rb'|(?<=[^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+(?:\}|"(?![^"\\\x00-\x1f]{0,128}+"[^ \t\r\n:/\x1b]))'
@@ -46,41 +70,132 @@ _START_BYTES = 1002
 _HIDDEN_START = re.compile(
     rb'\{(?:\x1b\[[0-9;]{0,20}[mK]){0,9}+(?:(?<=[mK])"|[ \t\r]{0,100}+\n(?:[^\n"{}]{1,128}"|\[?20\d\d-\d\d-\d\d[T ][^\n{}]{1,400}\n))'
 )
+"""A brace behind which a log wrote something in front of the first name: a colour, a prefix, a line."""
+
 _LEAST_HIDDEN = 8
 _KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
 _KEY_BYTES = 80
-_DECODED_BYTES = (1 << 12, 1 << 15, 1 << 18, 1 << 21, 1 << 24, 1 << 26, LONGEST_OBJECT)
-_TOKEN_CHARACTERS = 160
-_DEEP_NESTING_SKIPPED = 4096
-_ALLOWED_BYTES = 1 << 24
-_EVENT = re.compile(EVENT_START.pattern.encode())
-_LINE_START = re.compile(rb"(?<=\n)\{")
-
-MOST_BROKEN = 100_000
-"""Broken objects of a source that are examined one by one. After that only objects that are whole lines are read."""
+_UNDECODED = re.compile("[\udc80-\udcff]")
 
 
-_RESULT_BEGINNING = RESULT_START.encode()
-_BEGINNING_BYTES = len(_RESULT_BEGINNING)
+class Span(NamedTuple):
+    """An object from byte `start` to `end` of the stream.
+
+    `value` is None if it is broken (`reason` and `error` say how, `text` is its beginning), and if it is a result record that is a whole
+    line (`line_bytes`), which is neither decoded nor parsed here: its reader validates it. `line_before`: the last bytes of the text in
+    front of it on its line, mostly a log prefix. `has_marks`: a broken object has marks of a record or of an agent's event.
+    """
+
+    start: int
+    end: int
+    line: int
+    text: str
+    value: Any = None
+    reason: RejectReason | None = None
+    error: str = ""
+    line_bytes: bytes = b""
+    line_before: bytes = b""
+    has_marks: bool = False
 
 
 def scan(text: str) -> Iterator[Span]:
     """Every object at event level of a text, and every broken object that is reported, in order. Raises nothing."""
     data = text.encode("utf-8", "replace")
-    for found in Scanner(Window(io.BytesIO(data), len(data) + 1)).spans():
-        for span in found.spans() if isinstance(found, EventLines) else (found,):
-            yield _parsed(span) if span.line_bytes else span
+    for span in Scanner(Window(io.BytesIO(data), len(data) + 1), lines_together=False).spans():
+        assert isinstance(span, Span)
+        if span.line_bytes:
+            text = span.line_bytes.decode("utf-8", "replace")
+            value = None
+            with suppress(ValueError):
+                value = parse(text)
+            yield span._replace(text=text, value=value)
+        else:
+            yield span
+
+
+class Window:
+    """The bytes of a stream that are in memory: bytes before it are dropped, bytes behind it are read on demand.
+
+    Places are offsets into `data`; `base` is the offset of `data` in the stream.
+    """
+
+    def __init__(self, stream: Readable, size: int = WINDOW_BYTES) -> None:
+        self.data = b""
+        self.base = 0
+        self.ended = False
+        self.broken: Broken | None = None
+        self._stream = stream
+        self._size = max(size, 1)
+        self._line = 1
+        self._counted = 0
+
+    def move(self, at: int) -> int:
+        """Drop the bytes before `at`, and read on. Returns the new offset of `at`."""
+        gone = max(0, at - LOOK_BACK)
+        self.line_at(max(gone, self._counted))
+        self._counted -= gone
+        self.data = self.data[gone:]
+        self.base += gone
+        self._read(self._size)
+        return at - gone
+
+    def text(self, start: int, size: int) -> str:
+        """The text of `size` bytes, or of all there are. Bytes that are no UTF-8 become lone surrogates."""
+        self._reach(start + size)
+        return str(memoryview(self.data)[start : start + size], "utf-8", "surrogateescape")
+
+    def line_at(self, place: int) -> int:
+        """The number of the line at an offset. Offsets must not decrease: for an earlier one the number of the last one is returned."""
+        if place > self._counted:
+            self._line += self.data.count(b"\n", self._counted, place)
+            self._counted = place
+        return self._line
+
+    def pass_line(self, start: int, end: int) -> None:
+        """Note that there is no line feed from `start` to `end`, so that these bytes are not searched again."""
+        self.line_at(start)
+        self._counted = end
+
+    def line_end(self, start: int, most: int) -> int:
+        """The offset at which the line at `start` ends: its line feed or the end of the stream; -1 if it is longer than `most`."""
+        searched = start
+        while True:
+            found = self.data.find(b"\n", searched, start + most)
+            if found >= 0:
+                return found
+            searched = len(self.data)
+            if searched >= start + most:
+                return -1
+            if self.ended:
+                return searched
+            self._reach(searched + max(1, searched - start))  # twice as much each time: every read copies the whole window
+
+    def _reach(self, until: int) -> None:
+        if until > len(self.data) and not self.ended:
+            self._read(max(until - len(self.data), self._size))
+
+    def _read(self, count: int) -> None:
+        blocks = [self.data]
+        try:
+            while count > 0 and (block := self._stream.read(count)):
+                blocks.append(block)
+                count -= len(block)
+        except Broken as error:
+            self.broken = error
+        self.ended = count > 0
+        self.data = b"".join(blocks)
 
 
 class Scanner:
     """Finds the objects of a stream. Its attributes say what was found so far.
 
     `blank`: nothing yet; `array`: the stream begins with `[`; `noise`: there is text outside objects; `objects`: number of whole objects;
-    `first_broken`: the object at the beginning of the stream, where it is broken and was not reported; `passed_over`: lines that begin as
+    `first_broken`: the object at the beginning of the stream, if it is broken and was not reported; `passed_over`: lines that begin as
     an object does and were not examined, because too many objects before were broken. `taker`: is offered lines before they are parsed.
+    `lines_together`: events on lines are given out many at a time.
     """
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: Window, *, lines_together: bool = True) -> None:
         self.blank = True
         self.array = False
         self.noise = False
@@ -88,46 +203,49 @@ class Scanner:
         self.first_broken: Span | None = None
         self.passed_over = 0
         self.taker: TakesLines | None = None
-        self._looking: TakesLines | None = None
-        self._looked_at = b""
-        self._broken_count = 0
         self._window = window
+        self._lines_together = lines_together
+        self._shown: tuple[TakesLines, bytes] | None = None  # what the taker looks at
+        self._broken_count = 0
         self._examined_again = 0
-        self._repair = JsonRepair(window)
+        self._repaired_in_vain = 0
         self._line_without_object = -1
-        self._torn: tuple[frozenset[str], ...] | None = None
+        self._torn: tuple[frozenset[str], ...] | None = None  # names of records of the agent whose indented document broke before
 
-    def spans(self) -> Iterator[Span | EventLines]:
+    def spans(self) -> Iterator[Span | Events]:
         """Whole and broken objects, in order; `start` and `end` count from the beginning of the stream."""
         at = yield from self._one_by_one()
         yield from self._whole_lines(at)
 
-    def _one_by_one(self) -> Generator[Span | EventLines, None, int]:
+    def _one_by_one(self) -> Generator[Span | Events, None, int]:
         """The objects up to the end, or until too many are broken. Returns the place where it stops."""
         window = self._window
         at = window.move(0)
         while self._broken_count <= MOST_BROKEN:
-            at = yield from self._event_lines(at)
+            if self._lines_together:
+                at = yield from self._event_lines(at)
             match, ended = _OBJECT_START.search(window.data, at), window.ended
-            start = match.start() if match else self._undecided(at)
+            if match:
+                start = match.start()
+            else:  # a brace at the end of the window may still become the start of an object
+                brace = -1 if ended else window.data.rfind(b"{", max(at, len(window.data) - _START_BYTES))
+                start = brace if brace >= 0 else len(window.data)
             if start - at > _LEAST_HIDDEN and (at := (yield from self._hidden(at, start))) > start:
                 continue
             at, span = self._between(at, start)
+            if not span and match:
+                at, span = self._object_at(start)
+            elif not span and ended:
+                return len(window.data)
+            elif not span:
+                at = window.move(start)
             if span:
                 yield span
-            elif match:
-                at, span = self._object_at(start)
-                if span:
-                    yield span
-            elif ended:
-                return len(window.data)
-            else:
-                at = window.move(start)
             if at > len(window.data) // 2 and not window.ended:
                 at = window.move(at)
         return at
 
-    def _event_lines(self, at: int) -> Generator[EventLines, None, int]:
+    def _event_lines(self, at: int) -> Generator[Events, None, int]:
         """The events that are whole lines, one behind the other, as in every stream: parsed from their bytes, without a search for objects.
 
         Returns the place of the first line that is anything else.
@@ -136,7 +254,7 @@ class Scanner:
         first = at + (window.data[at : at + 1] == b"\n")
         if window.data[first : first + 1] != b"{" or not self._begins_line(first):
             return at
-        if window.data.startswith(_RESULT_BEGINNING, first):  # the next line of most logs that are no streams
+        if window.data.startswith(RESULT_BYTES, first):  # the next line of most logs that are no streams
             return first
         at, line = first, window.line_at(first)
         while (events := self._events_at(at, line)).count:
@@ -147,9 +265,13 @@ class Scanner:
             yield events
         return at
 
-    def _events_at(self, at: int, line: int) -> EventLines:
+    def _events_at(self, at: int, line: int) -> Events:
         """The events on the lines from `at` on, as many as are given out together."""
-        base, data, takes = self._window.base, self._window.data, self._taking()
+        base, data, taker = self._window.base, self._window.data, self.taker
+        if taker and (self._shown is None or self._shown[0] is not taker or self._shown[1] is not data):
+            self._shown = taker, data
+            taker.look_at(data)
+        takes = taker.takes if taker else None
         numbers: list[int] = []
         starts: list[int] = []
         texts: list[bytes] = []
@@ -175,22 +297,16 @@ class Scanner:
                 count, last = count + 1, at
                 at = end + 1
         taken = (base + last, data[last : at - 1]) if count > len(numbers) and numbers[-1:] != [count - 1] else None
-        return EventLines(line, count, numbers, starts, texts, values, taken, base + at - 1)
-
-    def _taking(self) -> Callable[[int, int], bool] | None:
-        """How lines of the window are offered, where they are."""
-        taker, data = self.taker, self._window.data
-        if taker is None:
-            return None
-        if taker is not self._looking or data is not self._looked_at:
-            self._looking, self._looked_at = taker, data
-            taker.look_at(data)
-        return taker.takes
+        return Events(line, count, numbers, starts, texts, values, taken, base + at - 1)
 
     def _whole_lines(self, at: int) -> Iterator[Span]:
         """The objects that are whole lines, from `at` on."""
         window = self._window
-        while match := self._line_start(at):
+        while True:
+            while not (match := _LINE_START.search(window.data, at)) and not window.ended:
+                at = window.move(len(window.data))
+            if not match:
+                return
             if span := self._on_a_line(match.start()):
                 yield span
             self.passed_over += span is None
@@ -198,72 +314,70 @@ class Scanner:
             if at > len(window.data) // 2 and not window.ended:
                 at = window.move(at)
 
-    def _line_start(self, at: int) -> re.Match[bytes] | None:
-        """The next line that begins with a brace."""
-        while not (match := _LINE_START.search(self._window.data, at)) and not self._window.ended:
-            at = self._window.move(len(self._window.data))
-        return match
-
     def _hidden(self, at: int, until: int) -> Generator[Span, None, int]:
         """The objects from `at` to `until` in which a log wrote something in front of the first name. Returns where the last one ends."""
-        while found := self._first_hidden(at, until):
-            at, span = self._between(at, found.start)
+        window = self._window
+        brace = _HIDDEN_START.search(window.data, at, until)
+        while brace:
+            start = brace.start()
+            found = None
+            if not _KEY_BEFORE.search(window.data, max(0, start - _KEY_BYTES), start) and not self._is_inside(start):
+                text = window.text(start, 1 << 10)
+                found = self._repaired(start, Failure(text, text.find("\n"), ""))
+            if found is None:
+                brace = _HIDDEN_START.search(window.data, brace.end(), until)
+                continue
+            at, span = self._between(at, start)
             if span:
                 yield span
             else:
-                at = found.end
-                yield self._whole(*found)._replace(line_before=self._line_before(found.start))
+                at = found.end - window.base
+                self.objects += 1
+                yield found._replace(line=window.line_at(start), line_before=self._line_before(start))
+            brace = _HIDDEN_START.search(window.data, at, until)
         return at
 
-    def _first_hidden(self, at: int, until: int) -> Found | None:
-        for brace in _HIDDEN_START.finditer(self._window.data, at, until):
-            start = brace.start()
-            of_key = _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start)
-            if not of_key and not self._is_inside(start) and (found := self._repair.repair_hidden(start, self._line_before(start))):
-                return found
-        return None
-
-    def _undecided(self, at: int) -> int:
-        """The place up to which no object starts. A brace at the end of the window may still become the start of one."""
-        data = self._window.data
-        brace = -1 if self._window.ended else data.rfind(b"{", max(at, len(data) - _START_BYTES))
-        return brace if brace >= 0 else len(data)
-
     def _between(self, at: int, until: int) -> tuple[int, Span | None]:
-        """Note the text between objects. Where only objects came before, a line that begins with a brace is reported as a broken object."""
-        content = b"" if self.noise else self._window.data[at:until].lstrip(_BLANK)
+        """Note the text between objects. If only objects came before, a line that begins with a brace is reported as a broken object."""
+        window = self._window
+        content = b"" if self.noise else window.data[at:until].lstrip(_BLANK)
         if not content:
             return until, None
         was_blank, self.blank = self.blank, False
         self.array = self.array or (was_blank and content.startswith(b"["))
-        rest = content.lstrip(_BETWEEN) if self.array else content
+        rest = content.lstrip(_BLANK + b",[]") if self.array else content
         start = until - len(rest)
         if rest.startswith(b"{") and self._begins_line(start):
-            go_on, span = self._begun(start, was_blank and rest == content)
+            text = window.text(start, _DECODED_BYTES[0])
+            cut = window.ended and len(window.data) <= start + _DECODED_BYTES[0]
+            failure = Failure(text, 1, "expected a quoted name after the brace", cut)
+            go_on, span = self._broken(start, failure, was_blank=was_blank and rest == content)
             if span:
                 return go_on, span
         self.noise = self.noise or bool(rest)
         return until, None
 
-    def _begun(self, start: int, was_blank: bool) -> tuple[int, Span | None]:
-        """A line that begins with a brace, but not as a JSON object does."""
-        text = self._window.text(start, _DECODED_BYTES[0])
-        cut = self._window.ended and len(self._window.data) <= start + _DECODED_BYTES[0]
-        return self._broken(start, Failure(text, 1, "expected a quoted name after the brace", cut), was_blank)
-
     def _object_at(self, start: int) -> tuple[int, Span | None]:
         """The place to go on from, and the object at `start`: good, repaired or broken; None for plain text."""
+        window = self._window
         was_blank, self.blank = self.blank, False
-        begins_line = self._begins_line(start)
-        self._torn = None if begins_line else self._torn
-        if begins_line and (span := self._on_a_line(start)):
-            return span.end - self._window.base, span
-        if not begins_line and _KEY_BEFORE.search(self._window.data, max(0, start - _KEY_BYTES), start):
+        if begins_line := self._begins_line(start):
+            self._torn = None
+            if span := self._on_a_line(start):
+                return span.end - window.base, span
+        elif _KEY_BEFORE.search(window.data, max(0, start - _KEY_BYTES), start):
             return self._plain_text(start + 1)
-        if not begins_line and self._is_inside(start):
-            return self._part_of_torn(start)
+        elif self._is_inside(start):  # it is a record of that agent, or nothing, whatever it looks like
+            found = self._decoded(start)
+            if isinstance(found, Failure):
+                return self._plain_text(self._after_line(start, start + max(1, _bytes_of(found.text[: found.at]))))
+            is_record = any(names <= found.value.keys() for names in self._torn or ())
+            return found.end - window.base, found if is_record else None
         found = self._decoded(start)
-        go_on, span = (found.end - self._window.base, found) if isinstance(found, Span) else self._broken(start, found, was_blank)
+        if isinstance(found, Span):
+            go_on, span = found.end - window.base, found
+        else:
+            go_on, span = self._broken(start, found, was_blank=was_blank)
         return go_on, span if begins_line or span is None else span._replace(line_before=self._line_before(start))
 
     def _begins_line(self, start: int) -> bool:
@@ -274,40 +388,37 @@ class Scanner:
         return self._window.data[max(0, start - LOOK_BACK) : start].rpartition(b"\n")[2]
 
     def _on_a_line(self, start: int) -> Span | None:
-        """The object that is a whole line, as nearly all are. A result record is not parsed where its braces show that it is whole."""
+        """The object that is a whole line, as nearly all are. A result record is not parsed if its braces show that it is whole.
+
+        An event of a megabyte or more is parsed from its bytes and dropped from the window, so that it is in memory once.
+        """
         window = self._window
         end = window.line_end(start, LONGEST_OBJECT if _EVENT.match(window.data, start) else LONGEST_LINE)
         line = window.data[start:end].rstrip(b" \t\r") if end >= 0 else b""
         if not line.endswith(b"}"):
             return None
-        if len(line) > LONGEST_LINE:
-            return self._on_a_long_line(start, end, line)
-        if is_whole_record(line):
-            window.pass_line(start, end)
-            return self._whole(start, start + len(line), "", None, line)
-        if event := _event_of(line):
-            return self._whole(start, start + len(line), "", event, line)
+        is_long, is_record = len(line) > LONGEST_LINE, is_whole_record(line)
+        value = None
+        if not is_record and (is_long or _may_be_event(line)):
+            with suppress(ValueError):
+                value = from_json(line) if is_long else from_json(line, cache_strings="keys")
+            if type(value) is not dict or type(value.get("type")) is not str:
+                value = None
+        if is_record or value is not None:
+            if is_record or is_long:
+                window.pass_line(start, end)
+            span = self._whole(start, start + len(line), "", value, line)
+            if is_long:
+                window.move(end)
+            return span
+        if is_long:
+            return None
         text = line.decode("utf-8", "replace")
         try:
             value, decoded = _LENIENT_DECODER.raw_decode(text)
         except (ValueError, RecursionError):
             return None
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
-
-    def _on_a_long_line(self, start: int, end: int, line: bytes) -> Span | None:
-        """The same for an event of a megabyte or more, which is parsed from its bytes and dropped from the window: it is in memory once."""
-        value = None
-        if not is_whole_record(line):
-            try:
-                value = from_json(line)
-            except ValueError:
-                return None
-            if not isinstance(value, dict) or not isinstance(value.get("type"), str):
-                return None
-        self._window.pass_line(start, end)
-        span = self._whole(start, start + len(line), "", value, line)
-        self._window.move(end)
-        return span
 
     def _decoded(self, start: int) -> Span | Failure:
         """The object at `start`. Ever longer text is decoded, so that an error near the start does not cost reading the whole stream."""
@@ -318,9 +429,9 @@ class Scanner:
             try:
                 value, end = _DECODER.raw_decode(text)
                 text = text[:end]
-                own = clean(text)
+                own = _clean(text)
                 value = value if own is text or own == text else _DECODER.decode(own)
-                return self._whole(start, start + bytes_of(text), own, value)
+                return self._whole(start, start + _bytes_of(text), own, value)
             except RecursionError:
                 return Failure(text, _DEEP_NESTING_SKIPPED, "it is nested too deep")
             except json.JSONDecodeError as error:
@@ -332,36 +443,71 @@ class Scanner:
                 return Failure(text, 1, str(error))
         return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
 
-    def _broken(self, start: int, failure: Failure, was_blank: bool) -> tuple[int, Span | None]:
+    def _repaired(self, start: int, failure: Failure) -> Span | None:
+        """The object at `start`, which could not be decoded, without what a log wrote into it; None if it stays broken. Counts no lines."""
+        window, before = self._window, self._line_before(start)
+        if self._repaired_in_vain > 4 * (window.base + start) + _ALLOWED_BYTES:
+            return None
+        is_prefixed = before.strip() and "\n" in failure.text[: failure.at + 1]
+        prefix = line_prefix(before.decode("utf-8", "replace"), failure.text) if is_prefixed else None
+        for size in _PREFIXED_BYTES if prefix else ():
+            text = window.text(start, size)
+            try:
+                return self._from_repair(start, text, decoded_without(prefix, text), prefix)  # type: ignore[arg-type]
+            except (ValueError, RecursionError) as error:
+                self._repaired_in_vain += len(text)
+                is_cut = isinstance(error, json.JSONDecodeError) and (
+                    error.msg.startswith("Unterminated") or error.pos >= len(error.doc) - _TOKEN_CHARACTERS
+                )
+                if not is_cut:
+                    break
+        if near_injection(failure.text, failure.at):
+            text = window.text(start, REPAIRED_CHARACTERS)
+            if found := repaired(text):
+                return self._from_repair(start, text, found, None) if isinstance(found.value, dict) else None
+            self._repaired_in_vain += len(text)
+        return None
+
+    def _from_repair(self, start: int, text: str, found: Repaired, prefix: re.Pattern[str] | None) -> Span:
+        """`text` of the span: the logged text without the prefixes of its lines. Raises ValueError."""
+        logged = text[: found.end]
+        own = _clean(logged)
+        without = prefix.sub("", own) if prefix else own
+        at = self._window.base + start
+        return Span(at, at + _bytes_of(logged), 0, without, found.value if own == logged else parse(without))
+
+    def _broken(self, start: int, failure: Failure, *, was_blank: bool) -> tuple[int, Span | None]:
         """The place to go on from, and the object: repaired, or reported as broken; None for plain text."""
-        if found := self._repair.repair(start, failure, self._line_before(start)):
-            return found.end, self._whole(*found)
+        window = self._window
+        if found := self._repaired(start, failure):
+            self.objects += 1
+            return found.end - window.base, found._replace(line=window.line_at(start))
         self._broken_count += 1
         text, at = failure.text, failure.at
-        stopped = start + max(1, bytes_of(text[:at]))
+        stopped = start + max(1, _bytes_of(text[:at]))
         begins_line = self._begins_line(start)
         if begins_line and "\n" in text[:at] and (names := foreign_names(text, at)) is not None:
             self._torn = names
             torn = self._complaint(start, failure)._replace(has_marks=True)
-            return self._behind_break(start, stopped), torn
+            line = window.data.rfind(b"\n", start, stopped) + 1  # go on behind the first line, or with an object behind the break
+            end = window.line_end(line, LONGEST_LINE)
+            if end >= 0 and (behind := last_object_of_line(window.data[line:end])):
+                self._torn = None
+                return line + behind, torn
+            return self._after_line(start, stopped), torn
         certain = begins_line and (EVENT_START.match(text) or (self.objects and not self.noise))
         reported = certain or RECORD_MARK.search(text, 0, min(at + 2, MARK_SEARCHED))
         behind = self._last_on_line(start, failure) if reported or text.endswith('{"', 0, at) else 0
-        span = self._complaint(start, self._cut_off(start, behind) if behind else failure) if reported or was_blank else None
+        span = None
+        if reported or was_blank:
+            if behind:  # it is cut off where the other object begins
+                own = window.text(start, behind - start)
+                failure = Failure(own, len(own), "", cut=True)
+            span = self._complaint(start, failure)
         if reported:
             return behind or self._after_line(start, stopped), span
         self.first_broken = self.first_broken or span
         return self._plain_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
-
-    def _behind_break(self, start: int, stopped: int) -> int:
-        """The place to go on from after an indented object: the line behind its first one, or an object behind the break, on its line."""
-        window = self._window
-        line = window.data.rfind(b"\n", start, stopped) + 1
-        end = window.line_end(line, LONGEST_LINE)
-        if end >= 0 and (behind := last_object_of_line(window.data[line:end])):
-            self._torn = None
-            return line + behind
-        return self._after_line(start, stopped)
 
     def _is_inside(self, start: int) -> bool:
         """Whether an object stands inside the broken document before it, which was written over many lines: it is indented then."""
@@ -372,49 +518,32 @@ class Scanner:
             self._torn = None
         return self._torn is not None
 
-    def _part_of_torn(self, start: int) -> tuple[int, Span | None]:
-        """An object inside a broken document of another agent: a record of that agent, or nothing, whatever it looks like."""
-        found = self._decoded(start)
-        if isinstance(found, Failure):
-            return self._plain_text(self._after_line(start, start + max(1, bytes_of(found.text[: found.at]))))
-        is_record = any(names <= found.value.keys() for names in self._torn or ())
-        return found.end - self._window.base, found if is_record else None
-
     def _complaint(self, start: int, failure: Failure) -> Span:
         reason, error = reject_reason(failure)
-        window, text = self._window, clean(failure.text[:EXCERPT_CHARACTERS])
+        window, text = self._window, _clean(failure.text[:EXCERPT_CHARACTERS])
         place, marked = window.base + start, has_marks(failure.text[: min(failure.at + 2, MARK_SEARCHED)])
-        return Span(place, place, window.line_at(start), text, None, reason, clean(error), has_marks=marked)
+        return Span(place, place, window.line_at(start), text, None, reason, _clean(error), has_marks=marked)
 
     def _last_on_line(self, start: int, failure: Failure) -> int:
-        """The place of a whole object behind the broken one at `start`, on the same line; 0 where there is none.
+        """The place of a whole object behind the broken one at `start`, on the same line; 0 if there is none.
 
-        A file looks like this where a process was killed while it wrote and the next one appended to it. A line too long to be
-        searched is only examined exactly at the break.
+        A file looks like this if a process was killed while it wrote and the next one appended to it. A line too long to be searched is
+        only examined exactly at the break.
         """
-        end = self._window.line_end(start, LONGEST_LINE)
+        window = self._window
+        end = window.line_end(start, LONGEST_LINE)
         if end < 0:
-            behind = object_at_break(failure)
-            return start + behind if behind and self._ends_a_line(start + behind) else 0
-        if self._window.base + end == self._line_without_object:
+            if not (behind := object_at_break(failure)) or not isinstance(found := self._decoded(start + behind), Span):
+                return 0
+            self.objects -= 1  # this was only a test
+            after = found.end - window.base
+            is_last = not window.data[after : window.line_end(after, LONGEST_LINE)].strip()
+            return start + behind if is_last else 0
+        if window.base + end == self._line_without_object:
             return 0
-        behind = last_object_of_line(self._window.data[start:end])
-        self._line_without_object = -1 if behind else self._window.base + end
+        behind = last_object_of_line(window.data[start:end])
+        self._line_without_object = -1 if behind else window.base + end
         return start + behind if behind else 0
-
-    def _ends_a_line(self, start: int) -> bool:
-        """Whether a whole object starts here and ends with its line."""
-        found = self._decoded(start)
-        if not isinstance(found, Span):
-            return False
-        self.objects -= 1  # this was only a test
-        behind = found.end - self._window.base
-        return not self._window.data[behind : self._window.line_end(behind, LONGEST_LINE)].strip()
-
-    def _cut_off(self, start: int, end: int) -> Failure:
-        """The failure of an object that is cut off where another begins."""
-        text = self._window.text(start, end - start)
-        return Failure(text, len(text), "", cut=True)
 
     def _after_line(self, start: int, stopped: int) -> int:
         """The place to go on from after a reported object: the next line, or the break if too many bytes were examined twice."""
@@ -435,24 +564,18 @@ class Scanner:
 
 
 def _may_be_event(line: bytes) -> bool:
-    return line[-1:] == b"}" and line[:_BEGINNING_BYTES] != _RESULT_BEGINNING and len(line) <= LONGEST_LINE
+    return line[-1:] == b"}" and not line.startswith(RESULT_BYTES) and len(line) <= LONGEST_LINE
 
 
-def _event_of(line: bytes) -> dict[str, Any] | None:
-    """The event that a line is; None for anything else, and for a result record, which its reader validates."""
-    if not _may_be_event(line):
-        return None
-    try:
-        value = from_json(line, cache_strings="keys")
-    except ValueError:
-        return None
-    return value if type(value) is dict and type(value.get("type")) is str else None
+def _bytes_of(text: str) -> int:
+    """The number of bytes of a text of a window, counted in parts: a text of a hundred megabytes is not copied."""
+    if text.isascii():
+        return len(text)
+    return sum(len(text[at : at + (1 << 20)].encode("utf-8", "surrogateescape")) for at in range(0, len(text), 1 << 20))
 
 
-def _parsed(span: Span) -> Span:
-    """A result record that was left as bytes, with its text and its value. The value is None where it is no JSON."""
-    text = span.line_bytes.decode("utf-8", "replace")
-    try:
-        return span._replace(text=text, value=parse(text))
-    except ValueError:
-        return span._replace(text=text)
+def _clean(text: str) -> str:
+    """A text of a window with U+FFFD for bytes that were no UTF-8."""
+    if text.isascii() or not _UNDECODED.search(text):
+        return text
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -73,8 +73,8 @@ def time_of_path(name: str, zone: tzinfo = UTC) -> datetime | None:
     Only a full date with a full time counts; of several, the last one, which is the nearest to the file. Names hardly ever say
     the time zone: `zone` is meant where they do not.
     """
-    times = [_from_name(found, zone) for found in _IN_A_NAME.finditer(name[-4096:])]
-    return next((time for time in reversed(times) if time), None)
+    times = [_from_parts(found, zone) for found in _IN_A_NAME.finditer(name[-4096:])]
+    return next(filter(None, reversed(times)), None)
 
 
 def time_of_line(before: bytes) -> datetime | None:
@@ -108,21 +108,12 @@ def plausible(time: datetime) -> datetime | None:
     return time if _FIRST <= time < _LAST else None
 
 
-def _from_name(found: re.Match[str], zone: tzinfo) -> datetime | None:
-    year, *months, day, hour, minute, second, fraction, utc = found.groups()
-    month = next(filter(None, months))
-    return _iso(f"{year}-{month}-{day}T{hour}:{minute}:{second}{_fraction(fraction)}{utc}", zone)
-
-
 def _from_parts(found: re.Match[str], zone: tzinfo) -> datetime | None:
     year, *months, day, hour, minute, second, fraction, told = found.groups()
     month = next(filter(None, months))
-    clock = f"T{hour}:{minute}:{second or '00'}{_fraction(fraction)}{told}" if hour else ""
+    digits = f".{fraction:0<6}" if fraction else ""
+    clock = f"T{hour}:{minute}:{second or '00'}{digits}{told}" if hour else ""
     return _iso(f"{year}-{month}-{day}{clock}", zone)
-
-
-def _fraction(digits: str | None) -> str:
-    return f".{digits:0<6}" if digits else ""
 
 
 @cache

@@ -1,27 +1,137 @@
-"""Paths → the files at and under them, as sources. Pipes, devices and system folders that could block or have no end are not read."""
+"""Paths → the files at and under them, as sources, without those left out by patterns and ignore files.
+
+Pipes and standard input can be read only once, so they are copied first, up to a bound. Devices, sockets and system folders, which could
+block or have no end, are not read.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import errno
 import os
+import re
 import stat
-from collections.abc import Iterable, Iterator
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
-from ingest.sources.excluding import IGNORE_FILE, Excluding
-from ingest.sources.files import Source
-from ingest.sources.pipes import is_null, not_a_file, read_pipe, read_standard_input
-from schemas.errors import InputUnreadable
+import pathspec
+
+from ingest.sources.files import Source, spooled
+from schemas.errors import InputUnreadable, UsageError
 
 STANDARD_INPUT = Path("-")
 """The path that means standard input."""
 
+ITS_NAME = "stdin"
+"""The name of standard input as a source."""
+
+IGNORE_FILE = ".tachographignore"
+LARGEST_IGNORE_FILE = 1 << 20
+
+MOST_BYTES = 4 << 30
+"""The most bytes that are copied from a pipe."""
+
+WRITER_SECONDS = 10.0
+"""How long to wait for the first byte from a named pipe."""
+
 SYSTEM_FOLDERS = ("/proc", "/sys")
 """Folders whose files the system generates as they are read, some of them without end."""
 
-_DANGLING = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-_OTHERS = ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"), (stat.S_ISSOCK, "a socket"))
+MOST_STARS = 2
+"""Stars in one segment of a pattern: each more multiplies the ways to try a name that does not fit by the number of its characters."""
+
+_HARD = re.compile(rf"(?:\*(?!\*)[^/*]*){{{MOST_STARS + 1}}}|(?:\*\*.*){{3}}")
+_NAME_A_FILE = "Name a file or a folder, or pipe something in: COMMAND | tachograph ingest -"
+_WRITE_A_FILE = "Write it to a file and ingest that: files may have any size."
+
+Specs = tuple[tuple[str, pathspec.GitIgnoreSpec], ...]
+
+
+class Excluding:
+    """What one call leaves out under a folder: by its own patterns, and by ignore files in folders, as git reads `.gitignore`.
+
+    `count`: files and folders that were left out. `problems`: ignore files that cannot be read, to be told and then taken out.
+    """
+
+    def __init__(self, patterns: Sequence[str] = ()) -> None:
+        """Raises UsageError for a pattern that cannot be read."""
+        self._given = _spec(patterns, "--exclude")
+        self._of_folders: dict[tuple[str, str], Specs] = {}
+        self.count = 0
+        self.problems: list[UsageError] = []
+
+    def leaves_out(self, root: str, path: str, *, is_folder: bool = False) -> bool:
+        """Whether a path under the folder `root` is left out, and count it. Of several patterns that fit, the nearest to it holds."""
+        specs = self._specs(root, os.path.dirname(path)) if path != root else ()  # noqa: PTH120
+        if not specs and not self._given:
+            return False
+        end = "/" if is_folder else ""
+        for folder, spec in (*([(root, self._given)] if self._given else []), *specs):
+            if (is_out := spec.check_file(os.path.relpath(path, folder) + end).include) is not None:
+                self.count += is_out
+                return is_out
+        return False
+
+    def leaves_out_file(self, path: str) -> bool:
+        """The same for a file that was named itself: by its name, and by the patterns of the call alone."""
+        is_out = bool(self._given and self._given.match_file(os.path.basename(path)))  # noqa: PTH119
+        self.count += is_out
+        return is_out
+
+    def leaves_out_below(self, root: str, path: str) -> bool:
+        """Whether a changed path, or a folder on the way to it from `root`, is left out. A root may be a file."""
+        if path == root:
+            return os.path.isfile(path) and self.leaves_out_file(path)  # noqa: PTH113
+        parts = Path(os.path.relpath(path, root)).parts
+        places = [os.path.join(root, *parts[:count]) for count in range(1, len(parts) + 1)]  # noqa: PTH118
+        return any(self.leaves_out(root, place, is_folder=place != path) for place in places)
+
+    def _specs(self, root: str, folder: str) -> Specs:
+        """The ignore files of a folder and those above it up to `root`, the nearest first. Each is read once."""
+        if (known := self._of_folders.get((root, folder))) is not None:
+            return known
+        above = os.path.dirname(folder)  # noqa: PTH120
+        found = self._specs(root, above) if folder not in (root, above) else ()
+        try:
+            spec = _ignore_file(os.path.join(folder, IGNORE_FILE))  # noqa: PTH118
+            found = ((folder, spec), *found) if spec else found
+        except UsageError as error:
+            self.problems.append(error)
+        self._of_folders[root, folder] = found
+        return found
+
+
+def _ignore_file(file: str) -> pathspec.GitIgnoreSpec | None:
+    try:
+        status = os.stat(file)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    if status.st_size > LARGEST_IGNORE_FILE:
+        raise UsageError(f"{file} is larger than a megabyte.", "Mend it, or take it away.")
+    try:
+        lines = Path(file).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}.", "Mend it, or take it away.") from error
+    return _spec(lines, file)
+
+
+def _spec(patterns: Iterable[str], source: str) -> pathspec.GitIgnoreSpec | None:
+    given = [line for line in patterns if line.strip() and not line.startswith("#")]
+    for line in given:
+        if _HARD.search(line):
+            raise UsageError(
+                f"the pattern {line!r} of {source} has too many stars.", f"Use {MOST_STARS} in a segment at most, and ** twice at most."
+            )
+    try:
+        return pathspec.GitIgnoreSpec.from_lines(given) if given else None
+    except ValueError as error:
+        raise UsageError(f"{source} has a pattern that cannot be read: {error}.", "Patterns are written as in .gitignore.") from error
 
 
 class _Found(NamedTuple):
@@ -41,8 +151,7 @@ class _Folder(NamedTuple):
 def find_files(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Path | InputUnreadable]:
     """The files at and under the given paths, folders in name order, each folder once (links may loop); none is read yet.
 
-    A path that cannot be read comes out as the error that says so; the others go on. `excluding`: what is left out, besides what ignore
-    files in the folders name.
+    A path that cannot be read comes out as the error that says so; the others go on.
     """
     for found in _found(paths, excluding or Excluding()):
         yield found.path if isinstance(found, _Found) else found
@@ -51,56 +160,61 @@ def find_files(paths: Iterable[Path], excluding: Excluding | None = None) -> Ite
 def read_paths(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Source | InputUnreadable]:
     """The same files as sources; none is opened yet. `-` is standard input. It and pipes are read to their end first."""
     for found in _found(paths, excluding or Excluding()):
-        yield found if isinstance(found, InputUnreadable) else _source(found.path, found.status)
-
-
-def _source(path: Path, status: os.stat_result | None) -> Source | InputUnreadable:
-    name = _name(path)
-    if status is None:
-        return read_standard_input()
-    if stat.S_ISFIFO(status.st_mode):
-        return read_pipe(path, name)
-    if is_null(status):
-        return Source(name, b"")
-    try:
-        return Source.of_file(name, path, status)
-    except (OSError, ValueError, OverflowError) as error:
-        return _unreadable(path, error)
+        if isinstance(found, InputUnreadable):
+            yield found
+            continue
+        path, status = found
+        name = _name(path)
+        if status is None:
+            yield read_standard_input()
+        elif stat.S_ISFIFO(status.st_mode):
+            yield read_pipe(path, name)
+        elif is_null(status):
+            yield Source(name, b"")
+        else:
+            try:
+                source = Source.of_file(name, path, status)
+            except (OSError, ValueError, OverflowError) as error:
+                yield _unreadable(path, error)
+            else:
+                yield source
 
 
 def _found(paths: Iterable[Path], excluding: Excluding) -> Iterator[_Found | InputUnreadable]:
+    """Open folders are kept in a list and not in recursive calls, however deep they are nested."""
     seen: set[tuple[int, int]] = set()
     for path in paths:
-        yield from (_Found(path, None),) if path == STANDARD_INPUT else _walk(path, seen, excluding)
-
-
-def _walk(path: Path, seen: set[tuple[int, int]], excluding: Excluding) -> Iterator[_Found | InputUnreadable]:
-    """The files at and under a path. Open folders are kept in a list and not in recursive calls, however deep they are nested."""
-    try:
-        status = path.stat()
-        refused = _refused(path, status)
-    except (OSError, ValueError) as error:
-        yield _unreadable(path, error)
-        return
-    if refused or not stat.S_ISDIR(status.st_mode):
-        if refused or not excluding.leaves_out_file(str(path)):
-            yield refused or _Found(path, status)
-        return
-    inside: list[_Folder] = []
-    yield from _enter(path, status, seen, inside)
-    while inside:
-        if (child := next(inside[-1].entries, None)) is None:
-            inside.pop()
-        elif child.name != IGNORE_FILE:
-            yield from _child(str(path), child, seen, inside, excluding)
+        if path == STANDARD_INPUT:
+            yield _Found(path, None)
+            continue
+        try:
+            status = path.stat()
+            refused = _refused(path, status)
+        except (OSError, ValueError) as error:
+            yield _unreadable(path, error)
+            continue
+        if refused or not stat.S_ISDIR(status.st_mode):
+            if refused or not excluding.leaves_out_file(str(path)):
+                yield refused or _Found(path, status)
+            continue
+        inside: list[_Folder] = []
+        yield from _enter(path, status, seen, inside)
+        while inside:
+            if (child := next(inside[-1].entries, None)) is None:
+                inside.pop()
+            elif child.name != IGNORE_FILE:
+                yield from _child(str(path), child, seen, inside, excluding)
 
 
 def _refused(path: Path, status: os.stat_result) -> InputUnreadable | None:
-    """The error for a given path that cannot be a log; None for one that is read. Pipes are read wherever they are: `/dev/fd/63`."""
+    """The error for a given path that cannot be a log. Pipes are read wherever they are: `/dev/fd/63`."""
     if stat.S_ISFIFO(status.st_mode) or is_null(status):
         return None
-    what = next((what for is_so, what in _OTHERS if is_so(status.st_mode)), None)
-    return not_a_file(_name(path), what) if what else _in_system_folder(path)
+    if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+        return not_a_file(_name(path), "a device")
+    if stat.S_ISSOCK(status.st_mode):
+        return not_a_file(_name(path), "a socket")
+    return _in_system_folder(path)
 
 
 def _in_system_folder(path: Path) -> InputUnreadable | None:
@@ -119,7 +233,7 @@ def _child(
     try:
         status = child.stat()
     except OSError as error:
-        if not (child.is_symlink() and error.errno in _DANGLING):  # a dangling link is no log
+        if not (child.is_symlink() and error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)):  # a dangling link is no log
             yield _unreadable(path, error)
         return
     is_folder, is_file = stat.S_ISDIR(status.st_mode), stat.S_ISREG(status.st_mode)
@@ -157,5 +271,102 @@ def _name(path: Path) -> str:
 
 
 def _unreadable(path: Path, error: Exception) -> InputUnreadable:
-    said = getattr(error, "strerror", None) or error
-    return InputUnreadable(f"cannot read {_name(path)}: {said}")
+    return InputUnreadable(f"cannot read {_name(path)}: {getattr(error, 'strerror', None) or error}")
+
+
+def not_a_file(name: str, what: str) -> InputUnreadable:
+    """The error for a path that cannot be a log: a device, a socket."""
+    return InputUnreadable(f"cannot read {name}: it is {what}, not a file", _NAME_A_FILE)
+
+
+def is_null(status: os.stat_result) -> bool:
+    """Whether it is the null device."""
+    if not stat.S_ISCHR(status.st_mode):  # as every file of a folder
+        return False
+    with contextlib.suppress(OSError):
+        return status.st_rdev == Path(os.devnull).stat().st_rdev
+    return False
+
+
+def standard_input() -> BinaryIO:
+    """The bytes of the standard input. Raises InputUnreadable if there is none (`<&-`, a service)."""
+    if sys.stdin is None:
+        raise InputUnreadable("cannot read the standard input: it is closed.", "Name a file, or pipe something in.")
+    return sys.stdin.buffer
+
+
+def is_device(stream: BinaryIO) -> bool:
+    """Whether a stream is a device that may be endless; a terminal and the null device are not."""
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):  # a stream in memory
+        return False
+    return stat.S_ISBLK(status.st_mode) or (stat.S_ISCHR(status.st_mode) and not stream.isatty() and not is_null(status))
+
+
+def read_standard_input() -> Source | InputUnreadable:
+    """Standard input, to its end: a pipe, a file, a socket or a terminal."""
+    try:
+        stream = standard_input()
+        return not_a_file(ITS_NAME, "a device") if is_device(stream) else _copied(_Bounded(stream.read, ITS_NAME), ITS_NAME)
+    except InputUnreadable as error:
+        return error
+
+
+def read_pipe(path: Path, name: str) -> Source | InputUnreadable:
+    """A named pipe, to its end, unless nobody writes to it for WRITER_SECONDS. An unnamed one (`<(command)`) always has a writer."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        return InputUnreadable(f"cannot read {name}: {error.strerror or error}")
+    try:
+        has_name = os.path.lexists(os.path.realpath(path))
+        deadline = time.monotonic() + WRITER_SECONDS
+        first = b""
+        with contextlib.suppress(BlockingIOError):  # there is a writer, who has written nothing yet
+            while not (first := os.read(descriptor, 1 << 16)) and has_name:
+                if time.monotonic() > deadline:
+                    waited = f"nothing was written to this pipe for {WRITER_SECONDS:g} s"
+                    return InputUnreadable(f"cannot read {name}: {waited}", _NAME_A_FILE)
+                time.sleep(0.02)
+        os.set_blocking(descriptor, True)
+        return _copied(_Bounded(lambda size: os.read(descriptor, size), name, first), name)
+    except OSError as error:
+        return InputUnreadable(f"cannot read {name}: {error.strerror or error}")
+    except InputUnreadable as error:
+        return error
+    finally:
+        os.close(descriptor)
+
+
+class _Bounded:
+    """A stream that raises InputUnreadable once more than MOST_BYTES are read. `first`: bytes that were read before."""
+
+    def __init__(self, read: Callable[[int], bytes], name: str, first: bytes = b"") -> None:
+        self._read = read
+        self._name = name
+        self._first = first
+        self._left = MOST_BYTES
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; none at the end."""
+        if self._first:
+            data, self._first = self._first[:size], self._first[size:]
+        else:
+            data = self._read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            bound = f"{MOST_BYTES >> 30} GB" if MOST_BYTES >= 1 << 30 else f"{MOST_BYTES} bytes"
+            raise InputUnreadable(f"cannot read {self._name}: a pipe may have at most {bound}", _WRITE_A_FILE)
+        return data
+
+
+def _copied(stream: _Bounded, name: str) -> Source | InputUnreadable:
+    """All bytes of a pipe. The temporary file stays until this process exits: sources are gathered before they are read."""
+    stack = contextlib.ExitStack()
+    atexit.register(stack.close)
+    try:
+        return stack.enter_context(spooled(cast("BinaryIO", stream), name))
+    except OSError as error:
+        hint = f"Pipes are copied to a temporary file. {_WRITE_A_FILE} Or set $TMPDIR to a folder with more room."
+        return InputUnreadable(f"cannot read {name}: {error.strerror or error}", hint)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ingest.sources.files import Unreadable
-from ingest.sources.identity import Identity
+from ingest.sources.files import Identity, Unreadable
 from schemas.errors import InputUnreadable
 from schemas.file_kinds import FileKind
 

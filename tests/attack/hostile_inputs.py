@@ -1,8 +1,5 @@
 """Hostile inputs by the hundred: repeated tokens, deep nesting, many of everything, archives that grow.
 
-`python -m tests.attack.hostile_inputs [BYTES [NAME…]]` ingests every family, or those whose names hold one of the words, in a process of
-its own and prints a table: family, bytes, CPU seconds, peak MiB, what became of it.
-
 Every family is a name and a function of a size: size in bytes → the bytes of a file of about that size, always the same. Names say what
 is repeated: `text/…` stands in the summary of a good record, `line/…` is that text bare in a file, `file/…` and `archive/…` are files.
 """
@@ -14,26 +11,16 @@ import gzip
 import io
 import json
 import lzma
-import os
 import random
-import resource
-import sys
 import tarfile
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import product
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import zstandard
 
-from ingest.pipeline import Options, ingest
-from ingest.sources.files import Source
-from ingest.store.database import Store
-from schemas.errors import TachographError
 from tests.conftest import record, record_text
 
 
@@ -57,7 +44,6 @@ def overlapping_zip(size: int) -> bytes:
 
 
 def zip_of(count: int, data: bytes) -> bytes:
-    """A zip with so many members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(count):
@@ -66,7 +52,6 @@ def zip_of(count: int, data: bytes) -> bytes:
 
 
 def tar_of(count: int, data: bytes) -> bytes:
-    """A tar with so many members."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for number in range(count):
@@ -77,7 +62,6 @@ def tar_of(count: int, data: bytes) -> bytes:
 
 
 def zip_in_zips(size: int) -> bytes:
-    """Zips in zips, each with ten times the next one."""
     data = zip_of(10, b" " * size)
     for _ in range(3):
         data = zip_of(10, data)
@@ -85,7 +69,6 @@ def zip_in_zips(size: int) -> bytes:
 
 
 def bomb_and_good(size: int) -> bytes:
-    """A zip with a member that grows a thousandfold, and good ones behind it."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("bomb.json", b" " * (size * 1000))
@@ -118,7 +101,6 @@ TOKENS = {
     "backticks": "`",
     "backticks-growing": "` `` ``` ```` ",
     "stars": "*",
-    "stars-words": "*a ",
     "stars-strong": "**a",
     "underscores": "_a",
     "tildes": "~~a",
@@ -129,7 +111,6 @@ TOKENS = {
     "lists": "- ",
     "lists-lines": "- a\n",
     "lists-deep": "- a\n  ",
-    "lists-numbered": "1. a\n",
     "pipes": "|",
     "pipes-cells": "| a ",
     "pipes-rows": "| a | 1 ms | 2 ms |\n",
@@ -140,65 +121,39 @@ TOKENS = {
     "boxes": "│ a │ 8 ms │ 2 ms │\n├───┼───┤\n",
     "boxes-crossings": "┼",
     "percentages": "50% ",
-    "percentages-dense": "50%",
     "percentages-faster": "50% faster ",
-    "percentages-lines": "50% faster\n",
     "factors": "2x ",
-    "factors-lines": "- 2x faster\n",
-    "factors-ranges": "2-3x ",
     "arrows": "→ ",
-    "arrows-ascii": "-> ",
     "arrows-figures": "10 ms → 5 ms ",
-    "arrows-lines": "10 ms → 5 ms\n",
-    "arrows-chain": "5 → ",
     "from-to": "from 10 ms to 5 ms ",
-    "from": "from 10 ",
-    "to": "to 5 ms ",
-    "was": "was 10 ms, ",
     "was-now": "was 10 ms, now 5 ms; ",
     "took": "took 10 seconds ",
-    "before": "before: 10 ms ",
     "before-lines": "Before: 10 ms\n",
     "before-after-lines": "Before: 10 ms\nAfter: 5 ms\n",
-    "after-lines": "After: 5 ms\n",
     "labels": "Improvement: 50%\n",
-    "labels-colons": "a: ",
     "sections": "## Before\nDecode: 10 ms\n## After\nDecode: 5 ms\n",
-    "sections-before": "## Before\n10 ms\n",
-    "captions": "Table 1: before and after\n| a | 1 |\n",
     "numbers": "1 ",
     "numbers-long": "1234567890",
-    "numbers-grouped": "1,234,",
-    "numbers-spaced": "123 456 ",
-    "numbers-dotted": "1.",
     "numbers-units": "1 ms, ",
-    "numbers-spread": "1 ± 2 ms ",
     "numbers-clock": "1:23:",
-    "numbers-minutes": "1m30s ",
     "dates": "2026-03-01T10:11:12Z ",
-    "dates-lines": "2026-03-01 10:11:12 started\n",
     "log-prefixes": "[2025-11-30T17:40:06.201Z] [INFO] ",
     "log-prefixes-lines": "\n[2025-11-30T17:40:06.201Z] [INFO] {",
     "log-prefixes-braces": '2025-11-30T17:40:06Z {"a": 1,\n',
     "comments": "// a\n",
     "words-spelled": "twice as fast as twice ",
-    "words-half": "half ",
-    "words-times": "three times ",
     "words-cjk": "提升了50%，降低 3 倍。",
     "words-claims": "significantly faster and much faster ",
     "sentences": "The cache made it faster. ",
     "hedges": "about ~ roughly 5x ",
-    "letters": "a",
     "spaces": " ",
     "spaces-figures": "1" + " " * 40,
     "tabs": "\t",
     "line-feeds": "\n",
-    "line-feeds-windows": "\r\n",
     "line-feeds-blank": " \n \n",
     "colours": "\x1b[31m",
     "colours-braces": "\x1b[1;39m{\x1b[0m\n",
     "mojibake": "â†’",
-    "mojibake-lines": "faster â†’ 5 ms\n",
     "emoji": "🎉",
     "noncharacters": "\ufdd0",
     "bidi": "\u202e\u2066",
@@ -206,19 +161,13 @@ TOKENS = {
     "nul-escapes": "\x00",
     "paths": "`src/a.py` ",
     "paths-lines": "- `src/a.py` (3 insertions, 2 deletions)\n",
-    "paths-slashes": "a/b.",
     "patches": "created a.patch ",
-    "patches-endings": ".patch",
     "files-headings": "Files modified:\n",
-    "files-verbs": "- Modified `a/b.py`\n",
     "changes-plus": "+1 -1 ",
     "commits": "commit 1a2b3c4d ",
-    "commits-headings": "Commits:\n\n- 1a2b3c4d\n",
     "tests-passed": "3 tests passed ",
-    "tests-failed": "3 failed, ",
     "deliverables": "Deliverables:\n- `a.py`\n",
     "counts": "14 instances:\n- a: 3 instances\n",
-    "counts-numbers": "14 instances ",
     "totals": "Fixes (6 total)\n1. a\n2. b\n",
     "blocked": "I am blocked. ",
     "marks": '"total_cost_usd": 1, "duration_ms": 1, ',
@@ -244,12 +193,10 @@ PAIRED = tuple(product("{[(\"'`<", "}])\"'`>,:\\"))
 
 
 def repeated(token: str) -> Callable[[int], str]:
-    """A size in bytes → the token, so often."""
     return lambda size: token * max(1, size // len(token.encode("utf-8", "replace")))
 
 
 def nested(opening: str, closing: str) -> Callable[[int], str]:
-    """A size → the one sign so often, then the other as often."""
     return lambda size: opening * (size // 2) + closing * (size // 2)
 
 
@@ -267,7 +214,6 @@ def shuffled(seed: int, tokens: tuple[str, ...]) -> Callable[[int], str]:
 
 
 def one_line(token: str) -> Callable[[int], str]:
-    """A size → one long line of words with the token at its end."""
     return lambda size: "word " * (size // 5) + token
 
 
@@ -276,7 +222,7 @@ TEXTS: dict[str, Callable[[int], str]] = {
     **{f"pair-{ord(opening):02x}-{ord(closing):02x}": repeated(opening + closing) for opening, closing in PAIRED},
     **{f"nest-{ord(opening):02x}": nested(opening, closing) for opening, closing in ("{}", "[]", "()", "<>", "*_")},
     **{f"shuffle-{seed}": shuffled(seed, tuple(TOKENS.values())) for seed in range(12)},
-    **{f"shuffle-claims-{seed}": shuffled(seed, _claims) for seed in range(6) if (_claims := tuple(list(TOKENS.values())[38:90]))},
+    **{f"shuffle-claims-{seed}": shuffled(seed, _claims) for seed in range(6) if (_claims := tuple(list(TOKENS.values())[36:66]))},
     "line-long-claim": one_line("from 10 ms to 5 ms"),
     "line-long-table": one_line("| 10 ms | 5 ms |"),
     "line-long-label": one_line("Before: 10 ms\nAfter: 5 ms"),
@@ -289,12 +235,10 @@ def _line(value: object) -> bytes:
 
 
 def in_record(text: Callable[[int], str]) -> Make:
-    """The text as the summary of a good record."""
     return lambda size: _line(record(result=text(size)))
 
 
 def bare(text: Callable[[int], str]) -> Make:
-    """The text as a file."""
     return lambda size: text(size).encode("utf-8", "replace")
 
 
@@ -303,33 +247,27 @@ def _model(number: int, cost: float = 0.0) -> dict[str, Any]:
 
 
 def many_models(size: int) -> bytes:
-    """A record with a model for every 130 bytes."""
     count = max(1, size // 130)
     return _line(record(modelUsage={f"claude-opus-4-6-{number}": _model(number) for number in range(count)}, total_cost_usd=0))
 
 
 def many_keys(size: int) -> bytes:
-    """A record with a field for every 12 bytes that nobody knows."""
     return _line(record(**{f"k{number}": 1 for number in range(size // 12)}))
 
 
 def many_items(size: int) -> bytes:
-    """A record with an array of objects, and one of refusals."""
     return _line(record(items=[{"a": 1}] * (size // 16), permission_denials=[{"tool_name": "Bash"}] * (size // 50)))
 
 
 def deep_field(size: int) -> bytes:
-    """A record with a field as deep as there is room."""
     return _line(record())[:-1] + b',"deep":' + b"[" * (size // 2) + b"]" * (size // 2) + b"}"
 
 
 def deep_objects(size: int) -> bytes:
-    """Objects in objects, a record at the bottom."""
     return b'{"a":' * (size // 6) + _line(record()) + b"}" * (size // 6)
 
 
 def wrapped_strings(size: int) -> bytes:
-    """A record in a string in a string, six times: each is escaped again."""
     text = _line(record(result="a" * (size // 64))).decode()
     for _ in range(6):
         text = json.dumps({"body": text})
@@ -337,23 +275,19 @@ def wrapped_strings(size: int) -> bytes:
 
 
 def many_records(size: int) -> bytes:
-    """Records of one session, line by line."""
     return b"".join(_line(record(uuid=f"00000000-0000-0000-0000-{number:012}")) + b"\n" for number in range(size // 600 + 1))
 
 
 def same_record(size: int) -> bytes:
-    """One record again and again."""
     return (_line(record()) + b"\n") * (size // 600 + 1)
 
 
 def many_events(size: int) -> bytes:
-    """A stream of small events, and its result."""
     event = _line({"type": "assistant", "session_id": "s", "message": {"content": [{"type": "tool_use", "id": "1", "name": "Bash"}]}})
     return (event + b"\n") * (size // len(event)) + _line(record(session_id="s"))
 
 
 def many_tools(size: int) -> bytes:
-    """A stream whose every event calls a tool of another name."""
     events = (
         {"type": "assistant", "session_id": "s", "message": {"content": [{"type": "tool_use", "id": f"{n}", "name": f"T{n}"}]}}
         for n in range(size // 120)
@@ -362,75 +296,61 @@ def many_tools(size: int) -> bytes:
 
 
 def many_sessions(size: int) -> bytes:
-    """A stream whose every event is of another session."""
     return b"\n".join(_line({"type": "system", "subtype": "init", "session_id": f"{n}"}) for n in range(size // 60))
 
 
 def big_output(size: int) -> bytes:
-    """An event with the output of a tool in it, and the result."""
     event = {"type": "user", "message": {"content": [{"type": "tool_result", "content": _line(record()).decode() * (size // 700 + 1)}]}}
     return _line(event) + b"\n" + _line(record())
 
 
 def cut_records(size: int) -> bytes:
-    """Records that are cut off, line by line."""
     return (_line(record())[:300] + b"\n") * (size // 300 + 1)
 
 
 def cut_records_in_line(size: int) -> bytes:
-    """Records that are cut off, without line breaks."""
     return _line(record())[:300] * (size // 300 + 1)
 
 
 def wrong_records(size: int) -> bytes:
-    """Records with a wrong field."""
     return b"\n".join(_line(record(num_turns="x", uuid=f"{n}")) for n in range(size // 600 + 1))
 
 
 def open_array(size: int) -> bytes:
-    """An array of records that never ends."""
     return b"[" + (_line(record()) + b",") * (size // 600 + 1)
 
 
 def pretty(size: int) -> bytes:
-    """A record over many lines with a comment behind each."""
     return json.dumps(record(result="a", items=list(range(size // 12))), indent=2).replace(",\n", ", // note\n").encode()
 
 
 def docker(size: int) -> bytes:
-    """A record that Docker's log driver cut into small pieces."""
     text = _line(record(result="a" * size)).decode()
     pieces = [text[at : at + 100] for at in range(0, len(text), 100)]
     return b"\n".join(_line({"log": piece, "stream": "stdout", "time": "2026-03-01T10:11:12Z"}) for piece in [*pieces, "\n"])
 
 
 def kubernetes(size: int) -> bytes:
-    """Lines of Kubernetes, all of them parts of one that never ends."""
     return b"2026-03-01T10:11:12.123456789Z stdout P {\n" * (size // 44)
 
 
 def long_number(size: int) -> bytes:
-    """A cost of very many digits."""
     return _line(record(total_cost_usd=...))[:-1] + b',"total_cost_usd":0.' + b"1" * size + b"}"
 
 
 def noise(size: int) -> bytes:
-    """Random bytes."""
     return random.Random(1).randbytes(size)
 
 
 def half_binary(size: int) -> bytes:
-    """Text with bytes that are no UTF-8."""
     return b"caf\xe9 {" * (size // 7)
 
 
 def utf16(size: int) -> bytes:
-    """A record in UTF-16."""
     return json.dumps(record(result="a" * (size // 2))).encode("utf-16")
 
 
 def zeros(size: int) -> bytes:
-    """Zeros, and a record behind them."""
     return b"\0" * size + _line(record())
 
 
@@ -468,59 +388,3 @@ FAMILIES: dict[str, Make] = {
     **FILES,
 }
 """All families by name."""
-
-CPU_SECONDS = 60
-"""What one input may take before it is ended and told as `endless`."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one input: CPU seconds, peak memory of the process in MiB, and the counts in words."""
-
-    family: str
-    bytes: int
-    seconds: float
-    peak_mib: int
-    became: str
-
-
-def attempt(family: str, size: int) -> Outcome:
-    """Ingest a family's input of this size in a child process, with bounds on its CPU time."""
-    data = FAMILIES[family](size)
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        os.close(reader)
-        _ingest_in_child(data, writer)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        became = pipe.read().decode()
-    _, _, usage = os.wait4(child, 0)
-    return Outcome(family, len(data), usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10, became or "endless")
-
-
-def _ingest_in_child(data: bytes, writer: int) -> NoReturn:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            report = ingest([Source("hostile", data)], Store(Path(folder) / "runs.duckdb"), Options(jobs=1))
-            counts = {name: report.total(name) for name in ("accepted", "duplicates", "rejected", "ignored")}
-            became = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-        except TachographError as error:
-            became = f"error: {error.message}"
-    os.write(writer, became.encode())
-    os._exit(0)
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Print the table."""
-    size, words = (int(arguments[0]), arguments[1:]) if arguments else (400_000, ())
-    chosen = [family for family in FAMILIES if not words or any(word in family for word in words)]
-    print(f"{'family':36} {'bytes':>12} {'CPU s':>7} {'MiB':>6}  became")
-    for family in chosen:
-        found = attempt(family, size)
-        print(f"{found.family:36} {found.bytes:12,} {found.seconds:7.2f} {found.peak_mib:6,}  {found.became}", flush=True)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

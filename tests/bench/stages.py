@@ -25,8 +25,7 @@ from ingest.context.sidecars import Sidecars
 from ingest.findings.summary_facts import READ_CHARACTERS, complete
 from ingest.sources import contents
 from ingest.sources.document import Document
-from ingest.sources.files import Source
-from ingest.sources.identity import Fingerprint
+from ingest.sources.files import Fingerprint, Source
 from ingest.store.commit import commit
 from ingest.store.database import Store
 from ingest.store.ingests import next_ingest

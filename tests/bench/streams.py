@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.reading.read_source import read_source
-from ingest.reading.settings import Settings
+from ingest.reading.tasks import Settings
 from ingest.sources.files import Source
 from ingest.store.read_result import PortionKey
 from ingest.store.spool import SpoolWriter

@@ -1,6 +1,6 @@
-"""Throws broken logs and results at the whole ingest: `python -m tests.fuzz.fuzz_ingest [INPUTS] [--seed N] [--seeds DIR] [--only WORD]`.
+"""Throws broken logs and results at the whole ingest: `python -m tests.fuzz.fuzz_ingest [INPUTS] [--seed N] [--only WORD]`.
 
-Each input begins with a log of a reader, or a file of a measuring tool, that is right (`tests.fuzz.seeds`), or with a file of DIR: other
+Each input begins with a log of a reader, or a file of a measuring tool, that is right (`tests.fuzz.seeds`): other
 values, torn bytes, repeated and reordered lines, deep nesting, huge numbers, other encodings, parts of other files. Batches of 50 are
 ingested into a store of their own, and every tenth input also into one for itself. It is told of each reader or tool how many inputs ended
 an ingest, broke a sum, left an impossible value, took over 20 seconds of CPU or 1 GiB, or found a defect of a reader; the first input of
@@ -39,9 +39,9 @@ from schemas.errors import RejectReason
 from schemas.rows.run import TOKEN_CLASSES, Outcome
 from schemas.rows.tables import TABLES, arrow_schema, stored_type
 from schemas.units import Unit
+from tests.conftest import record
 from tests.empty_store import begin_as_copy_of, write_empty
 from tests.fuzz import measured_seeds, seeds
-from tests.fuzz.fuzz_containers import mutated as with_other_bytes
 
 BATCH = 50
 ALONE = 10
@@ -58,6 +58,33 @@ HOSTILE: tuple[Any, ...] = (
 _NUMBERS = ("-1", "1e999", "NaN", "-inf", "9" * 400, "9" * 5000, "1,2,3", "1.2.3", ".", ",", "", "0", "9007199254740993", "1e-400", "١٢")
 _TELLING = re.compile(r"model|id|time|token|cost|usd|duration|usage|count|total|stat|value|date", re.IGNORECASE)
 _ENCODINGS = ("utf-16", "utf-16-le", "utf-32", "utf-8-sig", "latin-1", "cp1252")
+
+
+_TOKENS = (
+    *(b"\x1b[0m", b'{"type":', b'"},\n'),
+    *(b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"\n", b"\r\n", b"\0", b"\xff", b"//x\n", b"```json\n", b"null", b"-1", b"1e999"),
+    *(b'{"type":"result"', b'"total_cost_usd":', b"\n[2025-11-30T17:40:06.201Z] [INFO] ", b"\xef\xbb\xbf", b"\xff\xfe", b"NaN"),
+    *(b'{"a":' * 300, b"9" * 5000, "…🎉".encode(), b"\\ud800", b"PK\x03\x04", b"\x1f\x8b\x08"),
+)
+
+
+_RECORD = json.dumps(record(), separators=(",", ":")).encode()
+_APPENDED = (_RECORD, json.dumps(record(), indent=2).encode(), b'{"type":"system","subtype":"init"}\n' + _RECORD, b"[1, 2]")
+
+
+def with_other_bytes(data: bytes, chance: random.Random) -> bytes:
+    """The bytes with one thing wrong."""
+    at, to = sorted((chance.randint(0, len(data)), chance.randint(0, len(data))))
+    changes: tuple[Callable[[], bytes], ...] = (
+        lambda: data[:at] + chance.choice(_TOKENS) + data[at:],
+        lambda: data[:at] + chance.choice(_TOKENS) + data[at + 1 :],
+        lambda: data[:at] + data[min(to, at + 40) :],
+        lambda: data[:at],
+        lambda: data[:at] + data[at : at + 200] * 2 + data[at:],
+        lambda: data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :],
+        lambda: data + chance.choice(_APPENDED),
+    )
+    return chance.choice(changes)()
 
 
 class Wrong(NamedTuple):
@@ -212,12 +239,6 @@ def our_seeds() -> Mapping[str, Callable[[], bytes]]:
     return {name: partial(seeds.seed, name) for name in seeds.NAMES} | files
 
 
-def found_seeds(folder: Path, largest: int = 1 << 19) -> Mapping[str, Callable[[], bytes]]:
-    """The files of a folder up to this size, by their paths below it."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.stat().st_size <= largest)
-    return {path.relative_to(folder).as_posix(): path.read_bytes for path in files}
-
-
 def ingested(inputs: Mapping[str, bytes], folder: Path) -> list[Wrong]:
     """What is wrong with an ingest of these into a new store."""
     store = Store(folder / "fuzz.duckdb", wait_seconds=5)
@@ -355,13 +376,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.fuzz_ingest", description=__doc__.partition("\n")[0])
     parser.add_argument("inputs", type=int, nargs="?", default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of all chance (default 0)")
-    parser.add_argument("--seeds", type=Path, help="a folder of files to begin with, in place of ours")
     parser.add_argument("--only", default="", help="only seeds with this word in their names")
-    parser.add_argument("--folder", type=Path, help="where inputs are kept (default: a new temporary folder)")
     asked = parser.parse_args()
-    these = found_seeds(asked.seeds) if asked.seeds else our_seeds()
-    these = {name: seed for name, seed in these.items() if asked.only.lower() in name.lower()}
-    folder = asked.folder or Path(tempfile.mkdtemp(prefix="fuzz-"))
+    these = {name: seed for name, seed in our_seeds().items() if asked.only.lower() in name.lower()}
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
     tally = tried(asked.inputs, asked.seed, these, folder)
     print(tally.table())
     return any(kind != "reader defect" for found in tally.wrong.values() for kind in found)

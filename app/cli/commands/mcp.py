@@ -22,7 +22,7 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
     The tools search_runs, get_run, cost_report, claims, verdicts and compare only read. An agent starts this command itself: see
     docs/mcp.md for its configuration, and for the SDK that it needs.
     """
-    from ingest.reading.arrow_without_pandas import spare_pandas
+    from ingest.reading.tasks import spare_pandas
 
     try:
         from app.mcp_server import serve

@@ -44,8 +44,7 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
     first; then whatever is new or grows, within a second, as `ingest` would do it. A store has one watcher.
     """
     from app.cli.watching.status import shown
-    from ingest.watching.lock import sole_watcher
-    from ingest.watching.watcher import Watcher
+    from ingest.watching import Watcher, sole_watcher
 
     order = {
         "db": (location := on_disk(db)),
@@ -66,7 +65,7 @@ def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] 
 
     Raises InputUnreadable, and StoreError where the store has a watcher already or can have none.
     """
-    from ingest.watching.lock import sole_watcher
+    from ingest.watching import sole_watcher
 
     if not paths:
         return []

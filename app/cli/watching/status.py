@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from app.cli import terminal
-from ingest.watching.ingester import Answer
-from ingest.watching.watcher import State
+from ingest.watching import Answer, State
 from schemas.text import one_line, plural
 
 

@@ -1,4 +1,4 @@
-"""The process that ingests for `tachograph watch`: `python -m app.cli.watching.worker`. Speaks lines of JSON (`ingest.watching.ingester`).
+"""The process that ingests for `tachograph watch`: `python -m app.cli.watching.worker`. Speaks lines of JSON (`ingest.watching`).
 
 It ends with its standard input, after what it is at: also when the watcher was killed.
 """
@@ -19,9 +19,8 @@ from typing import Any
 from app.cli import terminal
 from app.cli.ingest_paths import How, paths_to_read
 from ingest.pipeline import IngestReport, Options, Progress, ingest
-from ingest.reading.arrow_without_pandas import spare_pandas
-from ingest.sources.excluding import IGNORE_FILE, Excluding
-from ingest.sources.walking import read_paths
+from ingest.reading.tasks import spare_pandas
+from ingest.sources.walking import IGNORE_FILE, Excluding, read_paths
 from ingest.store.database import Store
 from ingest.store.ingests import Origin
 from ingest.system.signals import interruptible

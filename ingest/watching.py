@@ -1,0 +1,512 @@
+"""Files that are written while we look: changes of the file system → batches of paths → the process that ingests.
+
+`watchfiles` listens to the file system, polls where that has no events, and gathers changes until they pause. The watcher ingests nothing
+itself and imports nothing heavy: what an ingest needs takes some 250 MB, a watcher that waits a tenth of that. One thread decides; others
+only put into its queue.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import queue
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from watchfiles import Change, watch
+
+from ingest.store.opening import WATCHING, OwnFiles, is_path
+from ingest.system.file_locks import NoLocks, lock
+from ingest.system.signals import put_off
+from schemas.errors import ExitCode, StoreBusy, StoreError, TachographError
+
+INFINITY = float("inf")
+QUIET_MS, LONGEST_MS = 100, 400
+"""A batch is due when nothing changed for so long, and at the latest so long after its first change: half of the second a row may take."""
+
+BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Pauses after one, two … failures in a row."""
+
+LONGEST_REST_SECONDS = 10.0
+"""The longest pause after an ingest that took long."""
+
+MOST_TRIES = 5
+"""How often a file is tried again that could not be read, before the next change of it."""
+
+MOST_PATHS = 5_000
+"""Paths of one batch: more are ingested in several."""
+
+NET_SECONDS = 600.0
+"""How often everything is ingested again if something changed since: a full queue of the kernel loses events."""
+
+IDLE_SECONDS, MANY_SOURCES = 600.0, 2_000
+"""The process that ingests ends after so long without a batch, and at once after a batch of so many files: Python gives no memory back."""
+
+UNSETTLED_SECONDS = 2.5
+"""A poll tells times of change apart by their second: what changed so recently is ingested again so much later."""
+
+WITHOUT_EVENTS = frozenset((
+    "9p", "afs", "ceph", "cifs", "coda", "davfs", "drvfs", "fuse", "gfs2", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2",
+    "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
+))  # fmt: skip
+"""Types of file systems on which another machine, or a host outside of this one, writes: the kernel hears nothing of it."""
+
+_PATIENCE_SECONDS = 10.0  # how long a process may take to end; then it is interrupted, and nothing of its batch is written
+
+
+@dataclass
+class Batches:
+    """Changed paths that wait for their ingest. One batch is under way at a time: `take` it, then say how it ended.
+
+    Decided from changes and times alone: seconds on any clock that only goes forward.
+    """
+
+    _paths: dict[str, None] = field(default_factory=dict)
+    _later: dict[str, float] = field(default_factory=dict)
+    _taken: tuple[str, ...] = ()
+    _tries: dict[str, int] = field(default_factory=dict)
+    _not_before: float = 0.0
+    _failures: int = 0
+    _limit: int = MOST_PATHS
+
+    def changed(self, paths: Iterable[str]) -> None:
+        """Paths were made, grew or came from elsewhere."""
+        for path in paths:
+            self._paths[path] = None
+            self._tries.pop(path, None)
+
+    def again(self, path: str, at: float) -> None:
+        """Take a path at that time, too."""
+        self._later[path] = at
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a batch was taken and has not come to its end."""
+        return bool(self._taken)
+
+    @property
+    def waiting(self) -> int:
+        """How many paths wait."""
+        return len(self._paths.keys() | self._later.keys())
+
+    def due_at(self) -> float:
+        """When the next batch can be taken; infinity if nothing waits or one is under way."""
+        if self._taken:
+            return INFINITY
+        return self._not_before if self._paths else max(self._not_before, min(self._later.values(), default=INFINITY))
+
+    def take(self, at: float) -> tuple[str, ...]:
+        """The paths of the batch that is due, those that changed first in front; none if it is not due."""
+        if at < self.due_at():
+            return ()
+        for path in [path for path, due in self._later.items() if due <= at]:
+            del self._later[path]
+            self._paths.setdefault(path)
+        self._taken = tuple(islice(self._paths, self._limit))
+        for path in self._taken:
+            del self._paths[path]
+        return self._taken
+
+    def ingested(self, at: float, seconds: float, unread: Iterable[str] = ()) -> None:
+        """The batch is in the store, but for the files `unread`, which are tried again. `seconds`: what it took.
+
+        After a long ingest there is a pause of its length: each reading of a long transcript that grows without end may take seconds.
+        """
+        self._taken, self._failures, self._limit = (), 0, MOST_PATHS
+        self._not_before = at + (min(seconds, LONGEST_REST_SECONDS) if seconds >= 1.0 else 0.0)
+        for path in unread:
+            tries = self._tries[path] = self._tries.get(path, 0) + 1
+            if tries < MOST_TRIES:
+                self.again(path, at + BACK_OFF_SECONDS[tries - 1])
+
+    def failed(self, at: float) -> None:
+        """The store took nothing: the same paths wait again, for longer after each failure."""
+        self._paths = {**dict.fromkeys(self._taken), **self._paths}
+        self._taken = ()
+        self._not_before = at + BACK_OFF_SECONDS[min(self._failures, len(BACK_OFF_SECONDS) - 1)]
+        self._failures += 1
+
+    def crashed(self, at: float) -> str:
+        """The process that ingested the batch ended within it: the next batch has half of its paths.
+
+        A path that was alone is given up until it changes: returns it, else nothing.
+        """
+        alone = self._taken[0] if len(self._taken) == 1 and self._failures else ""
+        self._limit = max(1, len(self._taken) // 2)
+        if alone:
+            self._taken = ()
+        self.failed(at)
+        return alone
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the process says. One of: the `folders` to watch, the number of files `read` so far, who is `waited` for, the end of a batch.
+
+    At that end `counts` are those of `ingest --json`, `ingest` its number (None if nothing changed), `unread` files that could not be read,
+    `notes` for people, `error` and `hint` if nothing was written. `exit_code`: another try makes no sense. `gone`: the process ended, too.
+    """
+
+    folders: tuple[str, ...] = ()
+    read: int = 0
+    waited: str = ""
+    counts: dict[str, float] = field(default_factory=dict)
+    ingest: int | None = None
+    unread: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: str = ""
+    hint: str = ""
+    exit_code: int = 0
+    gone: bool = False
+
+    @property
+    def is_end(self) -> bool:
+        """Whether the batch came to its end."""
+        return bool(self.counts or self.error or self.gone)
+
+
+class Ingester:
+    """The process that ingests, started with the first batch. It gets `{"paths": […]}` for each batch, and answers in lines of JSON.
+
+    `tell` gets each answer, in a thread of its own.
+    """
+
+    def __init__(self, command: Sequence[str], order: dict[str, Any], tell: Callable[[Answer], object]) -> None:
+        self._command, self._order, self._tell = command, order, tell
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process, unless it runs: it says which folders to watch."""
+        if self.process is None:
+            with put_off():
+                self.process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  our own
+            threading.Thread(target=self._listen, args=(self.process,), name="ingester", daemon=True).start()
+            self._say(self._order)
+
+    def ingest(self, paths: Sequence[str]) -> None:
+        """Begin to ingest files and folders."""
+        self.start()
+        self._say({"paths": list(paths)})
+
+    def stop(self) -> None:
+        """Let it finish what it is at, then end it. One that takes too long is interrupted, and writes nothing."""
+        process, self.process = self.process, None
+        if process is None or process.stdin is None:
+            return
+        with suppress(OSError):
+            process.stdin.close()
+        ways: tuple[Callable[[], object], ...] = (process.poll, process.terminate, process.kill)
+        for end in ways:
+            end()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_PATIENCE_SECONDS)
+                return
+
+    def _say(self, what: dict[str, Any]) -> None:
+        if self.process and self.process.stdin:
+            with suppress(OSError):  # it is gone, and will be told by its last answer
+                self.process.stdin.write(json.dumps(what).encode() + b"\n")
+                self.process.stdin.flush()
+
+    def _listen(self, process: subprocess.Popen[bytes]) -> None:
+        for line in process.stdout or ():
+            with suppress(ValueError):
+                said: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(line).items()}
+                self._tell(Answer(**said))
+        process.wait()
+        for pipe in filter(None, (process.stdin, process.stdout)):
+            with suppress(OSError):
+                pipe.close()
+        if self.process is process:
+            self.process = None
+            code = process.returncode
+            how = f"was killed by {signal.Signals(-code).name}: memory may be short" if code < 0 else f"ended with exit code {code}"
+            self._tell(Answer(error=f"the process that ingests {how}." if code else "", gone=True))
+
+
+@dataclass
+class State:
+    """What the status line shows. `how`: events or polling, and why."""
+
+    places: tuple[str, ...] = ()
+    how: str = ""
+    files: int = 0
+    runs: int = 0
+    ingests: int = 0
+    errors: int = 0
+    waiting: int = 0
+    last: datetime | None = None
+    does: str = ""
+
+
+class Failed(TachographError):
+    """It makes no sense to go on."""
+
+    def __init__(self, message: str, hint: str, exit_code: int) -> None:
+        super().__init__(message, hint)
+        self.exit_code = ExitCode(exit_code)
+
+
+class Watcher:
+    """Watches what the process of `command` says is to be watched, and has it ingest what changes.
+
+    `order`: the first line for the process. `poll_seconds`: look at all files so often instead of listening to events. `tell` gets each
+    answer and the state behind it. Raises Failed if the first ingest shows that none will succeed.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        order: dict[str, Any],
+        location: str,
+        poll_seconds: float | None,
+        tell: Callable[[Answer, State], object],
+    ) -> None:
+        self.state = State()
+        self._queue: queue.SimpleQueue[list[tuple[Change, str]] | Answer] = queue.SimpleQueue()
+        self._ingester = Ingester(command, order, self._queue.put)
+        self._own = OwnFiles(os.path.realpath(location)) if is_path(location) else ()
+        self._outputs: list[os.stat_result] = []  # where our own output goes: each line would be a change, which makes a line
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                self._outputs.append(os.fstat(stream.fileno()))
+        self._poll_seconds, self._tell = poll_seconds, tell
+        self._batches = Batches()
+        self._ending = threading.Event()
+        self._poll_pause = 0.0
+        self._net_at = self._busy_until = INFINITY
+
+    def run(self) -> None:
+        """Watch until an interrupt: ends with KeyboardInterrupt, and leaves no ingest half done."""
+        try:
+            self._ingester.start()
+            while True:
+                self._step()
+        finally:
+            self._ending.set()
+            self._ingester.stop()
+
+    def _step(self) -> None:
+        """Take what came, then do what is due."""
+        retires_at = self._busy_until if self._ingester.process else INFINITY
+        due = min(self._batches.due_at(), retires_at, self._net_at, time.monotonic() + 3600)
+        with suppress(queue.Empty):
+            came = self._queue.get(timeout=max(0.0, due - time.monotonic()))
+            while True:
+                self._take(came)
+                came = self._queue.get_nowait()
+        now = time.monotonic()
+        if now >= self._net_at:
+            self._net_at = INFINITY
+            self._batches.changed(self.state.places)
+        if now >= self._batches.due_at():
+            self._begin(now)
+        if self._ingester.process and now >= self._busy_until:
+            self._ingester.stop()
+
+    def _take(self, came: list[tuple[Change, str]] | Answer) -> None:
+        now = time.monotonic()
+        if isinstance(came, list):
+            if not self._batches.waiting:
+                self._ingester.start()  # what takes longest: it comes up while the batch fills
+                self._busy_until = now + IDLE_SECONDS
+            self._batches.changed(path for change, path in came if change is not Change.deleted)
+            self.state.files += sum((change is Change.added) - (change is Change.deleted) for change, _ in came)
+            self._net_at = min(self._net_at, now + NET_SECONDS)
+        elif came.folders and not self.state.places:
+            self._watch(came.folders)
+        elif came.read or came.waited:
+            self.state.does = came.waited or f"reading: {came.read:,} files"
+            self._tell(came, self.state)
+        elif came.is_end:
+            self._end(came, now)
+
+    def _watch(self, paths: Sequence[str]) -> None:
+        """Listen to folders, and to the folders of single files, which may be replaced by others."""
+        self.state.places = tuple(map(os.path.abspath, paths))  # links stay in the names of files
+        folders = [place for place in self.state.places if os.path.isdir(place)]  # noqa: PTH112
+        began = time.monotonic()
+        self.state.files = sum(len(names) for place in folders for _, _, names in os.walk(place)) + len(paths) - len(folders)
+        self._poll_pause = max(2.0, 20 * (time.monotonic() - began))
+        mounts: list[str] = []
+        with suppress(OSError):
+            mounts = Path("/proc/self/mountinfo").read_text(errors="replace").splitlines()
+        if self._poll_seconds is not None:
+            self._poll("as asked")
+        for place in self.state.places:
+            kind = file_system(os.path.realpath(place), mounts)
+            if self._poll_seconds is None and kind.partition(".")[0] in WITHOUT_EVENTS:
+                self._poll(f"{place} is on a file system ({kind}) without events")
+        for deep in (True, False):
+            if places := [place for place in self.state.places if (place in folders) == deep]:
+                threading.Thread(target=self._listen, args=(places, deep), daemon=True).start()
+
+    def _poll(self, why: str) -> None:
+        """Look at all files now and then; if nobody says how often, a look is followed by a pause of twenty times its length."""
+        self._poll_seconds = self._poll_pause if self._poll_seconds is None else self._poll_seconds
+        self.state.how = f"polling every {self._poll_seconds:.3g} s ({why})"
+
+    def _listen(self, places: Sequence[str], deep: bool) -> None:
+        """Put changes into the queue, first the places themselves: what is written from then on is heard.
+
+        Begins anew when a watched folder was replaced by another one, whose changes the old one's events do not tell.
+        """
+        tops = {place: place if deep else os.path.dirname(place) for place in places}  # noqa: PTH120
+        before: dict[str, tuple[int, int] | None] = {}
+        while not self._ending.is_set():
+            marks = {top: _mark(top) for top in tops.values()}
+            fresh = [(Change.modified, place) for place, top in tops.items() if marks[top] and marks[top] != before.get(top)]
+            before, polls = marks, self._poll_seconds is not None
+            real = {os.path.realpath(top): top for top in marks}
+            try:
+                for changes in watch(
+                    *(top for top, mark in marks.items() if mark),
+                    watch_filter=None, debounce=LONGEST_MS, step=QUIET_MS, rust_timeout=2 * QUIET_MS, yield_on_timeout=True,
+                    stop_event=self._ending, raise_interrupt=False, recursive=deep, ignore_permission_denied=True,
+                    force_polling=polls, poll_delay_ms=int((self._poll_seconds or 0) * 1000),
+                ):  # fmt: skip
+                    heard = fresh
+                    for change, path in changes:
+                        inside = next((top for top in (*marks, *real) if path.startswith(f"{top.rstrip('/')}/")), "")
+                        named = real.get(inside, inside) + path[len(inside) :]  # macOS names files without links
+                        is_told_by_its_files = change is Change.modified and os.path.isdir(path)  # noqa: PTH112
+                        if named in tops or (deep and not is_told_by_its_files):
+                            heard = [*heard, (change, named)]
+                    if heard:
+                        self._queue.put(heard)
+                        fresh = []
+                    if {top: _mark(top) for top in marks} != marks:
+                        break
+            except Exception as error:
+                if polls or isinstance(error, FileNotFoundError):
+                    self._ending.wait(1.0)
+                else:
+                    before = {}
+                    self._poll(f"no events: {getattr(error, 'strerror', None) or error}")
+
+    def _begin(self, now: float) -> None:
+        taken = self._batches.take(now)
+        folders = {path for path in taken if os.path.isdir(path)}  # noqa: PTH112
+        wanted = [path for path in taken if self._is_wanted(path) and folders.isdisjoint(map(str, Path(path).parents))]
+        if self._poll_seconds is not None:
+            for path in wanted:
+                with suppress(OSError):
+                    if path not in folders and os.stat(path).st_mtime > time.time() - UNSETTLED_SECONDS:  # noqa: PTH116
+                        self._batches.again(path, now + UNSETTLED_SECONDS)
+        if not wanted:
+            self._batches.ingested(now, 0.0)
+            return
+        self.state.does = "ingesting"
+        self._busy_until = INFINITY
+        self._ingester.ingest(wanted)
+
+    def _is_wanted(self, path: str) -> bool:
+        """Whether it is a file or folder, is still there, and is neither the store nor where this process writes to."""
+        try:
+            status = os.stat(path)  # noqa: PTH116
+        except (OSError, ValueError):
+            return False
+        is_read = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+        return is_read and not any(os.path.samestat(status, output) for output in self._outputs) and Path(path) not in self._own
+
+    def _end(self, answer: Answer, now: float) -> None:
+        """A batch came to its end; or the process did, within it or without any."""
+        self.state.does = ""
+        self._busy_until = now + IDLE_SECONDS
+        if answer.exit_code:
+            raise Failed(answer.error, answer.hint, answer.exit_code)
+        if answer.gone:
+            if not self.state.places:
+                raise Failed("the process that ingests did not start.", "See the output above.", ExitCode.STORE_UNUSABLE)
+            if not self._batches.is_under_way:  # somebody ended it while it waited: it is started with the next batch
+                return
+            alone = self._batches.crashed(now)
+            hint = f"It is left out until it changes: {alone}" if alone else "The next try has half of these files."
+            if alone and os.path.isdir(alone):  # noqa: PTH112
+                hint = "The next tries have its files one by one."
+                self._batches.changed(os.path.join(top, name) for top, _, names in os.walk(alone) for name in names)  # noqa: PTH118
+            answer = Answer(error=answer.error or "the process that ingests ended before it was done.", hint=hint, gone=True)
+        elif answer.error:
+            self._batches.failed(now)
+        else:
+            self._batches.ingested(now, answer.counts["seconds"], answer.unread)
+            self.state.errors += len(answer.unread)
+            self.state.last = datetime.now().astimezone()
+            self.state.runs += int(answer.counts["accepted"])
+            self.state.ingests += answer.ingest is not None
+            if answer.counts["sources"] >= MANY_SOURCES:
+                self._busy_until = now
+        self.state.errors += bool(answer.error)
+        self.state.waiting = self._batches.waiting
+        self._tell(answer, self.state)
+
+
+def _mark(folder: str) -> tuple[int, int] | None:
+    """Which folder lies there now: another number after it was replaced, None if there is none."""
+    try:
+        status = os.stat(folder)  # noqa: PTH116
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISDIR(status.st_mode) else None
+
+
+def file_system(path: str, mounts: Iterable[str]) -> str:
+    """The type of the file system of a real path, from the lines of /proc/self/mountinfo; empty if they do not say."""
+    found, longest = "", -1
+    for line in mounts:
+        before, _, after = line.partition(" - ")
+        fields, kind = before.split(" "), after.split(" ", 1)[0]
+        mount = fields[4].encode().decode("unicode_escape") if len(fields) > 4 else ""
+        if mount and len(mount) >= longest and (path == mount or path.startswith(mount.rstrip("/") + "/")):
+            found, longest = kind, len(mount)
+    return found
+
+
+@contextmanager
+def sole_watcher(location: str, watched: str) -> Iterator[None]:
+    """Be the only watcher of the store at `location` for the block. `watched`: what is watched, for others to read in the locked file.
+
+    The lock of a killed watcher is released at once. Raises StoreBusy if there is another one, StoreError if no file can be made.
+    """
+    file = Path(f"{os.path.realpath(location)}{WATCHING}")
+    if not file.parent.is_dir():
+        raise StoreError(f"cannot watch for a store at {location}: the folder {file.parent} does not exist.", "Create it first.")
+    try:
+        while True:
+            if (descriptor := lock(file)) is None and file.exists():
+                who = whose = ""
+                with suppress(OSError, UnicodeDecodeError):
+                    who, _, whose = file.read_text(encoding="utf-8").partition("\n")
+                said = f": {who}, of {whose}." if who else "."
+                raise StoreBusy(f"{location} has a watcher already{said}", "Stop it, or let it watch these paths, too.")
+            if descriptor is not None:
+                with suppress(OSError):  # a file that was removed meanwhile is made again
+                    if os.path.samestat(os.fstat(descriptor), file.stat()):
+                        break
+                os.close(descriptor)
+    except NoLocks as error:
+        if isinstance(error.__cause__, PermissionError):
+            raise StoreError(f"cannot watch for {location}: no file can be made beside it.", "Check the permissions.") from error
+        yield
+        return
+    try:
+        told = f"pid {os.getpid()} on {platform.node()}, since {datetime.now().astimezone():%Y-%m-%d %H:%M}\n{watched}"
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, told.encode(errors="replace")[:4096], 0)
+        yield
+    finally:
+        with suppress(OSError):
+            file.unlink()
+        os.close(descriptor)
