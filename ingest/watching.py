@@ -73,9 +73,9 @@ class Batches:
     Decided from changes and times alone: seconds on any clock that only goes forward.
     """
 
+    taken: tuple[str, ...] = ()  # the batch that is under way
     _paths: dict[str, None] = field(default_factory=dict)
     _later: dict[str, float] = field(default_factory=dict)
-    _taken: tuple[str, ...] = ()
     _tries: dict[str, int] = field(default_factory=dict)
     _not_before: float = 0.0
     _failures: int = 0
@@ -92,18 +92,13 @@ class Batches:
         self._later[path] = at
 
     @property
-    def is_under_way(self) -> bool:
-        """Whether a batch was taken and has not come to its end."""
-        return bool(self._taken)
-
-    @property
     def waiting(self) -> int:
         """How many paths wait."""
         return len(self._paths.keys() | self._later.keys())
 
     def due_at(self) -> float:
         """When the next batch can be taken; infinity if nothing waits or one is under way."""
-        if self._taken:
+        if self.taken:
             return INFINITY
         return self._not_before if self._paths else max(self._not_before, min(self._later.values(), default=INFINITY))
 
@@ -114,17 +109,17 @@ class Batches:
         for path in [path for path, due in self._later.items() if due <= at]:
             del self._later[path]
             self._paths.setdefault(path)
-        self._taken = tuple(islice(self._paths, self._limit))
-        for path in self._taken:
+        self.taken = tuple(islice(self._paths, self._limit))
+        for path in self.taken:
             del self._paths[path]
-        return self._taken
+        return self.taken
 
     def ingested(self, at: float, seconds: float, unread: Iterable[str] = ()) -> None:
         """The batch is in the store, but for the files `unread`, which are tried again. `seconds`: what it took.
 
         After a long ingest there is a pause of its length: each reading of a long transcript that grows without end may take seconds.
         """
-        self._taken, self._failures, self._limit = (), 0, MOST_PATHS
+        self.taken, self._failures, self._limit = (), 0, MOST_PATHS
         self._not_before = at + (min(seconds, LONGEST_REST_SECONDS) if seconds >= 1.0 else 0.0)
         for path in unread:
             tries = self._tries[path] = self._tries.get(path, 0) + 1
@@ -133,8 +128,8 @@ class Batches:
 
     def failed(self, at: float) -> None:
         """The store took nothing: the same paths wait again, for longer after each failure."""
-        self._paths = {**dict.fromkeys(self._taken), **self._paths}
-        self._taken = ()
+        self._paths = {**dict.fromkeys(self.taken), **self._paths}
+        self.taken = ()
         self._not_before = at + BACK_OFF_SECONDS[min(self._failures, len(BACK_OFF_SECONDS) - 1)]
         self._failures += 1
 
@@ -143,10 +138,10 @@ class Batches:
 
         A path that was alone is given up until it changes: returns it, else nothing.
         """
-        alone = self._taken[0] if len(self._taken) == 1 and self._failures else ""
-        self._limit = max(1, len(self._taken) // 2)
+        alone = self.taken[0] if len(self.taken) == 1 and self._failures else ""
+        self._limit = max(1, len(self.taken) // 2)
         if alone:
-            self._taken = ()
+            self.taken = ()
         self.failed(at)
         return alone
 
@@ -251,19 +246,11 @@ class State:
     does: str = ""
 
 
-class Failed(TachographError):
-    """It makes no sense to go on."""
-
-    def __init__(self, message: str, hint: str, exit_code: int) -> None:
-        super().__init__(message, hint)
-        self.exit_code = ExitCode(exit_code)
-
-
 class Watcher:
     """Watches what the process of `command` says is to be watched, and has it ingest what changes.
 
     `order`: the first line for the process. `poll_seconds`: look at all files so often instead of listening to events. `tell` gets each
-    answer and the state behind it. Raises Failed if the first ingest shows that none will succeed.
+    answer and the state behind it. Raises TachographError if the first ingest shows that none will succeed.
     """
 
     def __init__(
@@ -426,11 +413,13 @@ class Watcher:
         self.state.does = ""
         self._busy_until = now + IDLE_SECONDS
         if answer.exit_code:
-            raise Failed(answer.error, answer.hint, answer.exit_code)
+            error = TachographError(answer.error, answer.hint)
+            error.exit_code = ExitCode(answer.exit_code)
+            raise error
         if answer.gone:
             if not self.state.places:
-                raise Failed("the process that ingests did not start.", "See the output above.", ExitCode.STORE_UNUSABLE)
-            if not self._batches.is_under_way:  # somebody ended it while it waited: it is started with the next batch
+                raise StoreError("the process that ingests did not start.", "See the output above.")
+            if not self._batches.taken:  # somebody ended it while it waited: it is started with the next batch
                 return
             alone = self._batches.crashed(now)
             hint = f"It is left out until it changes: {alone}" if alone else "The next try has half of these files."

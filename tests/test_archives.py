@@ -67,10 +67,6 @@ def test_archives_give_their_members(expected: str, pack: Callable[[], bytes]) -
     assert members_of(pack()) == [("a!x", b"1"), ("a!y", b"2")]
 
 
-def test_what_is_no_archive_is_its_own_member() -> None:
-    assert members_of(b"{}") == [("a", b"{}")]
-
-
 def test_archives_in_archives_are_followed_three_deep() -> None:
     three = zipped(b=gzip.compress(tarred(c=zipped(d=b"{}"))))
     assert members_of(three) == [("a!b!c!d", b"{}")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import tarfile
 from pathlib import Path
@@ -33,11 +32,6 @@ def test_an_archive_is_read_and_its_members_stand_as_sources(tachograph: Run, tm
     assert (again["accepted"], again["duplicates"]) == (0, 3)
     names = [json.loads(line)["name"] for line in tachograph("sources", "--format", "jsonl").stdout.splitlines()]
     assert sorted(name.rpartition("!")[2] for name in names)[-1] == "samples/003_02b393ca620dfaa5.txt"
-
-
-def test_a_compressed_file_is_read(tachograph: Run, tmp_path: Path) -> None:
-    (tmp_path / "log.bin").write_bytes(gzip.compress(record_text().encode()))
-    assert json.loads(tachograph("ingest", tmp_path / "log.bin", "--json").stdout)["accepted"] == 1
 
 
 def test_a_path_template_fills_columns_and_labels(tachograph: Run, tmp_path: Path) -> None:
@@ -131,30 +125,6 @@ def test_a_place_for_the_store_that_does_not_exist_is_told_before_anything_is_re
     done = tachograph("ingest", SAMPLES, "--db", "nowhere/s.duckdb")
     assert done.returncode == 4
     assert "nowhere does not exist" in done.stderr
-
-
-def test_the_context_of_a_stream_stands_in_its_run(tachograph: Run, tmp_path: Path) -> None:
-    session = "11111111-1111-1111-1111-111111111111"
-    init = {
-        "type": "system",
-        "subtype": "init",
-        "session_id": session,
-        "model": "opus",
-        "cwd": "/w",
-        "tools": ["Bash"],
-        "permissionMode": "plan",
-    }
-    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
-    answer = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": record_text(uuid="quoted")}
-    events = [
-        init | {"claude_code_version": "2.1.20", "timestamp": "2026-01-27T10:00:00Z"},
-        {"type": "assistant", "session_id": session, "message": {"content": [call]}},
-        {"type": "user", "session_id": session, "message": {"content": [answer]}, "timestamp": "2026-01-27T10:01:00Z"},
-    ]
-    (tmp_path / "stream.jsonl").write_text("\n".join([*map(json.dumps, events), record_text()]))
-    assert json.loads(tachograph("ingest", tmp_path / "stream.jsonl", "--json").stdout)["ignored"] == 3
-    [row] = runs(tachograph, "agent_version", "time_source", "started_at")
-    assert (row["agent_version"], row["time_source"], row["started_at"][:19]) == ("2.1.20", "stream", "2026-01-27T10:00:00")
 
 
 def test_logs_that_are_called_like_the_store_are_read(tachograph: Run, tmp_path: Path) -> None:

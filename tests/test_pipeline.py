@@ -219,12 +219,6 @@ def test_a_file_that_is_no_log_is_one_ignored_document_with_a_kind(store: Store)
     assert rejects(store) == []
 
 
-@pytest.mark.slow
-def test_a_record_of_50_mb_on_one_line_is_a_run(store: Store) -> None:
-    report = ingest_text(store, record_text(result="word " * 10_000_000))
-    assert counts(report) == (1, 1, 0, 0, 0)
-
-
 def test_an_error_while_writing_leaves_the_store_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     ingest_text(store, record_text(uuid="a"))
     before = content(store)

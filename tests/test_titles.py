@@ -126,11 +126,6 @@ def test_without_words_a_run_is_called_by_its_file_without_the_folders_that_all_
     assert (len(titles["run-4"]), titles["run-4"][:1], titles["run-4"][-12:]) == (80, "…", "/deep/x.json")
 
 
-def test_a_single_file_is_called_by_its_name(store: Store) -> None:
-    ingest([Source("/srv/logs/run.json", result(1, result=...).encode())], store)
-    assert column(store, "title") == {"run-1": "run.json"}
-
-
 def test_the_prompt_beside_a_record_counts_where_another_sidecar_is(store: Store, tmp_path: Path) -> None:
     for folder, sidecars in (("known", {"model_patch.diff": ""}), ("other", {})):
         (tmp_path / folder).mkdir()

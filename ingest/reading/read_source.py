@@ -15,12 +15,9 @@ from ingest.agents.iso_bench import item_run
 from ingest.agents.readers import SourceReaders
 from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
-from ingest.context.lone_items import Items, error_beside, is_lone_journal
-from ingest.context.neighbours import MEASURE_FILE
 from ingest.context.path_template import PathReading
-from ingest.context.sidecars import Sidecars
-from ingest.context.small_files import split
-from ingest.context.temporary_sidecars import named_as_sidecars, unpacked
+from ingest.context.sidecars import Items, Sidecars, error_beside, is_lone_journal, named_as_sidecars, unpacked
+from ingest.context.small_files import MEASURE_FILE, split
 from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.tasks import SMALL_BYTES, Beginning, Settings, Task, known_source
 from ingest.sources import contents

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from pydantic_core import from_json
 
@@ -185,10 +185,11 @@ class Contents:
             yield self._document(span).parsed_as(value)
         elif inner := self._inside(span):
             yield from inner
-        elif event := _event_in(value):
-            yield self._document(span).parsed_as(event)
-        elif not noise:
-            yield self._document(span).parsed_as(value)
+        else:  # a wrapper of an event that names its session and is no result, or any other object
+            events = (item for item in value.values() if _is_event(item) and item["type"] != "result")
+            event = next((event for event in events if isinstance(event.get("session_id"), str)), None)
+            if event or not noise:
+                yield self._document(span).parsed_as(event or value)
 
     def _inside(self, span: Span) -> list[Document | Unreadable]:
         """The records inside an object that wraps them. They are parsed here: one at the limit of nesting may be too deep by itself."""
@@ -263,11 +264,8 @@ def _only_document(data: bytes) -> Document | None:
     return Document(0, _BEGINNING, data).parsed_as(value) if isinstance(value, dict) and is_agents_object(value) else None
 
 
-class Nested(NamedTuple):
-    """A record, or an event beside one, found in a wrapper. `value` is None if it is not parsed yet."""
-
-    text: str
-    value: Any = None
+Nested = tuple[str, Any]
+"""The text and value of a record, or of an event beside one, in a wrapper; the value is None if it is not parsed yet."""
 
 
 def nested(text: str, value: dict[str, Any]) -> list[Nested]:
@@ -289,7 +287,7 @@ def _search(value: Any, depth: int) -> Iterator[Nested]:
         if "{" in value and any(mark in value for mark in WRAPPED_FIELDS):
             for span in scan(value):
                 if _is_record(span.value):
-                    yield Nested(span.text, span.value)
+                    yield span.text, span.value
                 elif isinstance(span.value, dict) and not _is_event(span.value):
                     yield from _search(_exact(span.text, span.value), depth + 1)
         return
@@ -304,24 +302,24 @@ def _search(value: Any, depth: int) -> Iterator[Nested]:
         if _is_record(item) or (is_stream and _is_event(item)):
             import simplejson  # few logs have such values
 
-            yield Nested(simplejson.dumps(item, use_decimal=True, allow_nan=True))  # in ASCII: a text may hold a lone surrogate
+            yield simplejson.dumps(item, use_decimal=True, allow_nan=True), None  # in ASCII: a text may hold a lone surrogate
         elif not _is_event(item):
             yield from _search(item, depth + 1)
 
 
 def _exact(text: str, value: Any) -> Any:
     """The value of a text with all digits of its numbers; `value` as it was parsed before if the text alone is no JSON."""
+
+    def all_digits(written: str) -> Decimal | float:
+        try:
+            return Decimal(written)
+        except InvalidOperation:  # an exponent of twenty digits
+            return float(written)
+
     try:
-        return parse(text, _all_digits)
+        return parse(text, all_digits)
     except (ValueError, RecursionError):
         return value
-
-
-def _all_digits(written: str) -> Decimal | float:
-    try:
-        return Decimal(written)
-    except InvalidOperation:  # an exponent of twenty digits
-        return float(written)
 
 
 def _is_event(value: Any) -> bool:
@@ -333,9 +331,3 @@ def _is_record(value: Any) -> bool:
     if not isinstance(value, dict) or value.get("type", "result") != "result":
         return False
     return "duration_ms" in value and not FIGURES.isdisjoint(value)
-
-
-def _event_in(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The event inside a wrapper, if there is one: an event that names its session and is no result."""
-    events = (item for item in value.values() if _is_event(item) and item["type"] != "result")
-    return next((event for event in events if isinstance(event.get("session_id"), str)), None)
