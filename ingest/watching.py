@@ -28,7 +28,7 @@ from typing import Any
 from watchfiles import Change, watch
 
 from ingest.store.opening import WATCHING, OwnFiles, is_path
-from ingest.system.file_locks import NoLocks, lock
+from ingest.system.files import NoLocks, lock
 from ingest.system.signals import put_off
 from schemas.errors import ExitCode, StoreBusy, StoreError, TachographError
 

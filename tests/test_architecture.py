@@ -137,7 +137,7 @@ print(*(name for name in sys.modules if name.startswith(("ingest.claims", "inges
 @pytest.mark.parametrize(
     ("module", "spared"),
     [
-        ("ingest.reading.workers", {"duckdb", "ingest.measurements.tools", "ftfy"}),
+        ("ingest.reading.read_source", {"duckdb", "ingest.measurements.tools", "ftfy"}),
         ("ingest.prices.library", {"asyncio", "httpx2"}),
         ("app.cli.ingest_paths", {"pydantic", "pyarrow", "numpy", "simplejson", "ingest.store.commit"}),
     ],

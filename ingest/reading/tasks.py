@@ -38,8 +38,8 @@ from ingest.sources.files import (
 )
 from ingest.sources.times import zone_of
 from ingest.store.read_result import PortionKey, ReadResult
+from ingest.system.files import temporary_folder, use_folder_of_parent
 from ingest.system.signals import inherited_block, put_off
-from ingest.system.temporary import temporary_folder, use_folder_of_parent
 from schemas.errors import InputUnreadable, WorkerDied
 
 if TYPE_CHECKING:

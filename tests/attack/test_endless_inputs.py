@@ -28,9 +28,9 @@ from tests.conftest import ROOT, environment, record_text
 
 LOW_BOUNDS = """
 import sys
-import ingest.sources.pipes, ingest.sources.files
-ingest.sources.pipes.MOST_BYTES = 3_000_000
-ingest.sources.pipes.WRITER_SECONDS = 0.2
+import ingest.sources.walking, ingest.sources.files
+ingest.sources.walking.MOST_BYTES = 3_000_000
+ingest.sources.walking.WRITER_SECONDS = 0.2
 ingest.sources.files.IN_MEMORY_BYTES = 1_000_000
 """
 COMMAND = f"""{LOW_BOUNDS}
@@ -251,14 +251,14 @@ def test_d6_the_folder_for_temporary_files_is_made_again_where_it_was_cleared_aw
 PARENT = """
 import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
-from ingest.reading import workers
+from ingest.reading import tasks
 from ingest.system import files
-from ingest.reading.settings import Settings
+from ingest.reading.tasks import Settings
 from pathlib import Path
 if __name__ == "__main__":
     folder = files.temporary_folder()
-    begin = (Settings(), Path(), workers._temporary())
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), workers._begin, begin) as pool:
+    begin = (Settings(), Path(), tasks.own_folder())
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), tasks.begin_worker, begin) as pool:
         print(pool.submit(files.temporary_folder).result() == folder, len(list(folder.parent.iterdir())))
 """
 
