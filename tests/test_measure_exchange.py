@@ -253,8 +253,3 @@ def test_measures_of_bencher_have_its_own_units_and_others_none(store: Store, tm
 def test_ordinary_json_is_no_measurement(store: Store, tmp_path: Path, value: Any) -> None:
     assert not measured(store, tmp_path, file=json.dumps(value))
     assert not rejects_of(store)
-
-
-def test_broken_json_with_common_words_belongs_to_nobody(store: Store, tmp_path: Path) -> None:
-    assert not measured(store, tmp_path, file='[{"name": "salt", "unit": "g", "value": 3, // a remark\n]')
-    assert not rejects_of(store)

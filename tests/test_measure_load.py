@@ -92,12 +92,6 @@ def test_the_sidecar_for_pytorch_repeats_nothing(store: Store, tmp_path: Path) -
     assert not rejects_of(store)
 
 
-def test_a_cut_result_is_rejected_in_the_name_of_its_tool(store: Store, tmp_path: Path) -> None:
-    assert not measured(store, tmp_path, result=vllm_serve()[:-40])
-    [(reason, detail)] = rejects_of(store)
-    assert (reason, detail) == ("invalid_record", "a result of vllm_serve that cannot be read: it is no valid JSON, and may be cut off")
-
-
 def test_iterations_of_the_latency_benchmark_are_its_samples(store: Store, tmp_path: Path) -> None:
     text = json.dumps({"avg_latency": 1.5, "latencies": [1.25, 1.75], "percentiles": {"10": 1.3, "50": 1.5, "99": 1.745}}, indent=4)
     rows = measured(store, tmp_path, result=text)

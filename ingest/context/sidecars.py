@@ -38,7 +38,7 @@ from schemas.wire.launch import LAUNCH_FILE, Launch, LaunchGit, LaunchPatch
 JOURNAL, SUMMARY, PATCH, PREDICTION, TASK, LAUNCH = NAMES = (
     "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt", LAUNCH_FILE,
 )  # fmt: skip
-"""Files that tell something. TASK, the prompt of the agent, counts only beside one of the others: any file may be called so."""
+"""TASK, the prompt of the agent, counts only beside one of the others: any file may be called so."""
 
 _UNKNOWN = ("", "unknown", "default", "openhands")
 """Words that ISO-Bench writes for a repository, task or model that it does not know."""

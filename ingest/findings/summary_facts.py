@@ -134,10 +134,10 @@ def _encoded(run: RunRow) -> dict[str, bytes]:
 
 
 def _ending(run: RunRow) -> dict[str, Any]:
-    """The columns that tell a run's end, if its process failed and the record says nothing of it; else empty.
+    """The columns of a run's end, if its process failed and its record does not say so; else empty.
 
     A record of success does not outweigh a process that failed. The exit code is a label, which stays with the run: a rebuild comes to the
-    same end. What the record says besides stays as it is.
+    same end.
     """
     code = exit_code_of(run)
     if not code or run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN):

@@ -141,7 +141,7 @@ class MeasuredFile:
         return {}
 
     def most_frequent(self, words: tuple[str, ...]) -> str | None:
-        """The word that its text has most often, None if it has none of them. The text is searched once however often this is asked."""
+        """The word that its text has most often, or None. The text is searched once for all calls."""
         if words not in self._most_frequent:
             most = max(words, key=self.text.count)
             self._most_frequent[words] = most if most in self.text else None

@@ -57,7 +57,7 @@ def _read_estimates(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _has_samples(file: MeasuredFile) -> bool:
-    """Not if `estimates.json` lies beside it, whose rows have these samples."""
+    """Not if `estimates.json` lies beside it: its rows have these samples."""
     sample = file.object
     is_sample = sample.keys() <= {"sampling_mode", "iters", "times"} and bool(_times_per_iteration(sample))
     return is_sample and not file.beside("estimates.json")

@@ -1,4 +1,4 @@
-"""What people say about measurements, where the file does not say it itself: `--measure KEY=VALUE,…` or `measure.toml` beside the file.
+"""What people say about measured results whose files do not say it: `--measure KEY=VALUE,…` or `measure.toml` beside the file.
 
 `measure.toml` holds the same keys; a table of it holds those for files whose name matches the table's own name, such as
 `["*_before.json"]`. What the command line says goes before the table, and the table before the top of the file.
@@ -25,7 +25,7 @@ _TEXT = (
 _LISTED = ("variant", "better", "scope")
 
 KEYS = (*_LISTED, *_TEXT)
-"""What can be said. `run`: the id of the measured run, or the end of its folder. `baseline`, `reference`, `candidate`: the name of the
+"""`run`: the id of the measured run, or the end of its folder. `baseline`, `reference`, `candidate`: the name of the
 benchmark in the file that measures this variant, as where one file compares two commands."""
 
 _EXAMPLE = "For example: --measure variant=candidate,better=lower,unit=ms"
@@ -44,12 +44,12 @@ def parse_given(texts: Iterable[str]) -> dict[str, str]:
 
 
 def says_variant(said: Mapping[str, str]) -> bool:
-    """Whether it tells which code was measured."""
+    """Whether it says which code was measured."""
     return bool(said) and bool({"variant", *_words("variant")} & said.keys())
 
 
 def _words(key: str) -> tuple[str, ...]:
-    """The words that can be said of a key in _LISTED."""
+    """The values of a key in _LISTED."""
     from schemas.rows.claim import Scope  # the models of rows, which an ingest without anything said does not need
     from schemas.rows.measurement import Variant
 
@@ -58,7 +58,7 @@ def _words(key: str) -> tuple[str, ...]:
 
 
 def _checked(where: str, key: str, value: str) -> dict[str, str]:
-    """What is kept of one thing that is said. A unit is kept as the stored one, with the factor to it and its better direction."""
+    """The entries to keep for one key. A unit is kept as the stored one, with the factor to it and its better direction."""
     if key not in KEYS:
         raise UsageError(f"{where} has no key {key!r}.", f"{did_you_mean(key, KEYS)}Choose from: {', '.join(KEYS)}.")
     if key in _LISTED and value not in (words := _words(key)):

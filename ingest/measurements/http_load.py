@@ -26,7 +26,7 @@ from schemas.rows.claim import Scope
 from schemas.units import Better, Flagged
 
 _TIMES = ("http_req_", "grpc_req_", "ws_", "iteration_duration", "group_duration")
-"""Beginnings of k6's own trends. All of them are times; what a script's own trend holds is only in the newer form."""
+"""Beginnings of k6's own trends, which are all times. Only the newer form says what a script's own trend measures."""
 
 _METRICS = {"http_req_duration": "latency", "http_reqs": "request_throughput"}
 _COUNTED = {"http_reqs": "req/s", "iterations": "iter/s", "data_received": "B/s", "data_sent": "B/s"}

@@ -86,13 +86,13 @@ _NOT_MEASURED = (
 """Columns of the table that begin like those of a variant's metrics."""
 
 _FLAT = re.compile(r"ttft|tpot|itl|latency|throughput|benchmark_duration|total_generated_tokens")
-"""Keys of metrics that stand beside the other keys of a file."""
+"""Keys of metrics in a file without `metrics`."""
 
 
 class Job(NamedTuple):
-    """One comparison of a task: the fields that its variants share, and what has the figures of each by the variant's word.
+    """One comparison of a task: the fields that its variants share, and the object with the figures of each variant by its word.
 
-    The word is empty in a file of one variant, whose name says which.
+    The word is empty in a file of one variant: folder and name say which.
     """
 
     shared: Fields
@@ -102,9 +102,9 @@ class Job(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A schema. `metrics`, `status`, `error`, `log`: the keys of a variant's figures, in which `{}` is its word.
+    """A schema. `metrics`, `status`, `error`, `log`: under which keys of its object a variant's figures stand; `{}` is its word.
 
-    Without `status` the job has one for all, and what failed first.
+    Without `status` the job has one status for all variants.
     """
 
     name: str
