@@ -158,29 +158,18 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         from chosen
         group by grouping sets ((), (agent), (agent, model_group))
         order by runs desc, agent nulls last, model nulls last"""
-    found = [_figures(row) for row in fetch(store, sql, condition.parameters).to_pylist()]
-
-    def of(agent: AgentFigures) -> list[AgentFigures]:
-        return [row for row in found if row.is_model and row.agent == agent.agent]
-
-    of_agents = sorted((row for row in found if not row.is_all and not row.is_model), key=lambda row: not row.faster)
-    return [
-        *(row for row in found if row.is_all),
-        *(row for agent in of_agents for row in (agent, *sorted(of(agent), key=lambda row: row.model is None))),
-    ]
-
-
-def _figures(row: dict[str, Any]) -> AgentFigures:
-    named = {field.name: row[field.name] for field in fields(AgentFigures) if field.name in row}
-    spreads = {
-        name: Spread(row[f"{name}_known"], *(_number(row[f"{name}_{of}"]) for of in ("median", "low", "high")))
-        for name in ("cost", "wall", "claimed", "checked_claim", "checked_measured")
-    }
-    return AgentFigures(**named | spreads, measured={name: row[name] for name in MEASURED_CLASSES})
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+    found = []
+    for row in fetch(store, sql, condition.parameters).to_pylist():
+        figures: dict[str, Any] = {field.name: row[field.name] for field in fields(AgentFigures) if field.name in row}
+        for name in spreads:
+            ends = (row[f"{name}_{end}"] for end in ("median", "low", "high"))
+            figures[name] = Spread(row[f"{name}_known"], *(None if end is None else float(end) for end in ends))
+        found.append(AgentFigures(**figures, measured={name: row[name] for name in MEASURED_CLASSES}))
+    ordered = [row for row in found if row.is_all]
+    for agent in sorted((row for row in found if not row.is_all and not row.is_model), key=lambda row: not row.faster):
+        models = [row for row in found if row.is_model and row.agent == agent.agent]
+        ordered += [agent, *sorted(models, key=lambda row: row.model is None)]
+    return ordered
 
 
 def shown_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:

@@ -78,28 +78,23 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int
     """
     chosen, parameters = _chosen(filters, kinds)
     keys = _cut(f"select run_id, claim_no {chosen} order by {_LARGEST_FIRST}", limit)
+    columns = ", ".join(f'"{name}"' for name in CLAIM_COLUMNS)
     sql = f"""
         with wanted as ({keys}),
         about as (select {_ABOUT_RUNS} from v_runs semi join wanted using (run_id)),
         texts as (select run_id, result from runs semi join wanted using (run_id))
-        select {_listed(CLAIM_COLUMNS)}, substring(result, greatest("start" - $window, 0) + 1, "end" - "start" + 2 * $window) as around
+        select {columns}, substring(result, greatest("start" - $window, 0) + 1, "end" - "start" + 2 * $window) as around
         from (select *, {_CAVEAT} from claims) semi join wanted using (run_id, claim_no)
             join about using (run_id) join texts using (run_id)
         order by {_LARGEST_FIRST}"""
-    return _with_sentences(fetch(store, sql, parameters | {"window": WINDOW}))
-
-
-def _with_sentences(found: pa.Table) -> pa.Table:
-    """Claims with the sentence that each stands in, in place of the text around it."""
-    said = [_sentence(*row.values()) for row in found.select(["around", "start", "end"]).to_pylist()]
+    found = fetch(store, sql, parameters | {"window": WINDOW})
+    said: list[str | None] = []
+    for around, start, end in zip(*(found[name].to_pylist() for name in ("around", "start", "end")), strict=True):
+        first, length = min(start, WINDOW), end - start
+        is_cut = start > WINDOW, around is not None and len(around) == length + first + WINDOW
+        said.append(None if around is None else sentence(around, first, first + length, is_cut=is_cut))
+    # the sentence that each stands in takes the place of the text around it
     return found.drop_columns(["around"]).add_column(CLAIM_COLUMNS.index("quote"), "sentence", pa.array(said, pa.string()))
-
-
-def _sentence(around: str | None, start: int, end: int) -> str | None:
-    if around is None:
-        return None
-    first = min(start, WINDOW)
-    return sentence(around, first, first + end - start, is_cut=(start > WINDOW, len(around) == end - start + first + WINDOW))
 
 
 def count_claims(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> tuple[int, int]:
@@ -213,10 +208,6 @@ def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
 def rules(store: Store) -> list[str]:
     """The rules of which the store holds findings."""
     return [str(name) for (name,) in _rows(fetch(store, "select distinct rule from findings order by rule"))]
-
-
-def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(f'"{name}"' for name in columns)
 
 
 def _finding_choice(severities: Sequence[str], rules: Sequence[str]) -> str:

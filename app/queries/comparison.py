@@ -281,15 +281,17 @@ def _group(store: ReadTransaction, filters: Filters | None, basis: CostMeasure) 
         sum(row["completed"] > 0 for row in tasks),
         sum(row["completed"] == 0 < row["unknown_ends"] for row in tasks),
         {
-            key: Known(whole[f"{key}_known"], whole[key], _sign(whole, key), whole[f"{key}_least"], whole[f"{key}_most"])
+            key: Known(
+                whole[f"{key}_known"],
+                whole[key],
+                "" if whole[key] is None else sign_of(whole[f"{key}_low"], whole[f"{key}_high"]),
+                whole[f"{key}_least"],
+                whole[f"{key}_most"],
+            )
             for key in METRICS_COMPARED
         },
     )
     return group, tasks
-
-
-def _sign(row: Mapping[str, Any], key: str) -> str:
-    return "" if row[key] is None else sign_of(row[f"{key}_low"], row[f"{key}_high"])
 
 
 def _spans(tasks: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Span]:
@@ -301,12 +303,12 @@ def _runs(store: ReadTransaction, filters: Filters, basis: CostMeasure) -> dict[
     rows, parameters = _from(store, filters, basis)
     listed = ", ".join(f"{key}{end}" for key in METRICS_COMPARED for end in ("", "_low", "_high"))
     table = fetch(store, f"select {listed} from {rows}", parameters)
-    return {key: Spans(*(_numbers(table[f"{key}{end}"]) for end in ("", "_low", "_high"))) for key in METRICS_COMPARED}
-
-
-def _numbers(column: pa.ChunkedArray) -> Any:
-    """The known values. Without `to_numpy`, with which pyarrow imports pandas: 0.3 s."""
-    return np.asarray(np.from_dlpack(column.combine_chunks().cast(pa.float64()).drop_null()), np.float64)
+    found = {}
+    for key in METRICS_COMPARED:
+        columns = (table[f"{key}{end}"].combine_chunks().cast(pa.float64()).drop_null() for end in ("", "_low", "_high"))
+        # not by `to_numpy`, with which pyarrow imports pandas: 0.3 s
+        found[key] = Spans(*(np.asarray(np.from_dlpack(column), np.float64) for column in columns))
+    return found
 
 
 def command(groups: Sequence[Filters], pair: str, location: str) -> str:

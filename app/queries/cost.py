@@ -331,32 +331,21 @@ class WhatIf:
     words: str
 
 
+_OWN = """{
+    'input': own_input_tokens, 'output': own_output_tokens, 'cache_read': own_cache_read_tokens,
+    'write_5m': own_cache_write_tokens - least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
+    'write_1h': least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
+    'searches': coalesce(own_web_search_requests, 0)
+}"""
+
+
 def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone: str = UTC_ZONE) -> WhatIf:
     """Own tokens of the filtered runs at the prices of `model` (`MODEL` or `MODEL@PROVIDER`) on the day of each run, by cost.
 
     Every model of a run is taken for that one, helpers too. Cache reads and writes stay what they are. Raises UsageError for a model
     without a price, with the names that come near.
     """
-    with store.reading() as connection:
-        prices = _prices(connection, model)
-        run_step(connection, "pricing/01_costs_at")
-        connection.register("what_if_prices", prices_table(prices))
-        try:
-            table = _table(connection, filters, by, zone)
-        finally:
-            connection.unregister("what_if_prices")
-    return WhatIf(table, _words(model, prices))
-
-
-def require_price(store: Store, model: str) -> None:
-    """Raises UsageError where the model that is asked for has no list price, StoreError."""
-    with store.reading() as connection:
-        _prices(connection, model)
-
-
-def _table(connection: duckdb.DuckDBPyConnection, filters: Filters, by: Sequence[str], zone: str) -> pa.Table:
-    chosen = groups(by, zone)
-    condition = where(filters)
+    chosen, condition = groups(by, zone), where(filters)
     named = "".join(f'{group.sql} as "g{number}", ' for number, group in enumerate(chosen))
     shown = "".join(f'"g{number}" as "{group.word.replace(chr(34), chr(34) * 2)}", ' for number, group in enumerate(chosen))
     keys = ", ".join(f'"g{number}"' for number in range(len(chosen)))
@@ -387,15 +376,22 @@ def _table(connection: duckdb.DuckDBPyConnection, filters: Filters, by: Sequence
         from both_costs
         {f"group by {keys} order by cost_list_usd desc nulls last, {keys}" if keys else ""}"""
     parameters = condition.parameters | {name: value for group in chosen for name, value in group.parameters.items()}
-    return arrow(connection, sql, parameters)
+    with store.reading() as connection:
+        prices = _prices(connection, model)
+        run_step(connection, "pricing/01_costs_at")
+        connection.register("what_if_prices", prices_table(prices))
+        try:
+            table = arrow(connection, sql, parameters)
+        finally:
+            connection.unregister("what_if_prices")
+    sources = " and ".join(dict.fromkeys(price.source for price in prices))
+    return WhatIf(table, f"What if: the same tokens at the list prices of {model} ({sources}). Another model would use other tokens.")
 
 
-_OWN = """{
-    'input': own_input_tokens, 'output': own_output_tokens, 'cache_read': own_cache_read_tokens,
-    'write_5m': own_cache_write_tokens - least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
-    'write_1h': least(coalesce(own_cache_write_1h_tokens, 0), own_cache_write_tokens),
-    'searches': coalesce(own_web_search_requests, 0)
-}"""
+def require_price(store: Store, model: str) -> None:
+    """Raises UsageError where the model that is asked for has no list price, StoreError."""
+    with store.reading() as connection:
+        _prices(connection, model)
 
 
 def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
@@ -406,24 +402,15 @@ def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
     parsed = parse_model_id(name)
     key = ModelKey(name, parsed.model, provider or parsed.provider, parsed.region)
     prices = [price for price in stored_book(connection).prices(key) if not price.gateway]
-    if not prices:
-        raise UsageError(f"no list price for {model!r}.", _hint(key))
-    return prices
-
-
-def _hint(key: ModelKey) -> str:
-    """Models that come near, where they are served."""
+    if prices:
+        return prices
     from ingest.prices.library import known_models
 
     names: dict[str, str] = {}
-    for provider, model in known_models():
-        if key.provider in (None, provider):
-            names.setdefault(model.lower(), f"{model}@{provider}")
+    for served_by, known in known_models():
+        if key.provider in (None, served_by):
+            names.setdefault(known.lower(), f"{known}@{served_by}")
     near = [names[found] for found in get_close_matches(key.model.lower(), names, 3)]
     meant = f"Did you mean {' or '.join(near)}? " if near else ""
-    return f"{meant}Write MODEL or MODEL@PROVIDER, e.g. claude-sonnet-4-6 or claude-sonnet-4-6@aws; a price file can name more."
-
-
-def _words(model: str, prices: Sequence[Price]) -> str:
-    sources = " and ".join(dict.fromkeys(price.source for price in prices))
-    return f"What if: the same tokens at the list prices of {model} ({sources}). Another model would use other tokens."
+    hint = f"{meant}Write MODEL or MODEL@PROVIDER, e.g. claude-sonnet-4-6 or claude-sonnet-4-6@aws; a price file can name more."
+    raise UsageError(f"no list price for {model!r}.", hint)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
-from app.queries.filters import FILTERS, YES, Filter, Filters, Kind, choose
+from app.queries.filters import FILTERS, YES, Filters, Kind, choose
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, paired
 
@@ -60,81 +60,51 @@ WORDS = {word_of(key): filter_ for key, filter_ in FILTERS.items()}
 """The filters by their words."""
 
 
+_NUMBERS = (Kind.USD, Kind.FACTOR, Kind.PROBABILITY)
+_EXPECTED = {
+    Kind.NAMES: "a name or a list of names",
+    Kind.LABELS: "labels such as {'branch': 'main'}",
+    Kind.TIME: "a date, a datetime, or a text such as '2026-11-20' or '7d'",
+    Kind.TEXT: "a text",
+    Kind.CHOICE: "a word",
+    Kind.FLAG: "True or False",
+    **dict.fromkeys(_NUMBERS, "a number"),
+}
+
+
 def filters_of(values: Mapping[str, object]) -> Filters:
     """The filters that values choose. Raises UsageError for a word that is no filter, and for a value that cannot be read."""
     unknown = next((word for word in values if word not in WORDS), None)
     if unknown is not None:
         raise UsageError(f"unknown filter {unknown!r}.", f"{did_you_mean(word_of(unknown), list(WORDS))}Choose from: {', '.join(WORDS)}.")
-    chosen = {filter_.key: _written(word, filter_, values.get(word)) for word, filter_ in WORDS.items()}
+    chosen = {}
+    for word, one in WORDS.items():
+        value = values.get(word)
+        written = [] if value is None else _as_written(one.kind, value)
+        if written is None:
+            raise UsageError(f"{word} takes {_EXPECTED[one.kind]}, not {value!r}.")
+        if any(paired(text) != text for text in written):
+            raise UsageError(f"{word} takes text that UTF-8 can hold, not {value!r}.")
+        chosen[one.key] = written
     return choose(chosen)
 
 
-def _written(word: str, filter_: Filter, value: object) -> list[str]:
-    """The value as the command line has it."""
-    if value is None:
-        return []
-    reading = _READ[filter_.kind]
-    written = reading.read(value)
-    if written is None:
-        raise UsageError(f"{word} takes {reading.expected}, not {value!r}.")
-    if any(paired(text) != text for text in written):
-        raise UsageError(f"{word} takes text that UTF-8 can hold, not {value!r}.")
-    return written
-
-
-class _Reading:
-    """How the value of a kind of filter is read. `read` gives None where it has another type."""
-
-    def __init__(self, expected: str, read: Callable[[Any], list[str] | None]) -> None:
-        self.expected, self.read = expected, read
-
-
-def _names(value: object) -> list[str] | None:
+def _as_written(kind: Kind, value: object) -> list[str] | None:
+    """The value as the command line has it, None if it is of another type."""
+    if kind is Kind.FLAG:
+        return ([YES] if value else []) if isinstance(value, bool) else None
     if isinstance(value, str):
         return [value]
-    if isinstance(value, bytes) or not isinstance(value, Sequence | set | frozenset) or not all(isinstance(one, str) for one in value):
-        return None
-    return [*value]
-
-
-def _labels(value: object) -> list[str] | None:
-    if isinstance(value, Mapping):
+    if kind is Kind.LABELS and isinstance(value, Mapping):
         return [f"{key}={text}" for key, text in value.items()]
-    return _names(value)
-
-
-def _time(value: object) -> list[str] | None:
-    return [value.isoformat()] if isinstance(value, date) else _text(value)
-
-
-def _number(value: object) -> list[str] | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return _text(value)
-    exact = Decimal(str(value))
-    return [f"{exact:f}" if exact.is_finite() else str(value)]
-
-
-def _text(value: object) -> list[str] | None:
-    return [value] if isinstance(value, str) else None
-
-
-def _flag(value: object) -> list[str] | None:
-    return ([YES] if value else []) if isinstance(value, bool) else None
-
-
-_NUMBER = _Reading("a number", _number)
-
-_READ: Mapping[Kind, _Reading] = {
-    Kind.NAMES: _Reading("a name or a list of names", _names),
-    Kind.LABELS: _Reading("labels such as {'branch': 'main'}", _labels),
-    Kind.TIME: _Reading("a date, a datetime, or a text such as '2026-11-20' or '7d'", _time),
-    Kind.USD: _NUMBER,
-    Kind.FACTOR: _NUMBER,
-    Kind.PROBABILITY: _NUMBER,
-    Kind.TEXT: _Reading("a text", _text),
-    Kind.CHOICE: _Reading("a word", _text),
-    Kind.FLAG: _Reading("True or False", _flag),
-}
+    if kind in (Kind.NAMES, Kind.LABELS) and isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
+        return [*value] if all(isinstance(one, str) for one in value) else None
+    if kind is Kind.TIME and isinstance(value, date):
+        return [value.isoformat()]
+    if kind in _NUMBERS and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        exact = Decimal(str(value))
+        return [f"{exact:f}" if exact.is_finite() else str(value)]
+    return None
 
 
 MOST_VALUES = 50
@@ -149,8 +119,6 @@ LINK_WORDS = {filter_.link or key: key for key, filter_ in FILTERS.items()}
 MOST_TOLD = 5
 """The most words of a link that are told to be no filter."""
 
-_REPEATABLE = (Kind.NAMES, Kind.LABELS)
-
 
 @dataclass(frozen=True)
 class Link:
@@ -164,10 +132,16 @@ def read_link(query: Mapping[str, Sequence[str]]) -> Link:
     """The filters in the parameters of a link; those that are no filters belong to the screens."""
     filters, left_out = Filters(), list[str]()
     for word, key in LINK_WORDS.items():
-        values = [text.strip() for text in query.get(word, ())[:MOST_VALUES] if text.strip()]
-        readable = [text for text in values if _is_readable(key, text)]
-        left_out += [f"{FILTERS[key].name}: {_short(text)}" for text in values if text not in readable]
-        filters = filters.with_values(key, readable if FILTERS[key].kind in _REPEATABLE else readable[-1:])
+        readable = []
+        for text in (text.strip() for text in query.get(word, ())[:MOST_VALUES]):
+            try:
+                if text and len(text) <= LONGEST_VALUE and paired(text) == text and choose({key: text}):
+                    readable.append(text)
+                elif text:
+                    left_out.append(f"{FILTERS[key].name}: {_short(text)}")
+            except UsageError:
+                left_out.append(f"{FILTERS[key].name}: {_short(text)}")
+        filters = filters.with_values(key, readable if FILTERS[key].kind in (Kind.NAMES, Kind.LABELS) else readable[-1:])
     return Link(filters, tuple(left_out))
 
 
@@ -189,16 +163,6 @@ def unknown_names(filters: Filters, options: Mapping[str, Iterable[str]]) -> tup
     """
     asked = [(key, value) for key, values in filters.chosen if key in options for value in values]
     return tuple(f"{FILTERS[key].name}: {_short(value)}" for key, value in asked if value not in options[key])
-
-
-def _is_readable(key: str, text: str) -> bool:
-    if len(text) > LONGEST_VALUE or paired(text) != text:
-        return False
-    try:
-        choose({key: text})
-    except UsageError:
-        return False
-    return True
 
 
 def _short(text: str) -> str:

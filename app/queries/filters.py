@@ -52,23 +52,15 @@ def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> dateti
             return today - timedelta(days=int(found[1]) * DAYS[found[2]])
         if found := _MONTH.fullmatch(words):
             return datetime(int(found[1]), int(found[2]), 1, tzinfo=zone)
-        time = _named(words, today) or datetime.fromisoformat(words)
+        monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
+        last_month = (first - timedelta(days=1)).replace(day=1)
+        named = dict(
+            zip(TIME_WORDS, (today, today - timedelta(days=1), monday, monday - timedelta(days=7), first, last_month), strict=True)
+        )
+        time = named.get(words) or datetime.fromisoformat(words)
     except (ValueError, OverflowError):
         return None
     return time if time.tzinfo else time.replace(tzinfo=zone)
-
-
-def _named(words: str, today: datetime) -> datetime | None:
-    monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
-    moments = (
-        today,
-        today - timedelta(days=1),
-        monday,
-        monday - timedelta(days=7),
-        first,
-        (first - timedelta(days=1)).replace(day=1),
-    )
-    return dict(zip(TIME_WORDS, moments, strict=True)).get(words)
 
 
 class Kind(StrEnum):
@@ -261,17 +253,17 @@ class Filters:
 
     def as_words(self) -> str:
         """The filters as the command line writes them; empty for none."""
-        return " ".join(_words(key, value) for key, values in self.chosen for value in values)
+        words = []
+        for key, values in self.chosen:
+            option = SEARCH if key == FOUND.key else key  # people know the one
+            is_flag = option in FILTERS and FILTERS[option].kind is Kind.FLAG
+            words += [f"--{option}" if is_flag else f"--{option} {shlex.quote(value)}" for value in values]
+        return " ".join(words)
 
     @property
     def choose_excluded(self) -> bool:
         """Whether they say what becomes of excluded runs."""
         return bool(self.values(EXCLUDED))
-
-
-def _words(key: str, value: str) -> str:
-    key = SEARCH if key == FOUND.key else key  # people know the one
-    return f"--{key}" if key in FILTERS and FILTERS[key].kind is Kind.FLAG else f"--{key} {shlex.quote(value)}"
 
 
 NO_FILTERS = Filters()
@@ -280,16 +272,15 @@ NO_FILTERS = Filters()
 def in_zone(filters: Filters, zone: tzinfo) -> Filters:
     """The filters with the moments that their times mean in the zone: `2026-03` begins with the first of March there."""
     for key in TIMES:
-        filters = filters.with_values(key, [_moment_in(text, zone) for text in filters.values(key)])
+        moments = []
+        for text in filters.values(key):
+            try:
+                time = moment(text, zone=zone)
+                moments.append(time.astimezone(UTC).astimezone(zone).isoformat() if time else text)
+            except OverflowError:  # beyond the years 1 to 9999 there
+                moments.append(text)
+        filters = filters.with_values(key, moments)
     return filters
-
-
-def _moment_in(text: str, zone: tzinfo) -> str:
-    try:
-        time = moment(text, zone=zone)
-        return time.astimezone(UTC).astimezone(zone).isoformat() if time else text
-    except OverflowError:  # beyond the years 1 to 9999 there
-        return text
 
 
 @dataclass(frozen=True)
@@ -302,7 +293,7 @@ class Where:
 
 def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
     """Filters from words. Raises UsageError for a filter that does not exist or a value that cannot be read."""
-    chosen = [(key, _as_tuple(value)) for key, value in values.items()]
+    chosen = [(key, (value,) if isinstance(value, str) else tuple(value or ())) for key, value in values.items()]
     filters = Filters(tuple((key, value) for key, value in chosen if value))
     where(filters)
     return filters
@@ -371,39 +362,26 @@ def where_shown(filters: Filters, *, hidden: bool = False) -> Where:
 
 def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where:
     conditions = ["true"]
-    parameters: dict[str, Any] = {}
-    for number, (key, values) in enumerate(filters.chosen):
-        for condition, bound in _conditions(_known(key, registry), values, f"{name}{number}"):
-            conditions.append(condition)
-            parameters |= bound
-    return Where(" and ".join(conditions), parameters)
-
-
-def _known(key: str, registry: Mapping[str, Filter]) -> Filter:
-    if key not in registry:
-        raise UsageError(f"unknown filter {key!r}.", f"{did_you_mean(key, list(FILTERS))}Choose from: {', '.join(FILTERS)}.")
-    return registry[key]
-
-
-def _as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value or ())
-
-
-def _conditions(filter_: Filter, values: tuple[str, ...], name: str) -> list[tuple[str, dict[str, Any]]]:
-    if "$each" in filter_.sql:
-        bound = {f"{name}_{number}": value for number, value in enumerate(values)}
-        return [(f"({' or '.join(filter_.sql.replace('$each', f'${key}') for key in bound)})", bound)]
-    if filter_.kind is Kind.NAMES:
-        return [(filter_.sql.replace("$value", f"${name}"), {name: list(values)})]
-    return [_single(filter_, value, f"{name}_{number}") for number, value in enumerate(values)]
-
-
-def _single(filter_: Filter, value: str, name: str) -> tuple[str, dict[str, Any]]:
-    if filter_.kind is Kind.LABELS:
-        key, text = parse_label(value)
-        return filter_.sql.replace("$key", f"${name}_key").replace("$value", f"${name}"), {f"{name}_key": key, name: text}
-    bound = _READERS[filter_.kind](value, filter_.key) if filter_.kind in _READERS else value
-    return filter_.sql.replace("$value", f"${name}"), {name: bound}
+    bound: dict[str, Any] = {}
+    for place, (key, values) in enumerate(filters.chosen):
+        if key not in registry:
+            raise UsageError(f"unknown filter {key!r}.", f"{did_you_mean(key, list(FILTERS))}Choose from: {', '.join(FILTERS)}.")
+        one = registry[key]
+        names = [f"{name}{place}_{number}" for number in range(len(values))]
+        if "$each" in one.sql:
+            bound |= dict(zip(names, values, strict=True))
+            conditions.append(f"({' or '.join(one.sql.replace('$each', f'${each}') for each in names)})")
+        elif one.kind is Kind.NAMES:
+            bound[f"{name}{place}"] = list(values)
+            conditions.append(one.sql.replace("$value", f"${name}{place}"))
+        else:
+            for each, value in zip(names, values, strict=True):
+                if one.kind is Kind.LABELS:
+                    bound[f"{each}_key"], bound[each] = parse_label(value)
+                else:
+                    bound[each] = _READERS[one.kind](value, key) if one.kind in _READERS else value
+                conditions.append(one.sql.replace("$key", f"${each}_key").replace("$value", f"${each}"))
+    return Where(" and ".join(conditions), bound)
 
 
 def parse_label(text: str) -> tuple[str, str]:

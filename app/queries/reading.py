@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from threading import RLock
@@ -97,16 +96,15 @@ def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection
     for text in sorted(searched):
         note_found(connection, text)
     meanings = {name: rule.meaning for name, rule in FINDING_RULES.items() if not rule.is_of_record}
-    strings = partial(pa.array, type=pa.string())  # for values without a type, pyarrow imports pandas: 0.3 s
-    connection.register("rules_given", pa.table({"rule": strings(list(meanings)), "meaning": strings(list(meanings.values()))}))
-    connection.execute("create or replace temp table summary_rules as from rules_given")
-    connection.unregister("rules_given")
-    sql = sql_of("reading/textless")
+    # not registered as a table of Arrow: DuckDB would import pyarrow.dataset, 0.2 s
+    rules = "create or replace temp table summary_rules as select unnest($names) as rule, unnest($meanings) as meaning"
+    connection.execute(rules, {"names": list(meanings), "meanings": list(meanings.values())})
+    script = sql_of("reading/textless")
     for name, text in (("$stand_in", STAND_IN_SQL), ("$error_text", ERROR_SQL), ("$error_told", TOLD_SQL)):
-        sql = sql.replace(name, text)
-    connection.execute(sql)
+        script = script.replace(name, text)
     for view in VIEWS:  # the same views, over those that stand in
-        connection.execute(view_sql(view).split("\ncomment on ")[0].replace("create or replace view", "create or replace temp view"))
+        script += view_sql(view).split("\ncomment on ")[0].replace("create or replace view", "create or replace temp view") + ";\n"
+    connection.execute(script)
 
 
 _SMALL_BYTES = 8 << 20
@@ -138,20 +136,15 @@ class ReadTransaction(Store):
         self._store = store
         self._open = ExitStack()
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._searched: set[str] = set(self._found_before)
+        self._searched: set[str] = set()
         self._at_hand: set[str] = set()
         self._kept: dict[tuple[str, str], str] = {}
         self._turn = RLock()
         self._queries = 0
 
     @property
-    def _found_before(self) -> frozenset[str]:
-        """Searches that the store did itself."""
-        return (self._store.searched or frozenset()) if isinstance(self._store, ExportedStore) else frozenset()
-
-    @property
-    def _has_stand_ins(self) -> bool:
-        """Whether other views than those of the store are read already."""
+    def _has_other_views(self) -> bool:
+        """Whether the store itself reads other views than its own: those without texts of sessions."""
         return isinstance(self._store, ExportedStore) and self._store.searched is not None
 
     @contextmanager
@@ -165,13 +158,15 @@ class ReadTransaction(Store):
 
     def _prepare(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Let a cheaper stand-in take the place of `v_runs`: at once in a large store, in a small one where it pays."""
-        if self._has_stand_ins:
+        if self._has_other_views:
             return
         has_small_file = _has_small_file(self.location)
         if self._queries == 1 and not has_small_file:
             connection.execute(sql_of(_WITHOUT_IDS))
-        elif self._queries == _SECOND and has_small_file and _has_small_texts(connection):
-            connection.execute(_AT_HAND.format(view="v_runs"))
+        elif self._queries == _SECOND and has_small_file:
+            [(has_small_texts,)] = connection.execute(_SMALL_TEXTS, {"small_bytes": _SMALL_BYTES}).fetchall()
+            if has_small_texts:
+                connection.execute(_AT_HAND.format(view="v_runs"))
 
     def begin(self, store: Store) -> duckdb.DuckDBPyConnection:
         """Open the store, waiting for it as `store` does. Raises StoreError."""
@@ -182,16 +177,19 @@ class ReadTransaction(Store):
         """Close the connection. A later query begins another transaction."""
         self._connection = None
         self._queries = 0
-        self._searched = set(self._found_before)
+        self._searched.clear()
         self._at_hand.clear()
         self._kept.clear()
         self._open.close()
 
     def searched(self, filters: Filters) -> Filters:
         """The filters with each search replaced by the runs it found: texts are read once, not by every query. Raises StoreError."""
+        found_before = self._store.searched if isinstance(self._store, ExportedStore) else None
         for text in filters.values(SEARCH):
-            if text not in self._searched:
-                self._search(text)
+            if text not in self._searched and text not in (found_before or ()):
+                with self.reading() as connection:
+                    note_found(connection, text)
+                self._searched.add(text)
         return with_found(filters)
 
     def judge_within(self, band: float) -> None:
@@ -201,7 +199,7 @@ class ReadTransaction(Store):
 
     def have_at_hand(self, view: str) -> None:
         """Read a view that takes long once, not in every query: a temporary table stands in for it. Raises StoreError."""
-        if view not in self._at_hand and not self._has_stand_ins:
+        if view not in self._at_hand and not self._has_other_views:
             with self.reading() as connection:
                 connection.execute(_AT_HAND.format(view=view))
             self._at_hand.add(view)
@@ -217,21 +215,12 @@ class ReadTransaction(Store):
                 self._kept[question] = name
             return self._kept[question]
 
-    def _search(self, text: str) -> None:
-        with self.reading() as connection:
-            note_found(connection, text)
-        self._searched.add(text)
-
 
 def _has_small_file(location: str) -> bool:
     try:
         return Path(location).stat().st_size < _SMALL_BYTES
     except (OSError, ValueError):  # no file, or one that was moved meanwhile
         return False
-
-
-def _has_small_texts(connection: duckdb.DuckDBPyConnection) -> bool:
-    return connection.execute(_SMALL_TEXTS, {"small_bytes": _SMALL_BYTES}).fetchall() == [(True,)]
 
 
 @contextmanager
@@ -293,9 +282,18 @@ class CheckedStore(ExportedStore):
                 self._answer(connection, filters)
 
     def _answer(self, connection: duckdb.DuckDBPyConnection, filters: Sequence[Filters]) -> None:
-        names = dict.fromkeys((key, value) for one in filters for key, values in one.chosen if _is_of_names(key) for value in values)
-        missing = [(key, value) for key, value in names if not _is_there(connection, key, value)]
-        self.unmatched = [Unmatched(key, value, _known(connection, key)) for key, value in missing]
+        # a screen does not list sessions to choose from, but a mistyped one is like any name
+        options = {key: "session_id" if key == "session" else one.options for key, one in FILTERS.items() if one.kind is Kind.NAMES}
+        self.unmatched = []
+        for key, value in dict.fromkeys((key, value) for one in filters for key, values in one.chosen for value in values):
+            if not options.get(key):
+                continue
+            condition = where(Filters(((key, (value,)), (EXCLUDED, ("all",)))))
+            if not connection.execute(f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters).fetchall():
+                known = f"""
+                    select value from (select {options[key]} as value from v_runs)
+                    where value is not null group by value order by count(*) desc, value limit {MOST_KNOWN}"""
+                self.unmatched.append(Unmatched(key, value, [str(name) for (name,) in connection.execute(known).fetchall()]))
         opened = _OpenStore(self.location, connection)
         counted = filters if self.searched is None else [with_found(one) for one in filters]
         self.excluded = max(excluded(opened, one) for one in counted)
@@ -313,24 +311,3 @@ class _OpenStore(Store):
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
         """That connection."""
         yield self._connection
-
-
-def _is_of_names(key: str) -> bool:
-    return FILTERS[key].kind is Kind.NAMES and bool(_options(key))
-
-
-def _options(key: str) -> str:
-    """What there is to choose from. A screen does not list sessions, but a mistyped one is like any name."""
-    return "session_id" if key == "session" else FILTERS[key].options
-
-
-def _is_there(connection: duckdb.DuckDBPyConnection, key: str, value: str) -> bool:
-    condition = where(Filters(((key, (value,)), (EXCLUDED, ("all",)))))
-    return bool(connection.execute(f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters).fetchall())
-
-
-def _known(connection: duckdb.DuckDBPyConnection, key: str) -> list[str]:
-    values = f"select {_options(key)} as value from v_runs"
-    ranked = "group by value order by count(*) desc, value limit $most"
-    found = connection.execute(f"select value from ({values}) where value is not null {ranked}", {"most": MOST_KNOWN})
-    return [str(value) for (value,) in found.fetchall()]

@@ -140,23 +140,22 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
     `gives`. None where there is no such run.
     """
     with read_transaction(store) as transaction:
-        places = fetch(transaction, "select place from v_runs where run_id = $run_id", {"run_id": run_id})["place"].to_pylist()
-        return _run(transaction, run_id, places[0]) if places else None
-
-
-def _run(store: Store, run_id: str, place: int) -> dict[str, Any]:
-    columns = "* exclude (place), (select raw from runs where rowid = $place) as raw"
-    row: dict[str, Any]
-    [row] = fetch(store, f"select {columns} from v_runs where place = $place", {"place": place}).to_pylist()
-    usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"
-    calls = "select tool, calls, errors from tool_calls where run_id = $run_id order by calls desc, tool"
-    return row | {
-        "labels": dict(row["labels"] or ()),
-        "origins": dict(row["origins"] or ()),
-        "model_usage": fetch(store, usage, {"run_id": run_id}),
-        "tool_calls": fetch(store, calls, {"run_id": run_id}),
-        "records": fetch(store, _RECORDS, {"run_id": run_id}),
-    }
+        named = {"run_id": run_id}
+        places = fetch(transaction, "select place from v_runs where run_id = $run_id", named)["place"].to_pylist()
+        if not places:
+            return None
+        row: dict[str, Any]
+        columns = "* exclude (place), (select raw from runs where rowid = $place) as raw"
+        [row] = fetch(transaction, f"select {columns} from v_runs where place = $place", {"place": places[0]}).to_pylist()
+        usage = "select * from model_usage where run_id = $run_id order by cost_reported_usd desc nulls last, model_id"
+        calls = "select tool, calls, errors from tool_calls where run_id = $run_id order by calls desc, tool"
+        return row | {
+            "labels": dict(row["labels"] or ()),
+            "origins": dict(row["origins"] or ()),
+            "model_usage": fetch(transaction, usage, named),
+            "tool_calls": fetch(transaction, calls, named),
+            "records": fetch(transaction, _RECORDS, named),
+        }
 
 
 def of_task(store: Store, task_key: str) -> int:
@@ -198,7 +197,10 @@ def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metri
     figures = [f"{metric.sql} as {metric.key}" for metric in metrics if metric.key != "runs"]
     met = [f"bool_or({metric.known}) as {metric.key}" for metric in metrics]
     counts = [f"count(*) filter ({metric.key}) as {metric.key}{KNOWN_SUFFIX}" for metric in metrics]
-    shown = [part for metric in metrics for part in (_figure(metric), f"known.{metric.key}{KNOWN_SUFFIX}")]
+    shown = []
+    for metric in metrics:
+        figure = f"known.runs{KNOWN_SUFFIX} as runs" if metric.key == "runs" else f"sums.{metric.key}"
+        shown += [figure, f"known.{metric.key}{KNOWN_SUFFIX}"]
     # filters are about runs: a run's cost is not that of one of its models
     inside = f"run_id in (select run_id from v_runs where {condition.sql})" if filters else COUNTED
     same = " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
@@ -210,11 +212,6 @@ def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metri
         select {", ".join([f"sums.{name}" for name in names] + shown)} from sums join known on {same}{order}"""
     table = fetch(store, sql, condition.parameters)
     return table.rename_columns([group.word for group in by] + table.column_names[len(by) :])
-
-
-def _figure(metric: Metric) -> str:
-    """The figure of a metric of models; the number of runs is counted already."""
-    return f"known.runs{KNOWN_SUFFIX} as runs" if metric.key == "runs" else f"sums.{metric.key}"
 
 
 def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric], measure: CostMeasure) -> list[str]:
