@@ -89,9 +89,9 @@ class Table:
         return f"<{type(self).__name__}: {plural(len(self), 'row')}, {plural(len(self.columns), 'column')}; {one_line(self.heading)}>"
 
     def _repr_html_(self) -> str:
-        from app.reports.exports.page import table_html
+        from app.reports.exports.page import notebook_table
 
-        return table_html(self._for_people, self.notes)
+        return notebook_table(self._for_people, self.notes)
 
 
 def table(answer: Answer, notes: Sequence[str] = (), people: Answer | None = None) -> Table:
@@ -129,9 +129,9 @@ class Report(Table):
         return _export(format).write_report(self._report)
 
     def _repr_html_(self) -> str:
-        from app.reports.exports.page import report_html
+        from app.reports.exports.page import notebook_report
 
-        return report_html(self._report)
+        return notebook_report(self._report)
 
 
 def report_table(report: CostReport, notes: Sequence[str]) -> Report:

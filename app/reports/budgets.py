@@ -74,22 +74,16 @@ class Verdict:
         if not self.runs:
             return "No runs match."
         if self.found is None:
-            return f"Unknown for all {self.runs:,} runs, so it cannot be checked.{self._all_undated}"
+            why = " Their dates are unknown: the modification time of a file may be the copy date." if self.undated == self.runs else ""
+            return f"Unknown for all {self.runs:,} runs, so it cannot be checked.{why}"
         over = abs(self.found - self.allowed)
         said = [f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
         said += [f"on {self.where}" if self.where else ""]
         said += [f"based on {self.known:,} of {self.runs:,} runs" if self.known < self.runs else ""]
-        said += [f"date unknown for {plural(self.undated, 'run')}{self._undated_cost}, counted on no day" if self.undated else ""]
+        cost = "" if self.undated_usd is None else f" ({human(self.undated_usd, Unit.USD)})"
+        said += [f"date unknown for {plural(self.undated, 'run')}{cost}, counted on no day" if self.undated else ""]
         text = "; ".join(filter(None, said))
         return f"{text[0].upper()}{text[1:]}." if text else ""
-
-    @property
-    def _all_undated(self) -> str:
-        return " Their dates are unknown: the modification time of a file may be the copy date." if self.undated == self.runs else ""
-
-    @property
-    def _undated_cost(self) -> str:
-        return "" if self.undated_usd is None else f" ({human(self.undated_usd, Unit.USD)})"
 
     def as_dict(self) -> dict[str, Any]:
         """The verdict for programs."""
@@ -274,16 +268,15 @@ def read_budgets(file: Path) -> dict[str, Decimal]:
         raise UsageError(f"cannot read the budgets in {file}: {error.strerror}.", f"Write a file with a line such as: {EXAMPLE}") from error
     except ValueError as error:
         raise UsageError(f"cannot read the budgets in {file}: {error}.", f"A line is written: {EXAMPLE}") from error
-    return {key: _allowed(file, key, value) for key, value in values.items()}
-
-
-def _allowed(file: Path, key: str, value: object) -> Decimal:
-    if key not in LIMITS:
-        raise UsageError(f"unknown budget {key!r} in {file}.", f"{did_you_mean(key, list(LIMITS))}Choose from: {', '.join(LIMITS)}.")
-    try:
-        return parse_allowed(LIMITS[key], str(value))
-    except UsageError as error:
-        raise UsageError(f"{file}: {error.message}", error.hint) from error
+    found = {}
+    for key, value in values.items():
+        if key not in LIMITS:
+            raise UsageError(f"unknown budget {key!r} in {file}.", f"{did_you_mean(key, list(LIMITS))}Choose from: {', '.join(LIMITS)}.")
+        try:
+            found[key] = parse_allowed(LIMITS[key], str(value))
+        except UsageError as error:
+            raise UsageError(f"{file}: {error.message}", error.hint) from error
+    return found
 
 
 def as_options(budgets: Budgets) -> list[str]:

@@ -6,8 +6,8 @@ It is data; the formats lay it out. A new caveat is an entry of `notes_of`.
 from __future__ import annotations
 
 from calendar import month_name
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -35,8 +35,6 @@ from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
 from schemas.text import plural
 from schemas.units import Unit
 
-_DAY = timedelta(days=1)
-
 
 @dataclass(frozen=True)
 class Period:
@@ -51,21 +49,24 @@ class Period:
         if self.start is None or self.end is None:
             return UNKNOWN_NAME
         start, end = (_in_zone(time, zone) for time in (self.start, self.end))
-        if not self.is_chosen:
-            return _days(start, end)
-        if not (_is_midnight(start) and _is_midnight(end)):
-            return f"{start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} {zone}"
-        if _months(start, end) == 1:
-            return f"{month_name[start.month]} {start.year}"
-        return _days(start, end - timedelta(microseconds=1))
+        if self.is_chosen:
+            if start.time() != datetime.min.time() or end.time() != datetime.min.time():
+                return f"{start:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} {zone}"
+            if _months(start, end) == 1:
+                return f"{month_name[start.month]} {start.year}"
+            end -= timedelta(microseconds=1)
+        return f"{start:%Y-%m-%d}" if start.date() == end.date() else f"{start:%Y-%m-%d} to {end:%Y-%m-%d}"
 
     def before(self) -> Period | None:
         """The period before it: the same number of months, else the same length. None where the report begins with the first run."""
         if not self.is_chosen or self.start is None or self.end is None:
             return None
-        months = _months(self.start, self.end)
         try:
-            start = _earlier(self.start, months) if months else self.start - (self.end - self.start)
+            if months := _months(self.start, self.end):
+                year, month = divmod(self.start.year * 12 + self.start.month - 1 - months, 12)
+                start = self.start.replace(year=year, month=month + 1)
+            else:
+                start = self.start - (self.end - self.start)
         except (OverflowError, ValueError):  # before the year 1
             return None
         return Period(start, self.start, is_chosen=True)
@@ -85,25 +86,21 @@ def period_of(filters: Filters, covers: Mapping[str, Any], made_at: datetime, zo
 
     Since a date means until today: a week without runs costs nothing, and is a part of the period.
     """
-    since, until = (_moment(filters, key, zone) for key in ("since", "until"))
+    times = []
+    for key in ("since", "until"):
+        value = next(iter(filters.values(key)), None)
+        time = moment(value, zone=known_zone(zone)) if value else None
+        times.append(None if time is None else _in_zone(time, zone))
+    since, until = times
     if since is None:
         return Period(covers["first_at"], until or covers["last_at"])
     if until is None:
-        until = _end_of_day(max(filter(None, (since, made_at, covers["last_at"]))), zone)
+        last = max(filter(None, (since, made_at, covers["last_at"])))
+        try:
+            until = last.astimezone(known_zone(zone)).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        except OverflowError:  # the last day of the year 9999
+            until = datetime.max.replace(tzinfo=UTC)
     return Period(since, until, is_chosen=since < until)
-
-
-def _moment(filters: Filters, key: str, zone: str) -> datetime | None:
-    value = next(iter(filters.values(key)), None)
-    time = moment(value, zone=known_zone(zone)) if value else None
-    return None if time is None else _in_zone(time, zone)
-
-
-def _end_of_day(time: datetime, zone: str) -> datetime:
-    try:
-        return time.astimezone(known_zone(zone)).replace(hour=0, minute=0, second=0, microsecond=0) + _DAY
-    except OverflowError:  # the last day of the year 9999
-        return datetime.max.replace(tzinfo=UTC)
 
 
 def _in_zone(time: datetime, zone: str) -> datetime:
@@ -113,24 +110,10 @@ def _in_zone(time: datetime, zone: str) -> datetime:
         return time
 
 
-def _days(first: datetime, last: datetime) -> str:
-    return f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
-
-
-def _is_midnight(time: datetime) -> bool:
-    return time.time() == datetime.min.time()
-
-
 def _months(start: datetime, end: datetime) -> int:
     """How many whole calendar months lie between two moments; 0 where they are no beginnings of months."""
-    is_whole = all(_is_midnight(time) and time.day == 1 for time in (start, end))
+    is_whole = all(time.day == 1 and time.time() == datetime.min.time() for time in (start, end))
     return (end.year - start.year) * 12 + end.month - start.month if is_whole else 0
-
-
-def _earlier(start: datetime, months: int) -> datetime:
-    """The beginning of the month that is so many months earlier."""
-    year, month = divmod(start.year * 12 + start.month - 1 - months, 12)
-    return start.replace(year=year, month=month + 1)
 
 
 TITLE = "Cost report"
@@ -204,16 +187,6 @@ class TopList:
     def is_named(self) -> bool:
         """Whether any of it has a name."""
         return any(one.name != UNKNOWN_NAME for one in self.shares)
-
-
-@dataclass(frozen=True)
-class Basis:
-    """What notes are written from: METRICS of all runs, the coverage of the report, its filters, and what its costs are."""
-
-    totals: Row
-    covers: Row
-    filters: Filters
-    measure: CostMeasure = REPORTED
 
 
 AGENTS = (
@@ -311,25 +284,32 @@ class FirstPage:
     @property
     def figures(self) -> list[Figure]:
         """The figures, most important first."""
-        runs, cost, failures = self.totals["runs"], self.cost, self.totals["error_rate"]
-        ended = self.totals[f"error_rate{KNOWN_SUFFIX}"]
-        change, before = self._change
-        failed = f"{ended - self.totals['completed']:,} of {plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}"
-        return [
-            Figure(
-                f"Total {self.measure.name}",
-                measure_words.bound_sign(self.totals, self.measure.total) + human(cost, Unit.USD),
-                cost,
-                Unit.USD,
-                self._known,
-            ),
-            Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, before),
+        totals, measure, cost = self.totals, self.measure, self.cost
+        runs, ended = totals["runs"], totals[f"error_rate{KNOWN_SUFFIX}"]
+        known = known_of(int(totals[f"{measure.total}{KNOWN_SUFFIX}"]), int(runs))
+        bounded = "" if measure is REPORTED else measure_words.bounds_note(totals, measure)
+        based_on = ", ".join(filter(None, (known and f"{known} runs", bounded)))
+        failed = f"{ended - totals['completed']:,} of {plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}"
+        rate = rate_words(totals["error_rate"], ended, runs) if ended else human(None)
+        if self.before is None or self.earlier is None or not self.earlier["runs"]:
+            change, then = "no runs before", f"in {self.before.words(self.zone)}" if self.before else ""
+        else:
+            sign = measure_words.bound_sign(self.earlier, measure.total)
+            spent = f"{sign}{human(self.earlier[measure.total], Unit.USD)}"
+            then = f"{self.before.words(self.zone)}: {spent}, {plural(self.earlier['runs'], 'run')}"
+            share = f" ({signed(self.change_share, Unit.SHARE)})" if self.change_share is not None else ""
+            change = UNKNOWN_NAME if self.change_usd is None else f"{signed(self.change_usd, Unit.USD)}{share}"
+        sign = measure_words.bound_sign(totals, measure.total)
+        figures = [
+            Figure(f"Total {measure.name}", sign + human(cost, Unit.USD), cost, Unit.USD, based_on),
+            Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, then),
             Figure("Runs", human(runs, Unit.COUNT), runs, Unit.COUNT),
-            Figure(
-                "Failure rate", rate_words(failures, ended, runs) if ended else human(None), failures, Unit.SHARE, failed if ended else ""
-            ),
-            *self._budget_left,
+            Figure("Failure rate", rate, totals["error_rate"], Unit.SHARE, failed if ended else ""),
         ]
+        if verdict := self.budget:
+            of = f"{verdict.word}, of {human(verdict.allowed, Unit.USD)}"
+            figures.append(Figure("Budget left", human(verdict.left, Unit.USD), verdict.left, Unit.USD, of, verdict.word))
+        return figures
 
     @property
     def numbers(self) -> list[Figure]:
@@ -365,47 +345,20 @@ class FirstPage:
             "owner": self.owner or None,
             "period": self.period.as_dict() | {"undated_runs": self.undated},
         }
-        figures = {"cost": self.measure.key} | {
-            key: self.totals[key] for key in dict.fromkeys(("cost_usd", LIST.total, self.measure.total, "runs", "error_rate"))
-        }
         cost, part = self.measure.total, self.measure.share
+        figures = {"cost": self.measure.key}
+        figures |= {key: self.totals[key] for key in dict.fromkeys(("cost_usd", LIST.total, cost, "runs", "error_rate"))}
         earlier = self.earlier or {"runs": None, cost: None}
-        before = (self.before.as_dict() if self.before else {"from": None, "to": None}) | {
-            "runs": earlier["runs"],
-            cost: earlier[cost],
+        before = self.before.as_dict() if self.before else {"from": None, "to": None}
+        share = None if self.change_share is None else float(self.change_share)
+        change = {"before": before | {"runs": earlier["runs"], cost: earlier[cost]}, "change_usd": self.change_usd, "change_share": share}
+        tops = {
+            top.key: [{"name": one.name, cost: one.usd, part: None if one.share is None else float(one.share)} for one in top.shares]
+            for top in self.tops
         }
-        change = {"before": before, "change_usd": self.change_usd, "change_share": _float(self.change_share)}
-        tops = {top.key: [{"name": one.name, cost: one.usd, part: _float(one.share)} for one in top.shares] for top in self.tops}
-        left = {"budget_left_usd": self.budget.left if self.budget else None}
         measured = {"measured": {key: self.measured[key] for key in MEASURED}} if self.measured else {}
-        judged = {"budgets": [verdict.as_dict() for verdict in self.budgets]}
-        return about | figures | change | measured | tops | left | judged | {"notes": list(self.notes)}
-
-    @property
-    def _known(self) -> str:
-        known = known_of(int(self.totals[f"{self.measure.total}{KNOWN_SUFFIX}"]), int(self.totals["runs"]))
-        bounded = "" if self.measure is REPORTED else measure_words.bounds_note(self.totals, self.measure)
-        return ", ".join(filter(None, (known and f"{known} runs", bounded)))
-
-    @property
-    def _change(self) -> tuple[str, str]:
-        if self.before is None or self.earlier is None or not self.earlier["runs"]:
-            return "no runs before", f"in {self.before.words(self.zone)}" if self.before else ""
-        cost = self.earlier[self.measure.total]
-        sign = measure_words.bound_sign(self.earlier, self.measure.total)
-        then = f"{self.before.words(self.zone)}: {sign}{human(cost, Unit.USD)}, {plural(self.earlier['runs'], 'run')}"
-        if self.change_usd is None:
-            return UNKNOWN_NAME, then
-        share = f" ({signed(self.change_share, Unit.SHARE)})" if self.change_share is not None else ""
-        return f"{signed(self.change_usd, Unit.USD)}{share}", then
-
-    @property
-    def _budget_left(self) -> list[Figure]:
-        verdict = self.budget
-        if verdict is None:
-            return []
-        of = f"of {human(verdict.allowed, Unit.USD)}"
-        return [Figure("Budget left", human(verdict.left, Unit.USD), verdict.left, Unit.USD, f"{verdict.word}, {of}", verdict.word)]
+        left = {"budget_left_usd": self.budget.left if self.budget else None, "budgets": [verdict.as_dict() for verdict in self.budgets]}
+        return about | figures | change | measured | tops | left | {"notes": list(self.notes)}
 
 
 def first_page(
@@ -418,8 +371,15 @@ def first_page(
     period, measure = period_of(filters, covers, made_at, zone), request.measure
     before = period.before()
     earlier = run_queries.summary(store, before.filters(filters), (), METRICS).to_pylist()[0] if before else None
-    cost, rows = totals[measure.total], agent_queries.agents(store, filters, measure)
-    basis = Basis(totals, covers, filters, measure)
+    rows, cost = agent_queries.agents(store, filters, measure), totals[measure.total]
+    sign = measure_words.bound_sign(totals, measure.total)
+    models = [(row["model"], row["cost_usd"]) for row in model_costs(store, filters, measure).to_pylist()]
+    repos = run_queries.summary(store, filters, ("repo",), (measure.total,), measure=measure).to_pylist()
+    spent = [(row["repo"], row[measure.total]) for row in repos]
+    tops = (
+        TopList("top_models", "Top models (by the tokens of each)", "Model", top_shares(models, cost, sign), sign),
+        TopList(REPOSITORIES, "Top repositories", GROUPS["repo"].label, top_shares(spent, cost, sign), sign),
+    )
     return FirstPage(
         request.title or TITLE,
         request.owner,
@@ -432,16 +392,12 @@ def first_page(
         totals,
         before,
         earlier,
-        tuple(_bounded_top(top(store, filters, cost, measure), totals, measure) for top in (_top_models, _top_repositories)),
+        tops,
         verdicts(store, filters, dict(request.budgets), zone),
-        tuple(filter(None, (note(basis) for note in NOTES))),
+        tuple(notes_of(totals, covers, measure)),
         measure,
         measured_queries.totals(store, filters),
     )
-
-
-def _float(share: Decimal | None) -> float | None:
-    return None if share is None else float(share)
 
 
 def signed(value: Decimal | None, unit: Unit) -> str:
@@ -451,140 +407,76 @@ def signed(value: Decimal | None, unit: Unit) -> str:
     return f"{'+' if value >= 0 else MINUS}{human(abs(value), unit)}"
 
 
-def _top_models(store: Store, filters: Filters, spent: Decimal | None, measure: CostMeasure) -> TopList:
-    rows = model_costs(store, filters, measure).to_pylist()
-    return TopList(
-        "top_models", "Top models (by the tokens of each)", "Model", _shares([(row["model"], row["cost_usd"]) for row in rows], spent)
-    )
-
-
-def _top_repositories(store: Store, filters: Filters, spent: Decimal | None, measure: CostMeasure) -> TopList:
-    rows = run_queries.summary(store, filters, ("repo",), (measure.total,), measure=measure).to_pylist()
-    return TopList(
-        REPOSITORIES, "Top repositories", GROUPS["repo"].label, _shares([(row["repo"], row[measure.total]) for row in rows], spent)
-    )
-
-
-def _bounded_top(top: TopList, totals: Row, measure: CostMeasure) -> TopList:
-    """The list with the sign of the total."""
-    sign = measure_words.bound_sign(totals, measure.total)
-    return replace(top, sign=sign, shares=tuple(replace(one, share=None) for one in top.shares)) if sign else top
-
-
-def _shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | None) -> tuple[Share, ...]:
-    """The first TOP of the named, the others together, and what is attributed to none."""
+def top_shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | None, sign: str = "") -> tuple[Share, ...]:
+    """The first TOP of the named, the others together, and what is attributed to none. With a `sign` nothing has a share (`TopList`)."""
     whole = spent or Decimal(0)
     named = [(name, usd) for name, usd in costs if name is not None and usd]
     first, others = named[:TOP], named[TOP:]
     lines = [*first, (f"{OTHER} ({len(others):,})", sum((usd for _, usd in others), Decimal(0)))] if others else first
     rest = whole - sum((usd for _, usd in lines), Decimal(0))
     lines = [*lines, (UNKNOWN_NAME, rest)] if rest > 0 else lines
-    return tuple(Share(name, usd, usd / whole if whole else None) for name, usd in lines)
+    return tuple(Share(name, usd, usd / whole if whole and not sign else None) for name, usd in lines)
 
 
-def _estimates(basis: Basis) -> str:
-    if basis.measure is LIST:
-        return "Costs are those of the tokens at list prices, not invoices."
-    if basis.measure is BEST and basis.totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
-        return "Costs are the agents' own estimates, else those of the tokens at list prices, not invoices."
-    return "Reported costs are the agents' own estimates, not invoices."
+def notes_of(totals: Row, covers: Row, measure: CostMeasure) -> list[str]:
+    """The caveats, in their order. `totals` has METRICS of all runs, `covers` is the coverage of the report."""
+    if measure is LIST:
+        source = "Costs are those of the tokens at list prices, not invoices."
+    elif measure is BEST and totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
+        source = "Costs are the agents' own estimates, else those of the tokens at list prices, not invoices."
+    else:
+        source = "Reported costs are the agents' own estimates, not invoices."
+    difference = ""
+    if totals["cost_delta_usd"] is not None:
+        share = f" ({signed(totals['cost_delta_share'], Unit.SHARE)})" if totals["cost_delta_share"] is not None else ""
+        delta = signed(totals["cost_delta_usd"], Unit.USD)
+        difference = f"List-price difference (list − reported): {delta}{share} {base_words(totals)}."
+    elif totals["runs"]:
+        difference = "List-price difference: unknown, no run has both a reported and a list-price cost."
+    unpriced = plural(totals["unpriced_runs"], "run")
+    found = {name: text for name, runs, text in _doubts(covers) if runs}
+    notes = (
+        unknown_date_words(covers),
+        undated_words(covers["left_out_runs"], covers["left_out_usd"]),
+        source,
+        found.get("beyond", "") if measure is not LIST else "",
+        " ".join(found[name] for name in ("zero", "part_zero") if name in found),
+        measure_words.left_out(totals, measure),
+        difference,
+        found.get("gateway", "") if covers["gateway_usd"] is not None else "",
+        f"No list price is known for {unpriced}; their list-price cost is not included." if totals["unpriced_runs"] else "",
+        measure_words.bounds(totals, measure),
+        found.get("cut", ""),
+        found.get("copied", ""),
+        found.get("carried", ""),
+        excluded_words(covers["excluded_runs"]),
+    )
+    return [note for note in notes if note]
 
 
-def _list_prices(basis: Basis) -> str:
-    """The difference with its base: the reported cost of the runs that have both."""
-    totals = basis.totals
-    if totals["cost_delta_usd"] is None:
-        return "List-price difference: unknown, no run has both a reported and a list-price cost." if totals["runs"] else ""
-    share = f" ({signed(totals['cost_delta_share'], Unit.SHARE)})" if totals["cost_delta_share"] is not None else ""
-    return f"List-price difference (list − reported): {signed(totals['cost_delta_usd'], Unit.USD)}{share} {base_words(totals)}."
-
-
-def _unpriced(basis: Basis) -> str:
-    unpriced = basis.totals["unpriced_runs"]
-    return f"No list price is known for {plural(unpriced, 'run')}; their list-price cost is not included." if unpriced else ""
-
-
-def _left_out_by_measure(basis: Basis) -> str:
-    """Runs whose cost is unknown by this measure, and what they cost by the other."""
-    return measure_words.left_out(basis.totals, basis.measure)
-
-
-def _bounded(basis: Basis) -> str:
-    """Bounds in the list-price cost; where costs are reported ones, the note on runs without one has said it."""
-    return measure_words.bounds(basis.totals, basis.measure)
-
-
-def _undated(basis: Basis) -> str:
-    """How many runs count on no day, week or month, and what they cost."""
-    return unknown_date_words(basis.covers)
-
-
-def _left_out(basis: Basis) -> str:
-    """Runs without a date, which no period includes."""
-    return undated_words(basis.covers["left_out_runs"], basis.covers["left_out_usd"])
-
-
-def _copies(basis: Basis) -> str:
-    """Runs that are probably copies of others, and what they add to the total."""
-    runs, usd = basis.covers["copied_runs"], basis.covers["copied_usd"]
-    if not runs:
-        return ""
-    said = f"{plural(runs, 'run')} {'is' if runs == 1 else 'are'} probably {'a copy' if runs == 1 else 'copies'} of others"
-    return f"{said}: {human(usd, Unit.USD)} may be counted twice (finding possible_duplicate)."
-
-
-def _carried(basis: Basis) -> str:
-    """Runs whose figures seem to include an earlier process."""
-    runs, usd = basis.covers["carried_runs"], basis.covers["carried_usd"]
-    cost = f" ({human(usd, Unit.USD)})" if usd is not None else ""
-    return f"The cost of {plural(runs, 'run')}{cost} may include an earlier process (finding api_time_beyond_wall)." if runs else ""
-
-
-def _beyond(basis: Basis) -> str:
-    """What models cost more than the totals of their records: it is in the cost."""
-    runs, usd = basis.covers["beyond_runs"], basis.covers["beyond_usd"]
-    if not runs or basis.measure is LIST:
-        return ""
-    said = f"The models of {plural(runs, 'run')} cost {human(usd, Unit.USD)} more than {'its total' if runs == 1 else 'their totals'}"
-    return f"{said}, which counts (finding cost_sum)."
-
-
-def _zero(basis: Basis) -> str:
-    """Runs whose agents report $0 for tokens that cost something."""
-    runs, part = basis.covers["zero_runs"], basis.covers["part_zero_runs"]
-    whose = "its cost is" if runs == 1 else "their cost is"
-    said = f"{plural(runs, 'run')} report{'s' if runs == 1 else ''} $0 for tokens that cost something: {whose} unknown (finding zero_cost)."
-    more = f"{plural(part, 'run')} cost more than reported: $0 for the tokens of some models (finding zero_cost)."
-    return " ".join((*([said] if runs else []), *([more] if part else [])))
-
-
-def _gateways(basis: Basis) -> str:
-    """Runs at the list prices of makers of models behind a gateway."""
-    runs, usd = basis.covers["gateway_runs"], basis.covers["gateway_usd"]
-    said = f"{plural(runs, 'run')} used a model behind a gateway: {human(usd, Unit.USD)} of the list-price cost"
-    return f"{said} are at the prices of the models' makers." if runs and usd is not None else ""
-
-
-def _cut_off(basis: Basis) -> str:
-    """Runs of which only the beginning is known."""
-    runs = basis.covers["cut_runs"]
-    said = f"{plural(runs, 'run')} {'was' if runs == 1 else 'were'} cut off before the result"
-    return f"{said}: tokens and cost are lower bounds, or not known (finding cut_off)." if runs else ""
-
-
-def _excluded(basis: Basis) -> str:
-    return excluded_words(basis.covers["excluded_runs"])
-
-
-NOTES: tuple[Callable[[Basis], str], ...] = (
-    _undated, _left_out, _estimates, _beyond, _zero, _left_out_by_measure, _list_prices, _gateways, _unpriced, _bounded, _cut_off, _copies,
-    _carried, _excluded,
-)  # fmt: skip
-"""The caveats in their order; one that has nothing to say is empty."""
-
-
-TO_DATE = "Where the files are as the agents wrote them, undo their ingest and read them again with --trust-file-times."
-"""How runs get the dates of their files."""
+def _doubts(covers: Row) -> Iterator[tuple[str, int, str]]:
+    """(name, runs, note) of what findings say of the cost of runs, also for no runs."""
+    for name in ("beyond", "zero", "part_zero", "gateway", "cut", "copied", "carried"):
+        runs, usd = covers[f"{name}_runs"], covers.get(f"{name}_usd")
+        count, cost, is_one = plural(runs, "run"), human(usd, Unit.USD), runs == 1
+        yield (
+            name,
+            runs,
+            {
+                "beyond": f"The models of {count} cost {cost} more than {'its total' if is_one else 'their totals'}, which counts"
+                " (finding cost_sum).",
+                "zero": f"{count} report{'s' if is_one else ''} $0 for tokens that cost something:"
+                f" {'its cost is' if is_one else 'their cost is'} unknown (finding zero_cost).",
+                "part_zero": f"{count} cost more than reported: $0 for the tokens of some models (finding zero_cost).",
+                "gateway": f"{count} used a model behind a gateway: {cost} of the list-price cost are at the prices of the models' makers.",
+                "cut": f"{count} {'was' if is_one else 'were'} cut off before the result: tokens and cost are lower bounds, or not known"
+                " (finding cut_off).",
+                "copied": f"{count} {'is probably a copy' if is_one else 'are probably copies'} of others: {cost} may be counted twice"
+                " (finding possible_duplicate).",
+                "carried": f"The cost of {count}{f' ({cost})' if usd is not None else ''} may include an earlier process"
+                " (finding api_time_beyond_wall).",
+            }[name],
+        )
 
 
 def unknown_date_words(covers: Row) -> str:
@@ -593,4 +485,5 @@ def unknown_date_words(covers: Row) -> str:
         return ""
     cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
     source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
-    return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source} {TO_DATE}"
+    advice = "Where the files are as the agents wrote them, undo their ingest and read them again with --trust-file-times."
+    return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source} {advice}"

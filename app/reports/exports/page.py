@@ -30,12 +30,15 @@ from schemas.units import Unit
 
 if TYPE_CHECKING:
     from app.charts.embedded import Embedded
-    from app.reports.cost_report import Report, Section
+    from app.reports.cost_report import Report
     from app.reports.first_page import FirstPage
 
 
 LONG = 32
 """Text of more characters than this wraps."""
+
+NO_AGENT = "#7A7A7A"
+"""The colour of runs of no known agent, as in charts."""
 
 
 @dataclass(frozen=True)
@@ -65,35 +68,24 @@ class Part:
 
 def first_page(page: FirstPage) -> dict[str, Any]:
     """The first page as the template places it."""
-    tops = [
-        {
-            "title": top.title,
-            "rows": [
-                {"name": one_line(one.name), "usd": top.sign + human(one.usd, Unit.USD), "share": human(one.share, Unit.SHARE)}
-                for one in top.shares
-            ],
-        }
-        for top in page.named_tops
-    ]
-    lines = [(word, one_line(text)) for word, text in page.lines]
-    notes = [one_line(note) for note in page.notes]
-    head, *rows = [[one_line(text) for text in row] for row in page.agent_table]
-    colours = ["" if one.is_model else colour_of(one.agent) for one in page.agents]
+    tops = []
+    for top in page.named_tops:
+        usd = [top.sign + human(one.usd, Unit.USD) for one in top.shares]
+        lines = zip(top.shares, usd, strict=True)
+        rows = [{"name": one_line(one.name), "usd": cost, "share": human(one.share, Unit.SHARE)} for one, cost in lines]
+        tops.append({"title": top.title, "rows": rows})
+    head, *rows_of_agents = [[one_line(text) for text in row] for row in page.agent_table]
+    colours = ["" if one.is_model else AGENTS[one.agent].colour if one.agent in AGENTS else NO_AGENT for one in page.agents]
     return {
         "answer": one_line(page.answer),
         "more": [one_line(text) for text in page.more],
-        "agents": {"head": head, "rows": list(zip(colours, rows, strict=True))} if rows else None,
-        "lines": lines,
+        "agents": {"head": head, "rows": list(zip(colours, rows_of_agents, strict=True))} if rows_of_agents else None,
+        "lines": [(word, one_line(text)) for word, text in page.lines],
         "figures": page.figures,
         "tops": tops,
         "budgets": [cells(one) for one in page.budgets],
-        "notes": notes,
+        "notes": [one_line(note) for note in page.notes],
     }
-
-
-def colour_of(agent: str | None) -> str:
-    """The colour of an agent, as in charts."""
-    return AGENTS[agent].colour if agent in AGENTS else "#7A7A7A"
 
 
 def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
@@ -105,17 +97,18 @@ def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
 
 
 def cell(column: Column, row: Mapping[str, Any]) -> Cell:
-    """The value of a column in a row."""
-    text = _short(column.name, one_line(column.cell(row)))
+    """The value of a column in a row: ids by their beginning, paths by their end; a pointer over them shows the whole."""
+    text = one_line(column.cell(row))
+    if column.name in IDS and text != TOTAL:
+        text = text[:ID_WIDTH]
+    elif column.name in PATHS and len(text) > LONG:
+        text = f"…{text[-LONG + 1 :]}"
     kind = "figure" if column.is_figure else "long" if len(text) > LONG else ""
     return Cell(one_line(column.label), text, one_line(column.exact(row)), column.note(row), column.meaning, kind)
 
 
-def _short(name: str, text: str) -> str:
-    """Ids by their beginning, paths by their end; a pointer over them shows the whole."""
-    if name in IDS and text != TOTAL:
-        return text[:ID_WIDTH]
-    return f"…{text[-LONG + 1 :]}" if name in PATHS and len(text) > LONG else text
+NOTEBOOK_ROWS = 50
+"""Rows of a table in a notebook: an output of thousands would make it slow."""
 
 
 def html_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
@@ -125,24 +118,19 @@ def html_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> byt
 
 def html_report(report: Report) -> bytes:
     """The first page, totals, what it covers, and a table per section, with charts where there is something to compare."""
-    charts = _charts(report)
+    charts = report_charts(report.section("groups").table, report.header.by, report.section("models").table, report.measure)
     totals = report.section("totals").answer
     shown = for_people(totals)
     [row] = shown.to_pylist()
-    parts = [_section(section, charts.get(section.key)) for section in report.shown if section.key != "totals"]
+    parts = []
+    for section in report.shown:
+        answer = section.answer
+        if section.key != "totals":
+            made = part(section.key, section.title, section.note, for_people(answer), answer.of)
+            parts.append(replace(made, has_total=answer.total is not None, chart=charts.get(section.key)))
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
     figures = [cell(column, row) for column in columns(shown, totals.of)]
     return _page(one_line(report.first.title), lines, figures, parts, first_page(report.first))
-
-
-def _charts(report: Report) -> Mapping[str, Embedded]:
-    return report_charts(report.section("groups").table, report.header.by, report.section("models").table, report.measure)
-
-
-def _section(section: Section, chart: Embedded | None) -> Part:
-    answer = section.answer
-    made = part(section.key, section.title, section.note, for_people(answer), answer.of)
-    return replace(made, has_total=answer.total is not None, chart=chart)
 
 
 def _page(
@@ -152,9 +140,9 @@ def _page(
     parts: Sequence[Part] = (),
     first: Mapping[str, Any] | None = None,
 ) -> bytes:
-    scripts = _scripts() if any(part.chart for part in parts) else []
-    sources = " ".join(f"'sha256-{_hash(script)}'" for script in scripts) or "'none'"
-    text = _template().render(
+    scripts = [plotly_script(), _asset("page.js")] if any(part.chart for part in parts) else []
+    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    text = _template("page.html").render(
         title=title,
         first=first,
         lines=lines,
@@ -162,48 +150,25 @@ def _page(
         sections=parts,
         style=_asset("page.css"),
         scripts=scripts,
-        script_sources=sources,
+        script_sources=" ".join(f"'sha256-{one}'" for one in hashes) or "'none'",
     )
     return text.encode()
 
 
-def _scripts() -> list[str]:
-    return [plotly_script(), _asset("page.js")]
+def notebook_table(answer: Answer, notes: Sequence[str] = ()) -> str:
+    """The first NOTEBOOK_ROWS rows with their heading, columns as a terminal names them, and notes."""
+    return _template("notebook.html").render(
+        title="", first=None, parts=[_notebook_part(answer, answer.heading)], notes=[one_line(note) for note in notes]
+    )
 
 
-def _hash(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _asset(name: str) -> str:
-    return (resources.files("app.reports.exports") / name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> jinja2.Template:
-    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(_asset("page.html"))
-
-
-NOTEBOOK_ROWS = 50
-"""Rows of a table that are shown: an output of thousands would make a notebook slow."""
-
-
-def table_html(answer: Answer, notes: Sequence[str] = ()) -> str:
-    """The first MOST_ROWS rows with their heading, columns as a terminal names them, and notes."""
-    return _html([_part(answer, answer.heading)], notes)
-
-
-def report_html(report: Report) -> str:
+def notebook_report(report: Report) -> str:
     """The first page and a table per section."""
-    parts = [_part(section.answer, section.title, section.note) for section in report.shown if section.key != "totals"]
-    return _notebook_template().render(title=one_line(report.first.title), first=first_page(report.first), parts=parts, notes=())
+    parts = [_notebook_part(section.answer, section.title, section.note) for section in report.shown if section.key != "totals"]
+    return _template("notebook.html").render(title=one_line(report.first.title), first=first_page(report.first), parts=parts, notes=())
 
 
-def _html(parts: Sequence[Part], notes: Sequence[str]) -> str:
-    return _notebook_template().render(title="", first=None, parts=parts, notes=[one_line(note) for note in notes])
-
-
-def _part(answer: Answer, title: str, note: str = "") -> Part:
+def _notebook_part(answer: Answer, title: str, note: str = "") -> Part:
     rows = answer.table.num_rows
     shown = for_people(replace(answer, table=answer.table.slice(0, NOTEBOOK_ROWS)))
     more = f"{plural(rows - NOTEBOOK_ROWS, 'more row')} not shown." if rows > NOTEBOOK_ROWS else ""
@@ -211,7 +176,11 @@ def _part(answer: Answer, title: str, note: str = "") -> Part:
     return replace(made, has_total=answer.total is not None)
 
 
+def _asset(name: str) -> str:
+    return (resources.files("app.reports.exports") / name).read_text(encoding="utf-8")
+
+
 @cache
-def _notebook_template() -> jinja2.Template:
-    text = (resources.files("app.reports.exports") / "notebook.html").read_text(encoding="utf-8")
-    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True).from_string(text)
+def _template(name: str) -> jinja2.Template:
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=name == "notebook.html")
+    return environment.from_string(_asset(name))

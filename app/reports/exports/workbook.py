@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -143,7 +144,13 @@ def xlsx_report(report: Report) -> bytes:
         _grid(book, sheet, listing, answer.of, answer.total)
         if answer.note:
             _text(book, sheet, min(answer.table.num_rows, MOST_ROWS - 1) + 2, 0, answer.note)
-    _about(book, book.workbook.add_worksheet("About"), report)
+    about = book.workbook.add_worksheet("About")
+    for line, (word, text) in enumerate(report.header.lines()):
+        about.write_string(line, 0, word, book.style(bold=True, valign="top"))
+        _text(book, about, line, 1, text, text_wrap=True, valign="top")
+    about.set_column(0, 0, 16)
+    about.set_column(1, 1, 100)
+    about.fit_to_pages(1, 0)
     charted = next(section for section in sheets if section.key in ("groups", "models"))
     if charted.table.num_rows and report.measure.total in charted.table.column_names:
         _chart(book, summary, charted, report.measure.total)
@@ -197,7 +204,15 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
             _cell(book, sheet, (line, 1), Column("value", "", Unit.USD), {"value": one.usd})
             _cell(book, sheet, (line, 2), Column("value", "", Unit.SHARE), {"value": one.share})
             line += 1
-    line = _budgets(book, sheet, line, page)
+    if page.budgets:
+        line = _table(book, sheet, line + 1, [CHECKS[key].label for key in CHECKS], head)
+    for verdict in page.budgets:
+        _text(book, sheet, line, 0, verdict.limit.label)
+        _cell(book, sheet, (line, 1), Column("value", "", verdict.unit), {"value": verdict.found})
+        _cell(book, sheet, (line, 2), Column("value", "", verdict.unit), {"value": verdict.allowed})
+        _text(book, sheet, line, 3, verdict.word, bold=True, font_color="#0A6B4F" if verdict.passed else "#B3261E")
+        _text(book, sheet, line, 4, verdict.note, text_wrap=True, valign="top")
+        line += 1
     for line, note in enumerate(page.notes, line + 1):  # noqa: B020  each note is beneath the one before
         sheet.merge_range(line, 0, line, 4, "", book.style(text_wrap=True, valign="top"))
         _text(book, sheet, line, 0, note, text_wrap=True, valign="top")
@@ -215,21 +230,6 @@ def _table(book: Book, sheet: Worksheet, line: int, labels: Sequence[str], style
     return line + 1
 
 
-def _budgets(book: Book, sheet: Worksheet, line: int, page: FirstPage) -> int:
-    """A line per budget with its verdict; the line behind them."""
-    if not page.budgets:
-        return line
-    line = _table(book, sheet, line + 1, [CHECKS[key].label for key in CHECKS], {"bold": True, "bottom": 1})
-    for verdict in page.budgets:
-        _text(book, sheet, line, 0, verdict.limit.label)
-        _cell(book, sheet, (line, 1), Column("value", "", verdict.unit), {"value": verdict.found})
-        _cell(book, sheet, (line, 2), Column("value", "", verdict.unit), {"value": verdict.allowed})
-        _text(book, sheet, line, 3, verdict.word, bold=True, font_color="#0A6B4F" if verdict.passed else "#B3261E")
-        _text(book, sheet, line, 4, verdict.note, text_wrap=True, valign="top")
-        line += 1
-    return line
-
-
 def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
     """Each total, on how many runs it rests, and its digits where a cell cannot hold them."""
     [row] = totals.table.to_pylist()
@@ -238,7 +238,9 @@ def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
     for line, column in enumerate(columns(totals.table, totals.of), 1):
         sheet.write_string(line, 0, column.label + SUFFIXES.get(column.unit, ""))
         _cell(book, sheet, (line, 1), column, row)
-        for place, text in enumerate((column.note(row), _beyond(column, row)), 2):
+        value = row[column.name]  # an amount of more digits than its cell can hold is there as text, too
+        is_rounded = isinstance(value, Decimal) and Decimal(f"{float(value):.16G}") != value
+        for place, text in enumerate((column.note(row), column.exact(row) if is_rounded else ""), 2):
             if text:
                 sheet.write_string(line, place, text)
     for place, width in enumerate((44, 20, 16, 26)):
@@ -247,33 +249,24 @@ def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
     sheet.fit_to_pages(1, 0)
 
 
-def _about(book: Book, sheet: Worksheet, report: Report) -> None:
-    """What the report covers."""
-    for line, (word, text) in enumerate(report.header.lines()):
-        sheet.write_string(line, 0, word, book.style(bold=True, valign="top"))
-        _text(book, sheet, line, 1, text, text_wrap=True, valign="top")
-    sheet.set_column(0, 0, 16)
-    sheet.set_column(1, 1, 100)
-    sheet.fit_to_pages(1, 0)
-
-
-def _beyond(column: Column, row: Mapping[str, Any]) -> str:
-    """An amount of more digits than its cell can hold, as text; empty for all others."""
-    value = row[column.name]
-    return column.exact(row) if isinstance(value, Decimal) and Decimal(f"{float(value):.16G}") != value else ""
-
-
 def _grid(book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.Table | None = None) -> None:
     """A header that stays in sight and filters, a line per row, and the total beneath, which no filter hides."""
     rows = listing.table.slice(0, MOST_ROWS - 1).to_pylist()
     shown = columns(listing.table, of)
-    shown += _counts(shown, rows)
+    # the numbers of runs that figures rest on, of those that do not rest on all
+    noted = [column for column in shown if column.known and any(row[column.known] != row.get("runs") for row in rows)]
+    shown += [Column(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT) for column in noted]
     for place, column in enumerate(shown):
         _text(book, sheet, 0, place, column.label + SUFFIXES.get(column.unit, ""), bold=True, bottom=1, text_wrap=True, valign="top")
         for line, row in enumerate(rows, 1):
             _cell(book, sheet, (line, place), column, row)
     if total is not None:
-        _total(book, sheet, len(rows) + 1, shown, total.to_pylist()[0])
+        [sums] = total.to_pylist()
+        for place, column in enumerate(shown):
+            if column.name in sums:
+                _cell(book, sheet, (len(rows) + 1, place), column, sums, bold=True, top=1)
+            else:
+                sheet.write_string(len(rows) + 1, place, "" if place else "Total", book.style(bold=True, top=1))
     sheet.freeze_panes(1, listing.frozen)
     if shown:
         sheet.autofilter(0, 0, len(rows), len(shown) - 1)
@@ -295,29 +288,18 @@ def _widths(sheet: Worksheet, shown: Sequence[Column], visible: int | None) -> N
         sheet.set_column(len(shown), len(shown), None, None, {"collapsed": True})
 
 
-def _total(book: Book, sheet: Worksheet, line: int, shown: Sequence[Column], total: Mapping[str, Any]) -> None:
-    for place, column in enumerate(shown):
-        if column.name in total:
-            _cell(book, sheet, (line, place), column, total, bold=True, top=1)
-        else:
-            sheet.write_string(line, place, "" if place else "Total", book.style(bold=True, top=1))
-
-
-def _counts(shown: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[Column]:
-    """Columns for the numbers of runs that figures rest on, of those that do not rest on all."""
-    noted = [column for column in shown if column.known and any(row[column.known] != row.get("runs") for row in rows)]
-    return [Column(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT) for column in noted]
-
-
 def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row: Mapping[str, Any], **style: Any) -> None:
     """One value as what it is: a number, a date, keys as words. Unknown is an empty cell, never 0."""
     value = row[column.name]
     number_format = NUMBERS.get(column.unit, "General")
     if isinstance(value, int) and column.unit is Unit.COUNT:
         number_format = NUMBERS[Unit.TOKENS]  # "#,##0.##" writes a whole number as "3."
-    if column.name in DATES and value and (day := _date(value)):
-        sheet.write_datetime(*at, day, book.style(num_format=DATES[column.name], align="left", **style))
-        return
+    if column.name in DATES and value:
+        # the day, or the first of the month, that a group is called by; the name of a total is neither
+        with suppress(ValueError):
+            day = datetime.fromisoformat(f"{value}-01" if len(value) == len("2026-11") else value)
+            sheet.write_datetime(*at, day, book.style(num_format=DATES[column.name], align="left", **style))
+            return
     writer = _WRITERS.get(type(value))
     if (value is None and not column.is_name) or (isinstance(value, float) and not isfinite(value)):
         sheet.write_blank(*at, None, book.style(**style))
@@ -328,14 +310,6 @@ def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row
         _text(book, sheet, *at, said if column.name in WORDED else value, **style)
     else:
         _text(book, sheet, *at, column.cell(row), **style)
-
-
-def _date(period: str) -> datetime | None:
-    """The day, or the first of the month, that a group is called by; None for a text that is none (of the total)."""
-    try:
-        return datetime.fromisoformat(f"{period}-01" if len(period) == len("2026-11") else period)
-    except ValueError:
-        return None
 
 
 def _text(book: Book, sheet: Worksheet, line: int, place: int, text: str, **style: Any) -> None:
