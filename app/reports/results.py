@@ -91,7 +91,13 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
         measure = COST_MEASURES[cost] if cost else BEST
         table = run_queries.runs(transaction, chosen, limit, measure)
     cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < facts["runs"] else ""
-    shown, kept = (by_measure(keys, measure) for keys in _run_columns(filters))
+    shown: tuple[str, ...] = RUNS_SHOWN
+    kept: tuple[str, ...] = RUNS_KEPT
+    # the note or the reason is second if runs were asked for by it
+    if said := (*(("note",) if filters.values("starred") else ()), *(("excluded_reason",) if filters.choose_excluded else ())):
+        kept = ("title", said[0], "dated_at", "model", "cost_own_usd", "run_id")
+        shown = tuple(dict.fromkeys((*kept, *said, "note", "starred", "excluded", *RUNS_SHOWN)))
+    shown, kept = by_measure(shown, measure), by_measure(kept, measure)
     notes = (
         measure_words.left_out(facts, measure),
         "" if measure is REPORTED else measure_words.bounds(facts, measure),
@@ -99,15 +105,6 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
     )
     about = heading(cut + plural(facts["runs"], "run"), store.location, filters)
     return Answer(table, about, shown, of=RUNS, kept=kept, note=" ".join(filter(None, notes)), available=facts["runs"])
-
-
-def _run_columns(filters: Filters) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(columns shown, those kept in a narrow terminal) of a list of runs; the note or the reason is second where that is asked for."""
-    said = (*(("note",) if filters.values("starred") else ()), *(("excluded_reason",) if filters.choose_excluded else ()))
-    if not said:
-        return RUNS_SHOWN, RUNS_KEPT
-    kept = ("title", said[0], "dated_at", "model", "cost_own_usd", "run_id")
-    return tuple(dict.fromkeys((*kept, *said, "note", "starred", "excluded", *RUNS_SHOWN))), kept
 
 
 def models(store: Store, filters: Filters, cost: str = "") -> Answer:
@@ -167,10 +164,6 @@ def ingests(store: Store) -> Answer:
     return Answer(table, heading(plural(table.num_rows, "ingest"), store.location), INGESTS_SHOWN, of=INGESTS)
 
 
-def _runs(total: pa.Table) -> int:
-    return int(total["runs"][0].as_py())
-
-
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
     """The largest claims, or all of them."""
     with read_transaction(store) as transaction:
@@ -188,21 +181,17 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
     """The severest findings, or all of them. Raises UsageError for a rule that does not exist."""
     with read_transaction(store) as transaction:
-        _check_rules(transaction, rules)
+        # rules of other places (prices) write findings as well: those that the store holds are known, too
+        is_ours = FINDING_RULES.keys() >= set(rules)
+        known = [*FINDING_RULES] if is_ours else [*dict.fromkeys([*FINDING_RULES, *claim_queries.rules(transaction)])]
+        if missing := next((rule for rule in rules if rule not in known), None):
+            raise UsageError(f"unknown rule {missing!r}.", f"{did_you_mean(missing, known)}Choose from: {', '.join(known)}.")
         chosen = transaction.searched(filters)
         table = claim_queries.findings(transaction, chosen, severities, rules, limit)
         found, runs = claim_queries.count_findings(transaction, chosen, severities, rules)
     cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
     what = f"{cut}{plural(found, 'finding')} in {plural(runs, 'run')}"
     return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN, of=FINDINGS, available=found)
-
-
-def _check_rules(store: Store, chosen: Sequence[str]) -> None:
-    """Rules of other places (prices) write findings as well: those the store holds are known, too."""
-    is_ours = FINDING_RULES.keys() >= set(chosen)
-    known = [*FINDING_RULES] if is_ours else [*dict.fromkeys([*FINDING_RULES, *claim_queries.rules(store)])]
-    if missing := next((rule for rule in chosen if rule not in known), None):
-        raise UsageError(f"unknown rule {missing!r}.", f"{did_you_mean(missing, known)}Choose from: {', '.join(known)}.")
 
 
 VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict")
@@ -317,7 +306,10 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
         table, total = failure_queries.failures(transaction, chosen, by, zone)
         facts = failure_queries.totals(transaction, chosen)
     groups = [name for name, _ in (total["columns"].to_pylist() or [[]])[0]]
-    names = {group: _column(group or UNKNOWN_NAME, by) for group in groups}
+    names = {}  # the column of each group; a group that is called like another column says what it is
+    for group in groups:
+        name = group or UNKNOWN_NAME
+        names[group] = f"{by} {name}" if name in FAILURES else name
     entries = by_key(
         *(Entry(name, agent_name(group) if by == "agent" else group or UNKNOWN_NAME, Unit.COUNT) for group, name in names.items())
     )
@@ -348,11 +340,6 @@ def failure_texts(store: Store, filters: Filters, reason: str) -> Answer:
     return Answer(table, about, ("text", "runs"), of=FAILURE_TEXTS, note=f"Rule: {REASONS[reason].told}.")
 
 
-def _column(group: str, by: str) -> str:
-    """The column of a group; a group that is called like another column says what it is."""
-    return f"{by} {group}" if group in FAILURES else group
-
-
 def _wide(table: pa.Table, names: dict[str, str]) -> pa.Table:
     """The table with a column of counts for each group in the place of the map, behind whose."""
     counted = [dict(row) for row in table["columns"].to_pylist()]
@@ -362,18 +349,19 @@ def _wide(table: pa.Table, names: dict[str, str]) -> pa.Table:
     return table
 
 
-_TASK_UNITS = dict(zip(task_queries.VALUES, (Unit.RATIO, Unit.SHARE, Unit.RATIO, Unit.RATIO, Unit.USD, Unit.MILLISECONDS), strict=True))
 _IN_BRACKETS = "in brackets how many of the runs have one."
-_TASK_TEXTS = (
-    "The median measured ratio against a comparable baseline; else whether the change breaks, else how many runs are done.",
-    "done: completed; ended ?: the log does not say how.",
-    f"Median of the measured speedups against a comparable baseline; {_IN_BRACKETS}",
-    f"Median of the claimed speedups; {_IN_BRACKETS}",
-    f"Median cost of the runs that started; {_IN_BRACKETS}",
-    f"Median of the wall time of completed runs; {_IN_BRACKETS}",
-)
-_TASKS_ABOUT = dict(zip(task_queries.VALUES, _TASK_TEXTS, strict=True))
-_TASK_SYMBOLS = "↑ measured faster, = same (±5%), ↓ slower."
+_TASK_VALUES = {
+    "result": (
+        Unit.RATIO,
+        "The median measured ratio against a comparable baseline; else whether the change breaks, else how many runs are done.",
+    ),
+    "outcome": (Unit.SHARE, "done: completed; ended ?: the log does not say how."),
+    "measured": (Unit.RATIO, f"Median of the measured speedups against a comparable baseline; {_IN_BRACKETS}"),
+    "claimed": (Unit.RATIO, f"Median of the claimed speedups; {_IN_BRACKETS}"),
+    "cost": (Unit.USD, f"Median cost of the runs that started; {_IN_BRACKETS}"),
+    "duration": (Unit.MILLISECONDS, f"Median of the wall time of completed runs; {_IN_BRACKETS}"),
+}
+"""What cells of the matrix can show → its unit, and what it is."""
 
 
 def tasks(store: Store, filters: Filters, by: Sequence[str], value: str = "result") -> Answer:
@@ -389,6 +377,7 @@ def tasks(store: Store, filters: Filters, by: Sequence[str], value: str = "resul
 
 def tasks_answer(made: Matrix, value: str, filters: Filters, location: str, measure: CostMeasure = BEST) -> Answer:
     """The matrix in words, with symbols for colours. Programs get columns `x_value` and `x_runs` for each column `x` too."""
+    unit, about_cells = _TASK_VALUES[value]
     names = {column: " · ".join(UNKNOWN_NAME if name is None else name for name in column) for column in made.columns}
     number = pa.decimal128(38, 9) if value == "cost" else pa.float64()
     kinds = {"task": pa.string(), **dict.fromkeys(names.values(), pa.string()), "runs": pa.int64(), "names": pa.string()}
@@ -413,15 +402,15 @@ def tasks_answer(made: Matrix, value: str, filters: Filters, location: str, meas
         Entry("runs", "Runs", Unit.COUNT, meaning="Runs of the task."),
         Entry("names", "Also called", meaning="Names of the task as logged."),
         *(Entry(name, " · ".join(agent_name(part) for part in name.split(" · "))) for name in names.values()),
-        *(Entry(f"{name}_value", f"{name}, {value}", _TASK_UNITS[value]) for name in names.values()),
+        *(Entry(f"{name}_value", f"{name}, {value}", unit) for name in names.values()),
         *(Entry(f"{name}_runs", f"{name}, runs", Unit.COUNT) for name in names.values()),
     )
     has_symbols = value in ("result", "measured") and any(cell["verdicts"] for cell in made.cells)
     note = " ".join(
         (
             *([f"{measure.label}."] if value == "cost" else []),
-            _TASKS_ABOUT[value],
-            *([_TASK_SYMBOLS] if has_symbols else []),
+            about_cells,
+            *(["↑ measured faster, = same (±5%), ↓ slower."] if has_symbols else []),
             *([f"{plural(made.untold, 'run')} without a task."] if made.untold else []),
             f"{this_moment():%Y-%m-%d}.",
         )
