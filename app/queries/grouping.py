@@ -63,22 +63,18 @@ def known_zone(name: str) -> ZoneInfo:
         zone = ZoneInfo(name[:_LONGEST_ZONE])  # more makes it look for ten thousand folders in one another
     except (ZoneInfoNotFoundError, ValueError, OSError):
         zone = None
-    if zone is None or not _counts_by(name):
+    if zone is not None and name != UTC_ZONE:
+        import duckdb
+
+        with duckdb.connect() as connection:  # the system has zones that the store does not know, such as `localtime`
+            is_known = connection.execute("select true from pg_timezone_names() where name = $name", {"name": name}).fetchall()
+            zone = zone if is_known else None
+    if zone is None:
         names = {known.lower(): known for known in available_timezones() if known != name}
         near = [names[found] for found in get_close_matches(name.lower(), names, 3)]
         hint = f"Did you mean {' or '.join(near)}?" if near else "Zones have IANA names such as Europe/Berlin, America/New_York or UTC."
         raise UsageError(f"there is no time zone {name!r}.", hint)
     return zone
-
-
-def _counts_by(name: str) -> bool:
-    """Whether the store knows the zone too. Some that the system has are files of its own, such as `localtime`."""
-    if name == UTC_ZONE:
-        return True
-    import duckdb
-
-    with duckdb.connect() as connection:
-        return bool(connection.execute("select true from pg_timezone_names() where name = $name", {"name": name}).fetchall())
 
 
 def bound(dimension: Dimension, word: str, label: str, values: Mapping[str, str], number: int) -> Group:

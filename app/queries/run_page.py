@@ -80,15 +80,12 @@ def run_id_of(store: Store, text: str) -> str:
         raise UsageError(f"{plural(found.total, 'run')} have an id that begins with {shown}.", listed)
     if len(_bare(text)) < LEAST_OF_AN_ID:
         raise UsageError(f"{shown} is too short for the id of a run.", f"Give the first {LEAST_OF_AN_ID} or more characters.")
+    # a typing mistake: ids that begin alike are compared
+    bare, sql = _bare(text), "select run_id from runs where starts_with(run_id, $beginning) order by run_id limit $most"
+    known = fetch(store, sql, {"beginning": bare[:2], "most": MOST_COMPARED})["run_id"].to_pylist()
+    meant = did_you_mean(bare, sorted({str(run_id)[: len(bare)] for run_id in known}))
     listed = command_line("runs", store.location)
-    raise UsageError(f"no run has an id that begins with {shown}.", f"{_near(store, _bare(text))}List the runs with their ids: {listed}")
-
-
-def _near(store: Store, text: str) -> str:
-    """The beginnings of ids that a text with a typing mistake may have meant."""
-    sql = "select run_id from runs where starts_with(run_id, $beginning) order by run_id limit $most"
-    known = fetch(store, sql, {"beginning": text[:2], "most": MOST_COMPARED})["run_id"].to_pylist()
-    return did_you_mean(text, sorted({str(run_id)[: len(text)] for run_id in known}))
+    raise UsageError(f"no run has an id that begins with {shown}.", f"{meant}List the runs with their ids: {listed}")
 
 
 def with_whole_ids(store: Store, filters: Filters) -> Filters:

@@ -296,8 +296,16 @@ def saved_views(store: Store) -> dict[str, str]:
 
 def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
     """What each filter can be set to: filter → value → runs; at most `limit` values of a filter, the most frequent first."""
-    listed = {key: _counted(store, Filters(), key, limit) for key, filter_ in FILTERS.items() if filter_.options}
-    return {key: values for key, values in listed.items() if values}
+    condition, found = where(Filters()), {}
+    for key, one in FILTERS.items():
+        if one.options:
+            sql = f"""
+                select value, count(*) as runs from (select {one.options} as value from v_runs where {condition.sql})
+                where value is not null group by value order by runs desc, value limit {int(limit)}"""
+            table = fetch(store, sql, condition.parameters)
+            if table.num_rows:
+                found[key] = dict(zip(map(str, table["value"].to_pylist()), table["runs"].to_pylist(), strict=True))
+    return found
 
 
 def ranked_models(store: Store) -> list[str]:
@@ -305,16 +313,6 @@ def ranked_models(store: Store) -> list[str]:
     order = "sum(cost_own_usd) desc nulls last, sum(cost_list_usd) desc nulls last, model"
     sql = f"select model from model_usage where model is not null group by model order by {order}"
     return [str(model) for model in fetch(store, sql)["model"].to_pylist()]
-
-
-def _counted(store: Store, filters: Filters, key: str, limit: int) -> dict[str, int]:
-    """The same with the number of runs."""
-    condition = where(filters)
-    sql = f"""
-        select value, count(*) as runs from (select {FILTERS[key].options} as value from v_runs where {condition.sql})
-        where value is not null group by value order by runs desc, value limit {int(limit)}"""
-    table = fetch(store, sql, condition.parameters)
-    return dict(zip(map(str, table["value"].to_pylist()), table["runs"].to_pylist(), strict=True))
 
 
 def page_of_runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0) -> pa.Table:
@@ -366,10 +364,11 @@ def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, tuple
                first <= {BEFORE} as is_start
         from placed where place is not null"""
     rows = fetch(store, sql, {"text": text, "run_ids": list(run_ids)}).to_pylist()
-    return {row["run_id"]: (row["place"], _from_a_word(row["excerpt"].rstrip(), is_start=row["is_start"])) for row in rows}
-
-
-def _from_a_word(excerpt: str, *, is_start: bool) -> str:
-    """Without the half word that it begins with, unless the text itself begins there."""
-    half, blank, rest = excerpt.partition(" ")
-    return excerpt.lstrip() if is_start else f"… {rest}" if blank and len(half) < BEFORE // 2 else f"…{excerpt}"
+    excerpts = {}
+    for row in rows:
+        excerpt = row["excerpt"].rstrip()
+        half, blank, rest = excerpt.partition(" ")
+        # not from the middle of a word
+        cut = f"… {rest}" if blank and len(half) < BEFORE // 2 else f"…{excerpt}"
+        excerpts[row["run_id"]] = row["place"], excerpt.lstrip() if row["is_start"] else cut
+    return excerpts

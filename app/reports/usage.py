@@ -35,13 +35,22 @@ def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
     what = f"{plural(total['tool_calls'] or 0, 'call')} of tools" if request.of_tools else words.covered(total)
     about = heading(f"{what} · times in {request.zone}", store.location, request.filters)
     of = TOOLS if request.of_tools else USAGE
-    shown = _shown(request, compact=compact)
+    if request.of_tools:
+        shown: tuple[str, ...] = TOOLS_COMPACT if compact else _TOOLS_SHOWN
+    else:
+        shown = COMPACT if compact else _BLOCKS_SHOWN if request.by == (BLOCK,) else _SHOWN
     if not request.of_tools:
-        shown = (*shown, *(key for key in _OTHERS_NEED if total[key]), *_resets(used.table))
+        has_resets = RESETS in used.table.column_names and used.table[RESETS].null_count < used.table.num_rows
+        shown = (*shown, *(key for key in _OTHERS_NEED if total[key]), *((RESETS,) if has_resets else ()))
     kept = (*request.by, *(TOOLS_COMPACT if request.of_tools else COMPACT))
     if total.get(REPORTED_USD) is not None and not compact:  # beside the list price: both costs answer one question
         kept = (*kept, REPORTED_USD)
-    return Answer(used.table, about, (*request.by, *shown), _like(used.total, used.table, request), of, kept, " ".join(words.notes(used)))
+    totals = used.total  # with a column for each of the table that is no grouping: unknown where nothing adds up
+    for field in used.table.schema:
+        if field.name not in totals.column_names and field.name not in request.by:
+            unknown = pa.nulls(1, field.type) if field.type != pa.string() else pa.array([" "], pa.string())
+            totals = totals.append_column(field.name, unknown)
+    return Answer(used.table, about, (*request.by, *shown), totals, of, kept, " ".join(words.notes(used)))
 
 
 def document(store: Store, request: Request) -> bytes:
@@ -64,24 +73,3 @@ def document(store: Store, request: Request) -> bytes:
 
 def _used(store: Store, request: Request) -> Usage:
     return usage_of(store, replace(request, filters=filters_in(request.filters, request.zone)))
-
-
-def _shown(request: Request, *, compact: bool) -> tuple[str, ...]:
-    if request.of_tools:
-        return TOOLS_COMPACT if compact else _TOOLS_SHOWN
-    if compact:
-        return COMPACT
-    return _BLOCKS_SHOWN if request.by == (BLOCK,) else _SHOWN
-
-
-def _resets(table: pa.Table) -> tuple[str, ...]:
-    """The column of reset times, where any block has one."""
-    return (RESETS,) if RESETS in table.column_names and table[RESETS].null_count < table.num_rows else ()
-
-
-def _like(total: pa.Table, table: pa.Table, request: Request) -> pa.Table:
-    """The total with a column for each of the table that is no grouping: unknown where nothing adds up."""
-    for field in table.schema:
-        if field.name not in total.column_names and field.name not in request.by:
-            total = total.append_column(field.name, pa.nulls(1, field.type) if field.type != pa.string() else pa.array([" "], pa.string()))
-    return total
