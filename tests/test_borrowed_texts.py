@@ -105,15 +105,12 @@ def test_a_text_that_is_undone_leaves_no_claim(store: Store, tmp_path: Path) -> 
     undo(store, 2)
     assert everything(store) == alone
     assert (alone["claims"], alone["runs"][0]["claims"]) == ([], None)
-
-
-def test_the_text_stays_when_the_kept_record_is_undone(store: Store, tmp_path: Path) -> None:
-    place = folder(tmp_path / "trial")
-    ingest_paths(store, place / ATIF)
-    alone = everything(store)
-    ingest_paths(store, place / OWN)
-    undo(store, 2)
-    assert everything(store) == alone
+    other = Store(tmp_path / "other.duckdb")
+    ingest_paths(other, place / ATIF)
+    alone = everything(other)
+    ingest_paths(other, place / OWN)
+    undo(other, 2)
+    assert everything(other) == alone, "the text stays when the kept record is undone"
 
 
 def test_an_earlier_part_of_a_thread_lends_no_text(store: Store, tmp_path: Path) -> None:
@@ -122,25 +119,9 @@ def test_an_earlier_part_of_a_thread_lends_no_text(store: Store, tmp_path: Path)
     assert (run["output_tokens"], run["result"], run["claims"]) == (700, None, None)
 
 
-def test_a_patch_beside_another_record_is_the_runs(store: Store, tmp_path: Path) -> None:
-    """The rollout is the fullest record; the stream lies in the folder of the item."""
-    place = item(tmp_path, 1, JOURNAL, model_patch__diff=PATCH)
-    (place / "codex_stdout.txt").write_text(thread(completed(uncached=10, read=90, output=5), thread_id=THREAD))
-    (tmp_path / "rollout.jsonl").write_text(lines(meta(THREAD), *turn(1, uncached=10, read=90, output=5)))
-    ingest_paths(store, tmp_path)
-    [run] = runs_in_store(store)
-    assert (run["record_kind"], run["patch_files"], run["patch_insertions"], run["patch_deletions"]) == ("transcript", 1, 2, 1)
-    assert [row[1:] for row in everything(store)["patch_files"]] == [("x.py", 2, 1)]
-    assert [row[1:] for row in everything(store)["patches"]] == [("model_patch.diff", len(PATCH), False, PATCH)]
-    assert run["patch_sha256"] == hashlib.sha256(PATCH.encode()).hexdigest()
-    before = everything(store)
-    assert rebuild(store).rejects == 0
-    assert everything(store) == before
-
-
 @pytest.mark.parametrize("first", ["item", "rollout"])
 def test_a_patch_comes_and_goes_with_its_record(store: Store, tmp_path: Path, first: str) -> None:
-    """Whichever record is there first, undone first, or copied elsewhere."""
+    """The rollout is the fullest record, the stream lies beside the patch: whichever is there first, undone first, or copied elsewhere."""
     place = item(tmp_path / "item", 1, JOURNAL, model_patch__diff=PATCH)
     (place / "codex_stdout.txt").write_text(thread(completed(uncached=10, read=90, output=5), thread_id=THREAD))
     (tmp_path / "rollout").mkdir()
@@ -149,7 +130,13 @@ def test_a_patch_comes_and_goes_with_its_record(store: Store, tmp_path: Path, fi
     ingest_paths(store, tmp_path / orders[0])
     alone = everything(store)
     ingest_paths(store, tmp_path / orders[1])
-    assert [row[1:] for row in everything(store)["patches"]] == [("model_patch.diff", len(PATCH), False, PATCH)]
+    found = everything(store)
+    assert [row[1:] for row in found["patches"]] == [("model_patch.diff", len(PATCH), False, PATCH)]
+    assert [row[1:] for row in found["patch_files"]] == [("x.py", 2, 1)]
+    [run] = found["runs"]
+    assert (run["record_kind"], run["patch_files"], run["patch_insertions"], run["patch_deletions"]) == ("transcript", 1, 2, 1)
+    assert run["patch_sha256"] == hashlib.sha256(PATCH.encode()).hexdigest()
+    assert (rebuild(store).rejects, everything(store)) == (0, found)
     copy_store(store, str(tmp_path / "copy.duckdb"), 1)
     copied = Store(str(tmp_path / "copy.duckdb"))
     assert everything(copied) == everything(store)

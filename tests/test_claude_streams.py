@@ -461,6 +461,14 @@ def test_a_prompt_and_a_new_process_begin_a_run(store: Store, tmp_path: Path, ch
     assert len(ingested(store, tmp_path, log=lines(init(), ANSWER, MORE | changes))) == 2
 
 
+def test_a_resumed_process_that_nobody_prompted_is_a_run_of_its_own(store: Store, tmp_path: Path) -> None:
+    """Its totals are larger, but they are what its own turn used: they began anew."""
+    own = {"input_tokens": 90, "output_tokens": 4000, "cache_read_input_tokens": 9000, "cache_creation_input_tokens": 900}
+    woken = ends(2, 9000, 0.9, usage=own, origin={"kind": "auto-continuation"})
+    runs = ingested(store, tmp_path, log=lines(*WHOLE, init(2), says("msg_e"), woken))
+    assert [run["cost_own_usd"] for run in runs] == [Decimal("0.5"), Decimal("0.9")]
+
+
 def test_usage_counts_a_process_that_resumed_the_session_of_a_cut_stream(tachograph: Run, tmp_path: Path) -> None:
     """The responses of one process say nothing of the other: the record of that counts too, and nothing of it is outside a transcript."""
     (tmp_path / "cut.jsonl").write_text(lines(*CUT))
@@ -472,15 +480,6 @@ def test_usage_counts_a_process_that_resumed_the_session_of_a_cut_stream(tachogr
     for column in ("output_tokens", "cache_read_tokens"):
         assert sum(row[column] for row in used) == sum(row[column] for row in runs) > 0
     assert sum(row["cost_reported_usd"] or 0 for row in used) == 0.3
-
-
-def test_a_resumed_process_that_nobody_prompted_is_a_run_of_its_own(store: Store, tmp_path: Path) -> None:
-    """Its totals are larger, but they are what its own turn used: they began anew."""
-    own = {"input_tokens": 90, "output_tokens": 4000, "cache_read_input_tokens": 9000, "cache_creation_input_tokens": 900}
-    woken = ends(2, 9000, 0.9, usage=own, origin={"kind": "auto-continuation"})
-    (tmp_path / "log.jsonl").write_text(lines(*WHOLE, init(2), says("msg_e"), woken))
-    ingest_paths(store, tmp_path)
-    assert [run["cost_own_usd"] for run in runs_in_store(store)] == [Decimal("0.5"), Decimal("0.9")]
 
 
 def test_a_transcript_without_a_model_is_a_run(store: Store, tmp_path: Path) -> None:

@@ -116,10 +116,15 @@ def test_a_stream_is_one_run_with_the_last_total_of_its_thread(store: Store, tmp
     assert tools_of(store) == [("command_execution", 2, 2)]
 
 
-def test_a_resumed_thread_counts_once_whatever_the_order(store: Store, tmp_path: Path) -> None:
-    first, later = completed(uncached=10, output=5), completed(uncached=25, output=9)
-    [run] = ingested(store, tmp_path, b=thread(later), a=thread(first))
-    assert counts(run) == (25, 0, 9)
+RETRY = {"type": "error", "message": "Reconnecting... 1/5"}
+
+
+def test_a_resumed_thread_counts_once_and_the_notice_of_a_retry_is_no_failure(store: Store, tmp_path: Path) -> None:
+    """Whatever the order of its streams."""
+    first, later = thread(completed(uncached=10, output=5)), thread(completed(uncached=25, output=9))
+    later = later.replace('{"type":"turn.completed"', f'{json.dumps(RETRY)}\n{{"type":"turn.completed"')
+    [run] = ingested(store, tmp_path, b=later, a=first)
+    assert (counts(run), run["outcome"], run["errors"]) == ((25, 0, 9), "completed", None)
 
 
 @pytest.mark.parametrize(
@@ -133,14 +138,6 @@ def test_a_resumed_thread_counts_once_whatever_the_order(store: Store, tmp_path:
 def test_a_failed_turn_says_why(message: str, outcome: str) -> None:
     [run] = read_log(thread({"type": "turn.failed", "error": {"message": message}}))
     assert (run["outcome"], run["errors"], run["input_tokens"]) == (outcome, message, None)
-
-
-def test_the_notice_of_a_retry_is_no_failure() -> None:
-    text = thread(completed(uncached=1)).replace(
-        '{"type":"turn.completed"', '{"type":"error","message":"Reconnecting... 1/5"}\n{"type":"turn.completed"'
-    )
-    [run] = read_log(text)
-    assert (run["outcome"], run["errors"]) == ("completed", None)
 
 
 def test_a_rollout_counts_the_growth_of_its_total_by_model(store: Store, tmp_path: Path) -> None:
@@ -348,12 +345,9 @@ def test_the_status_of_the_last_turn_is_the_outcome(status: str, error: Any, out
     [run] = read_log(lines(*LOG, *worked(number=2, status=status, error=error)))
     assert (run["outcome"], run["terminal_reason"], run["num_turns"]) == (outcome, status, 2)
     assert run["errors"] == (error["message"] if error else "turn failed" if status == "failed" else None)
-
-
-def test_the_notice_of_a_retry_is_no_failure_of_a_thread() -> None:
     retry = notice("error", error={"message": "Reconnecting… 1/5"}, willRetry=True)
     [run] = read_log(lines(*LOG[:-1], retry, LOG[-1]))
-    assert (run["outcome"], run["errors"]) == ("completed", None)
+    assert (run["outcome"], run["errors"]) == ("completed", None), "the notice of a retry is no failure"
 
 
 def test_the_model_is_that_of_the_moment(store: Store, tmp_path: Path) -> None:
@@ -381,9 +375,16 @@ def test_the_total_of_a_fork_begins_with_that_of_its_parent() -> None:
         assert (counts(run), run["parent_run_id"]) == ((200, 1400, 70), THREAD)
 
 
-def test_a_thread_that_was_only_opened_or_listed_is_no_run() -> None:
-    listed = {"id": 9, "result": {"data": [{"id": THREAD, "preview": "x"}], "nextCursor": None}}
-    assert read_log(lines(*opened(), listed)) == []
+def test_what_is_no_run_of_the_app_server(store: Store, tmp_path: Path) -> None:
+    """A thread that was only opened or listed, and messages of other programs."""
+    other: list[dict[str, Any]] = [
+        {"id": 9, "result": {"data": [{"id": THREAD, "preview": "x"}], "nextCursor": None}},
+        {"jsonrpc": "2.0", "id": 1, "method": "textDocument/completion", "params": {"position": {}}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"capabilities": {}, "thread": "main"}},
+        {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "x"}},
+    ]
+    assert ingested(store, tmp_path, opened=lines(*opened()), other=lines(*other)) == []
+    assert rejects_of(store) == []
 
 
 def test_events_of_the_first_protocol_are_named_where_they_are_alone() -> None:
@@ -392,16 +393,6 @@ def test_events_of_the_first_protocol_are_named_where_they_are_alone() -> None:
     mixed = [event for one in LOG for event in (older, one)]
     [run], rejects = runs_in(lines(*mixed).encode())
     assert (run.output_tokens, rejects) == (90, [])
-
-
-def test_other_programs_messages_are_no_run(store: Store, tmp_path: Path) -> None:
-    other: list[dict[str, Any]] = [
-        {"jsonrpc": "2.0", "id": 1, "method": "textDocument/completion", "params": {"position": {}}},
-        {"jsonrpc": "2.0", "id": 1, "result": {"capabilities": {}, "thread": "main"}},
-        {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "x"}},
-    ]
-    assert ingested(store, tmp_path, log=lines(*other)) == []
-    assert rejects_of(store) == []
 
 
 def test_a_wrong_count_is_named(store: Store, tmp_path: Path) -> None:
