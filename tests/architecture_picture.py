@@ -28,7 +28,7 @@ _PICTURE = re.compile(r"(?<=```mermaid\n).*?(?=```)", re.DOTALL)
 
 
 def folder_of(module: str) -> str:
-    """The folder of a module, `app/cli` of `app.cli.commands.check`; a file of a room itself stands alone: `ingest/pipeline`."""
+    """The folder of a module, `app/cli` of `app.cli.answers`; a file of a room itself stands alone: `ingest/pipeline`."""
     return "/".join(module.split(".")[:2])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.runner import matrix
+from app.runner.launch import cells, parse_axes
 from app.runner.limits import Limits, with_own_options
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
@@ -359,15 +359,15 @@ def test_runs_that_are_not_started_are_told_even_where_nothing_else_is(
 
 
 def test_every_combination_comes_once_before_any_is_repeated() -> None:
-    axes = matrix.parse_axes(["model=a, b", "effort=low,high"])
-    found = list(matrix.cells(["agent", "{model}-{effort}", "{other}"], axes, 2))
+    axes = parse_axes(["model=a, b", "effort=low,high"])
+    found = list(cells(["agent", "{model}-{effort}", "{other}"], axes, 2))
     assert [cell.command for cell in found[:4]] == [
         ("agent", f"{model}-{effort}", "{other}") for model in "ab" for effort in ("low", "high")
     ]
     assert [cell.labels["repeat"] for cell in found] == ["1"] * 4 + ["2"] * 4
     assert found[4].labels == {"model": "a", "effort": "low", "repeat": "2"}
     with pytest.raises(UsageError):
-        matrix.parse_axes(["model="])
+        parse_axes(["model="])
 
 
 @pytest.mark.parametrize(

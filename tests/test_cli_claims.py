@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from app.cli.commands.claims import KINDS, SEVERITIES
+from app.cli.claims import KINDS, SEVERITIES
 from app.cli.main import cli
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries

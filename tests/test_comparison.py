@@ -16,7 +16,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from app.cli.commands.compare import PAIRS as CLI_PAIRS
+from app.cli.answers import PAIRS as CLI_PAIRS
 from app.queries import comparison as queries
 from app.queries.comparison import PAIRS, TASK, CohortTotals, TwoTotals
 from app.queries.filters import choose

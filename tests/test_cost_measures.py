@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from app.charts.embedded import report_charts
-from app.cli.report_text import report_text
+from app.cli.output import report_text
 from app.queries import agents as agent_queries
 from app.queries import comparison as group_queries
 from app.queries import cost as cost_queries

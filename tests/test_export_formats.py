@@ -21,7 +21,7 @@ from hypothesis import given
 from playwright.sync_api import Browser
 
 from app.cli.options import OUTPUT_FORMATS
-from app.cli.report_text import report_text
+from app.cli.output import report_text
 from app.queries.reading import read_transaction
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page
 
 from app.cli.main import cli
-from app.cli.report_text import report_text
+from app.cli.output import report_text
 from app.queries.filters import NO_FILTERS, choose
 from app.queries.reading import read_transaction
 from app.reports import first_page

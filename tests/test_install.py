@@ -16,8 +16,7 @@ from click.shell_completion import get_completion_class
 from click.testing import CliRunner
 from packaging.requirements import Requirement
 
-from app.cli.commands.completion import NAME, SHELLS, VARIABLE
-from app.cli.main import cli
+from app.cli.main import NAME, SHELLS, VARIABLE, cli
 from ingest.system.command_lines import extra_command, install_command
 from schemas.rows.run import Outcome
 from tests.conftest import ROOT

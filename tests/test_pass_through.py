@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from app.runner import ending
+from app.runner.process import end
 from tests.conftest import ROOT
 from tests.fake_agent import EVERY_BYTE, MEGABYTES
 
@@ -101,10 +101,10 @@ def test_what_ignores_the_end_is_killed_with_all_that_it_started(tmp_path: Path)
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout
         process.stdout.readline()
-        assert ending.end(process.pid, 0.2)
+        assert end(process.pid, 0.2)
         assert process.wait(PATIENCE) == -signal.SIGKILL
     assert not runs(int((tmp_path / "pid").read_text()))
-    assert not ending.end(process.pid, 0.2), "nothing is left"
+    assert not end(process.pid, 0.2), "nothing is left"
 
 
 class Terminal:

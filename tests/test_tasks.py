@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tachograph
-from app.cli.commands.tasks import VALUES as COMMAND_VALUES
+from app.cli.answers import TASK_VALUES as COMMAND_VALUES
 from app.queries import tasks as queries
 from app.queries.filters import NO_FILTERS
 from app.queries.tasks import OTHERS, VALUES, TaskTotals

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from app.cli.commands import usage as command
+from app.cli import answers as command
 from app.queries import usage as blocks
 from app.queries import usage as totals
 from app.queries.filters import NO_FILTERS, choose

@@ -1,9 +1,8 @@
-"""The command line: one module per group of commands, and what the commands share.
+"""The command line: a file per group of commands, and what the commands share.
 
-- `main`: the commands, in the order of use; `commands/` holds those that need more than a page
+- `main`: all commands in the order of use, and those that serve
+- `answers`, `claims`, `annotate`, `ingest`, `watch`, `run`, `store`: the other commands
 - `options`: options that commands share (store, filters, format)
-- `output`: where answers go (terminal, standard output, a file), `report_output`: where reports do; `report_text` and `check_text` draw on
-  a terminal
-- `terminal`: notes on stderr, progress bars, exit codes
-- `ingest_paths`, `doctor`, `claims_extract`: the work behind the commands of these names
+- `output`: where answers and reports go (terminal, standard output, a file); `terminal`: notes on stderr, progress bars, exit codes
+- `doctor`, `watch_worker`: the work behind the commands of these names
 """

@@ -1,24 +1,24 @@
-"""Options that commands share: which store, which runs, which format. Each decorator hands its command one value."""
+"""Options that commands share. `answering` has those of a command that shows something of a store, handed on as `asked`."""
 
 from __future__ import annotations
 
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
-from app.cli.completion import completer, list_completer, values_of, zone_names
 from app.cli.terminal import note, short
-from app.queries.filters import FILTERS, Filter, Kind, choose
+from app.queries.filters import FILTERS, NO_FILTERS, TIME_WORDS, Filters, Kind, choose
 from app.queries.grouping import UTC_ZONE, groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
-from app.text.words.closed_lists import shown_words, with_known_words
+from app.text.words.closed_lists import CLOSED, shown_words, with_known_words
 from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
@@ -27,11 +27,12 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line
 
 if TYPE_CHECKING:
-    from app.queries.reading import CheckedStore, Unmatched
+    from app.queries.reading import CheckedStore
     from ingest.store.database import Store
 
 AnyStore = TypeVar("AnyStore", bound="Store")
 Command = Callable[..., Any]
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 TABLE = "table"
 """The format for a terminal; the others are EXPORTS."""
@@ -47,6 +48,10 @@ MOST_ROWS = 2**63 - 1
 """What a number of rows may be to DuckDB."""
 
 WAITS = "Seconds to wait while another process locks the store."
+NO_TEXT = "no prompts, titles, summaries, error messages and excerpts of rejects, and so no claims"
+"""What `--no-text` leaves out."""
+
+WITH_TEXT = "In files and formats for programs: include prompts, titles, summaries and claims of session transcripts."
 
 _METAVARS = {
     Kind.NAMES: "NAME",
@@ -57,7 +62,6 @@ _METAVARS = {
     Kind.PROBABILITY: "P",
     Kind.TEXT: "TEXT",
 }
-"""CHOICE and FLAG have none."""
 
 
 class Whole(click.IntRange):
@@ -118,18 +122,211 @@ class Output:
         return EXPORTS[self.format].runs if self.format in EXPORTS else REPORT_RUNS
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What a command shows: of which store, which runs, how many rows of them (None: all), and where the answer goes."""
+
+    store: CheckedStore
+    filters: Filters
+    output: Output
+    limit: int | None
+
+
+def answering(
+    *, filters: bool = True, output: bool = True, limit: str = "", at: bool = False, formats: tuple[str, ...] = ()
+) -> Callable[[Command], Command]:
+    """Options of a command that shows something of a store, handed on as `asked`. `limit`: the noun of its rows, if --limit cuts them.
+
+    At the end it notes which runs were not counted, and which names in the filters no run has.
+    """
+
+    def decorated(command: Command) -> Command:
+        @functools.wraps(command)
+        def answered(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
+            chosen = chosen_filters(options) if filters else NO_FILTERS
+            shown = chosen_output(options) if output else Output()
+            count = options.pop("count", None)
+            if limit and count is None and shown.format == TABLE and shown.path is None:
+                count = ROWS_IN_A_TABLE
+            from app.queries.filters import taken_as_now
+            from app.queries.reading import CheckedStore
+            from app.queries.run_page import with_whole_ids
+            from app.text.words.filters import uncounted_notes
+            from ingest.reading.tasks import spare_pandas
+
+            spare_pandas()
+            moment = _as_of(options.pop("at", ""))
+            with taken_as_now(moment):
+                store = noted(CheckedStore(on_disk(db), wait, told_once(), at=moment))
+                if shown.path is not None and store.owns(shown.path):
+                    raise UsageError(f"cannot write to {shown.path}: it is the store or one of its files.", "Choose another file with -o.")
+                if filters:
+                    chosen = with_whole_ids(store, chosen)
+                if output and not shown.keeps_text:
+                    store.leave_out_texts()
+                if filters:
+                    store.look_up(chosen)
+                done = command(*arguments, asked=Asked(store, chosen, shown, count or None), **options)
+                for said in uncounted_notes(store, "Count them with --excluded all."):
+                    note(said)
+                for unmatched in store.unmatched:  # more often a typing mistake than a question
+                    note(short(str(unmatched)))
+            return done
+
+        packed = wait_option(answered)
+        packed = db_option(packed)
+        if at:
+            help_ = "Read a lake as it was at TIME (UTC; a day means its beginning), which gives the same bytes again."
+            packed = click.option("--at", default="", metavar="TIME", callback=utf8, help=help_)(packed)
+        if limit:
+            help_ = f"Maximum number of {limit}; 0: all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
+            packed = click.option("--limit", "count", type=Rows(min=0), metavar="N", help=help_)(packed)
+        if output:
+            packed = output_options(packed, formats)
+        return filter_options(packed) if filters else packed
+
+    return decorated
+
+
+def store_option(command: Command) -> Command:
+    """`--db` and `--wait`, handed on as `store`, for a command that writes or needs nothing of what questions need."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
+        from ingest.store.database import Store
+
+        return command(*arguments, store=noted(Store(on_disk(db), wait, told_once())), **options)
+
+    return db_option(wait_option(packed))
+
+
+def db_option(command: Command) -> Command:
+    where = "The store.  [default: $TACHOGRAPH_DB, else tachograph.duckdb]"
+    return click.option("--db", envvar="TACHOGRAPH_DB", default=DEFAULT_STORE, metavar="STORE", callback=utf8, help=where)(command)
+
+
+def wait_option(command: Command) -> Command:
+    return click.option("--wait", type=Seconds(min=0), default=30, show_default=True, metavar="SECONDS", help=WAITS)(command)
+
+
+def filter_options(command: Command) -> Command:
+    """One option per filter, each handed on by itself as `filter_KEY`."""
+    for one in reversed(FILTERS.values()):
+        how: dict[str, Any] = {"help": one.help}
+        if one.kind is Kind.FLAG:
+            how |= {"flag_value": one.words[0]}
+        elif one.kind is Kind.CHOICE:
+            how |= {"type": Word(one.words)}
+        else:
+            more = {Kind.NAMES: " Repeatable (OR).", Kind.LABELS: " Repeatable (AND)."}.get(one.kind, "")
+            how |= {"multiple": bool(more), "metavar": _METAVARS[one.kind], "callback": utf8, "shell_complete": _completer_of(one.key)}
+            how["help"] = f"{one.help}{shown_words(one.key)}{more}"
+        command = click.option(f"--{one.key}", _parameter(one.key), **how)(command)
+    return command
+
+
+def chosen_filters(options: dict[str, Any]) -> Filters:
+    """The filters among the values of `filter_options`, which are taken out. Raises UsageError."""
+    return with_known_words(choose({key: options.pop(_parameter(key)) for key in FILTERS}))
+
+
+def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
+    """`--format`, `-o` and `--with-text`; `chosen_output` reads them. `formats`: those beside OUTPUT_FORMATS."""
+    command = click.option("--with-text", is_flag=True, help=WITH_TEXT)(command)
+    to = "Output file; format from the extension."
+    command = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(command)
+    kinds = f"Default: {TABLE}. All formats but {TABLE}, md and html have all columns and exact numbers."
+    return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *formats)), help=kinds)(command)
+
+
+def chosen_output(options: dict[str, Any]) -> Output:
+    """Where the values of `output_options`, which are taken out, say that an answer goes. Raises UsageError."""
+    format_, path, with_text = options.pop("format_"), options.pop("path"), options.pop("with_text")
+    if path is None or str(path) == "-":
+        if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
+            raise UsageError(f"{format_} is binary.", f"Write it to a file: -o FILE{EXPORTS[format_].suffix}")
+        return Output(format_ or TABLE, None, with_text)
+    if os.path.isdir(path):  # noqa: PTH112  False, where Path.is_dir() fails over a folder that may not be looked into
+        raise UsageError(f"cannot write to {path}: it is a folder.", "Give a file in it.")
+    if not os.path.isdir(path.parent):  # noqa: PTH112
+        raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Create the folder first.")
+    if not format_:
+        format_ = next((export.name for export in EXPORTS.values() if path.suffix.lower() == export.suffix), None)
+    if not format_:
+        suffixes = ", ".join(export.suffix for export in EXPORTS.values())
+        raise UsageError(f"unknown file extension of {path}.", f"Use {suffixes}, or give --format.")
+    return Output(format_, path, with_text)
+
+
+def zone_option(help_: str) -> Callable[[Command], Command]:
+    """`--tz ZONE`, handed on as `zone`."""
+    how: dict[str, Any] = {"callback": utf8, "shell_complete": _completer(_zone_names)}
+    return click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", help=help_, **how)
+
+
+def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: tuple[str, ...], help_: str) -> Callable[[Command], Command]:
+    """An option that takes comma-separated keys of a registry and hands on each once; it lists them all in its help."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+        keys = tuple(dict.fromkeys(key.strip() for key in value.split(","))) if value is not None else default
+        unknown = next((key for key in keys if key not in registry), None)
+        if unknown is not None:
+            meant = did_you_mean(unknown, list(registry))
+            raise click.BadParameter(f"unknown {noun} {unknown!r}. {meant}Choose from: {', '.join(registry)}.", ctx, param)
+        return keys
+
+    metavar, complete = f"{noun.upper()}[,{noun.upper()}]", _list_completer(registry)
+    return click.option(flag, metavar=metavar, callback=checked, help=f"{help_}: {', '.join(registry)}.", shell_complete=complete)
+
+
+def by_option(command: Command) -> Command:
+    """`--by`, handed on as `by`: comma-separated words of `app.queries.grouping`, each once."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+        words = tuple(dict.fromkeys(word.strip() for word in (utf8(ctx, param, value) or "").split(",") if word.strip()))
+        try:
+            groups(words)
+        except UsageError as error:
+            raise click.BadParameter(f"{error.message} {error.hint}", ctx, param) from error
+        return words
+
+    listed = f"Group by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
+    how: dict[str, Any] = {"callback": checked, "shell_complete": _list_completer((*DIMENSIONS, LABEL_PREFIX))}
+    return click.option("--by", metavar="DIMENSION[,DIMENSION]", help=listed, **how)(command)
+
+
+def cost_option(command: Command) -> Command:
+    """`--cost`, handed on as `cost`: the key of a measure of cost, empty for the usual one."""
+    listed = "Count cost as reported by the agents, at list prices, or as best known: reported, else list.  [default: best]"
+    return click.option("--cost", type=Word(tuple(COST_MEASURES)), callback=lambda _ctx, _param, value: value or "", help=listed)(command)
+
+
+def budget_options(command: Command) -> Command:
+    """One option per limit and `--budgets FILE`, handed on as `budgets` (`app.reports.budgets`)."""
+
+    @functools.wraps(command)
+    def packed(*arguments: Any, budget_file: Path | None, **options: Any) -> Any:
+        budgets: Any = ()
+        given = {key: text for key in LIMITS if (text := options.pop(key.replace("-", "_"))) is not None}
+        if given or budget_file is not None:
+            from app.reports.budgets import budgets_of
+
+            budgets = budgets_of(given, budget_file)
+        return command(*arguments, budgets=budgets, **options)
+
+    file = "TOML file of budgets, e.g. max-total-usd = 50. Options replace its values."
+    packed = click.option("--budgets", "budget_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help=file)(packed)
+    for limit in reversed(LIMITS.values()):
+        packed = click.option(f"--{limit.key}", limit.key.replace("-", "_"), metavar="X", help=limit.help, callback=utf8)(packed)
+    return packed
+
+
 def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Callback of options whose values reach the store, which holds UTF-8 only; a shell passes any bytes."""
     for text in (value,) if isinstance(value, str) else value or ():
         if not text.isprintable() and any("\ud800" <= character <= "\udfff" for character in text):
             raise click.BadParameter(f"{text!r} is not UTF-8 text.", ctx, param)
     return value
-
-
-def zone_option(help_: str) -> Callable[[Command], Command]:
-    """`--tz ZONE`, passed on as `zone`."""
-    how: dict[str, Any] = {"callback": utf8, "shell_complete": completer(zone_names)}
-    return click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", help=help_, **how)
 
 
 def examples(*commands: str) -> str:
@@ -147,86 +344,6 @@ def noted(store: AnyStore) -> AnyStore:
     return store
 
 
-def with_store(command: Command) -> Command:
-    """`--db` and `--wait`, handed on as `store`."""
-
-    @functools.wraps(command)
-    def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
-        from app.queries.reading import CheckedStore
-        from ingest.reading.tasks import spare_pandas
-
-        spare_pandas()
-        store = noted(CheckedStore(on_disk(db), wait, told_once(), at=_as_of(options.pop("at", ""))))
-        target = options["output"].path if "output" in options else None
-        if target is not None and store.owns(target):
-            raise UsageError(f"cannot write to {target}: it is the store or one of its files.", "Choose another file with -o.")
-        if "filters" in options:
-            from app.queries.run_page import with_whole_ids
-
-            options["filters"] = with_whole_ids(store, options["filters"])
-        if "output" in options and not options["output"].keeps_text:
-            store.leave_out_texts()
-        if "filters" in options:
-            store.look_up(options["filters"])
-        done = command(*arguments, store=store, **options)
-        _tell_uncounted(store)
-        _tell_unmatched(store.unmatched)
-        return done
-
-    return db_option(wait_option(packed))
-
-
-def with_store_to_fill(command: Command) -> Command:
-    """The same for a command that asks nothing about runs: without imports for questions, which take longer than to find nothing new."""
-
-    @functools.wraps(command)
-    def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
-        from ingest.store.database import Store
-
-        return command(*arguments, store=noted(Store(on_disk(db), wait, told_once())), **options)
-
-    return db_option(wait_option(packed))
-
-
-def at_option(command: Command) -> Command:
-    """`--at`, which chooses the store that `with_store` hands on: as it was at that time."""
-    help_ = "Read a lake as it was at TIME (UTC; a day means its beginning), which gives the same bytes again."
-    return click.option("--at", default="", metavar="TIME", callback=utf8, help=help_)(command)
-
-
-def _as_of(text: str) -> datetime | None:
-    """The time that `--at` means, which is then what this command takes for now: `--since 7d` are the days before it."""
-    if not text:
-        return None
-    from app.queries.filters import EXAMPLES, moment, this_moment
-
-    if (at := moment(text)) is None:
-        raise UsageError(f"--at takes a date or time, not {text!r}.", f"For example: {EXAMPLES}.")
-    if at > this_moment():
-        raise UsageError(f"--at {text!r} is not over yet.", "Choose a time before now.")
-    os.environ["SOURCE_DATE_EPOCH"] = str(int(at.timestamp()))
-    return at
-
-
-def wait_option(command: Command) -> Command:
-    """`--wait` alone."""
-    return click.option("--wait", type=Seconds(min=0), default=30, show_default=True, metavar="SECONDS", help=WAITS)(command)
-
-
-def _tell_unmatched(unmatched: Sequence[Unmatched]) -> None:
-    """Note each name in the filters that no run has, with those that come near: more often a typing mistake than a question."""
-    for found in unmatched:
-        note(short(str(found)))
-
-
-def _tell_uncounted(store: CheckedStore) -> None:
-    """Note how many runs are not counted because somebody excluded them, or because a period leaves out runs without a date."""
-    from app.text.words.filters import uncounted_notes
-
-    for words in uncounted_notes(store, "Count them with --excluded all."):
-        note(words)
-
-
 def told_once() -> Callable[[str], None]:
     """A function that notes the first message alone: in a long queue there is one for each process before us."""
     told: list[str] = []
@@ -239,186 +356,58 @@ def told_once() -> Callable[[str], None]:
     return tell
 
 
-def db_option(command: Command) -> Command:
-    """`--db` alone."""
-    where = "The store.  [default: $TACHOGRAPH_DB, else tachograph.duckdb]"
-    return click.option("--db", envvar="TACHOGRAPH_DB", default=DEFAULT_STORE, metavar="STORE", callback=utf8, help=where)(command)
+def _as_of(text: str) -> datetime | None:
+    """The time that `--at` means. Raises UsageError."""
+    if not text:
+        return None
+    from app.queries.filters import EXAMPLES, moment, this_moment
 
-
-def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: tuple[str, ...], help_: str) -> Callable[[Command], Command]:
-    """An option that takes comma-separated keys of a registry and hands on each once; it lists them all in its help."""
-    metavar = f"{noun.upper()}[,{noun.upper()}]"
-
-    def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
-        keys = tuple(dict.fromkeys(key.strip() for key in value.split(","))) if value is not None else default
-        unknown = next((key for key in keys if key not in registry), None)
-        if unknown is not None:
-            meant = did_you_mean(unknown, list(registry))
-            raise click.BadParameter(f"unknown {noun} {unknown!r}. {meant}Choose from: {', '.join(registry)}.", ctx, param)
-        return keys
-
-    return click.option(
-        flag, metavar=metavar, callback=checked, help=f"{help_}: {', '.join(registry)}.", shell_complete=list_completer(registry)
-    )
-
-
-def by_option(command: Command) -> Command:
-    """`--by`, handed on as `by`: comma-separated words of `app.queries.grouping`, each once."""
-
-    def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
-        words = tuple(dict.fromkeys(word.strip() for word in (utf8(ctx, param, value) or "").split(",") if word.strip()))
-        try:
-            groups(words)
-        except UsageError as error:
-            raise click.BadParameter(f"{error.message} {error.hint}", ctx, param) from error
-        return words
-
-    listed = f"Group by: {', '.join(DIMENSIONS)}, {LABEL_PREFIX}KEY."
-    how: dict[str, Any] = {"callback": checked, "shell_complete": list_completer((*DIMENSIONS, LABEL_PREFIX))}
-    return click.option("--by", metavar="DIMENSION[,DIMENSION]", help=listed, **how)(command)
-
-
-def cost_option(command: Command) -> Command:
-    """`--cost`, handed on as `cost`: the key of a measure of cost, empty for the usual one."""
-    listed = "Count cost as reported by the agents, at list prices, or as best known: reported, else list.  [default: best]"
-    return click.option("--cost", type=Word(tuple(COST_MEASURES)), callback=lambda _ctx, _param, value: value or "", help=listed)(command)
-
-
-def known_zone_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    """Callback of options that take a time zone: its IANA name, empty for none."""
-    from app.queries.grouping import known_zone
-
-    name = utf8(ctx, param, value) or ""
-    try:
-        return known_zone(name).key if name else ""
-    except UsageError as error:
-        raise click.BadParameter(f"{error.message} {error.hint}", ctx, param) from error
-
-
-def with_budgets(command: Command) -> Command:
-    """One option per limit and `--budgets FILE`, handed on as `budgets` (`app.reports.budget_file`)."""
-
-    @functools.wraps(command)
-    def packed(*arguments: Any, budget_file: Path | None, **options: Any) -> Any:
-        given = {key: text for key in LIMITS if (text := options.pop(key.replace("-", "_"))) is not None}
-        return command(*arguments, budgets=_budgets(given, budget_file), **options)
-
-    file = "TOML file of budgets, e.g. max-total-usd = 50. Options replace its values."
-    packed = click.option("--budgets", "budget_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help=file)(packed)
-    for limit in reversed(LIMITS.values()):
-        packed = click.option(f"--{limit.key}", limit.key.replace("-", "_"), metavar="X", help=limit.help, callback=utf8)(packed)
-    return packed
-
-
-def budgets_on_screens(command: Command) -> Command:
-    """The same options, handed on to the dashboard's process in the environment."""
-
-    @functools.wraps(command)
-    def packed(*arguments: Any, budgets: Any, **options: Any) -> Any:
-        from app.reports.budgets import to_environment
-
-        os.environ |= to_environment(budgets)
-        return command(*arguments, **options)
-
-    return with_budgets(packed)
-
-
-def _budgets(given: Mapping[str, str], file: Path | None) -> Any:
-    if not given and file is None:
-        return ()
-    from app.reports.budgets import budgets_of
-
-    return budgets_of(given, file)
-
-
-def with_filters(command: Command) -> Command:
-    """One option per filter, handed on as `filters`."""
-
-    @functools.wraps(command)
-    def chosen(*arguments: Any, **options: Any) -> Any:
-        words = {key: options.pop(_parameter(key)) for key in FILTERS}
-        return command(*arguments, filters=with_known_words(choose(words)), **options)
-
-    return filter_options(chosen)
-
-
-def filter_options(command: Command) -> Command:
-    """One option per filter, each handed on by itself."""
-    for filter_ in reversed(FILTERS.values()):
-        command = _filter_option(filter_)(command)
-    return command
-
-
-WITH_TEXT = "In files and formats for programs: include prompts, titles, summaries and claims of session transcripts."
-
-
-def with_output(command: Command, more: tuple[str, ...] = ()) -> Command:
-    """`--format`, `-o` and `--with-text`, handed on as `output`. `more`: formats beside OUTPUT_FORMATS."""
-
-    @functools.wraps(command)
-    def packed(*arguments: Any, format_: str | None, path: Path | None, with_text: bool, **options: Any) -> Any:
-        return command(*arguments, output=replace(_output(format_, path), with_text=with_text), **options)
-
-    packed = click.option("--with-text", is_flag=True, help=WITH_TEXT)(packed)
-
-    to = "Output file; format from the extension."
-    packed = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(packed)
-    kinds = f"Default: {TABLE}. All formats but {TABLE}, md and html have all columns and exact numbers."
-    return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *more)), help=kinds)(packed)
-
-
-def with_limit(noun: str) -> Callable[[Command], Command]:
-    """`--limit`, handed on as `limit`: None for all. Beneath `with_output`, since what is usual depends on where the rows go."""
-    words = f"Maximum number of {noun}; 0: all.  [default: {ROWS_IN_A_TABLE} in a table, else all]"
-
-    def limited(command: Command) -> Command:
-        @functools.wraps(command)
-        def packed(*arguments: Any, limit: int | None, output: Output, **options: Any) -> Any:
-            usual = ROWS_IN_A_TABLE if limit is None and output.format == TABLE and output.path is None else limit
-            return command(*arguments, limit=usual or None, output=output, **options)
-
-        return click.option("--limit", type=Rows(min=0), metavar="N", help=words)(packed)
-
-    return limited
-
-
-def _filter_option(filter_: Filter) -> Callable[[Command], Command]:
-    if filter_.kind is Kind.FLAG:
-        return click.option(f"--{filter_.key}", _parameter(filter_.key), flag_value=filter_.words[0], help=filter_.help)
-    if filter_.kind is Kind.CHOICE:
-        return click.option(f"--{filter_.key}", _parameter(filter_.key), type=Word(filter_.words), help=filter_.help)
-    is_repeatable = filter_.kind in (Kind.NAMES, Kind.LABELS)
-    more = {Kind.NAMES: " Repeatable (OR).", Kind.LABELS: " Repeatable (AND)."}.get(filter_.kind, "")
-    return click.option(
-        f"--{filter_.key}",
-        _parameter(filter_.key),
-        multiple=is_repeatable,
-        metavar=_METAVARS[filter_.kind],
-        callback=utf8,
-        help=f"{filter_.help}{shown_words(filter_.key)}{more}",
-        shell_complete=values_of(filter_.key),
-    )
+    if (at := moment(text)) is None:
+        raise UsageError(f"--at takes a date or time, not {text!r}.", f"For example: {EXAMPLES}.")
+    if at > this_moment():
+        raise UsageError(f"--at {text!r} is not over yet.", "Choose a time before now.")
+    return at
 
 
 def _parameter(key: str) -> str:
     return f"filter_{key.replace('-', '_')}"
 
 
-def _output(format_: str | None, path: Path | None) -> Output:
-    if path is None or str(path) == "-":
-        if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
-            raise UsageError(f"{format_} is binary.", f"Write it to a file: -o FILE{EXPORTS[format_].suffix}")
-        return Output(format_ or TABLE)
-    if os.path.isdir(path):  # noqa: PTH112  False, where Path.is_dir() fails over a folder that may not be looked into
-        raise UsageError(f"cannot write to {path}: it is a folder.", "Give a file in it.")
-    if not os.path.isdir(path.parent):  # noqa: PTH112
-        raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Create the folder first.")
-    return Output(format_ or _format_of(path), path)
+# Words that a shell completes: those of closed lists, which need no store.
 
 
-def _format_of(path: Path) -> str:
-    for export in EXPORTS.values():
-        if path.suffix.lower() == export.suffix:
-            return export.name
-    suffixes: Sequence[str] = [export.suffix for export in EXPORTS.values()]
-    raise UsageError(f"unknown file extension of {path}.", f"Use {', '.join(suffixes)}, or give --format.")
+def _agents() -> Iterable[str]:
+    from schemas.agents import AGENTS
+
+    return AGENTS
+
+
+def _times() -> Iterable[str]:
+    return ("7d", "30d", *(word.replace(" ", "-") for word in TIME_WORDS))
+
+
+def _zone_names() -> Iterable[str]:
+    from zoneinfo import available_timezones
+
+    return sorted(available_timezones())
+
+
+def _completer(words: Callable[[], Iterable[str]]) -> Completer:
+    """Completes one word of a list, which is made when it is asked for."""
+    return lambda _context, _parameter, begun: [CompletionItem(word) for word in words() if word.startswith(begun)]
+
+
+def _list_completer(words: Iterable[str]) -> Completer:
+    """Completes the last of several words with commas between: `model,out` → `model,outcome`."""
+
+    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+        before, comma, last = begun.rpartition(",")
+        return [CompletionItem(f"{before}{comma}{word}") for word in words if word.startswith(last) and word not in before.split(",")]
+
+    return complete
+
+
+def _completer_of(key: str) -> Completer | None:
+    """Completes the values of a filter; None if they are names of a store."""
+    values: dict[str, Callable[[], Iterable[str]]] = {**CLOSED, "agent": _agents, "since": _times, "until": _times}
+    return _completer(values[key]) if key in values else None

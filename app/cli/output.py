@@ -5,16 +5,32 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from app.cli import terminal
 from app.cli.options import TABLE, Output
 from app.reports.exports import EXPORTS
 from app.text.answers import Answer
-from app.text.text_tables import draw, for_people
+from app.text.formatting import human
+from app.text.text_tables import SPELLED, draw, for_people
+from ingest.system.command_lines import command_line
+from schemas.catalogue.columns import CHECKS
+from schemas.catalogue.entry import Entry
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
+from schemas.units import Unit
+
+if TYPE_CHECKING:
+    from app.reports.budgets import Verdict
+    from app.reports.cost_report import Report
+    from app.reports.first_page import FirstPage
 
 FILE_WIDTH = 160
 """Width of a table that is written to a file."""
@@ -22,27 +38,84 @@ FILE_WIDTH = 160
 LEAST_WIDTH = 40
 """A terminal that says it is narrower (some say 0) gets a table that wraps."""
 
+LONGEST_NAME = 40
+"""Characters of a name in a list of a report's first page."""
+
+MOST_IMPORTANT = ("totals", "groups", "what_if")
+"""The sections of a report that a terminal shows unless it is asked for all."""
+
+NO_REPOSITORIES = "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or from --label repo=NAME."
+ALL = "For all metrics, models, the most expensive runs and findings, add --all."
+
 
 def deliver(answer: Answer, output: Output) -> None:
     """Write the answer where it was asked for. What a table is about goes to stderr; programs do not need it."""
-    if output.path is not None:
-        deliver_body(_table(answer, FILE_WIDTH) if output.format == TABLE else _export(answer, output.format), answer, output)
-    elif output.format == TABLE:
+    if output.format == TABLE and output.path is None:
         terminal.note(terminal.short(one_line(answer.heading)))
-        _show(answer)
+        hidden: tuple[str, ...] = ()
+        if answer.table.num_rows:
+            drawing = draw(answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
+            hidden = drawing.left_out
+            terminal.put(drawing.body)
+        for said in (answer.note, hidden and hidden_columns(hidden)):
+            if said:
+                terminal.note(said)
     else:
-        put_export(_export(answer, output.format), output.format)
+        if output.format == TABLE:
+            body = draw(answer, FILE_WIDTH, exact=True).body + (f"{answer.note}\n".encode() if answer.note else b"")
+        else:
+            export = EXPORTS[output.format]
+            body = export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
+        deliver_body(body, answer, output)
     if answer.hidden:
         terminal.note(answer.hidden)
 
 
 def deliver_body(body: bytes, answer: Answer, output: Output) -> None:
-    """Write an answer that is made already to the file or, as text, to stdout."""
-    if output.path is None:
+    """Write an answer that is made already to the file or to stdout: bytes as they are, text in the encoding of the terminal."""
+    if output.path is not None:
+        write_file(output.path, body)
+        terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
+    elif output.format in EXPORTS and EXPORTS[output.format].is_binary:
+        terminal.put(body, is_binary=True)
+    else:
         terminal.put_text(body)
+
+
+def printed_sections(output: Output, *, whole: bool) -> tuple[str, ...]:
+    """The sections that `deliver_report` prints, none for all."""
+    if output.format == TABLE:
+        return () if whole else MOST_IMPORTANT
+    return () if EXPORTS[output.format].is_whole else MOST_IMPORTANT
+
+
+def deliver_report(report: Report, output: Output, *, whole: bool = False) -> None:
+    """Write a report where it was asked for. As a table it has the first page, the most important totals and the groups, unless `whole`."""
+    header = report.header
+    if output.format == TABLE and output.path is None:
+        if header.coverage["runs"]:
+            terminal.put(report_text(report, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty(), whole=whole))
+            if report.first.lacks_repositories:
+                terminal.note(NO_REPOSITORIES)
+            if not whole:
+                terminal.note(ALL)
+        elif not header.coverage["stored_runs"]:  # a page of unknown figures helps nobody
+            terminal.note(one_line(f"No runs. Ingest with: {command_line('ingest PATH', header.store)}"))
+        elif not header.filters:
+            terminal.note(f"{header.excluded} Count them with --excluded all.")
+        else:
+            stored = plural(header.coverage["stored_runs"], "run")
+            terminal.note(one_line(f"No runs match {header.filters.as_words()}. The store has {stored}."))
         return
-    write_file(output.path, body)
-    terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
+    is_table = output.format == TABLE
+    body = report_text(report, FILE_WIDTH, exact=True, whole=whole) if is_table else EXPORTS[output.format].write_report(report)
+    if output.path is not None:
+        write_file(output.path, body)
+        terminal.note(f"Wrote {one_line(str(output.path))}: {plural(header.coverage['runs'], 'run')}, {len(body):,} bytes")
+    elif EXPORTS[output.format].is_binary:
+        terminal.put(body, is_binary=True)
+    else:
+        terminal.put_text(body)
 
 
 def write_file(path: Path, body: bytes) -> None:
@@ -64,34 +137,6 @@ def write_file(path: Path, body: bytes) -> None:
             aside.unlink()
 
 
-def put_export(body: bytes, format_: str) -> None:
-    """Write an export to stdout: bytes as they are, text in the encoding of the terminal."""
-    if EXPORTS[format_].is_binary:
-        terminal.put(body, is_binary=True)
-    else:
-        terminal.put_text(body)
-
-
-def _export(answer: Answer, format_: str) -> bytes:
-    export = EXPORTS[format_]
-    return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
-
-
-def _table(answer: Answer, width: int) -> bytes:
-    return draw(answer, width, exact=True).body + (f"{answer.note}\n".encode() if answer.note else b"")
-
-
-def _show(answer: Answer) -> None:
-    left_out: tuple[str, ...] = ()
-    if answer.table.num_rows:
-        drawing = draw(answer, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty())
-        left_out = drawing.left_out
-        terminal.put(drawing.body)
-    for said in (answer.note, left_out and hidden_columns(left_out)):
-        if said:
-            terminal.note(said)
-
-
 def hidden_columns(labels: tuple[str, ...]) -> str:
     """The columns that a table has no room for, and how to see them."""
     return f"Hidden columns: {', '.join(labels)} (widen the terminal or use --format csv)"
@@ -104,3 +149,79 @@ def width() -> int:
         return max(int(chosen), LEAST_WIDTH)
     widths = [os.get_terminal_size(stream.fileno()).columns for stream in (sys.stdout, sys.stderr) if stream.isatty()]
     return max(widths[0], LEAST_WIDTH) if widths else 80
+
+
+def report_text(
+    report: Report, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False, whole: bool = True
+) -> bytes:
+    """A report as a terminal shows it, in at most `width` columns: its first page, then its sections one below the other.
+
+    Columns without room are named beneath their table. `whole` False leaves out what only some readers ask for: all but the most important
+    totals, and the sections behind the groups.
+    """
+    parts: list[str | bytes] = [_first_page(report.first, width, encoding, color=color)]
+    for section in report.shown:
+        if not whole and section.key not in MOST_IMPORTANT:
+            continue
+        answer = replace(section.answer, shown=()) if whole and section.key == "totals" else section.answer
+        drawing = draw(answer, width, encoding, color=color, exact=exact)
+        note = f"{_folded(section.note, width)}\n" if section.note else ""
+        parts += [f"\n{_bold(one_line(section.title), color=color)}\n{note}", drawing.body]
+        parts += [f"{_folded(hidden_columns(drawing.left_out), width)}\n"] if drawing.left_out else []
+    if whole and (about := _labelled(report.header.lines(), width)):
+        parts.append(f"\n{_bold('About this report', color=color)}\n{about}")
+    return b"".join(part if isinstance(part, bytes) else part.encode(encoding, errors=SPELLED) for part in parts)
+
+
+def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> bytes:
+    """Title, the sentence of the Overview, the table of agents, figures, top lists, budgets and notes."""
+    more = "".join(f"{_folded(text, width, 0)}\n" for text in page.more)
+    parts: list[str | bytes] = [f"{_bold(one_line(page.title), color=color)}\n{_labelled(page.lines, width)}"]
+    parts.append(f"\n{_bold(_folded(page.answer, width, 0), color=color)}\n{more}\n")
+    if page.agents:
+        head, *lines = page.agent_table
+        table = pa.table({name: pa.array([line[place] for line in lines], pa.string()) for place, name in enumerate(head)})
+        parts.append(draw(Answer(table, "", of={name: Entry(name, name) for name in head}), width, encoding, color=color).body)
+    labels = max(len(one.label) for one in page.figures)
+    values = max(len(one.value) for one in page.figures)
+    figures = (
+        f"{_bold(f'{one.label:<{labels}}', color=color)}  {one.value:>{values}}  {one_line(one.note)}".rstrip() for one in page.figures
+    )
+    parts.append("\n" + "".join(f"{line}\n" for line in figures))
+    for top in page.named_tops:
+        parts.append(f"\n{_bold(top.title, color=color)}\n")
+        rows = []
+        for one in top.shares:
+            name = one_line(one.name)
+            name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+            rows.append((name, top.sign + human(one.usd, Unit.USD), human(one.share, Unit.SHARE)))
+        widths = [max(len(row[place]) for row in rows) for place in range(3)]
+        parts += [f"{name:<{widths[0]}}  {usd:>{widths[1]}}  {share:>{widths[2]}}\n" for name, usd, share in rows]
+    if page.budgets:
+        table = draw(budget_table(page.budgets), width, encoding, color=color).body
+        parts += [f"\n{_bold('Budgets', color=color)}\n", table]
+    notes = "".join(f"{_folded(f'- {note}', width)}\n" for note in page.notes)
+    parts.append(f"\n{_bold('Notes', color=color)}\n{notes}")
+    return b"".join(part if isinstance(part, bytes) else part.encode(encoding, errors=SPELLED) for part in parts)
+
+
+def budget_table(verdicts: Sequence[Verdict]) -> Answer:
+    """The verdicts on budgets, a row each."""
+    from app.reports.budgets import cells
+
+    lines = [cells(verdict) for verdict in verdicts]
+    return Answer(pa.table({name: pa.array([line[name] for line in lines], pa.string()) for name in lines[0]}), "", of=CHECKS)
+
+
+def _folded(text: str, width: int, indent: int = 2) -> str:
+    """The text in lines of at most `width`; those behind the first are indented."""
+    return textwrap.fill(one_line(text), width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _labelled(lines: Sequence[tuple[str, str]], width: int) -> str:
+    label_width = max((len(label) for label, _ in lines), default=0)
+    return "".join(f"{_folded(f'{label:<{label_width}}  {text}', width, label_width + 2)}\n" for label, text in lines)
+
+
+def _bold(text: str, *, color: bool) -> str:
+    return f"\x1b[1m{text}\x1b[0m" if color else text

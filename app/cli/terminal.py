@@ -14,29 +14,22 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ingest.system.command_lines import command_line
 from ingest.system.signals import interruptible, received, was_interrupted
 from schemas.errors import ExitCode, TachographError, UsageError
 from schemas.text import one_line, plural, visible
 
 if TYPE_CHECKING:
-    from ingest.pipeline import IngestReport, Progress
+    from ingest.pipeline import Progress
     from ingest.store.database import Store
-    from schemas.rows.source import RejectRow
-
-REJECTS_SHOWN = 20
-"""Rejects that `ingest` lists before it points to `tachograph rejects`."""
 
 LONGEST_TOLD = 4_000
 """Characters of an error that are shown."""
 
-_RUNNER_COMMAND = re.compile(r"^[^\S\n]*+:(?=:)|##(?=\[)", re.MULTILINE)
+_WORKFLOW_COMMAND = re.compile(r"^[^\S\n]*+:(?=:)|##(?=\[)", re.MULTILINE)
 """How workflow commands begin: `::error::` at the beginning of a line, `##[error]` anywhere."""
 
 _NO_STDOUT = (errno.EBADF, errno.EPIPE)
@@ -92,8 +85,8 @@ def echo(text: str, *, nl: bool = True) -> None:
 
 
 def obeyed_by_nobody(text: str) -> str:
-    """The text without commands to the runner of GitHub Actions, which reads them in what a step prints: a file may be called like one."""
-    return _RUNNER_COMMAND.sub(r"\g<0> ", text) if "GITHUB_ACTIONS" in os.environ else text
+    """The text without commands to GitHub Actions, which reads them in what a step prints: a file may be called like one."""
+    return _WORKFLOW_COMMAND.sub(r"\g<0> ", text) if "GITHUB_ACTIONS" in os.environ else text
 
 
 def note(message: str, **style: Any) -> None:
@@ -150,7 +143,7 @@ def told_interrupts(store: Store) -> Iterator[None]:
 def put(body: bytes, *, is_binary: bool = False) -> None:
     """Write data to stdout. A reader that went away (`| head`) is no error. Raises UsageError where stdout takes no more.
 
-    Text is exact, but where the runner of GitHub Actions may read it.
+    Text is exact, but where GitHub Actions may read it.
     """
     try:
         if not is_binary and "GITHUB_ACTIONS" in os.environ and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
@@ -216,67 +209,6 @@ def reading_progress() -> Iterator[ReadingBar]:
     parts: Any = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.DownloadColumn(), rich.TransferSpeedColumn(), counts)
     with rich.Progress(*parts, rich.TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
         yield ReadingBar(bar)
-
-
-def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
-    """What became of everything that was read: totals, what could not be opened, what was rejected and why."""
-    for error in report.unreadable:
-        fail(error)
-    for name in report.superseded.changed:
-        note(f"{one_line(name)} changed since the last ingest: rejects of its earlier content were removed")
-    for name in report.superseded.grown:
-        note(f"{one_line(name)} has grown since the last ingest: its earlier rejects were replaced")
-    if excluded:
-        note(f"{plural(excluded, 'file')}, or folders of them, left out by --exclude or .tachographignore")
-    if not report.sources:
-        note("No files found." if not report.unreadable else "Nothing ingested.")
-        return
-    from app.text import file_kinds
-
-    counts = [f"{report.total(name):,} {name}" for name in ("accepted", "duplicates", "rejected")]
-    known = sum(source.known for source in report.sources)
-    before = f" ({known:,} unchanged)" if known else ""
-    note(f"Ingested {plural(len(report.sources), 'file')}{before} in {report.seconds:.1f} s into {one_line(location)}")
-    parts = " + ".join([*counts, file_kinds.no_results(report.total("ignored"))])
-    note(f"{plural(report.total('documents'), 'document')} = {parts}")
-    told = (
-        file_kinds.measured(report.total("measurements"), report.measured_files),
-        file_kinds.unsaid(report.total("without_variant")),
-        file_kinds.no_logs(report.no_logs),
-        file_kinds.unread(report.unread),
-    )
-    for said in filter(None, told):
-        note(said)
-    _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
-    if earlier := sum(source.rejected for source in report.sources if source.known):
-        note(f"{plural(earlier, 'earlier reject')}. List them: {one_line(command_line('rejects', location))}")
-    if not report.has_results:
-        _tell_nothing_found(report)
-
-
-def _tell_nothing_found(report: IngestReport) -> None:
-    from app.text import file_kinds
-
-    [first, *others] = report.sources
-    is_alone = not others and first.kind in file_kinds.WORDS
-    if rejected := report.total("rejected"):
-        note(f"\nNo runs ingested: {plural(rejected, 'record')} rejected, none accepted.", fg="red")
-    else:
-        note(f"\nNo runs in {one_line(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo runs found.")
-    note(file_kinds.WHAT_IS_READ)
-
-
-def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:
-    if not rejects:
-        return
-    echo(f"\n{click.style(f'Rejected ({len(rejects):,})', bold=True)}:")
-    for name, of_source in groupby(rejects[:REJECTS_SHOWN], key=itemgetter(0)):
-        note(f"  {one_line(name)}")
-        for _, reject in of_source:
-            reason = click.style(str(reject.reason), fg="yellow")
-            echo(f"    {one_line(reject.position)}: {reason}: {one_line(reject.detail)}")
-    if len(rejects) > REJECTS_SHOWN:
-        note(f"  … and {len(rejects) - REJECTS_SHOWN:,} more. List all: {one_line(command_line('rejects', location))}")
 
 
 def _stand_in_for_closed_streams() -> None:

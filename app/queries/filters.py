@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -37,8 +39,23 @@ PRESETS = {
 """Periods to choose by one click: what `--since` and `--until` are then."""
 
 
+_now: ContextVar[datetime | None] = ContextVar("now", default=None)
+
+
+@contextmanager
+def taken_as_now(moment: datetime | None) -> Iterator[None]:
+    """Within the block that moment is taken for now, if there is one: `--since 7d` are then the days before it."""
+    token = _now.set(moment)
+    try:
+        yield
+    finally:
+        _now.reset(token)
+
+
 def this_moment() -> datetime:
     """Now, or the time that SOURCE_DATE_EPOCH says: the same store then gives the same bytes."""
+    if moment := _now.get():
+        return moment.replace(microsecond=0)
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC).replace(microsecond=0)
 

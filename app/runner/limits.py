@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from threading import Event, Thread
 
-from app.runner import ending
+from app.runner.process import GRACE_SECONDS, end
 from ingest.system.files import temporary_folder
 from schemas.agents import Program
 from schemas.errors import TachographError
@@ -28,7 +28,7 @@ class Limits:
 
     usd: Decimal | None = None
     minutes: float | None = None
-    grace: float = ending.GRACE_SECONDS
+    grace: float = GRACE_SECONDS
 
     @property
     def seconds(self) -> float | None:
@@ -119,7 +119,7 @@ class Watch:
                 looked = time.monotonic()
                 pause = max(_LEAST_PAUSE, _PAUSE_FACTOR * (looked - now))
             if self.reached:
-                if not ending.end(session, self.limits.grace):
+                if not end(session, self.limits.grace):
                     self.reached = ""  # it had ended by itself
                 return
 

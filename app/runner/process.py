@@ -1,39 +1,58 @@
-"""Starts a command and passes its streams and signals through, byte for byte, while its standard output is recorded.
+"""Starts a command, passes its streams and signals through, byte for byte, while its standard output is recorded, and ends it.
 
-Standard input and error are inherited. Standard output is a pipe that is copied, or a pseudo-terminal where ours is a terminal. The command
-leads a session of its own: signals that reach us are sent to it, and nothing of it is left behind.
+Standard input and error are inherited. Standard output is a pipe that is copied or, where ours is a terminal, a pseudo-terminal as of
+script(1): the agent behaves as if we were not there, and the real terminal is in raw mode, so that Ctrl-C and Ctrl-D are the agent's. The
+command leads a session of its own: signals that reach us are sent to it, and nothing of it is left behind.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import pty
 import select
 import signal
+import struct
 import subprocess
+import termios
 import time
+import tty
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from app.runner import ending
-from app.runner.pseudo_terminal import STDERR, STDIN, STDOUT, PseudoTerminal, copy_size, open_pseudo_terminal, raw_mode, take_as_terminal
 from schemas.errors import UsageError
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 """Exit codes of shells for a command that is not there, and for one that cannot be started."""
 
+GRACE_SECONDS = 10.0
+"""Between SIGTERM and SIGKILL: an agent writes its record meanwhile."""
+
+LEFT_SECONDS = 2.0
+"""The same for what an agent left running, and how long its output is still read."""
+
 PASSED_ON = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGWINCH") if hasattr(signal, name))
+STDIN, STDOUT, STDERR = 0, 1, 2
 
-_BLOCK_BYTES = 1 << 16
+_KILLING_SECONDS = 5.0
+"""A killed process is gone at once, unless it waits for a disk or a network share: that is not waited for longer."""
+
+_STEP_SECONDS = 0.02
 _POLL_SECONDS = 0.1
-_DRAIN_SECONDS = 2.0
-"""How long the output of what an ended command left running is still read."""
+_BLOCK_BYTES = 1 << 16
 
-Begun = Callable[["Running"], None]
+
+class PseudoTerminal(NamedTuple):
+    """Both ends. `reads_input`: what is typed goes through it."""
+
+    ours: int
+    theirs: int
+    reads_input: bool
 
 
 @dataclass
@@ -45,11 +64,6 @@ class Running:
     terminal: PseudoTerminal | None
     signalled: signal.Signals | None = None
     unrecorded: str = ""
-
-    @property
-    def session(self) -> int:
-        """The session that it leads."""
-        return self.process.pid
 
     @property
     def exit_code(self) -> int:
@@ -67,7 +81,7 @@ class NotStarted(Exception):
         self.exit_code = exit_code
 
 
-def pass_through(command: Sequence[str], log: Path, begun: Begun) -> Running:
+def pass_through(command: Sequence[str], log: Path, begun: Callable[[Running], None]) -> Running:
     """Run the command to its end; its standard output goes to ours and into the log. `begun` is called once it runs.
 
     Raises NotStarted, and UsageError where the log cannot be written.
@@ -80,19 +94,19 @@ def pass_through(command: Sequence[str], log: Path, begun: Begun) -> Running:
     signals = _Signals()
     with record, signals.passed_on():
         running = _started(command)
-        with raw_mode(running.terminal is not None and running.terminal.reads_input):
+        with _raw_mode(running.terminal is not None and running.terminal.reads_input):
             try:
                 signals.begin(running)
                 begun(running)
                 _relay(running, record)
                 running.process.wait()
             finally:
-                ending.end(running.session, ending.LEFT_SECONDS)
+                end(running.process.pid, LEFT_SECONDS)
     return running
 
 
 def _started(command: Sequence[str]) -> Running:
-    terminal = open_pseudo_terminal() if os.isatty(STDOUT) else None
+    terminal = _open_pseudo_terminal() if os.isatty(STDOUT) else None
     reading, writing = (terminal.ours, terminal.theirs) if terminal else os.pipe()
     try:
         process = subprocess.Popen(  # noqa: S603  the command is what it is for
@@ -101,7 +115,7 @@ def _started(command: Sequence[str]) -> Running:
             stdout=writing,
             stderr=writing if terminal and os.isatty(STDERR) else None,
             start_new_session=True,
-            preexec_fn=take_as_terminal if terminal else None,  # noqa: PLW1509  no thread runs yet
+            preexec_fn=_take_as_terminal if terminal else None,  # noqa: PLW1509  no thread runs yet
         )
     except OSError as error:
         os.close(reading)
@@ -142,18 +156,18 @@ class _Signals:
             self._waiting.append(number)
         elif number != signal.SIGWINCH:
             running.signalled = signal.Signals(number)
-            ending.send(running.session, number)
+            send(running.process.pid, number)
         elif running.terminal:
-            copy_size(running.reading)
+            _copy_size(running.reading)
         else:
-            ending.send(running.session, number)
+            send(running.process.pid, number)
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         """Ctrl-Z: the command stops with us, and goes on with us."""
         if self._running:
-            ending.send(self._running.session, signal.SIGSTOP)
+            send(self._running.process.pid, signal.SIGSTOP)
             os.kill(os.getpid(), signal.SIGSTOP)
-            ending.send(self._running.session, signal.SIGCONT)
+            send(self._running.process.pid, signal.SIGCONT)
 
 
 def _relay(running: Running, record: BinaryIO) -> None:
@@ -166,11 +180,13 @@ def _relay(running: Running, record: BinaryIO) -> None:
         while time.monotonic() < last:
             ready = select.select(sources, [], [], _POLL_SECONDS)[0]
             if running.process.poll() is not None:
-                last = min(last, time.monotonic() + _DRAIN_SECONDS)
+                last = min(last, time.monotonic() + LEFT_SECONDS)
                 if not ready:
                     return
-            if STDIN in ready and not _typed(running.reading):
-                sources.remove(STDIN)
+            if STDIN in ready:
+                typed = os.read(STDIN, _BLOCK_BYTES)
+                if not typed or not _write(running.reading, typed):
+                    sources.remove(STDIN)
             if running.reading in ready and not _copied(running, record):
                 return
     finally:
@@ -186,23 +202,13 @@ def _copied(running: Running, record: BinaryIO) -> bool:
             raise
         return False
     if block and not running.unrecorded:
-        _write_log(running, record, block)
+        rest = memoryview(block)
+        try:
+            while rest:
+                rest = rest[record.write(rest) :]
+        except OSError as error:
+            running.unrecorded = error.strerror or str(error)
     return bool(block) and _write(STDOUT, block)
-
-
-def _write_log(running: Running, record: BinaryIO, block: bytes) -> None:
-    rest = memoryview(block)
-    try:
-        while rest:
-            rest = rest[record.write(rest) :]
-    except OSError as error:
-        running.unrecorded = error.strerror or str(error)
-
-
-def _typed(ours: int) -> bool:
-    """Pass on what was typed. False where nothing more comes."""
-    block = os.read(STDIN, _BLOCK_BYTES)
-    return bool(block) and _write(ours, block)
 
 
 def _write(descriptor: int, block: bytes) -> bool:
@@ -217,3 +223,95 @@ def _write(descriptor: int, block: bytes) -> bool:
         except OSError:
             return False
     return True
+
+
+def send(session: int, number: int) -> None:
+    """Signal all processes of a session, if any is left."""
+    for group in {session, *(group for _, group in _members(session))}:  # its own, and those that shells made in it
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+
+def end(session: int, grace: float) -> bool:
+    """End all processes of a session. False where none was left."""
+    if not is_alive(session):
+        return False
+    send(session, signal.SIGTERM)
+    if not _ends_within(session, grace):
+        until = time.monotonic() + _KILLING_SECONDS
+        send(session, signal.SIGKILL)
+        while not _ends_within(session, _STEP_SECONDS) and time.monotonic() < until:
+            send(session, signal.SIGKILL)  # what a process started while the others were signalled
+    return True
+
+
+def _ends_within(session: int, seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    while is_alive(session):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_STEP_SECONDS)
+    return True
+
+
+def is_alive(session: int) -> bool:
+    """Whether a process of the session runs. One that has ended and was not waited for does not."""
+    if Path("/proc/self/stat").exists():
+        return any(True for _ in _members(session))
+    try:
+        os.killpg(session, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _members(session: int) -> Iterator[tuple[int, int]]:
+    """(process, group) of the living processes of a session; nothing where the system does not list processes."""
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            state, _, group, its = entry.read_bytes().rpartition(b")")[2].split()[:4]
+            if int(its) == session and state not in (b"Z", b"X"):
+                yield int(entry.parent.name), int(group)
+
+
+def _open_pseudo_terminal() -> PseudoTerminal:
+    """One of the size and the settings of the real terminal.
+
+    Where nothing is typed, the real terminal is not raw and turns ends of lines into its own: then this one leaves them as they are.
+    """
+    ours, theirs = pty.openpty()
+    reads_input = False
+    if os.isatty(STDIN):
+        with suppress(OSError):  # a job in the background that changes the terminal would be stopped
+            reads_input = os.tcgetpgrp(STDIN) == os.getpgrp()
+    settings = termios.tcgetattr(STDOUT)
+    if not reads_input:
+        settings[1] &= ~termios.OPOST  # the flags for output
+    termios.tcsetattr(theirs, termios.TCSANOW, settings)
+    _copy_size(ours)
+    return PseudoTerminal(ours, theirs, reads_input)
+
+
+def _take_as_terminal() -> None:
+    """In the child, whose standard output it is: make it the terminal of the new session."""
+    fcntl.ioctl(STDOUT, termios.TIOCSCTTY, 0)
+
+
+def _copy_size(ours: int) -> None:
+    """Tell the size of the real terminal; the agent gets SIGWINCH where it changed."""
+    with suppress(OSError):
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, fcntl.ioctl(STDOUT, termios.TIOCGWINSZ, struct.pack("HHHH", 0, 0, 0, 0)))
+
+
+@contextmanager
+def _raw_mode(is_wanted: bool) -> Iterator[None]:
+    """The real terminal passes every key on, until the end of the block."""
+    if not is_wanted:
+        yield
+        return
+    before = termios.tcgetattr(STDIN)
+    tty.setraw(STDIN)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(STDIN, termios.TCSADRAIN, before)

@@ -15,8 +15,9 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from app.cli import claims_extract
+from app.cli import claims
 from ingest.sources import walking as pipes
 from ingest.sources.files import Source, spooled
 from ingest.sources.walking import read_paths
@@ -185,13 +186,13 @@ def test_d6_extracting_claims_refuses_what_cannot_hold_texts(words: str) -> None
 
 
 def test_d6_extracting_claims_bounds_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(claims_extract, "MOST_BYTES", 100)
+    monkeypatch.setattr(claims, "MOST_BYTES", 100)
     texts = tmp_path / "texts.jsonl"
     texts.write_text('{"id": 1, "text": "2x faster"}\n' + "x" * 101)
-    found = claims_extract.answers(texts)
-    assert json.loads(next(found))["id"] == 1
-    with pytest.raises(InputUnreadable, match="a line of more than"):
-        next(found)
+    done = CliRunner().invoke(claims.extract, [str(texts)])
+    assert json.loads(done.stdout)["id"] == 1
+    assert isinstance(done.exception, InputUnreadable)
+    assert "a line of more than" in done.exception.message
 
 
 def test_d6_a_pipe_stops_before_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:

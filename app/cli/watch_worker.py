@@ -1,4 +1,4 @@
-"""The process that ingests for `tachograph watch`: `python -m app.cli.watching.worker`. Speaks lines of JSON (`ingest.watching`).
+"""The process that ingests for `tachograph watch`: `python -m app.cli.watch_worker`. Speaks lines of JSON (`ingest.watching`).
 
 It ends with its standard input, after what it is at: also when the watcher was killed.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from app.cli import terminal
-from app.cli.ingest_paths import How, paths_to_read
+from app.cli.ingest import paths_to_read, pipeline_options
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.reading.tasks import spare_pandas
 from ingest.sources.walking import IGNORE_FILE, Excluding, read_paths
@@ -56,7 +56,8 @@ def main() -> int:
 def _serve(order: dict[str, Any], lines: Any) -> None:
     store = Store(order["db"], order["wait"], lambda said: _say(waited=one_line(said)))
     try:
-        options = replace(How(**order["how"], prices=Path(order["prices"]) if order["prices"] else None).options(), **_of_watcher(order))
+        options = pipeline_options(**order["how"], prices=Path(order["prices"]) if order["prices"] else None)
+        options = replace(options, origin=Origin(command=order["command"]))
         Excluding(order["how"]["excludes"])  # raises for a pattern that cannot be read
         _say(folders=(roots := _folders(order["paths"])))
     except TachographError as error:
@@ -64,10 +65,6 @@ def _serve(order: dict[str, Any], lines: Any) -> None:
         return
     for line in lines:
         options = _ingested(json.loads(line)["paths"], roots, order["how"]["excludes"], store, options)
-
-
-def _of_watcher(order: dict[str, Any]) -> dict[str, Any]:
-    return {"origin": Origin(command=order["command"])}
 
 
 def _folders(paths: Sequence[str]) -> list[str]:

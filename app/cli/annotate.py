@@ -1,4 +1,4 @@
-"""`tachograph label`, `note`, `star` and `exclude`: what people say of runs."""
+"""`tachograph label`, `note`, `star`, `exclude` and `undo`: what people say of runs, and taking an ingest back."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli import terminal
-from app.cli.options import Command, examples, filter_options, utf8, with_store
-from app.queries.filters import EXCLUDED, FILTERS, Filters, choose, parse_label
-from app.text.words.closed_lists import with_known_words
+from app.cli.options import Asked, Command, Output, Whole, answering, chosen_filters, examples, filter_options, utf8
+from app.queries.filters import EXCLUDED, Filters, parse_label
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
 
@@ -20,27 +19,23 @@ if TYPE_CHECKING:
     from ingest.store.annotations import Change
     from ingest.store.database import Store
 
-NAMED = 5
-"""Runs that a change names."""
-
 
 def _with_runs(command: Command) -> Command:
-    """The words of the command line, the filters and `--yes`, handed on as `words`, `chosen` and `yes`."""
+    """The filters and `--yes`, handed on as `chosen` and `yes`."""
 
     @functools.wraps(command)
     def packed(*arguments: Any, **options: Any) -> Any:
-        values = {key: options.pop(f"filter_{key.replace('-', '_')}") for key in FILTERS}
-        return command(*arguments, chosen=with_known_words(choose(values)), **options)
+        return command(*arguments, chosen=chosen_filters(options), **options)
 
     asks = click.option("--yes", is_flag=True, help="Do not ask before changing the runs that filters choose.")
-    return with_store(asks(filter_options(packed)))
+    return answering(filters=False, output=False)(asks(filter_options(packed)))
 
 
 @click.command(epilog=examples("label 5e0c031e team=kernels", "label 5e0c031e --remove team", "label --repo vllm quarter=Q4 --yes"))
 @click.argument("words", nargs=-1, metavar="RUN... KEY=VALUE...", callback=utf8)
 @click.option("--remove", "removed", multiple=True, metavar="KEY", callback=utf8, help="Remove this label. Repeatable.")
 @_with_runs
-def label(words: tuple[str, ...], removed: tuple[str, ...], store: Store, *, chosen: Filters, yes: bool) -> None:
+def label(words: tuple[str, ...], removed: tuple[str, ...], asked: Asked, *, chosen: Filters, yes: bool) -> None:
     """Label runs, or remove labels.
 
     RUN is the id of a run, or its first characters; filters choose runs instead. A label given here takes the place of an ingested
@@ -52,13 +47,13 @@ def label(words: tuple[str, ...], removed: tuple[str, ...], store: Store, *, cho
     if not labels and not removed:
         raise click.UsageError("No label. Give KEY=VALUE or --remove KEY, e.g. tachograph label 5e0c031e team=kernels")
     runs = [word for word in words if "=" not in word]
-    _apply(store, runs, chosen, Change(labels=labels, removed=removed), "Labelled", yes=yes)
+    _apply(asked.store, runs, chosen, Change(labels=labels, removed=removed), "Labelled", yes=yes)
 
 
 @click.command(epilog=examples('note 5e0c031e "warm cache, not comparable"', 'note 5e0c031e ""'))
 @click.argument("words", nargs=-1, required=True, metavar="RUN... TEXT", callback=utf8)
 @_with_runs
-def note(words: tuple[str, ...], store: Store, *, chosen: Filters, yes: bool) -> None:
+def note(words: tuple[str, ...], asked: Asked, *, chosen: Filters, yes: bool) -> None:
     """Note a text on runs; an empty text removes the note.
 
     RUN is the id of a run, or its first characters; filters choose runs instead.
@@ -67,21 +62,21 @@ def note(words: tuple[str, ...], store: Store, *, chosen: Filters, yes: bool) ->
 
     *runs, text = words
     done = "Noted on" if text else "Removed the note of"
-    _apply(store, runs, chosen, Change(note=text), done, yes=yes)
+    _apply(asked.store, runs, chosen, Change(note=text), done, yes=yes)
 
 
 @click.command(epilog=examples("star 5e0c031e", "star 5e0c031e --remove", "runs --starred"))
 @click.argument("words", nargs=-1, metavar="RUN...", callback=utf8)
 @click.option("--remove", is_flag=True, help="Remove the star.")
 @_with_runs
-def star(words: tuple[str, ...], store: Store, *, remove: bool, chosen: Filters, yes: bool) -> None:
+def star(words: tuple[str, ...], asked: Asked, *, remove: bool, chosen: Filters, yes: bool) -> None:
     """Star runs. `--starred` then filters by it.
 
     RUN is the id of a run, or its first characters; filters choose runs instead.
     """
     from ingest.store.annotations import Change
 
-    _apply(store, words, chosen, Change(starred=not remove), "Removed the star of" if remove else "Starred", yes=yes)
+    _apply(asked.store, words, chosen, Change(starred=not remove), "Removed the star of" if remove else "Starred", yes=yes)
 
 
 @click.command(epilog=examples('exclude 5e0c031e --reason "wrong model"', "exclude 5e0c031e --remove", "runs --excluded only"))
@@ -89,7 +84,7 @@ def star(words: tuple[str, ...], store: Store, *, remove: bool, chosen: Filters,
 @click.option("--reason", default="", metavar="TEXT", callback=utf8, help="Why.")
 @click.option("--remove", is_flag=True, help="Count the runs again.")
 @_with_runs
-def exclude(words: tuple[str, ...], store: Store, *, reason: str, remove: bool, chosen: Filters, yes: bool) -> None:
+def exclude(words: tuple[str, ...], asked: Asked, *, reason: str, remove: bool, chosen: Filters, yes: bool) -> None:
     """Exclude runs from every number, list, chart, check and export.
 
     Each of these says how many runs are not counted; `--excluded all` counts them, `--excluded only` shows them. RUN is the id of a
@@ -100,14 +95,51 @@ def exclude(words: tuple[str, ...], store: Store, *, reason: str, remove: bool, 
     if remove and chosen and not chosen.choose_excluded:
         chosen = chosen.with_values(EXCLUDED, ["only"])
     change = Change(excluded=not remove, reason=reason)
-    _apply(store, words, chosen, change, "Counting again:" if remove else "Excluded", yes=yes)
+    _apply(asked.store, words, chosen, change, "Counting again:" if remove else "Excluded", yes=yes)
+
+
+@click.command(epilog=examples("undo", "undo 12 --yes", "undo --list"))
+@click.argument("number", type=Whole(1), required=False, metavar="[INGEST]")
+@click.option("--list", "listed", is_flag=True, help="List the ingests, newest first.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@answering(filters=False, output=False)
+def undo(number: int | None, asked: Asked, *, listed: bool, yes: bool) -> None:
+    """Take an ingest back, by default the last one.
+
+    The store then holds what the other ingests alone would have brought. Runs that another ingest also brought stay; so do labels,
+    notes, stars and exclusions that people gave.
+    """
+    from app.text.words.undo import about_ingest, takes_back, took_back
+    from ingest.store.undo import preview
+    from ingest.store.undo import undo as take_back
+
+    if listed:
+        from app.cli.output import deliver
+        from app.reports import results
+
+        deliver(results.ingests(asked.store), Output())
+        return
+    with terminal.told_interrupts(asked.store):
+        planned, ingest = preview(asked.store, number)
+        if not yes:
+            confirm(f"{about_ingest(ingest)}. {takes_back(planned)}", "undo it")
+        done = take_back(asked.store, planned.ingest_id)
+        terminal.note(took_back(done))
 
 
 def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, done: str, *, yes: bool) -> None:
     """Change what is said of the runs that ids or filters choose. Raises UsageError, StoreError."""
+    from app.queries.run_page import Found, named, run_id_of, with_whole_ids
+    from app.queries.runs import ids
     from ingest.store.annotations import annotate
 
-    run_ids = _chosen_runs(store, words, chosen)
+    if words and chosen:
+        raise click.UsageError("Give ids of runs or filters, not both.")
+    if not words and not chosen:
+        raise click.UsageError("No run. Give the id of a run or its first characters, or filters such as --repo vllm")
+    run_ids = list(dict.fromkeys(run_id_of(store, word) for word in words)) if words else ids(store, with_whole_ids(store, chosen))
+    if not run_ids:
+        raise UsageError(f"no run matches {chosen.as_words()}.", "Nothing was changed.")
     if chosen and not yes:
         confirm(f"This changes {plural(len(run_ids), 'run')} ({one_line(chosen.as_words())}).", "change them")
     with terminal.told_interrupts(store):
@@ -116,31 +148,8 @@ def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, 
     unchanged = f" ({same:,} unchanged)" if same else ""
     silent = " (no reason given)" if change.excluded and not change.reason else ""
     terminal.note(f"{done} {plural(len(run_ids), 'run')}{silent}{unchanged}")
-    _tell_runs(store, run_ids)
-
-
-def _tell_runs(store: Store, run_ids: Sequence[str]) -> None:
-    """The first NAMED of the runs by short id and title."""
-    from app.queries.run_page import Found, named
-
-    for line in Found(len(run_ids), tuple(named(store, run_ids[:NAMED]))).lines():
+    for line in Found(len(run_ids), tuple(named(store, run_ids[:5]))).lines():
         terminal.note(f"  {line}")
-
-
-def _chosen_runs(store: Store, words: Sequence[str], chosen: Filters) -> list[str]:
-    from app.queries.run_page import run_id_of, with_whole_ids
-    from app.queries.runs import ids
-
-    if words and chosen:
-        raise click.UsageError("Give ids of runs or filters, not both.")
-    if not words and not chosen:
-        raise click.UsageError("No run. Give the id of a run or its first characters, or filters such as --repo vllm")
-    if words:
-        return list(dict.fromkeys(run_id_of(store, word) for word in words))
-    found = ids(store, with_whole_ids(store, chosen))
-    if not found:
-        raise UsageError(f"no run matches {chosen.as_words()}.", "Nothing was changed.")
-    return found
 
 
 def confirm(question: str, does: str) -> None:
