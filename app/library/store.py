@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Unpack
 
-from app.library import arguments
-from app.library.arguments import Paths, Words
 from app.library.tables import Report, Row, Table, report_table, table
 from app.queries.filter_inputs import FilterWords, filters_of
 from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, Filters, parse, probability
@@ -33,10 +33,13 @@ from schemas.errors import InputUnreadable, UsageError
 from schemas.rows.claim import ClaimKind
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.rows.source import Severity
-from schemas.text import one_line, plural
+from schemas.text import did_you_mean, one_line, plural
 
-if TYPE_CHECKING:
-    from ingest.pipeline import IngestReport
+Words = str | Sequence[str]
+"""One word, several with commas between, or a list of them."""
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""One path, or several."""
 
 Choice = str | Mapping[str, object]
 """Filters of a side of a comparison: `'model=glm-5.1 repo=vllm'` or `{"model": "glm-5.1", "repo": "vllm"}`."""
@@ -67,8 +70,12 @@ class Store:
     """
 
     def __init__(self, location: str | os.PathLike[str], wait_seconds: float = DEFAULT_WAIT_SECONDS, *, with_text: bool = False) -> None:
-        self._location = on_disk(arguments.location(location))
-        self._wait_seconds = arguments.seconds("wait_seconds", wait_seconds)
+        if not isinstance(location, str | os.PathLike):
+            raise UsageError(f"open takes the path of a store, not {location!r}.")
+        if isinstance(wait_seconds, bool) or not isinstance(wait_seconds, int | float) or not wait_seconds >= 0:
+            raise UsageError(f"wait_seconds takes seconds of 0 or more, not {wait_seconds!r}.")
+        self._location = on_disk(str(os.fspath(location)))
+        self._wait_seconds = wait_seconds
         self._with_text = with_text
 
     def __repr__(self) -> str:
@@ -81,8 +88,8 @@ class Store:
 
     def runs(self, *, limit: int | None = None, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
         """The runs, most expensive first. `cost`: best (reported, else list), reported or list; empty for best."""
-        measure = arguments.one_of("cost", cost, COST_MEASURES)
-        return self._answer(filters, lambda store, chosen: results.runs(store, chosen, arguments.rows(limit), measure))
+        measure = _one_of("cost", cost, COST_MEASURES)
+        return self._answer(filters, lambda store, chosen: results.runs(store, chosen, _rows(limit), measure))
 
     def run(self, run_id: str) -> Row:
         """All that is known of one run: its columns, models, claims, findings, files and record.
@@ -90,13 +97,13 @@ class Store:
         `run_id`: the id or its first 4 or more characters. Raises UsageError where no run has it, or several.
         """
         with read_transaction(self._checked()) as transaction:
-            page = run_page(transaction, run_id_of(transaction, arguments.text("run_id", run_id)))
+            page = run_page(transaction, run_id_of(transaction, _text("run_id", run_id)))
         assert page is not None, "the id is that of a run of the same transaction"
         return page.as_dict()
 
     def models(self, *, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
         """Cost and tokens of each model, helper models included. `cost` as for `runs`."""
-        measure = arguments.one_of("cost", cost, COST_MEASURES)
+        measure = _one_of("cost", cost, COST_MEASURES)
         return self._answer(filters, lambda store, chosen: results.models(store, chosen, measure))
 
     def claims(self, *, kind: Words = KINDS, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
@@ -104,20 +111,20 @@ class Store:
 
         `evidence`, `min_claim` and `min_confidence` choose claims, all other filters choose runs.
         """
-        kinds = arguments.several("kind", kind, KINDS)
-        return self._answer(filters, lambda store, chosen: results.claims(store, chosen, kinds, arguments.rows(limit)))
+        kinds = _several("kind", kind, KINDS)
+        return self._answer(filters, lambda store, chosen: results.claims(store, chosen, kinds, _rows(limit)))
 
     def findings(self, *, severity: Words = (), rule: Words = (), limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
         """What does not add up in a record or its summary, the severest first. `severity`: error, warning, info."""
-        severities, rules = arguments.several("severity", severity, tuple(map(str, Severity))), arguments.words("rule", rule)
-        return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, arguments.rows(limit)))
+        severities, rules = _several("severity", severity, tuple(map(str, Severity))), _words("rule", rule)
+        return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, _rows(limit)))
 
     def tasks(self, *, by: Words = ("agent",), value: str = "result", **filters: Unpack[FilterWords]) -> Table:
         """Tasks beside those who worked on them: a row per task, for each column `x` its text, `x_value` and `x_runs`.
 
         `value`: result (the measured ratio, else how runs ended), outcome, measured, claimed, cost or duration.
         """
-        columns, shown = arguments.words("by", by) or ("agent",), arguments.text("value", value)
+        columns, shown = _words("by", by) or ("agent",), _text("value", value)
         return self._answer(filters, lambda store, chosen: results.tasks(store, chosen, columns, shown))
 
     def failures(self, *, by: str = "agent", texts: str = "", **filters: Unpack[FilterWords]) -> Table:
@@ -125,7 +132,7 @@ class Store:
 
         `texts`: a reason, whose error texts are listed instead, with numbers and ids masked.
         """
-        column, reason = arguments.text("by", by), arguments.text("texts", texts)
+        column, reason = _text("by", by), _text("texts", texts)
         if reason:
             return self._answer(filters, lambda store, chosen: results.failure_texts(store, chosen, reason))
         return self._answer(filters, lambda store, chosen: results.failures(store, chosen, column))
@@ -144,21 +151,21 @@ class Store:
 
         `band`: ratios within this distance from 1 are the same, such as 0.05.
         """
-        band, groups, most = arguments.share("band", band), arguments.words("by", by), arguments.rows(limit)
-
-        zone = arguments.text("tz", tz)
+        if isinstance(band, bool) or not isinstance(band, int | float) or not 0 <= band < 1:
+            raise UsageError(f"band takes a share from 0 to less than 1, such as 0.05, not {band!r}.")
+        groups, most, zone = _words("by", by), _rows(limit), _text("tz", tz)
 
         def ask(store: CheckedStore, chosen: Filters) -> Answer:
             chosen = filters_in(chosen, zone)
             if groups:
-                return results.verdict_groups(store, chosen, groups, zone, band)
-            return results.verdicts(store, chosen, most, every=every, band=band)
+                return results.verdict_groups(store, chosen, groups, zone, float(band))
+            return results.verdicts(store, chosen, most, every=every, band=float(band))
 
         return self._answer(filters, ask)
 
     def measurements(self, *, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
         """Measured values of benchmarks, and the runs whose changes they measured."""
-        return self._answer(filters, lambda store, chosen: results.measurements(store, chosen, arguments.rows(limit)))
+        return self._answer(filters, lambda store, chosen: results.measurements(store, chosen, _rows(limit)))
 
     def usage(
         self,
@@ -173,12 +180,13 @@ class Store:
 
         `since` and `until` choose responses by their own time.
         """
-        groups, zone = arguments.words("by", by), arguments.text("tz", tz)
-        starts = arguments.one_of("week_starts", week_starts, WEEK_STARTS)
-        length = arguments.hours("session_length", session_length)
+        groups, zone = _words("by", by), _text("tz", tz)
+        starts = _one_of("week_starts", week_starts, WEEK_STARTS)
+        if isinstance(session_length, bool) or not isinstance(session_length, int) or not 1 <= session_length <= 24 * 7:
+            raise UsageError(f"session_length takes hours from 1 to 168, not {session_length!r}.")
         return self._answer(
             filters,
-            lambda store, chosen: usage_reports.usage(store, UsageRequest(chosen, groups, zone, starts, length)),
+            lambda store, chosen: usage_reports.usage(store, UsageRequest(chosen, groups, zone, starts, session_length)),
         )
 
     def rejects(self) -> Table:
@@ -187,7 +195,7 @@ class Store:
 
     def sources(self, *, limit: int | None = None) -> Table:
         """Ingested files, the newest first, and what became of them."""
-        return table(results.sources(self._checked(), arguments.rows(limit)))
+        return table(results.sources(self._checked(), _rows(limit)))
 
     def report(
         self,
@@ -206,9 +214,9 @@ class Store:
         `metrics`: the figures of groups and totals, none for the usual ones. `reprice`: MODEL or MODEL@PROVIDER at whose prices the same
         tokens are shown as well.
         """
-        figures, measure = arguments.several("metrics", metrics, tuple(RUN_METRICS)), arguments.one_of("cost", cost, COST_MEASURES)
-        groups, zone, model = arguments.words("by", by), arguments.text("tz", tz), arguments.text("reprice", reprice)
-        page = FirstPage(arguments.text("title", title), arguments.text("owner", owner))
+        figures, measure = _several("metrics", metrics, tuple(RUN_METRICS)), _one_of("cost", cost, COST_MEASURES)
+        groups, zone, model = _words("by", by), _text("tz", tz), _text("reprice", reprice)
+        page = FirstPage(_text("title", title), _text("owner", owner))
         store, chosen = self._asked(filters)
         request = cost_report.Request(chosen, groups, figures, zone, REPORT_RUNS, model, measure, page)
         return report_table(cost_report.report(store, request), _notes(store))
@@ -222,8 +230,8 @@ class Store:
         store = self._checked()
         chosen = [with_whole_ids(store, with_known_words(_chosen(group))) for group in groups]
         store.look_up(*(chosen or [NO_FILTERS]))
-        measure = COST_MEASURES[arguments.one_of("cost", cost, COST_MEASURES) or BEST.key]
-        made = comparison.compare(store, chosen, arguments.text("pair", pair), measure)
+        measure = COST_MEASURES[_one_of("cost", cost, COST_MEASURES) or BEST.key]
+        made = comparison.compare(store, chosen, _text("pair", pair), measure)
         return table(made.figures, [*made.notes, *_notes(store)], made.words)
 
     def ingest(
@@ -246,12 +254,23 @@ class Store:
         from ingest.sources.walking import read_paths
         from ingest.store.ingests import Origin
 
-        named = arguments.paths(paths)
-        template = PathTemplate.parse(arguments.text("path_template", path_template)) if path_template else None
-        options = pipeline.Options(arguments.labels(labels), template, arguments.processes("jobs", jobs), origin=Origin(command=COMMAND))
-        report = pipeline.ingest(read_paths(only_sessions(named)), self._store(), options)
+        listed: Any = [paths] if isinstance(paths, str | os.PathLike) else paths
+        named = list(listed) if isinstance(listed, Iterable) else [listed]
+        if not all(isinstance(path, str | os.PathLike) for path in named):
+            raise UsageError(f"ingest takes a path or a list of paths, not {paths!r}.")
+        if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
+            raise UsageError(f"jobs takes a number of processes, or 0 for one per core, not {jobs!r}.")
+        given: Any = {} if labels is None else labels
+        if not isinstance(given, Mapping) or not all(isinstance(part, str) for pair in given.items() for part in pair):
+            raise UsageError(f"labels takes texts such as {{'branch': 'main'}}, not {labels!r}.")
+        template = PathTemplate.parse(_text("path_template", path_template)) if path_template else None
+        options = pipeline.Options(tuple(given.items()), template, jobs, origin=Origin(command=COMMAND))
+        report = pipeline.ingest(read_paths(only_sessions([Path(path) for path in named])), self._store(), options)
         if report.unreadable:
-            raise _unreadable(report)
+            first, others = report.unreadable[0], len(report.unreadable) - 1
+            more = f" and {plural(others, 'other path')}" if others else ""
+            became = "All else was ingested." if report.sources else "Nothing was ingested."
+            raise InputUnreadable(f"{first.message}{more}", f"{first.hint} {became}")
         return Ingested(**report.as_dict())  # type: ignore[arg-type]  # all but the seconds are whole
 
     def _store(self) -> CheckedStore:
@@ -293,14 +312,7 @@ def open_store(
 
 def extract_claims(text: str, min_confidence: float = SHOWN_FROM) -> tuple[Claim, ...]:
     """The performance claims of a text, without a store; those with a number only where they are at least so sure, 0 for all of them."""
-    return tuple(extract(arguments.text("extract_claims", text), probability(str(min_confidence), MIN_CONFIDENCE)))
-
-
-def _unreadable(report: IngestReport) -> InputUnreadable:
-    first, others = report.unreadable[0], len(report.unreadable) - 1
-    more = f" and {plural(others, 'other path')}" if others else ""
-    became = "All else was ingested." if report.sources else "Nothing was ingested."
-    return InputUnreadable(f"{first.message}{more}", f"{first.hint} {became}")
+    return tuple(extract(_text("extract_claims", text), probability(str(min_confidence), MIN_CONFIDENCE)))
 
 
 def _notes(store: CheckedStore) -> list[str]:
@@ -313,3 +325,40 @@ def _chosen(side: Choice) -> Filters:
     if not isinstance(side, Mapping):
         raise UsageError(f"compare takes filters such as {{'repo': 'vllm'}} or 'repo=vllm', not {side!r}.")
     return filters_of(side) if side else NO_FILTERS
+
+
+def _rows(limit: object) -> int | None:
+    """The most rows, None for all. More than a store can count are all of them."""
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+        raise UsageError(f"limit takes a number of rows of 0 or more, not {limit!r}.", "None: all rows.")
+    return min(limit, sys.maxsize)
+
+
+def _text(name: str, value: object) -> str:
+    """A text."""
+    if not isinstance(value, str):
+        raise UsageError(f"{name} takes a text, not {value!r}.")
+    return value
+
+
+def _words(name: str, value: object) -> tuple[str, ...]:
+    """Each word once."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, Sequence) or not all(isinstance(word, str) for word in listed):
+        raise UsageError(f"{name} takes a word or a list of words, not {value!r}.")
+    return tuple(dict.fromkeys(word.strip() for word in listed if word.strip()))
+
+
+def _several(name: str, value: object, known: Sequence[str]) -> tuple[str, ...]:
+    """Words of a closed list."""
+    return tuple(_one_of(name, word, known) for word in _words(name, value))
+
+
+def _one_of(name: str, value: object, known: Iterable[str]) -> str:
+    """A word of a closed list, or none."""
+    word, choices = _text(name, value), list(known)
+    if word and word not in choices:
+        raise UsageError(f"unknown {name} {word!r}.", f"{did_you_mean(word, choices)}Choose from: {', '.join(choices)}.")
+    return word

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from app.library.arguments import text
 from app.reports.exports import EXPORTS, Export
 from app.reports.exports.text import rows
 from app.text.answers import Answer
@@ -141,7 +140,9 @@ def report_table(report: CostReport, notes: Sequence[str]) -> Report:
 
 
 def _export(name: str) -> Export:
-    if text("format", name) not in EXPORTS:
+    if not isinstance(name, str):
+        raise UsageError(f"format takes a text, not {name!r}.")
+    if name not in EXPORTS:
         raise UsageError(f"unknown format {name!r}.", f"{did_you_mean(name, list(EXPORTS))}Choose from: {', '.join(EXPORTS)}.")
     return EXPORTS[name]
 
