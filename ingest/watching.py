@@ -27,12 +27,14 @@ from typing import Any
 
 from watchfiles import Change, watch
 
-from ingest.store.opening import WATCHING, OwnFiles, is_path
 from ingest.system.files import NoLocks, lock
 from ingest.system.signals import put_off
 from schemas.errors import ExitCode, StoreBusy, StoreError, TachographError
 
 INFINITY = float("inf")
+WATCHING = ".watching"
+"""Suffix to the name of a store: the lock of its watcher. Not imported from the store, which would load DuckDB."""
+
 QUIET_MS, LONGEST_MS = 100, 400
 """A batch is due when nothing changed for so long, and at the latest so long after its first change: half of the second a row may take."""
 
@@ -264,7 +266,7 @@ class Watcher:
         self.state = State()
         self._queue: queue.SimpleQueue[list[tuple[Change, str]] | Answer] = queue.SimpleQueue()
         self._ingester = Ingester(command, order, self._queue.put)
-        self._own = OwnFiles(os.path.realpath(location)) if is_path(location) else ()
+        self._store = os.path.realpath(location)
         self._outputs: list[os.stat_result] = []  # where our own output goes: each line would be a change, which makes a line
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError, AttributeError):
@@ -311,7 +313,8 @@ class Watcher:
                 self._busy_until = now + IDLE_SECONDS
             self._batches.changed(path for change, path in came if change is not Change.deleted)
             self.state.files += sum((change is Change.added) - (change is Change.deleted) for change, _ in came)
-            self._net_at = min(self._net_at, now + NET_SECONDS)
+            if any(not os.path.realpath(path).startswith(self._store) for _, path in came):  # the store's own files change with each ingest
+                self._net_at = min(self._net_at, now + NET_SECONDS)
         elif came.folders and not self.state.places:
             self._watch(came.folders)
         elif came.read or came.waited:
@@ -400,13 +403,13 @@ class Watcher:
         self._ingester.ingest(wanted)
 
     def _is_wanted(self, path: str) -> bool:
-        """Whether it is a file or folder, is still there, and is neither the store nor where this process writes to."""
+        """Whether it is a file or folder, is still there, and is not where this process writes to. Files of the store fall out later."""
         try:
             status = os.stat(path)  # noqa: PTH116
         except (OSError, ValueError):
             return False
         is_read = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
-        return is_read and not any(os.path.samestat(status, output) for output in self._outputs) and Path(path) not in self._own
+        return is_read and not any(os.path.samestat(status, output) for output in self._outputs)
 
     def _end(self, answer: Answer, now: float) -> None:
         """A batch came to its end; or the process did, within it or without any."""
@@ -432,7 +435,8 @@ class Watcher:
         else:
             self._batches.ingested(now, answer.counts["seconds"], answer.unread)
             self.state.errors += len(answer.unread)
-            self.state.last = datetime.now().astimezone()
+            if answer.counts["sources"]:
+                self.state.last = datetime.now().astimezone()
             self.state.runs += int(answer.counts["accepted"])
             self.state.ingests += answer.ingest is not None
             if answer.counts["sources"] >= MANY_SOURCES:

@@ -142,12 +142,13 @@ INGESTING = "app.cli.ingest, ingest.pipeline, ingest.agents.homes, ingest.measur
     ("module", "spared"),
     [
         ("ingest.reading.read_source", {"duckdb", "ingest.measurements.tools", "ftfy"}),
+        ("ingest.watching", {"duckdb", "pydantic", "pyarrow", "pathspec"}),
         ("ingest.prices.library", {"asyncio", "httpx2"}),
         (INGESTING, {"pydantic", "pyarrow", "numpy", "simplejson", "ingest.store.commit"}),
     ],
 )
 def test_what_is_not_needed_is_not_loaded(module: str, spared: set[str]) -> None:
-    """A worker never opens the store; most logs have nothing to measure or to repair; prices are not fetched; only what is new has rows."""
+    """A worker never opens the store, a waiting watcher is small, most logs have nothing to measure; only what is new has rows."""
     code = f"import sys, {module}; print(*sorted({spared} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
 

@@ -83,6 +83,10 @@ def _ingested(paths: Sequence[str], roots: Sequence[str], excludes: Sequence[str
     excluding = Excluding(excludes)  # anew, since ignore files may have changed
     try:
         there = [Path(path) for path in paths if (os.path.isfile(path) or os.path.isdir(path)) and not _is_out(path, roots, excluding)]  # noqa: PTH112, PTH113
+        there = [path for path in there if not store.owns(path)]
+        if not there:  # else the files of this ingest beside the store would be the next change
+            _say(counts=IngestReport().as_dict())
+            return options
         report = ingest(read_paths(there, excluding), store, options, _told_progress())
     except TachographError as error:
         _tell_error(error)
@@ -91,7 +95,7 @@ def _ingested(paths: Sequence[str], roots: Sequence[str], excludes: Sequence[str
         _say(error=one_line(f"nothing of this batch was written ({type(error).__name__}: {error})."), gone=True)
         return options
     read = {source.name for source in report.sources}
-    unread = [path for path in map(str, there) if path not in read and os.path.isfile(path) and not store.owns(Path(path))]  # noqa: PTH113
+    unread = [path for path in map(str, there) if path not in read and os.path.isfile(path)]  # noqa: PTH113
     _say(counts=report.as_dict(), ingest=report.ingest_id, unread=unread, notes=_notes(report))
     return replace(options, prices=None)
 
