@@ -51,9 +51,9 @@ def test_many_sources_are_known_as_few_are(store: Store, tmp_path: Path, monkeyp
     few = known_sources.known_sources(store)
     monkeypatch.setattr(known_sources, "FEW_SOURCES", 0)
     many = known_sources.known_sources(store)
-    stamps = [few.stamps.get(str(path)) for path in names]
-    assert [stamp[0] for stamp in stamps if stamp] == [len(RECORD) + number for number in range(3)]
-    assert ([many.stamps.get(str(path)) for path in names], many.source_ids) == (stamps, few.source_ids)
+    stamps = [few.stamp(str(path)) for path in names]
+    assert [stamp.bytes for stamp in stamps if stamp] == [len(RECORD) + number for number in range(3)]
+    assert ([many.stamp(str(path)) for path in names], many.source_ids) == (stamps, few.source_ids)
 
 
 @pytest.mark.parametrize("change", [{"modified_ns": OLD_NS + 1}, {"content": OTHER + b"\n"}])

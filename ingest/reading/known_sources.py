@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ingest.reading.tasks import Beginning, last_part
 from ingest.sources.files import Earlier, Source
@@ -62,7 +62,7 @@ class Stamp(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownSources:
-    """`source_ids`: sources that were read. `stamps`: by name, the values of the Stamp of the source read last.
+    """`source_ids`: sources that were read. `rows`: by name, the row in the `columns` of Stamp of the source read last.
 
     `growing`: sources with rejects, transcripts and measured results, whose files may have grown since, by the last part of their names: a
     folder may have been renamed meanwhile. `zones`: by name, the zone of times in the paths of sources whose ingest named one.
@@ -72,7 +72,13 @@ class KnownSources:
     source_ids: frozenset[str] = frozenset()
     growing: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
-    stamps: Mapping[str, tuple[int, int | None, str, int | None]] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    columns: Sequence[Sequence[Any]] = ()  # not one tuple each: of 100,000 sources they would take longer than a small ingest
+
+    def stamp(self, name: str) -> Stamp | None:
+        """The stamp of a source; None if there is none of this name."""
+        row = self.rows.get(name)
+        return None if row is None else Stamp(*(column[row] for column in self.columns))
 
     def unchanged(self, source: Source) -> str | None:
         """The source_id of a file that has not been modified since it was read, without opening it; None for any other.
@@ -81,15 +87,13 @@ class KnownSources:
         """
         if source.modified_ns is None or source.temporary or not os.path.isabs(source.name):  # noqa: PTH117  for every file
             return None
-        stamp = self.stamps.get(source.name)
-        return stamp[2] if stamp and stamp[:2] == (source.size, source.modified_ns) else None
+        stamp = self.stamp(source.name)
+        return stamp.source_id if stamp and (stamp.bytes, stamp.modified_ns) == (source.size, source.modified_ns) else None
 
     def left_off(self, source: Source) -> Stamp | None:
         """The stamp of a transcript that may have grown and pays to be read on; None for any other source."""
-        if source.temporary or not (values := self.stamps.get(source.name)):
-            return None
-        stamp = Stamp(*values)
-        return stamp if (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size else None
+        stamp = None if source.temporary else self.stamp(source.name)
+        return stamp if stamp and (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size else None
 
     def beginnings(self, stamps: Mapping[str, Stamp]) -> dict[str, Beginning]:
         """By name, what was read of some transcripts that may have grown. Raises StoreError."""
@@ -106,11 +110,9 @@ class KnownSources:
         """source_id → time of known files that were opened only for another time, or because there was none to be trusted."""
         found = {}
         for result in results:
-            values = self.stamps.get(result.name) if result.known and result.modified_ns else None
-            if values and result.modified_ns:
-                stamp = Stamp(*values)
-                if stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns:
-                    found[stamp.source_id] = result.modified_ns
+            stamp = self.stamp(result.name) if result.known else None
+            if stamp and result.modified_ns and stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns:
+                found[stamp.source_id] = result.modified_ns
         return found
 
 
@@ -144,7 +146,8 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
         frozenset(columns[3]),
         {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()},
         dict(zones),
-        {} if without_rejects else dict(zip(columns[0], zip(*columns[1:], strict=True), strict=True)),
+        {} if without_rejects else dict(zip(columns[0], range(len(columns[0])), strict=True)),
+        columns[1:],
     )
 
 
