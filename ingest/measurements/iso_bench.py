@@ -211,7 +211,7 @@ def _origin(file: MeasuredFile, job: Job, word: str = "", part: Fields | None = 
         model=model,
         run_path=run.path if run and variant is Variant.CANDIDATE else None,
         command=command,
-        bench_model=text(fields, "model") or model_in(command),
+        bench_model=text(fields, "model"),
         machine=text(shared, "gpu_config"),
         batch=job.batch,
         scope=Scope.END_TO_END,
@@ -250,7 +250,7 @@ def _read(form: Format, file: MeasuredFile) -> Iterator[Measured]:
             values = values_of(metrics, kind, log) if status in (None, *SUCCESS) else ()
             if not form.status and not values:
                 status, error = _why_without_values(word, job.shared, error)
-            origin = replace(_origin(file, job, word, part), benchmark=kind)
+            origin = replace(_origin(file, job, word, part if form.status else None), benchmark=kind)
             if not word and not origin.command:
                 origin = replace(origin, params={"total_input_tokens": _input_tokens(part, metrics, log)})
             outcomes.append(Outcome(origin, values, metrics is not None, status, error, log, part.get("patch_applied")))
@@ -329,8 +329,10 @@ def _is_progress(file: MeasuredFile) -> bool:
 def _side_by_side(file: MeasuredFile, result: Fields, instance: Fields) -> Job:
     """One job measured the variants one after another: all three, or baseline and patched. The file is a batch."""
     of_instance = {"repo": instance.get("repo"), "test_command": instance.get("perf_command"), "commit_short": instance.get("commit_hash")}
+    shared = {**of_instance, **result}
+    shared["model"] = text(result, "model") or model_in(text(shared, *KEYS["command"]))
     words = ("baseline", "patched") if "patched_metrics" in result else _THREE
-    return Job({**of_instance, **result}, dict.fromkeys(words, result), file.name)
+    return Job(shared, dict.fromkeys(words, result), file.name)
 
 
 def _progress(file: MeasuredFile) -> Iterator[Job]:
@@ -465,14 +467,16 @@ def _read_function(file: MeasuredFile) -> Iterator[Measured]:
     `…_output` holds mean, median and 95th percentile of its iterations, and its settings: device, type of the numbers, sizes.
     """
     result = file.object["result"]
-    job = _side_by_side(file, result, file.object["instance"])
+    job, commit = _side_by_side(file, result, file.object["instance"]), text(file.object["instance"], "commit_hash")
     error, log, baseline_ran = text(result, "error_message"), text(result, "stderr") or "", result["baseline_ms"] is not None
     params_of_baseline: dict[str, Any] = {}
     for word in ("baseline", "patched"):
         output, mean = mapping(result.get(f"{word}_output")), result[f"{word}_ms"]
         settings = {key: value for key, value in output.items() if isinstance(value, str | int | float) and key not in _NOT_OF_THE_WORKLOAD}
         params = settings if "avg_ms" in output else {}
-        origin = replace(_origin(file, job, word), benchmark="function benchmark", command=None, params=params, scope=Scope.MICRO)
+        origin = replace(
+            _origin(file, job, word), commit=commit, benchmark="function benchmark", command=None, params=params, scope=Scope.MICRO
+        )
         if mean is not None:
             for key, statistic in _STATISTICS.items():
                 value = output.get(key, mean if key == "avg_ms" else None)
