@@ -54,7 +54,7 @@ class Options:
     `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.sidecars`). `origin`: who ingests, and by what.
     `trust_file_times`: the modification time of a file is the date of a run without another one. `path_zone`: the IANA name of the zone of
     times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: what is said about all measurements of the ingest
-    (`ingest.measurements.given`). `keeps_text`: otherwise nothing that was said in a record is kept (`ingest.agents.left_out`). `prepare`:
+    (`ingest.measurements.given`). `keeps_text`: otherwise nothing that was said in a record is kept (`ingest.agents.textless`). `prepare`:
     called once, before the first new source is read.
     """
 

@@ -14,8 +14,7 @@ import pyarrow as pa
 import pytest
 
 from ingest.agents.base import Rows
-from ingest.agents.readers import SourceReaders, all_readers
-from ingest.agents.unread import UnreadLogs
+from ingest.agents.readers import SourceReaders, UnreadLogs, all_readers
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import read_measurements, tool_names
 from ingest.reading.read_source import read_source

@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import AgentReader, ContextOf, Found, Process, Rows, RunFacts, columns_of, patch_rows
+from ingest.agents.base import AgentReader, Context, ContextOf, Found, Rows, RunFacts, columns_of, patch_rows
 from ingest.agents.shared.costs import model_columns, model_row
 from ingest.agents.shared.texts import LONGEST_PROMPT, repair
 from ingest.agents.shared.tokens import provider_of
-from ingest.agents.trial_records import rank_in_trial
 from ingest.prices.model_ids import parse_model_id
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
@@ -25,14 +24,6 @@ from schemas.wire.launch import ENDINGS
 
 UNKNOWN = "unknown"
 """The agent of a record that names none."""
-
-_RANK = 10**12
-"""One step of `KeptRun.rank` in `runs.record_rank`; below it the lines or the tokens count: a later log of a run has more."""
-
-_ONE_TURN = (RecordKind.RESULT, RecordKind.STREAM)
-"""Records of a process that answered one prompt: it worked all of its time."""
-
-_FROM_WORST = (TokensBasis.UNKNOWN, TokensBasis.ESTIMATE, TokensBasis.LOWER_BOUND, TokensBasis.UPPER_BOUND, TokensBasis.EXACT)
 
 
 class KeptRuns(AgentReader):
@@ -63,10 +54,12 @@ def kept(values: Mapping[str, Any]) -> KeptRun:
 
 def complaints(error: ValidationError) -> str:
     """Every wrong field: `field.path: message (found …)`."""
-    return "; ".join(
-        f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {_shown(item['input'])})"
-        for item in error.errors(include_url=False)
-    )
+    told = []
+    for item in error.errors(include_url=False):
+        found_value = repr(item["input"])
+        found_value = found_value if len(found_value) <= 80 else found_value[:79] + "…"
+        told.append(f"{'.'.join(map(str, item['loc'])) or 'record'}: {item['msg']} (found {found_value})")
+    return "; ".join(told)
 
 
 def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) -> Found | Unreadable:
@@ -79,47 +72,8 @@ def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) 
 
 def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
     """The run with its rows. `document` is the one that counts as its record."""
-    context = context_of(_facts(run), run.duration_ms)
-    run = _completed(_named(run, context.model), context.process)
-    if run.record_kind is RecordKind.SIDECAR and run.title:  # a command line, from a version that kept passwords in it
-        run = run.model_copy(update={"title": scrubbed_command(run.title)})
-    usage = tuple(_model_row(run.run_id, model) for model in run.models)
-    calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
-    by_harness = {
-        "agent": context.agent or UNKNOWN if run.agent == UNKNOWN else run.agent,
-        "score": context.score if run.score is None else run.score,
-    }
-    row = RunRow.unchecked(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed({"ordinal": document.ordinal})
-    return Found(document, Rows(row, usage, calls, **patch_rows(run.run_id, context)))
-
-
-def _named(run: KeptRun, started_with: str | None) -> KeptRun:
-    """The run with a name for its only model, where the log has none: that of the model which the harness started the agent with.
-
-    It stays in the kept record, since a rebuild has no harness beside it.
-    """
-    if started_with and len(run.models) == 1 and run.models[0].model_id is None:
-        name = {"model_id": started_with, "provider": run.models[0].provider or provider_of(started_with)}
-        return run.model_copy(update={"models": (run.models[0].model_copy(update=name),)})
-    return run
-
-
-def _completed(run: KeptRun, process: Process) -> KeptRun:
-    """The run with what is known of the agent's process, where the log does not tell it: how long it took, and what ended it.
-
-    As above, it stays in the kept record.
-    """
-    told: dict[str, Any] = {}
-    if run.duration_ms is None and process.duration_ms is not None:
-        told["duration_ms"] = process.duration_ms
-    if process.ended_by and run.outcome in (Outcome.UNKNOWN, Outcome.INTERRUPTED):
-        told |= {"outcome": ENDINGS.get(process.ended_by, Outcome.INTERRUPTED), "ended_as": process.ended_by}
-    return run.model_copy(update=told) if told else run
-
-
-def _facts(run: KeptRun) -> RunFacts:
     has_zone = all(time is None or time.tzinfo for time in (run.started_at, run.ended_at))
-    return RunFacts(
+    facts = RunFacts(
         agent_version=run.agent_version,
         requested_model=run.requested_model,
         cwd=run.cwd,
@@ -136,15 +90,53 @@ def _facts(run: KeptRun) -> RunFacts:
         prompt=run.prompt[:LONGEST_PROMPT] if run.prompt else None,
         part_ids=run.part_ids,
     )
+    context = context_of(facts, run.duration_ms)
+    run = _completed(run, context)
+    usage = tuple(_model_row(run.run_id, model) for model in run.models)
+    calls = tuple(ToolCallRow(run_id=run.run_id, tool=tool, calls=count, errors=errors) for tool, count, errors in context.tool_calls)
+    by_harness = {
+        "agent": context.agent or UNKNOWN if run.agent == UNKNOWN else run.agent,
+        "score": context.score if run.score is None else run.score,
+    }
+    row = RunRow.unchecked(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed({"ordinal": document.ordinal})
+    return Found(document, Rows(row, usage, calls, **patch_rows(run.run_id, context)))
 
 
 def _aware(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
+def _completed(run: KeptRun, context: Context) -> KeptRun:
+    """The run with what its harness knows and the log does not tell: the name of its only model, how long its process took, what ended it.
+
+    It stays in the kept record, since a rebuild has no harness beside it.
+    """
+    told: dict[str, Any] = {}
+    model, process = context.model, context.process
+    if model and len(run.models) == 1 and run.models[0].model_id is None:
+        name = {"model_id": model, "provider": run.models[0].provider or provider_of(model)}
+        told["models"] = (run.models[0].model_copy(update=name),)
+    if run.duration_ms is None and process.duration_ms is not None:
+        told["duration_ms"] = process.duration_ms
+    if process.ended_by and run.outcome in (Outcome.UNKNOWN, Outcome.INTERRUPTED):
+        told |= {"outcome": ENDINGS.get(process.ended_by, Outcome.INTERRUPTED), "ended_as": process.ended_by}
+    if run.record_kind is RecordKind.SIDECAR and run.title:  # a command line, from a version that kept passwords in it
+        told["title"] = scrubbed_command(run.title)
+    return run.model_copy(update=told) if told else run
+
+
+_FROM_WORST = (TokensBasis.UNKNOWN, TokensBasis.ESTIMATE, TokensBasis.LOWER_BOUND, TokensBasis.UPPER_BOUND, TokensBasis.EXACT)
+
+
 def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, Any]:
     of_models = model_columns(usage)
     result = repair(run.final_text) if run.final_text is not None else None
+    answers_once = run.record_kind in (RecordKind.RESULT, RecordKind.STREAM)  # a process that answered one prompt worked all of its time
+    tokens = sum(of_models[name] or 0 for name in TOKEN_CLASSES)
+    # Below one step of `KeptRun.rank` the lines or the tokens count: a later log of a run has more.
+    rank = run.rank * _RANK + min(tokens if run.lines is None else run.lines, _RANK - 1)
+    if run.record_kind is RecordKind.TRIAL:
+        rank = _rank_in_trial(run.record_kind, rank, tells_tokens=tokens > 0)
     return {
         "run_id": run.run_id,
         "ordinal": 0,
@@ -158,7 +150,7 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "outcome": run.outcome,
         "score": run.score,
         "duration_ms": run.duration_ms,
-        "active_ms": run.duration_ms if run.active_ms is None and run.record_kind in _ONE_TURN else run.active_ms,
+        "active_ms": run.duration_ms if run.active_ms is None and answers_once else run.active_ms,
         "duration_api_ms": run.duration_api_ms,
         "duration_api_own_ms": run.duration_api_ms,
         "num_turns": run.num_turns,
@@ -173,14 +165,9 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "errors": "\n".join(run.errors) or None,
         "result": result,
         "result_repaired": result != run.final_text,
-        "record_rank": _record_rank(run, sum(of_models[name] or 0 for name in TOKEN_CLASSES)),
+        "record_rank": rank,
         "raw": run.as_json(),
     }
-
-
-def _record_rank(run: KeptRun, tokens: int) -> int:
-    rank = run.rank * _RANK + min(tokens if run.lines is None else run.lines, _RANK - 1)
-    return rank_in_trial(run.record_kind, rank, tells_tokens=tokens > 0) if run.record_kind is RecordKind.TRIAL else rank
 
 
 def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:
@@ -196,6 +183,45 @@ def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:
     return model_row(run_id, parsed, model, others | ({"provider": model.provider} if model.provider else {}))
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else text[:79] + "…"
+# Logs of a benchmark harness's trial: the harness's result, trajectories in a common format and the agent's own log are one run. The record
+# that tells tokens is kept; of several the one nearest to the API: the agent's own log before a trajectory, and that before the harness's
+# result, which repeats their sums.
+
+_RANK = 10**12
+_NEAR = 11 * 10**14
+_TELLS_TOKENS = 35 * 10**14
+"""What nearness and tokens add to `record_rank`, which is below 11 × 10**14 otherwise and has at most 53 bits."""
+
+
+def _rank_in_trial(kind: RecordKind, rank: int, *, tells_tokens: bool) -> int:
+    """The `record_rank` of a record of a trial, by that of the record alone. Any other kind is a log of the agent itself."""
+    nearness = {RecordKind.TRIAL: 0, RecordKind.SIDECAR: 0, RecordKind.TRAJECTORY: 1}.get(kind, 2)
+    return _TELLS_TOKENS * tells_tokens + _NEAR * nearness + rank
+
+
+def of_trial(rows: Rows) -> Rows:
+    """The rows of a log that lies in the folder of a trial, `runs.trial_id`: a record of the trial's run. Others as they are.
+
+    A sub-agent with a log of its own stays a run of its own.
+    """
+    run = rows.run
+    trial = run.trial_id
+    if not isinstance(trial, str):  # a wrong value is refused with its column
+        return rows
+    if run.parent_run_id not in (None, run.run_id):
+        return without_trial(rows)
+    tells_tokens = run.input_tokens is not None or run.output_tokens is not None
+    rank = _rank_in_trial(RecordKind(run.record_kind), run.record_rank, tells_tokens=tells_tokens)
+    its = {"run_id": trial}
+    return rows._replace(
+        run=run.completed(its | {"chain_id": trial, "record_rank": rank}),
+        model_usage=tuple(row.completed(its) for row in rows.model_usage),
+        tool_calls=tuple(row.completed(its) for row in rows.tool_calls),
+        patch_files=tuple(row.completed(its) for row in rows.patch_files),
+        patches=tuple(row.completed(its) for row in rows.patches),
+    )
+
+
+def without_trial(rows: Rows) -> Rows:
+    """The rows as of a log without a trial."""
+    return rows._replace(run=rows.run.completed({"trial_id": None}))

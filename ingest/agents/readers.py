@@ -7,14 +7,16 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from itertools import islice
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
 from ingest.agents.claude_code.results import ClaudeCode
 from ingest.sources.document import Document, Events
 from ingest.sources.files import Unreadable
 from schemas.agents import AGENTS
+from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KeptRun
+from schemas.unread_logs import UNREAD_TYPES, unread_log
 
 Readers = tuple[type[AgentReader], ...]
 
@@ -36,7 +38,7 @@ def all_readers() -> Readers:
     """
     formats = [kind.reader for agent in AGENTS.values() for kind in agent.formats]
     readers = []
-    for path in dict.fromkeys((*formats, "unread.UnreadLogs", "kept_run.KeptRuns")):
+    for path in dict.fromkeys((*formats, "readers.UnreadLogs", "kept_run.KeptRuns")):
         module, _, name = path.rpartition(".")
         readers.append(getattr(import_module(f"ingest.agents.{module}"), name))
     return tuple(sorted(readers, key=lambda reader: -reader.priority))
@@ -167,3 +169,27 @@ def _is_claude_codes(document: Document) -> bool:
         return not isinstance(document.value, dict)
     except ValueError:
         return True
+
+
+class UnreadLogs(AgentReader):
+    """Logs of agents that have no reader, as `schemas.unread_logs` recognises them: one reject for each source, with their name."""
+
+    agent: ClassVar[str] = "unread"
+    priority: ClassVar[int] = -2
+    event_types: ClassVar[frozenset[str]] = UNREAD_TYPES | {NO_TYPE}
+
+    def __init__(self, context_of: ContextOf) -> None:
+        super().__init__(context_of)
+        self._named: set[str] = set()
+
+    @staticmethod
+    def recognises(document: Document) -> bool:
+        return unread_log(document.value) is not None
+
+    def feed(self, document: Document) -> Iterable[Found]:
+        """Of many events only the first one is a reject."""
+        detail = str(unread_log(document.value))
+        if detail not in self._named:
+            self._named.add(detail)
+            raise InvalidRecord(RejectReason.LOOK_ALIKE, detail)
+        return ()

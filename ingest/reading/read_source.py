@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ingest.agents.base import Found, Rows
 from ingest.agents.iso_bench import item_run
+from ingest.agents.kept_run import of_trial, without_trial
 from ingest.agents.readers import SourceReaders
-from ingest.agents.trial_records import alone, of_trial
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.path_template import PathReading
 from ingest.context.sidecars import Items, Sidecars, error_beside, is_lone_journal, named_as_sidecars, unpacked
@@ -312,7 +312,7 @@ class _SourceReader:
 
     def stopped(self, error: BaseException) -> None:
         """Reject the source from the place on where its reading failed. Complete runs before it stay."""
-        self._add_all(alone)
+        self._add_all(without_trial)
         self._result.kind = FileKind.LOG
         position = f"after document {self._next}" if self._next else _BEGINNING
         self._spool.reject(self._result, Unreadable(self._next, position, *reason_of(self._readers.agent, error)))
@@ -406,9 +406,9 @@ class _SourceReader:
             self._of_trial.append(run)
             if len(self._of_trial) > 1:
                 self._is_of_trial = False
-                self._add_all(alone)
+                self._add_all(without_trial)
         else:
-            self._spool.add(self._result, run.document, alone(run.rows))
+            self._spool.add(self._result, run.document, without_trial(run.rows))
 
     def _add_all(self, changed_by: Callable[[Rows], Rows]) -> None:
         """Spool the runs that wait."""

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
-from ingest.agents.left_out import NOT_KEPT, TEXTS, raw_without_text
+from ingest.agents.textless import NOT_KEPT, TEXTS, raw_without_text
 from ingest.sources.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.cross_checks import note_cross_checks
@@ -47,7 +47,7 @@ class RebuildReport:
 def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None, *, keeps_text: bool = True) -> RebuildReport:
     """Make a new store beside the old one and replace it. `on_progress` is called with (records done, all records).
 
-    `keeps_text`: otherwise what was said in the records goes (`ingest.agents.left_out`); what people noted of runs stays.
+    `keeps_text`: otherwise what was said in the records goes (`ingest.agents.textless`); what people noted of runs stays.
     """
     runs, refused = 0, 0
     with store.replacing() as (previous, writer):

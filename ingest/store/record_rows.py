@@ -17,9 +17,9 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from ingest.agents.base import CHILD_TABLES, FACTS, RESPONSE_COLUMNS, RESPONSES, ContextOf, Found, Rows
+from ingest.agents.kept_run import of_trial
 from ingest.agents.readers import SourceReaders
 from ingest.agents.shared.costs import settled
-from ingest.agents.trial_records import of_trial
 from ingest.findings.summary_facts import complete
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable

@@ -18,7 +18,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.agents.base import CONTEXT_COLUMNS, FACTS, Context, PatchText, Rows
-from ingest.agents.left_out import reject_without_text, without_text
+from ingest.agents.textless import reject_without_text, without_text
 from ingest.sources.document import Document
 from ingest.store.database import Writer, arrow, made, registered, run_step
 from ingest.store.record_rows import RowTable, checked_tables, completed_tables, read_record

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES, RESPONSES, Rows
-from ingest.agents.left_out import reject_without_text, without_text
+from ingest.agents.textless import reject_without_text, without_text
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.store.read_result import ReadResult
@@ -53,7 +53,7 @@ class SpoolWriter:
     """Writes the rows of one task into files `<table>-<task>-<n>.parquet`, and counts records and rejects in the results of their sources.
 
     A record is counted when it is written, since its rows are completed and checked then, those of many records together. `keeps_text`:
-    otherwise no text of a record or a reject is written (`ingest.agents.left_out`).
+    otherwise no text of a record or a reject is written (`ingest.agents.textless`).
     """
 
     def __init__(self, folder: Path, task: str, *, keeps_text: bool = True) -> None:
