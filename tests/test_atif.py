@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from tests.conftest import record_text
-from tests.documents import read_log, refusal_of, run_of, runs_in, stored
+from tests.documents import run_of, stored
 
 SESSION = "4ba0d6f5-8a2c-4f49-9a38-0f5d6f2f6c11"
 PROMPT = {"step_id": 1, "source": "user", "message": "Make it faster.\nBe careful.", "timestamp": "2026-05-01T12:00:00Z"}
@@ -141,23 +138,6 @@ def test_redacted_values_are_not_read() -> None:
     record["steps"][0] = PROMPT | {"timestamp": redacted, "message": redacted}
     run = run_of(record)
     assert (run.agent, run.duration_ms, run.num_turns, run.input_tokens) == (redacted, None, 1, 10)
-
-
-def test_a_record_in_a_message_is_no_run() -> None:
-    assert len(read_log(trajectory(step(2, message=record_text())))) == 1
-
-
-@pytest.mark.parametrize("name", ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd"])
-def test_a_wrong_figure_is_named(name: str) -> None:
-    assert f"final_metrics.{name}" in refusal_of(trajectory(step(2), final={name: -1}))
-
-
-@given(st.integers(0, 99))
-def test_a_cut_file_is_a_reject_and_no_run(cut: int) -> None:
-    data = json.dumps(trajectory(step(2), final=sums(10, 1)), indent=2).encode()
-    runs, rejects = runs_in(data[: len(data) * cut // 100])
-    assert runs == []
-    assert len(rejects) == 1 or cut < 10, "of less nobody can say what it was"
 
 
 LOGS = {"atif_first": json.dumps(FIRST), "atif_last": json.dumps(LAST), "atif_other": json.dumps(trajectory(step(2), session=None))}

@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from tests.conftest import record_text
-from tests.documents import read_log, refusal_of, run_of, runs_in, stored
+from tests.documents import run_of, runs_in, stored
 
 STARTED = 1_763_506_508
 SYSTEM = {"role": "system", "content": "End with `echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT`."}
@@ -201,23 +198,6 @@ def test_messages_alone_are_refused_once() -> None:
     runs, rejects = runs_in(json.dumps([SYSTEM, TASK, reply(), SYSTEM]).encode())
     assert not runs
     assert [reject.startswith("a list of messages alone") for reject in rejects] == [True]
-
-
-def test_a_record_in_the_output_of_a_command_is_no_run() -> None:
-    assert len(read_log(trajectory(reply(), {"role": "user", "content": record_text()}))) == 1
-
-
-@pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens"])
-def test_a_wrong_figure_is_named(name: str) -> None:
-    assert f"messages.2.extra.response.usage.{name}" in refusal_of(trajectory(reply(counts=usage() | {name: -1})))
-
-
-@given(st.integers(0, 99))
-def test_a_cut_file_is_a_reject_and_no_run(cut: int) -> None:
-    data = json.dumps(trajectory(reply(), observed()), indent=2).encode()
-    runs, rejects = runs_in(data[: len(data) * cut // 100])
-    assert runs == []
-    assert len(rejects) == 1 or cut < 20, "of less nobody can say what it was"
 
 
 LOGS = {

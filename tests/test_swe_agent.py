@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ingest.store.database import Store
-from tests.conftest import record_text
-from tests.documents import read_log, refusal_of, run_of, runs_in, stored
+from tests.documents import run_of, runs_in, stored
 
 CONFIG = {
     "agent": {"model": {"name": "gpt-4o"}},
@@ -109,23 +106,6 @@ def test_attempts_without_times_differ_by_any_reply(store: Store, tmp_path: Path
 
 def test_a_history_alone_is_a_demonstration() -> None:
     assert runs_in(json.dumps({"history": trajectory()["history"]}).encode()) == ([], [])
-
-
-def test_a_record_in_an_observation_is_no_run() -> None:
-    assert len(read_log(trajectory(step() | {"observation": record_text()}))) == 1
-
-
-@pytest.mark.parametrize("name", ["instance_cost", "tokens_sent", "tokens_received", "api_calls"])
-def test_a_wrong_figure_is_named(name: str) -> None:
-    assert f"info.model_stats.{name}" in refusal_of(trajectory(step(), stats={name: -1}))
-
-
-@given(st.integers(0, 99))
-def test_a_cut_file_is_a_reject_and_no_run(cut: int) -> None:
-    data = json.dumps(trajectory(step(), step("submit\n")), indent=2).encode()
-    runs, rejects = runs_in(data[: len(data) * cut // 100])
-    assert runs == []
-    assert len(rejects) == 1 or cut < 20, "of less nobody can say what it was"
 
 
 LOGS = {

@@ -1,4 +1,4 @@
-"""Records inside a broken document of another agent are no runs; those before and behind it are."""
+"""What the records of all agents have in common: what is in them, in a cut or a wrong one is no run, and runs before and behind it are."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ AGENTS = {
     "CopilotHistories": ("sessionId",),
     "GeminiJson": ("response",),
     "HarborTrials": ("task_name",),
+    "Atif": ("steps", 1, "message"),
     "OpenHandsEvents, of a state": ("id",),
 }
 """Reader → the place of a text in its log."""
@@ -51,6 +52,40 @@ def with_record(reader: str, quoted: Any) -> str:
 
 def ids(text: str) -> set[str]:
     return {run.run_id for run in runs_in(text.encode())[0]}
+
+
+@pytest.mark.parametrize("reader", AGENTS)
+def test_a_record_in_a_text_is_no_run(reader: str) -> None:
+    assert RECORD["uuid"] not in ids(with_record(reader, json.dumps(RECORD)))
+
+
+@pytest.mark.parametrize("cut", [20, 50, 80, 99])
+@pytest.mark.parametrize("reader", ["MiniSweAgent", "SweAgent", "HarborTrials", "Atif"])
+def test_a_cut_file_is_a_reject_and_no_run(reader: str, cut: int) -> None:
+    data = seeds.seed(reader)
+    runs, rejects = runs_in(data[: len(data) * cut // 100])
+    assert (runs, len(rejects)) == ([], 1)
+
+
+FIGURES: dict[str, tuple[tuple[str | int, ...], tuple[str, ...]]] = {
+    "MiniSweAgent": (("messages", 2, "extra", "response", "usage"), ("prompt_tokens", "completion_tokens")),
+    "SweAgent": (("info", "model_stats"), ("instance_cost", "tokens_sent", "tokens_received", "api_calls")),
+    "HarborTrials": (("agent_result",), ("n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd")),
+    "Atif": (("final_metrics",), ("total_prompt_tokens", "total_completion_tokens", "total_cached_tokens", "total_cost_usd")),
+    "TerminalBench": (("results", 0), ("total_input_tokens", "total_output_tokens")),
+}
+"""Reader → the place of figures in its log, and their names."""
+
+
+@pytest.mark.parametrize(("reader", "name"), [(reader, name) for reader, (_, names) in FIGURES.items() for name in names])
+def test_a_wrong_figure_is_named(reader: str, name: str) -> None:
+    value = place = json.loads(seeds.seed(reader))
+    keys = FIGURES[reader][0]
+    for key in keys:
+        place = place[key]
+    place[name] = -1
+    assert f"{'.'.join(map(str, keys))}" in (detail := runs_in(json.dumps(value).encode())[1][0])
+    assert name in detail
 
 
 @pytest.mark.parametrize("how", QUOTED)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ingest.store.database import Store
-from tests.conftest import ingest_paths, record_text
+from tests.conftest import ingest_paths
 from tests.documents import read_log, runs_in_store, stored, tools_of
 
 SONNET = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -92,11 +92,6 @@ def test_of_a_growing_trajectory_the_last_state_is_kept(store: Store, tmp_path: 
     assert run["num_turns"] == 2
     [run] = stored(store, tmp_path, trajectory(call("openai", "gpt-5"), call("openai", "gpt-5", 1)))
     assert (run["num_turns"], run["outcome"]) == (2, "completed")
-
-
-def test_a_record_in_the_output_of_a_tool_is_no_run() -> None:
-    steps = [{"state": "completed", "tool_results": [{"call_id": "c0", "success": True, "result": record_text()}]}]
-    assert len(read_log(trajectory(call("openai", "gpt-5"), agent_steps=steps))) == 1
 
 
 @pytest.mark.parametrize("task", ["Make vLLM faster.", "Make this faster: {}\n" * 1000], ids=["short", "long"])
