@@ -22,7 +22,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from app.server.access import Addresses, is_read_only, parse_host
 
-FILE_MEGABYTES = 512
+FILE_MEGABYTES = 400
 PAGE_BYTES, ALL_BYTES = 1 << 30, 2 << 30
 """The most bytes of one file, of the files of a page that are not ingested yet, and of those of all pages."""
 
