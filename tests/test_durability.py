@@ -124,14 +124,6 @@ def test_an_ingest_and_a_reader_that_asks_all_the_time_get_along(sample_store: S
     assert set(seen) <= {3, 3 + FEW}
 
 
-def test_what_a_killed_ingest_left_is_cleared_by_the_next(store: Store, few: Path) -> None:
-    left = Path(f"{store.location}.ingest-999999999-x")
-    left.mkdir()
-    (left / "runs-small0-0-0.parquet").write_bytes(b"half")
-    ingest_paths(store, few)
-    assert litter(store) == []
-
-
 def test_rejects_are_retried_on_demand(store: Store, tmp_path: Path, start: Start) -> None:
     """As after an upgrade that reads more: here the file itself was mended by hand, under the same name."""
     log = tmp_path / "log.jsonl"

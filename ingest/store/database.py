@@ -199,11 +199,13 @@ class Store:
             if (found := stored_version(connection, self._place)) > SCHEMA_VERSION:
                 raise self._place.other_version(found)
 
-        with self._in_words(), self._place.replaced(self._wait(), require_whole) as connection:
+        def done() -> None:
+            self.has_written = True
+
+        with self._in_words(), self._place.replaced(self._wait(), require_whole, done) as connection:
             connection.execute(f"set memory_limit = '{WRITING_MEGABYTES}MB'; set preserve_insertion_order = false")
             with closing(connection.cursor()) as previous:
                 yield previous, Writer(connection)
-        self.has_written = True
 
     def _wait(self) -> Wait:
         return Wait(self.location, self._wait_seconds, self._on_wait)
@@ -264,9 +266,11 @@ class Elsewhere(Place):
                 detach(connection)
 
     @contextmanager
-    def replaced(self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object]) -> Iterator[duckdb.DuckDBPyConnection]:
+    def replaced(
+        self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object], done: Callable[[], object]
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
         """Not here. Raises StoreError."""
-        del wait, require
+        del wait, require, done
         raise StoreError(f"{self.location} is no file and no lake: it cannot be rebuilt.", "Ingest the logs into a new store.")
 
 

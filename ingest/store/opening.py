@@ -478,23 +478,28 @@ class Place:
     @contextmanager
     def attached(self, wait: Wait, *, read_only: bool, alias: str = ALIAS) -> Iterator[Attached]:
         """The store, attached until the end of the block. A writer gets a new one where there is none. Raises StoreError."""
+        making = Path(f"{self.path}{MAKING}{os.getpid()}-{secrets.token_hex(4)}")
         with engine() as connection:
 
-            def attach() -> Path | None:
-                with put_off():  # an interrupt here could leave a file that nobody removes
-                    return self._attach(connection, alias, read_only=read_only)
+            def attach() -> bool:
+                with put_off():
+                    return self._attach(connection, alias, making, read_only=read_only)
 
-            with in_turn(self.path, wait, attach, read_only=read_only) as new:
-                try:
-                    if self._is_large():
-                        use_all_cores(connection)
-                    connection.execute(f"use {alias}")
-                    yield Attached(connection, new)
-                finally:
-                    detach(connection)
-                    if new:
-                        with put_off(), suppress(OSError):
-                            remove_database(new)
+            try:
+                with in_turn(self.path, wait, attach, read_only=read_only) as is_new:
+                    try:
+                        if self._is_large():
+                            use_all_cores(connection)
+                        connection.execute(f"use {alias}")
+                        yield Attached(connection, making if is_new else None)
+                    finally:
+                        detach(connection)
+            finally:
+                with put_off():
+                    detach(connection)  # once more: an interrupt may have come just after it was attached
+                    if not read_only:
+                        with suppress(OSError):
+                            remove_database(making)
 
     def _is_large(self) -> bool:
         try:
@@ -502,29 +507,20 @@ class Place:
         except OSError:
             return False
 
-    def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, *, read_only: bool) -> Path | None:
-        """Attach the store, or a new one, whose path is returned. Raises StoreHeld, StoreError."""
-        if read_only or self.exists():
-            try:
-                connection.execute(attach_sql(self.path, alias, *(("read_only",) if read_only else FILE_OPTIONS)))
-            except duckdb.Error as error:
-                raise held(error, read_only=read_only) or _unusable(self, error) from error
-            return None
-        new = Path(f"{self.path}{MAKING}{os.getpid()}-{secrets.token_hex(4)}")
+    def _attach(self, connection: duckdb.DuckDBPyConnection, alias: str, making: Path, *, read_only: bool) -> bool:
+        """Attach the store, or a new one in the file `making`. Returns whether it is new. Raises StoreHeld, StoreError."""
         try:
+            if read_only or self.exists():
+                connection.execute(attach_sql(self.path, alias, *(("read_only",) if read_only else FILE_OPTIONS)))
+                return False
             for end in WRITE_AHEAD_LOGS:  # of a deleted store: DuckDB would apply them to the new one
                 Path(f"{self.path}{end}").unlink(missing_ok=True)
-            begin_file(connection, new)
-        except BaseException as error:
-            detach(connection)
-            with suppress(OSError):
-                remove_database(new)
-            if isinstance(error, OSError):
-                raise _unreachable(self.location, error) from error
-            if isinstance(error, duckdb.IOException):
-                raise failed(self.location, error) from error
-            raise
-        return new
+        except OSError as error:
+            raise _unreachable(self.location, error) from error
+        except duckdb.Error as error:
+            raise held(error, read_only=read_only) or _unusable(self, error) from error
+        begin_file(connection, making)
+        return True
 
     def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Begin a transaction that writes."""
@@ -561,8 +557,13 @@ class Place:
         return True
 
     @contextmanager
-    def replaced(self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object]) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection to a new store with the `previous` one beside it, which it replaces at the end. `require` checks that one."""
+    def replaced(
+        self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object], done: Callable[[], object]
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection to a new store with the `previous` one beside it, which it replaces at the end.
+
+        `require` checks the previous one; `done` is called when the new one is in its place.
+        """
         aside = Path(f"{self.path}{REBUILDING}")
         with self.attached(wait, read_only=False, alias=PREVIOUS) as attached:
             connection = attached.connection
@@ -579,6 +580,7 @@ class Place:
                     connection.commit()
                     write_out(connection)
                     aside.replace(self.path)
+                    done()
             except OSError as error:
                 raise failed(self.location, error) from error
             finally:

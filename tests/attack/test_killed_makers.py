@@ -16,7 +16,7 @@ from ingest.store.database import Store
 from ingest.store.pricing import reprice
 from ingest.store.rebuild import rebuild
 from schemas.errors import NotAStore, StoreBusy, StoreMissing
-from tests.conftest import SAMPLES, environment, ingest_paths
+from tests.conftest import SAMPLES, ingest_paths
 from tests.test_durability import litter, runs
 
 HEADERS = 12_288
@@ -90,8 +90,11 @@ with Store(sys.argv[1]).writing() if sys.argv[2] == "making" else Store(sys.argv
 """
 
 
-@pytest.mark.parametrize("what", ["making", "rebuilding"])
-@pytest.mark.parametrize("use", [lambda store: ingest_paths(store, SAMPLES), rebuild, reprice], ids=["ingest", "rebuild", "reprice"])
+@pytest.mark.parametrize(
+    ("what", "use"),
+    [("making", lambda store: ingest_paths(store, SAMPLES)), ("making", rebuild), ("rebuilding", rebuild), ("rebuilding", reprice)],
+    ids=["ingest", "rebuild", "rebuild-again", "reprice"],
+)
 def test_what_a_killed_maker_left_is_swept_by_whoever_writes_next(
     sample_store: Store, tmp_path: Path, what: str, use: Callable[[Store], object]
 ) -> None:
@@ -148,30 +151,3 @@ def test_headers_that_another_program_is_about_to_fill_are_waited_for(store: Sto
         other.communicate()
     with pytest.raises(NotAStore, match="not a Tachograph store"), store.writing():
         pass
-
-
-MAKERS = """
-import os, sys
-from ingest.store.database import Store
-children = []
-for number in range(4):
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            with Store(sys.argv[1]).writing() as writer:
-                writer.connection.execute("insert into price_files values ($n, '', now())", {"n": str(number)})
-            code = 0
-        finally:
-            os._exit(code)
-    children.append(child)
-print([os.waitpid(child, 0)[1] for child in children])
-"""
-
-
-def test_four_first_writers_at_once_lose_nothing(store: Store) -> None:
-    made = subprocess.run([sys.executable, "-c", MAKERS, store.location], env=environment(), capture_output=True, text=True, check=True)
-    assert (made.stdout, made.stderr) == (f"{[0] * 4}\n", "")
-    with store.reading() as connection:
-        assert connection.execute("select count(distinct name) from price_files").fetchall() == [(4,)]
-    assert litter(store) == []

@@ -222,7 +222,9 @@ class Lake(Place):
         return True
 
     @contextmanager
-    def replaced(self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object]) -> Iterator[duckdb.DuckDBPyConnection]:
+    def replaced(
+        self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object], done: Callable[[], object]
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
         """Every table, copied to a file of this machine as `previous`, then dropped and made again in one transaction.
 
         Earlier snapshots keep what was. Raises TransactionLost where somebody committed since it was copied.
@@ -254,3 +256,4 @@ class Lake(Place):
             yield connection
             with put_off():
                 connection.commit()
+                done()
