@@ -129,7 +129,7 @@ def test_groupings_are_two_at_most_and_none_is_fine(read_samples: Store, screen:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["csv", "xlsx"])
 def test_a_file_of_the_screen_holds_the_totals(name: str, awkward: Store) -> None:
-    """One that lists all runs and one that has room for some. That all formats hold the same: `test_export_formats`."""
+    """One that lists all runs and one that has room for some. That all formats hold the same: `test_exports`."""
     [expected] = run_queries.summary(awkward, Filters(), (), ("runs", "cost_usd")).to_pylist()
     found = READERS[name](written(awkward, Request(), EXPORTS[name]))
     assert found["runs"] == expected["runs"]

@@ -1,11 +1,12 @@
-"""Usage along time: each response at its own time and once, other runs with their totals, and one sum however they are grouped."""
+"""Usage along time: how it adds up, blocks of hours and what the active one will have used, and sessions with their sub-agents."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from app.cli import answers as command
-from app.queries import usage as blocks
 from app.queries import usage as totals
 from app.queries.filters import NO_FILTERS, choose
 from app.queries.grouping import filters_in
 from app.queries.reading import read_transaction
-from app.queries.usage import Request, usage
+from app.queries.sessions import lanes, sessions, timeline
+from app.queries.usage import Block, Hour, Request, blocks, burn, gaps, usage
 from app.reports.usage import usage as answer
 from app.text.text_tables import draw
 from ingest.store.annotations import Change, annotate
@@ -316,7 +317,7 @@ def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
 
 
 def test_the_command_has_the_words_of_the_query() -> None:
-    assert (command.WEEK_STARTS, command.BLOCK_HOURS) == (totals.WEEK_STARTS, blocks.HOURS)
+    assert (command.WEEK_STARTS, command.BLOCK_HOURS) == (totals.WEEK_STARTS, totals.HOURS)
 
 
 KEYS = (
@@ -357,3 +358,150 @@ def test_the_command_draws_a_table_and_says_what_is_wrong(tmp_path: Path, tachog
         wrong = tachograph("usage", *words)
         assert (wrong.returncode, wrong.stdout) == (2, ""), words
         assert said in wrong.stderr
+
+
+DAY = datetime(2026, 2, 1, tzinfo=UTC)
+FIVE = timedelta(hours=5)
+
+
+def floored(time: datetime) -> datetime:
+    return time.replace(minute=0, second=0, microsecond=0)
+
+
+def hours_of(times: list[datetime]) -> list[Hour]:
+    """What the query makes of responses at these times, which are in order."""
+    found = []
+    for start, group in groupby(times, floored):
+        each = list(group)
+        found.append(Hour(start, each[0], next((time for time in each if time > start), None), each[-1]))
+    return found
+
+
+def one_by_one(times: list[datetime], length: timedelta) -> list[Block]:
+    """The rule as it is written, response by response."""
+    found: list[Block] = []
+    for time in times:
+        if found and time <= found[-1].start + length and time <= found[-1].last + length:
+            found[-1] = Block(found[-1].start, found[-1].end, found[-1].first, time)
+        else:
+            found.append(Block(floored(time), floored(time) + length, time, time))
+    return found
+
+
+def times(*texts: str) -> list[datetime]:
+    return [datetime.fromisoformat(f"2026-02-01T{text}+00:00") for text in texts]
+
+
+def test_a_block_starts_at_the_full_hour_and_a_gap_ends_at_the_next_response() -> None:
+    found = blocks(hours_of(times("10:15", "14:59", "15:01", "21:30")), FIVE)
+    assert [block.start.hour for block in found] == [10, 15, 21]
+    assert gaps(found) == [tuple(times("20:01", "21:30"))]
+
+
+@pytest.mark.parametrize(
+    ("texts", "starts", "between"),
+    [
+        (("10:00", "15:00"), [10], 0),  # the last moment of a block belongs to it
+        (("10:00", "15:00", "15:00:00.000001"), [10, 15], 0),
+        (("10:59", "15:30"), [10, 15], 0),  # no gap: less than five hours after the response before
+        (("10:59", "15:59"), [10, 15], 0),
+        (("10:59", "15:59:00.000001"), [10, 15], 1),
+    ],
+)
+def test_limits_of_blocks(texts: tuple[str, ...], starts: list[int], between: int) -> None:
+    found = blocks(hours_of(times(*texts)), FIVE)
+    assert ([block.start.hour for block in found], len(gaps(found))) == (starts, between)
+
+
+@given(st.lists(st.integers(0, 60 * 60 * 8), min_size=1, max_size=30).map(sorted), st.integers(1, 12))
+def test_blocks_by_hours_are_those_of_the_rule(minutes: list[int], length: int) -> None:
+    """Steps of half a minute, so that full hours are met often."""
+    moments = [DAY + timedelta(seconds=30 * number) for number in minutes]
+    found = blocks(hours_of(moments), timedelta(hours=length))
+    assert found == one_by_one(moments, timedelta(hours=length))
+    assert all(one.end <= two.start for one, two in pairwise(found)), "blocks never overlap"
+
+
+def test_a_chain_every_four_hours_keeps_its_blocks() -> None:
+    moments = [DAY + timedelta(hours=4 * number) for number in range(71)]
+    assert blocks(hours_of(moments), FIVE) == one_by_one(moments, FIVE)
+
+
+def test_an_active_block_projects_its_rate_to_its_end() -> None:
+    [block] = blocks(hours_of(times("10:00", "12:00")), FIVE)
+    rate = burn(block, 120_000, Decimal(6), times("13:00")[0])
+    assert rate
+    assert (rate.tokens_per_minute, rate.minutes_left, rate.projected_tokens) == (1000.0, 120.0, 240_000)
+    assert (rate.usd_per_hour, rate.projected_usd) == (Decimal(3), Decimal(12))
+    unpriced = burn(block, 120_000, None, times("13:00")[0])
+    assert unpriced
+    assert (unpriced.projected_tokens, unpriced.usd_per_hour, unpriced.projected_usd) == (240_000, None, None)
+    assert burn(Block(block.start, block.end, block.first, block.first), 10, Decimal(1), DAY) is None, "a single moment has no rate"
+
+
+@pytest.mark.parametrize(("now", "is_active"), [("09:59", False), ("10:00", True), ("14:59", True), ("15:00", False)])
+def test_a_block_is_active_from_its_start_to_its_end(now: str, is_active: bool) -> None:
+    [block] = blocks(hours_of(times("10:15")), FIVE)
+    assert block.is_active(times(now)[0]) is is_active
+
+
+def test_a_response_of_the_future_does_not_hide_the_block_that_goes_on() -> None:
+    found = blocks(hours_of(times("10:15", "20:00")), FIVE)
+    assert [block.is_active(times("11:00")[0]) for block in found] == [True, False]
+
+
+@pytest.fixture(scope="module")
+def two_sessions(store_once: StoreOnce) -> Store:
+    """A session with a sub-agent that two runs tell of, a short later one, and a run without responses: to be read only."""
+    return store_once("two-sessions", fill)
+
+
+def fill(store: Store) -> None:
+    folder = Path(store.location).parent
+    of_s1 = log_of("s1", folder, run_id="first"), log_of("s1", folder, run_id="second", time="2025-12-02T00:00:00Z")
+    ingest_paths(store, *of_s1, log_of("s2", folder), log_of("s3", folder))
+    a1 = {"agent_id": "a1", "is_sidechain": True, "run_id": "second"}
+    main = {"run_id": "second", "tools": ("Bash", "Read"), "failed_tools": ("Read",)}
+    add(
+        store,
+        [
+            response("s1", 0, "2026-02-01 10:00", **main),
+            response("s1", 1, "2026-02-01 10:01", **a1, cache_read_tokens=90_000),
+            response("s1", 2, "2026-02-01 10:02", **a1, cost_list_usd=None),
+            response("s1", 3, "2026-02-01 10:03", run_id="second", cache_read_tokens=5_000, stop_reason="end_turn", output_is_final=False),
+            response("s1", 4, None, run_id="second"),
+            response("s2", 0, "2026-02-02 10:00"),
+        ],
+    )
+
+
+def test_sessions_are_listed_with_their_sums_the_latest_first(two_sessions: Store) -> None:
+    latest, first = sessions(two_sessions).to_pylist()
+    assert (latest["run_id"], first["run_id"]) == ("s2", "second")
+    assert (first["project"], first["responses"], first["subagents"], first["tool_calls"], first["failed_calls"]) == ("kernels", 5, 1, 2, 1)
+    assert (first["first_at"], first["last_at"]) == (at("2026-02-01 10:00"), at("2026-02-01 10:03"))
+    assert (first["cost_list_usd"], first["cost_list_usd_known"], first["lower_bounds"]) == (Decimal("0.04"), 4, 1)
+    assert first["context_peak_tokens"] == 10 + 20 + 5_000, "a sub-agent has a context of its own"
+    assert first["total_tokens"] == 5 * 130 + 3 * 30 + 90_000 + 5_000
+    assert sessions(two_sessions, choose({"session": ["s2"]})).num_rows == sessions(two_sessions, limit=1).num_rows == 1
+
+
+@pytest.mark.parametrize("run_id", ["first", "second"])
+def test_a_session_along_time_is_that_of_each_of_its_runs(run_id: str, two_sessions: Store) -> None:
+    rows = timeline(two_sessions, run_id).to_pylist()
+    assert [row["response_id"] for row in rows] == [f"s1-{number}" for number in range(5)]
+    assert [row["cost_so_far_usd"] for row in rows] == [Decimal(cents) / 100 for cents in (1, 2, 2, 3, 4)]
+    assert [row["context_tokens"] for row in rows] == [60, 90_030, 60, 5_030, 60]
+    assert (rows[0]["tools"], rows[0]["failed_tools"]) == (["Bash", "Read"], ["Read"])
+    assert (rows[3]["stop_reason"], rows[3]["output_is_final"], rows[4]["at"]) == ("end_turn", False, None)
+
+
+def test_the_lanes_of_a_session_are_its_main_conversation_and_its_sub_agents(two_sessions: Store) -> None:
+    main, a1 = lanes(two_sessions, "first").to_pylist()
+    assert (main["agent_id"], main["responses"], main["context_peak_tokens"]) == (None, 3, 5_030)
+    assert (a1["agent_id"], a1["responses"], a1["cost_list_usd"], a1["cost_list_usd_known"]) == ("a1", 2, Decimal("0.01"), 1)
+    assert (a1["first_at"], a1["last_at"]) == (at("2026-02-01 10:01"), at("2026-02-01 10:02"))
+
+
+def test_a_run_without_responses_has_no_session_to_show(two_sessions: Store) -> None:
+    assert (timeline(two_sessions, "s3").num_rows, lanes(two_sessions, "s3").num_rows) == (0, 0)

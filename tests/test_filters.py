@@ -1,18 +1,20 @@
-"""Filters in addresses: a copied link opens the same view, a stale or hostile one falls back, and moving about keeps them."""
+"""Filters: times as people write them, and filters in addresses, which a stale or hostile link cannot break."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.queries import filter_inputs as filter_urls
-from app.queries.filters import FILTERS, Filters, Kind, choose, parse
+from app.queries import filter_inputs
+from app.queries.filters import FILTERS, PRESETS, TIME_WORDS, Filters, Kind, choose, in_zone, moment, parse, where
 from app.screens.parts.filter_bar import SCREEN_WORDS
 from ingest.store.database import Store
 from schemas.errors import UsageError
@@ -22,6 +24,77 @@ from tests.test_dashboard import add
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
+
+
+NOW = datetime(2026, 3, 4, 15, 30, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("7d", "2026-02-25"),
+        ("2W", "2026-02-18"),
+        ("0d", "2026-03-04"),
+        ("today", "2026-03-04"),
+        ("yesterday", "2026-03-03"),
+        ("this week", "2026-03-02"),
+        ("last week", "2026-02-23"),
+        ("this month", "2026-03-01"),
+        ("Last  Month", "2026-02-01"),
+        ("last-month", "2026-02-01"),
+        ("2026-03", "2026-03-01"),
+        ("2026-11-20", "2026-11-20"),
+    ],
+)
+def test_a_word_means_the_moment_at_which_it_begins(text: str, begins: str) -> None:
+    assert moment(text, NOW) == datetime.fromisoformat(begins).replace(tzinfo=UTC)
+
+
+def test_an_exact_time_stays_what_it_is() -> None:
+    assert moment("2026-11-20T14:00+01:00") == datetime(2026, 11, 20, 13, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["soon", "2026-13", "9999d9", "7", "", "last year", "99999999d"])
+def test_what_means_no_time_is_refused_with_examples(text: str) -> None:
+    assert moment(text, NOW) is None
+    if text:
+        with pytest.raises(UsageError, match="takes a date or time") as refused:
+            choose({"since": text})
+        assert "last month" in str(refused.value.hint)
+
+
+def test_more_days_than_there_are_is_refused_and_no_crash() -> None:
+    assert moment("9999w", datetime(150, 1, 1, tzinfo=UTC)) is None
+
+
+def test_every_word_and_preset_is_a_filter() -> None:
+    for since, until in PRESETS.values():
+        assert where(choose({"since": since, "until": until or None})).parameters
+    for word in TIME_WORDS:
+        assert moment(word) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("2026-03", "2026-03-01T00:00+01:00"),
+        ("2026-04-01", "2026-04-01T00:00+02:00"),
+        ("last month", "2026-02-01T00:00+01:00"),
+        ("2026-03-02T10:00", "2026-03-02T10:00+01:00"),
+        ("2026-03-02T10:00Z", "2026-03-02T10:00+00:00"),
+    ],
+)
+def test_days_and_months_begin_in_the_zone_that_is_meant(text: str, begins: str) -> None:
+    assert moment(text, NOW, ZoneInfo("Europe/Berlin")) == datetime.fromisoformat(begins)
+
+
+def test_filters_in_a_zone_have_moments_and_keep_what_no_calendar_holds() -> None:
+    chosen = choose({"since": "2026-03", "until": "2026-04", "repo": "vllm"})
+    assert in_zone(chosen, ZoneInfo("Europe/Berlin")).as_words() == (
+        "--repo vllm --since 2026-03-01T00:00:00+01:00 --until 2026-04-01T00:00:00+02:00"
+    )
+    assert in_zone(choose({"since": "0001-01-01"}), ZoneInfo("Asia/Tokyo")).values("since") == ("0001-01-01",)
+
 
 OF_KIND = {
     Kind.NAMES: st.text("abc-/ .é'\"=", min_size=1, max_size=8).filter(str.strip).map(str.strip),
@@ -48,7 +121,7 @@ def chosen_filters(draw: Callable[..., object]) -> Filters:
 @pytest.mark.slow
 @given(chosen_filters())
 def test_a_link_leads_back_to_the_same_filters(filters: Filters) -> None:
-    assert filter_urls.read_link(filter_urls.write_link(filters)) == filter_urls.Link(filters)
+    assert filter_inputs.read_link(filter_inputs.write_link(filters)) == filter_inputs.Link(filters)
 
 
 @pytest.mark.slow
@@ -60,20 +133,20 @@ def test_what_is_printed_can_be_read_again(filters: Filters) -> None:
 @pytest.mark.slow
 @given(st.dictionaries(st.sampled_from([*FILTERS, "run", "x"]), st.lists(st.text(max_size=20), max_size=4)))
 def test_no_link_is_an_error(query: dict[str, list[str]]) -> None:
-    link = filter_urls.read_link(query)
+    link = filter_inputs.read_link(query)
     assert choose(dict(link.filters.chosen)) is not None
     assert [one_line(text) for text in link.left_out] == list(link.left_out)
 
 
 def test_what_cannot_be_read_is_told_and_left_out() -> None:
-    link = filter_urls.read_link({"since": ["someday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
+    link = filter_inputs.read_link({"since": ["someday"], "model": ["a", "x" * 1000], "min-cost": ["much", "2"], "colour": ["red"]})
     assert link.filters == choose({"model": ["a"], "min-cost": "2"})
     assert [text.split(":")[0] for text in link.left_out] == ["Model", "Since", "Min cost"]
 
 
 def test_names_that_nothing_goes_by_are_told() -> None:
     filters = choose({"model": ["a", "b"], "repo": "r", "session": "s"})
-    assert filter_urls.unknown_names(filters, {"model": ["b"], "repo": []}) == ("Model: a", "Repository: r")
+    assert filter_inputs.unknown_names(filters, {"model": ["b"], "repo": []}) == ("Model: a", "Repository: r")
 
 
 @pytest.mark.parametrize(
