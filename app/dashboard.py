@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from app.screens import cache, sign_in_page
-from app.screens.parts import evidence, filter_bar, live, widgets
+from app.screens.parts import filter_bar, widgets
 from app.text import html_parts
 
 ASSETS = Path(__file__).parent / "assets"
@@ -65,13 +65,13 @@ FORMER = (
 )
 
 page = st.navigation([*OF_RUNS, DATA, RUN, *FORMER], position="top")
-for left in (widgets.RUN_ID, evidence.CLAIM_NO):
+for left in (widgets.RUN_ID, widgets.CLAIM_NO):
     if page is not RUN and left in st.query_params:  # left behind by the way back from a run
         del st.query_params[left]
 view = str(st.session_state.get("view") or st.query_params.get("view", "")).lower()  # a click writes it as it is called
 is_upload = page is DATA and view == "upload"
 cache.let_upload(allowed=is_upload)
-with nullcontext() if is_upload else live.following(), widgets.told_errors(), cache.request():
+with nullcontext() if is_upload else widgets.following(), widgets.told_errors(), cache.request():
     if page in OF_RUNS or (page is DATA and not is_upload and holds.runs):
         forced = str(st.session_state.get(widgets.FORCED_BY, "")) if page is COMPARE else ""
         filter_bar.show(by_responses=page is COST and view == "sessions", forced_cost=forced)

@@ -8,7 +8,7 @@ import pytest
 
 from app.queries.usage import Request, usage
 from app.reports.usage import usage as answer
-from app.text.usage_grids import block_grid
+from app.text.grids import block_grid
 from ingest.agents.claude_code.results import reset_time
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source

@@ -126,7 +126,7 @@ def test_commands_that_only_read_load_no_reader() -> None:
     """Reports, lists, a run's page and their files need no claim extractor, no agent's reader and no prices of others."""
     code = """
 import sys
-import app.cli.answers, app.cli.output, app.reports.exports.workbook, app.text.presentation
+import app.cli.answers, app.cli.output, app.reports.exports.workbook, app.text.run_text
 from app.reports import cost_report, results, usage
 print(*(name for name in sys.modules if name.startswith(("ingest.claims", "ingest.agents", "ingest.findings", "genai_prices", "pandas"))))
 """

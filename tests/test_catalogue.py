@@ -19,10 +19,10 @@ from app.queries.usage import Request as UsageRequest
 from app.reports import comparison, results, usage
 from app.reports.budgets import cells, check
 from app.reports.cost_report import Request, report
-from app.text import grid_columns, presentation, verdict_grids
+from app.text import grids, run_html
 from app.text.answers import Answer
 from app.text.columns import columns
-from app.text.grid_columns import Listing
+from app.text.grids import Listing
 from ingest.store.database import Store
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.columns import CHECKS, GROUPS, RUNS
@@ -74,14 +74,14 @@ def test_every_column_that_a_command_shows_has_an_entry(samples: Store) -> None:
     assert all(list(cells(verdict)) == list(CHECKS) for verdict in check(samples, NO_FILTERS, {"min-runs": 1}).verdicts)  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("module", [grid_columns, verdict_grids], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [grids], ids=lambda module: module.__name__)
 def test_every_column_of_a_grid_has_an_entry(module: object) -> None:
     listings = [listing for listing in vars(module).values() if isinstance(listing, Listing)]
     assert listings
     assert not [key for listing in listings for key in listing.keys if key not in listing.of]
-    more = (*grid_columns.MORE_RUNS, *presentation.RUN_CARDS, *presentation.RUN_ENDING, *presentation.RUN_ORIGIN)
+    more = (*grids.MORE_RUNS, *run_html.RUN_CARDS, *run_html.RUN_ENDING, *run_html.RUN_ORIGIN)
     assert not [key for key in more if key not in RUNS]
-    assert not [key for key in grid_columns.CLAIMS if key not in catalogue.CLAIMS]
+    assert not [key for key in grids.CLAIMS if key not in catalogue.CLAIMS]
 
 
 @pytest.mark.parametrize("scope", SCOPES)
@@ -249,6 +249,6 @@ def test_a_figure_per_run_is_one_entry_for_the_screens(house: House) -> None:
 def test_every_figure_of_a_run_that_is_listed_is_named_in_every_list() -> None:
     for key in (figure.key for figure in RUN_FIGURES.values() if figure.listed):
         assert key in results.RUNS_SHOWN
-        assert key in (*grid_columns.RUNS.keys, *grid_columns.MORE_RUNS)
-        assert key in presentation.RUN_CARDS
+        assert key in (*grids.RUNS.keys, *grids.MORE_RUNS)
+        assert key in run_html.RUN_CARDS
     assert {metric.key for metric in RUN_METRICS.values()} <= set(GROUPS)

@@ -22,9 +22,9 @@ from app.queries.comparison import PAIRS, TASK, CohortTotals, TwoTotals
 from app.queries.filters import choose
 from app.queries.ratios import FEWEST, RESAMPLES, SEED, Ratio, Span, Verdict, medians, paired
 from app.queries.reading import read_transaction
-from app.text.sentences import compare as sentences
-from app.text.words.groups import counts, names, ratio_words, times
-from app.text.words.totals import totals_words
+from app.text import compare as sentences
+from app.text.compare import counts, names, ratio_words, times
+from app.text.costs import totals_words
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, LIST
 from schemas.catalogue.metrics import FEWEST_VALUES

@@ -21,7 +21,7 @@ from app.cli.main import cli
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, choose, probability, where_claims
-from app.text.words.claims import hidden_words
+from app.text.claims import hidden_words
 from ingest.claims import extract
 from ingest.findings.summary_facts import facts_with
 from ingest.pipeline import ingest

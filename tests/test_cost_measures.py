@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
-from app.charts.embedded import report_charts
+from app.charts.spending import report_charts
 from app.cli.output import report_text
 from app.queries import agents as agent_queries
 from app.queries import comparison as group_queries
@@ -22,15 +22,13 @@ from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
-from app.text import brief
+from app.text import brief, costs
+from app.text.answers import unreported_note
 from app.text.columns import columns
-from app.text.formatting import human
-from app.text.grid_columns import RUNS
-from app.text.presentation import run_cards
+from app.text.formatting import bound_sign, human
+from app.text.grids import RUNS, Listing, grid
+from app.text.run_html import run_figures
 from app.text.text_tables import for_people
-from app.text.untold import untold_note
-from app.text.words import measures as measure_words
-from app.text.words.measures import bound_sign
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -123,19 +121,21 @@ def test_the_best_known_cost_is_reported_else_list_with_its_bound(mixed: Store) 
     groups = for_people(report(mixed, Request(by=("agent",), cost="best")).main_answer)
     signs = {row["agent"]: bound_sign(row, "cost_best_usd", row["cost_best_usd_bounds"]) for row in groups.to_pylist()}
     assert signs == {"trae-agent": "≤ ", "claude-code": "", "Total": "≤ "}
+    cells = grid(run_queries.runs(mixed, ALL, None, BEST), Listing(RUNS.of, ("cost_best_usd",))).rows["cost_best_usd"].to_pylist()
+    assert [cell.strip() for cell in cells if cell and "≤" in cell] == [f"≤ ${bound:.2f}"], "in a grid of a screen, too"
     assert "1 of 5 runs has no known cost" in results.runs(mixed, ALL, None, "best").note
 
 
 def test_runs_without_a_reported_cost_are_told_with_what_they_cost_at_list_prices(mixed: Store) -> None:
     told, exact, bound = facts(mixed), *(f"${usd:.4f}" for usd in bounded(mixed))
     both = human(sum(bounded(mixed)), RUN_METRICS["cost_usd"].unit)
-    assert measure_words.left_out(told, REPORTED) == (
+    assert costs.missing_costs(told, REPORTED) == (
         f"3 of 5 runs report no cost; at list prices they cost {both} (2 of them, incl. {bound} upper bounds)."
     )
-    assert measure_words.left_out(told, LIST) == (
+    assert costs.missing_costs(told, LIST) == (
         "2 of 5 runs have no list-price cost: no tokens in the log (1), or no list price (1); they report $3.00."
     )
-    assert measure_words.bounds(told) == f"{bound} of the list-price cost are upper bounds (1 run)."
+    assert costs.bounds_sentence(told) == f"{bound} of the list-price cost are upper bounds (1 run)."
     assert exact != bound
 
 
@@ -244,10 +244,10 @@ def test_one_click_switches_the_screen_and_the_address_keeps_it(mixed: Store, sc
 
 def test_a_dash_is_explained_where_it_is_for_the_agent(mixed: Store) -> None:
     listed, keys = run_queries.runs(mixed, ALL), (*RUNS.keys, "cost_own_usd", "cost_per_turn_usd", "parallelism", "session_id")
-    assert untold_note(listed, keys, RUNS.of) == "–: not reported by TRAE (Reported cost, Cost per turn, API / wall, Session)."
+    assert unreported_note(listed, keys, RUNS.of) == "–: not reported by TRAE (Reported cost, Cost per turn, API / wall, Session)."
     of_one_agent = run_queries.runs(mixed, choose({"agent": "claude-code"}))
-    assert untold_note(of_one_agent, keys, RUNS.of) == ""
-    assert untold_note(run_queries.runs(mixed, TRAE), keys, RUNS.of) == "", "an empty column is not shown"
+    assert unreported_note(of_one_agent, keys, RUNS.of) == ""
+    assert unreported_note(run_queries.runs(mixed, TRAE), keys, RUNS.of) == "", "an empty column is not shown"
 
 
 def test_agents_side_by_side_say_which_figures_they_do_not_report(mixed: Store) -> None:
@@ -262,13 +262,13 @@ def test_a_run_without_a_reported_cost_shows_its_list_price_first(mixed: Store) 
     ids = reading.fetch(mixed, "select run_id from runs where tokens_basis = 'upper_bound'")["run_id"].to_pylist()
     run = run_queries.run(mixed, ids[0])
     assert run is not None
-    first, second = run_cards(run)[:2]
-    assert (first.label, first.value, first.note) == (
+    first, second = run_figures(run)[:2]
+    assert first == (
         "List-price cost",
         "≤ " + human(bounded(mixed)[1], RUN_METRICS["cost_usd"].unit),
         "an upper bound",
     )
-    assert (second.label, second.note) == ("Reported cost", "not reported by TRAE")
+    assert second[::2] == ("Reported cost", "not reported by TRAE")
 
 
 # on a phone

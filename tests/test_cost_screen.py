@@ -17,8 +17,8 @@ from app.queries import runs as run_queries
 from app.queries.agents import AgentFigures
 from app.queries.cost import Times
 from app.queries.filters import Filters
-from app.text import brief, cost_tables
-from app.text.sentences import cost as sentences
+from app.text import brief, costs
+from app.text import costs as sentences
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -107,7 +107,7 @@ def test_months_add_up_to_the_sum_of_the_runs(measure: CostMeasure, mixed: Store
 
 def test_a_bound_stays_one_in_the_row_and_in_every_total_after_it() -> None:
     row = cost_queries.MonthCost("trae-agent", "gpt-5", "2026-01", 3, 2, Decimal(5), "upper_bound", Decimal(7), "upper_bound")
-    shown = cost_tables.month_table([row], ALL)
+    shown = costs.month_table([row], ALL)
     assert shown.count("≤ $5.00") == shown.count("≤ $7.00") == 1
     assert "2 of 3" in shown
 
@@ -197,4 +197,4 @@ def test_slow_is_what_is_slow_for_its_own_agent_and_model(store: Store) -> None:
 def test_a_median_over_different_agents_is_not_said() -> None:
     one = Times("codex", "m", False, 9, 9, 9, 9, 9_000, 0, None, 9, 1_000.0, 2_000.0, 3_000, None, 0)
     rows = [replace(one, agent=None, model=None, is_all=True, median=7_777.0), one, replace(one, agent="trae-agent")]
-    assert "7.8s" not in cost_tables.time_table(rows, ALL)
+    assert "7.8s" not in costs.time_table(rows, ALL)

@@ -10,9 +10,9 @@ import pytest
 
 from app.queries import quality as queries
 from app.queries.filters import Filters
-from app.text import data_tables
-from app.text.sentences import data as sentences
-from app.text.sentences import failures as failure_sentences
+from app.text import data as data_words
+from app.text import data as sentences
+from app.text import failures as failure_sentences
 from ingest.store.database import Store
 from schemas.catalogue.failures import WHOSE
 from tests.test_cost_measures import fill
@@ -40,7 +40,7 @@ def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(mixed: Sto
     said = sentences.quality(rows, queries.documents(mixed))
     assert said.heading == "**All 4 runs that started tell** the cost, the wall time and how they ended."
     assert said.second == "Every record could be read."
-    table = data_tables.told_table(rows, Filters())
+    table = data_words.known_table(rows, Filters())
     assert "never told" in table, "TRAE tells no time of API calls"
     assert "2 of 4" in table, "the dates"
     unknown = [replace(rows[0], whole=2, known=rows[0].known | {"cost": 2, "end": 3}), *agents]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.text import grid_columns
+from app.text import grids
 from app.text.answers import Answer
 from app.text.formatting import human, sortable_duration
 from app.text.text_tables import draw
@@ -27,22 +27,22 @@ def test_durations_sort_as_texts_by_length(one: int, other: int) -> None:
 
 @pytest.mark.parametrize(("characters", "height"), [(20, 35), (130, 66), (300, 92)])
 def test_rows_are_high_enough_for_the_longest_sentence(characters: int, height: int) -> None:
-    assert grid_columns.row_height(pa.table({"message": ["short", "x" * characters]})) == height
+    assert grids.row_height(pa.table({"message": ["short", "x" * characters]})) == height
 
 
 def test_a_long_sentence_is_cut_around_its_claim() -> None:
     said = f"{'before ' * 40}is 3x faster {'behind ' * 40}".strip()
     claim = {"sentence": said, "quote": "3x faster", "hedged": False, "evidence": "stated", "kind": "quantified", "scope": "micro"}
-    [shown] = grid_columns.claim_grid(pa.Table.from_pylist([claim | {"origin": "own"}])).rows["sentence"].to_pylist()
+    [shown] = grids.claim_grid(pa.Table.from_pylist([claim | {"origin": "own"}])).rows["sentence"].to_pylist()
     assert "is 3x faster" in shown
     assert shown.startswith("…")
     assert shown.endswith("…")
-    assert len(shown) <= grid_columns.LONGEST_SENTENCE + 2
+    assert len(shown) <= grids.LONGEST_SENTENCE + 2
 
 
 def test_claims_are_shown_without_the_signs_for_bold_and_code() -> None:
     claim = {"sentence": "- **Now 3x\n  faster** in `parse`", "quote": "3x\n  faster**", "hedged": False, "evidence": "stated"}
-    rows = grid_columns.claim_grid(pa.Table.from_pylist([claim | {"kind": "quantified", "scope": "micro", "origin": "own"}])).rows
+    rows = grids.claim_grid(pa.Table.from_pylist([claim | {"kind": "quantified", "scope": "micro", "origin": "own"}])).rows
     assert rows["sentence"].to_pylist() == ["- Now 3x faster in parse"]
     assert rows["quote"].to_pylist() == ["3x faster"]
 

@@ -18,7 +18,7 @@ from app.queries.filters import choose
 from app.queries.reading import read_transaction
 from app.queries.runs import ORDERS
 from app.reports.results import CLAIMS_SHOWN, FINDINGS_SHOWN, RUNS_KEPT, RUNS_SHOWN, by_measure
-from app.text import grid_columns
+from app.text import grids
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -63,10 +63,10 @@ def test_title_date_model_outcome_and_cost_come_first_in_every_list() -> None:
     first = ("title", "dated_at", "model", "outcome", "cost_own_usd")
     for shown in (RUNS_KEPT, RUNS_SHOWN):
         assert shown[:5] == first
-    assert grid_columns.RUNS.keys[:2] == ("title", "agent")
-    assert {"why", "cost_shown", "measured", "dated_at"} <= set(grid_columns.RUNS.keys)
-    assert {"time_source", "experiment"} <= set(grid_columns.MORE_RUNS)
-    assert {shown[0] for shown in (CLAIMS_SHOWN, FINDINGS_SHOWN, grid_columns.CLAIMS, grid_columns.FINDINGS.keys)} == {"title"}
+    assert grids.RUNS.keys[:2] == ("title", "agent")
+    assert {"why", "cost_shown", "measured", "dated_at"} <= set(grids.RUNS.keys)
+    assert {"time_source", "experiment"} <= set(grids.MORE_RUNS)
+    assert {shown[0] for shown in (CLAIMS_SHOWN, FINDINGS_SHOWN, grids.CLAIMS, grids.FINDINGS.keys)} == {"title"}
 
 
 def test_exports_for_programs_have_the_title_behind_the_id_and_the_outcome_as_it_is(listed: Store) -> None:
@@ -165,7 +165,7 @@ def test_the_cost_of_a_list_keeps_its_bound_and_sorts_as_a_text_by_its_size() ->
         for number, (usd, bound) in enumerate((("9.5", None), ("81.52", "upper_bound"), ("1250", None), ("0.034", None)))
     ]
     measured = {"0": ("faster", 1.5), "1": ("breaks", None)}
-    shown = grid_columns.with_answers(pa.Table.from_pylist(rows), measured, BEST)
+    shown = grids.with_answers(pa.Table.from_pylist(rows), measured, BEST)
     costs = shown["cost_shown"].to_pylist()
     assert [cost.strip() for cost in costs] == ["$9.50", "≤ $81.52", "$1,250", "$0.034"]
     assert [cost.strip() for cost in sorted(costs)][-1] == "$1,250"

@@ -31,12 +31,10 @@ from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.text.brief import usd
 from app.text.columns import columns
-from app.text.formatting import human
-from app.text.grid_columns import RUNS, Listing, grid
+from app.text.costs import base_words, totals_words
+from app.text.formatting import bound_sign, human
+from app.text.grids import RUNS, Listing, grid
 from app.text.text_tables import for_people
-from app.text.words.costs import base_words
-from app.text.words.measures import bound_sign
-from app.text.words.totals import totals_words
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.annotations import Change, annotate

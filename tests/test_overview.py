@@ -21,9 +21,9 @@ from app.queries import measured
 from app.queries.agents import AgentFigures
 from app.queries.filters import Filters, choose
 from app.text import brief
-from app.text.agent_table import agent_table
-from app.text.html_parts import agent_name
-from app.text.sentences import overview as sentences
+from app.text import overview as sentences
+from app.text.formatting import agent_name
+from app.text.overview import agent_table
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import COST_MEASURES
 from tests.serving import ENTRY

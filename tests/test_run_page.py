@@ -12,9 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
-from app.text.diff_html import FOLDED_FROM, MOST_LINES, diff_html
-from app.text.run_html import claims_html, cost_words, failure_html, header_html, strip_html, token_words, warning_html
-from app.text.sentences.run import only_run
+from app.text.run_html import (
+    FOLDED_FROM,
+    MOST_LINES,
+    claims_html,
+    cost_words,
+    diff_html,
+    failure_html,
+    header_html,
+    only_run,
+    strip_html,
+    token_words,
+    warning_html,
+)
 from ingest.context.patches import read_patch
 from ingest.store.database import Store
 from schemas.catalogue.failures import ACCOUNT, REASONS

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.charts import periods
-from app.charts import session as session_charts
-from app.charts.palette import looks
+from app.charts import base as periods
+from app.charts import usage as session_charts
+from app.charts.base import looks
 from app.charts.usage import bars
 from app.queries.filters import choose
 from app.queries.reading import read_transaction
 from app.queries.sessions import points, sessions
 from app.queries.usage import PERIODS, Request, along, usage
+from app.text import usage as session_words
 from app.text.formatting import human
-from app.text.words import sessions as session_words
-from app.text.words.usage import SHOWN, along_finding, along_note
+from app.text.usage import CONTENTS, along_finding, along_note
 from ingest.store.database import Store
 from schemas.rows.response import ResponseRow
 from schemas.units import Unit
@@ -104,7 +103,7 @@ def test_the_screen_has_the_figures_of_the_command_and_its_lists(read: Store, sc
     assert blocks["models"].tolist()[0] == "gpt-5"
 
 
-@pytest.mark.parametrize(("per", "show"), list(zip(PERIODS, cycle(SHOWN), strict=False)))
+@pytest.mark.parametrize(("per", "show"), list(zip(PERIODS, CONTENTS, strict=False)))
 def test_the_chart_of_the_screen_is_what_the_address_says(per: str, show: str, read: Store, screens: Open) -> None:
     app = visit(read, screens, **{"usage-per": per, "usage-show": show})
     assert f"{'List-price cost' if show == 'cost' else 'Tokens'} per {per}: ≥ " in said(app)
@@ -124,10 +123,6 @@ def test_without_responses_there_is_no_such_view(read_samples: Store, screens: O
     app = visit(read_samples, screens)
     assert "billed" not in said(app)
     assert "cost" in said(app)
-
-
-def test_filters_that_leave_no_session_are_no_empty_store(read: Store, screens: Open) -> None:
-    assert "None of these runs has billed responses" in said(visit(read, screens, session="s3"))
 
 
 def test_a_period_with_responses_of_runs_that_ended_elsewhere_is_shown(read: Store, screens: Open) -> None:
@@ -176,6 +171,7 @@ def test_a_session_can_be_drawn_response_by_response(read: Store, screens: Open)
 
 
 def test_a_run_without_responses_has_no_session(read: Store, screens: Open) -> None:
+    assert "None of these runs has billed responses" in said(visit(read, screens, session="s3")), "that is no empty store"
     assert not [one for one in screens(read.location, "screens/run.py", run="s3").expander if "Session" in one.label]
 
 
@@ -184,7 +180,7 @@ def test_the_bars_add_up_to_the_total(by: str, read: Store) -> None:
     """What has no time is in no bar: one response of 160 tokens for $0.01."""
     found = along(read, by=by)
     [total] = usage(read, Request()).total.to_pylist()
-    for show, shown in SHOWN.items():
+    for show, shown in CONTENTS.items():
         figure = bars(found, shown, looks(["claude-opus-4-6"]), None)
         expected = {"cost": total["cost_list_usd"] - Decimal("0.01")}.get(show, total["total_tokens"] - 160)
         assert sum(sum(trace.y) for trace in figure.data) == pytest.approx(float(expected)), show
@@ -202,8 +198,8 @@ def test_old_periods_are_left_out_and_counted(read: Store) -> None:
 def test_nothing_with_a_time_is_drawn_as_such(begun: Store) -> None:
     add(begun, [response("s1", 0, None)])
     found = along(begun)
-    assert along_finding(found, SHOWN["cost"]) == "List-price cost per day"
-    assert bars(found, SHOWN["cost"], {}, None).layout.annotations[0].text == "No usage with a known price and time."
+    assert along_finding(found, CONTENTS["cost"]) == "List-price cost per day"
+    assert bars(found, CONTENTS["cost"], {}, None).layout.annotations[0].text == "No usage with a known price and time."
 
 
 def test_hours_keep_their_places_until_there_are_too_many() -> None:
@@ -227,7 +223,7 @@ def test_a_session_without_a_price_has_its_tokens_instead(begun: Store) -> None:
     add(begun, [response("s1", number, f"2026-02-01 10:0{number}", cost_list_usd=None) for number in range(3)])
     found = points(begun, "s1", 100)
     assert list(session_charts.timeline(found, "at", None).data[1].y) == [160, 320, 480]
-    assert "as no price is known" in session_words.timeline_caption(found)
+    assert "as no price is known" in session_words.timeline_note(found, "place")
 
 
 def test_a_session_without_times_is_drawn_in_order(begun: Store) -> None:
@@ -253,7 +249,7 @@ def test_names_from_transcripts_are_no_markup(begun: Store) -> None:
     for figure in (
         session_charts.timeline(found, "at", None),
         session_charts.lanes(found, "at", {}, None),
-        bars(along(begun), SHOWN["tokens"], looks([link]), None),
+        bars(along(begun), CONTENTS["tokens"], looks([link]), None),
     ):
         assert "<a" not in figure.to_json().replace("\\u003c", "<")
 

@@ -18,10 +18,9 @@ from app.queries import reading
 from app.queries import runs as run_queries
 from app.queries.claims import sentence, sentence_span
 from app.queries.filters import Filters
-from app.text import grid_columns
-from app.text.claim_marks import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html
-from app.text.summary_html import summary_html
-from app.text.words.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, statement
+from app.text import grids
+from app.text.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, statement
+from app.text.summary import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html, summary_html
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -217,6 +216,6 @@ def test_a_claim_says_what_limits_it(changes: str, caveat: str | None, read_samp
 
 def test_a_speedup_is_listed_with_its_caveat_wherever_runs_are(read_samples: Store) -> None:
     runs = run_queries.runs(read_samples, EVERYTHING)
-    chosen = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, ("run_id", "claimed_speedup", "outcome")))
+    chosen = grids.grid(runs, grids.Listing(grids.RUNS.of, ("run_id", "claimed_speedup", "outcome")))
     assert chosen.rows.column_names == ["run_id", "claimed_speedup", "claimed_caveat", "outcome"]
     assert set(chosen.rows["claimed_caveat"].to_pylist()) == {"micro-benchmark only", None}

@@ -31,11 +31,11 @@ from app.reports.budgets import budgets_of, check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.results import with_costs
-from app.text import speedup_table
-from app.text.html_parts import agent_name
+from app.text import speedups as speedup_words
+from app.text.claims import EXAMPLE_TABLE
+from app.text.formatting import agent_name
 from app.text.run_text import run_text
-from app.text.sentences.speedups import speedups as sentence
-from app.text.words.measured import EXAMPLE_TABLE
+from app.text.speedups import speedups as sentence
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -256,7 +256,7 @@ def test_the_sentence_and_the_lists_have_the_figures_of_the_store(measured: Stor
     assert sum(sum(bar.x) for bar in bars) == total.runs_measured, "a bar is its row"
     [published] = [row for row in speedups.runs(measured, EVERYTHING, "uncompared", 100) if row["run_id"] == "other"]
     assert published["ratio_published"] == pytest.approx(100 / 90)
-    assert '<s class="t-n">1.11×</s>' in speedup_table.run_table([published], "uncompared", EVERYTHING)
+    assert '<s class="t-n">1.11×</s>' in speedup_words.run_table([published], "uncompared", EVERYTHING)
 
 
 def test_the_factor_of_a_claim_is_a_median_from_five_on(measured: Store, labelled: Store) -> None:

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.text.highlights import Mark
-from app.text.summary_html import summary_html
+from app.text.summary import Mark, summary_html
 from tests.conftest import ROOT
 from tests.examples import examples
 

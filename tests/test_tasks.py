@@ -16,9 +16,9 @@ from app.cli.answers import TASK_VALUES as COMMAND_VALUES
 from app.queries import tasks as queries
 from app.queries.filters import NO_FILTERS
 from app.queries.tasks import OTHERS, VALUES, TaskTotals
-from app.text import task_cells, task_matrix
-from app.text.html_parts import agent_name
-from app.text.sentences.tasks import tasks as sentence
+from app.text import tasks as task_words
+from app.text.formatting import agent_name
+from app.text.tasks import tasks as sentence
 from ingest.store.database import Store
 from schemas.agents import AGENTS
 from tests.conftest import Run, StoreOnce
@@ -93,42 +93,42 @@ NO_RUNS = {
 )
 def test_a_cell_says_the_median_ratio_else_what_became_of_its_runs(cell: dict[str, Any], said: str, kind: str) -> None:
     """Never the best of several; a ratio within the noise of its benchmark is the same, whatever it is."""
-    assert (task_cells.words(NO_RUNS | cell, "result"), task_cells.kind(NO_RUNS | cell)) == (said, kind)
+    assert (task_words.cell_words(NO_RUNS | cell, "result"), task_words.cell_kind(NO_RUNS | cell)) == (said, kind)
 
 
 @pytest.mark.parametrize(("bounds", "sign"), [("upper_bound", "≤ "), ("lower_bound", "≥ "), ("estimate, upper_bound", "≈ "), (None, "")])
 def test_no_bound_is_lost_between_store_and_cell(bounds: str | None, sign: str) -> None:
     cell = NO_RUNS | {"cost": 1.5, "cost_known": 2, "runs": 2, "bounds": bounds}
-    assert task_cells.words(cell, "cost") == f"{sign}$1.50 (2 of 2)"
+    assert task_words.cell_words(cell, "cost") == f"{sign}$1.50 (2 of 2)"
 
 
 def test_every_text_of_a_cell_can_be_read_by_day_and_by_night() -> None:
-    looks = [*task_cells.LOOKS.values(), *task_cells.TEAL, *task_cells.BLUE, task_cells.PLAIN]
+    looks = [*task_words.LOOKS.values(), *task_words.TEAL, *task_words.BLUE, task_words.PLAIN]
     pairs = [pair for look in looks for pair in zip(look.paper, look.ink, strict=True)]
     assert {pair: contrast(*pair) for pair in pairs if contrast(*pair) < READABLE} == {}
 
 
 def test_every_agent_has_a_mark_in_a_grid() -> None:
-    assert {agent.marker for agent in AGENTS.values()} <= task_matrix.MARKS.keys()
+    assert {agent.marker for agent in AGENTS.values()} <= task_words.MARKS.keys()
 
 
 def test_the_rarest_columns_are_one_with_all_their_runs(several: Store) -> None:
     whole = queries.cells(several, NO_FILTERS, ("agent", "model")).to_pylist()
-    cut = task_matrix.matrix(queries.cells(several, NO_FILTERS, ("agent", "model"), most=2), "result")
+    cut = task_words.matrix(queries.cells(several, NO_FILTERS, ("agent", "model"), most=2), "result")
     assert cut.columns == (("claude-code", "claude-opus-4-6"), (OTHERS,))
     assert sum(cell["runs"] for cell in cut.cells) == sum(row["runs"] for row in whole)
     [first] = [task for task in cut.tasks if task.key == "vllm@aaaa1111"]
-    assert task_cells.words(first.cells[OTHERS,], "result") == "0.50× (1 of 2)"
+    assert task_words.cell_words(first.cells[OTHERS,], "result") == "0.50× (1 of 2)"
 
 
 def test_the_orders_of_tasks_and_their_repositories(several: Store) -> None:
     found = queries.cells(several, NO_FILTERS, ("agent",))
-    orders = {order: [task.key for task in task_matrix.matrix(found, "result", order).tasks] for order in task_matrix.ORDERS}
+    orders = {order: [task.key for task in task_words.matrix(found, "result", order).tasks] for order in task_words.ORDERS}
     assert orders["alphabet"] == sorted(TASKS)
     assert orders["best"][0] == orders["apart"][0] == orders["cost"][0] == "vllm@aaaa1111"
-    by_repo = task_matrix.matrix(found, "result", by_repo=True)
+    by_repo = task_words.matrix(found, "result", by_repo=True)
     assert [task.repo for task in by_repo.tasks] == ["vllm", "vllm", "engine", "kernels", None], "the largest first"
-    assert [task_matrix.done_of(by_repo.tasks[:2], column) for column in by_repo.columns] == ["2 of 2 done", "1 of 1 done", "0 of 1 done"]
+    assert [task_words.done_of(by_repo.tasks[:2], column) for column in by_repo.columns] == ["2 of 2 done", "1 of 1 done", "0 of 1 done"]
 
 
 def test_the_command_writes_the_matrix_for_papers(tasks: Any, tachograph: Run) -> None:
@@ -238,7 +238,7 @@ def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]
 
 
 def test_each_figure_of_the_sentence_is_that_of_the_cells(several: Store) -> None:
-    totals, made = queries.totals(several, NO_FILTERS), task_matrix.matrix(queries.cells(several, NO_FILTERS, ("agent",)), "result")
+    totals, made = queries.totals(several, NO_FILTERS), task_words.matrix(queries.cells(several, NO_FILTERS, ("agent",)), "result")
     assert totals.tasks == len(made.tasks) == len(TASKS)
     assert totals.completed == sum(any(cell["completed"] for cell in task.cells.values()) for task in made.tasks)
     assert totals.faster == sum(any(cell["faster"] for cell in task.cells.values()) for task in made.tasks) == 1

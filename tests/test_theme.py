@@ -8,8 +8,7 @@ from itertools import product
 
 import pytest
 
-from app.charts.base import INKS
-from app.charts.palette import ON_DEEP, PALETTE
+from app.charts.base import INKS, ON_DEEP, PALETTE
 from tests.conftest import ROOT
 from tests.test_charts import luminance
 

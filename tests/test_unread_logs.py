@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.queries import quality
-from app.text import file_kinds
+from app.text import ingests
 from ingest.store.database import Store
 from schemas.unread_logs import AGENT_BY_DETAIL, OLDER_CODEX, UNREAD, UNREAD_RESULTS
 from tests.conftest import Run, ingest_paths, record_text
@@ -182,5 +182,5 @@ def test_files_are_counted_by_their_agent(tachograph: Run, tmp_path: Path, keeps
     kinds = {Path(row["name"]).stem: row["kind"] for row in listed}
     assert kinds == {"a": "not read: Kiro", "b": "not read: Kiro", "c": "not read: Claude Code telemetry (OTLP)", "other": "json"}
     store = Store(tmp_path / "tachograph.duckdb")
-    assert file_kinds.unread(quality.unread(store)) == counted
+    assert ingests.unread(quality.unread(store)) == counted
     assert {row["kind"] for row in quality.sources(store, 9).to_pylist()} == set(kinds.values())

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.text.words.undo import took_back
+from app.text.ingests import took_back
 from ingest.context.path_template import PathTemplate
 from ingest.measurements.given import parse_given
 from ingest.pipeline import Options, ingest

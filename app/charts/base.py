@@ -1,17 +1,20 @@
-"""What the figures of all charts have in common."""
+"""What all charts have in common: the figure, colours by day and by night, axes, places along a calendar, and hover texts."""
 
 from __future__ import annotations
 
 import html
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import plotly.graph_objects as go
 
-from app.charts.palette import name
-from app.text.formatting import exact
-from schemas.catalogue.entry import Columns
+from app.text.formatting import UNKNOWN_NAME, exact
+from schemas.agents import AGENTS
+from schemas.catalogue.entry import Columns, Entry
 from schemas.text import one_line
 from schemas.units import Unit
 
@@ -19,22 +22,61 @@ HEIGHT = 380
 LEGEND_ROW = 20
 """Pixels of a row of the legend; on half a page, a row has two names."""
 
-
-LONGEST_LINE = 26
-"""The most characters of a line of a name beside a row."""
-
-_LINE = re.compile(r".*[-/_@ ·]")
+LONGEST_LINE, LONGEST_NAME = 26, 48
+"""Characters of a line of a name beside a row, and of a model's name in a legend."""
 
 INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
 """Colour of axis texts: on a light page, Streamlit's own has a contrast of 3.6:1 only."""
 
-_HOVERED = {"light": {"bgcolor": "#FFFFFF", "font": {"color": "#0F1719"}}, "dark": {"bgcolor": "#1C2526", "font": {"color": "#F0F2F1"}}}
+GREY = "#7A7A7A"
+PAPER = ("#FBFAF7", "#11171A")
+"""The colour of the page, by day and by night."""
+
+_HOVERED = {"light": ("#FFFFFF", "#0F1719"), "dark": ("#1C2526", "#F0F2F1")}
 """Colours of hover text, which else takes those of its mark: small and grey on many."""
 
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8A7F00")
+"""Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1 against light and dark pages.
+Grey is for unknown models, and no model has it."""
 
-def figure(traces: list[Any], **layout: Any) -> go.Figure:
-    """A figure with a transparent background, and a legend only for several named traces."""
+TOP = 6
+"""Models with a colour of their own if there are more than PALETTE has colours; the others are one entry of every legend."""
+
+TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "input_tokens": "#B07D00", "output_tokens": "#D55E00"}
+"""Classes of tokens: cached ones in blue, uncached ones in warm colours."""
+
+FAILED, PLAIN = "#B5352C", "#0F8A84"
+"""The colours of failures, and of data without groups."""
+
+ON_DEEP = "#FFFFFF"
+"""The colour of texts on the first colour of PALETTE, which is too deep for the other."""
+
+MOST_PLACES, MOST_LABELS = 120, 16
+"""Places along a calendar that gaps are filled up to (more bars would be too thin to see), and labels beneath them."""
+
+LEFT = {"l": 4, "r": 4, "t": 4, "b": 4}
+"""Margins of a figure whose axes make room for themselves."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The colour of a model, the hatching of its bars, and its place in legends. `is_other`: models beyond the first ones share it."""
+
+    colour: str
+    pattern: str = ""
+    place: int = 0
+    is_other: bool = False
+
+
+Looks = Mapping[str | None, Look]
+_NOBODY = Look(GREY, "", 1_001)
+OTHER_LOOK = Look("#8A8F91", "/", 1_000, is_other=True)
+
+
+def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figure:
+    """Return a figure with a transparent background, a legend only for several named traces, and texts readable on a light or dark page."""
     named = sum(bool(trace.showlegend) for trace in traces)
+    behind, written = _HOVERED.get(page or "", (None, None))
     ours = {
         "height": HEIGHT + LEGEND_ROW * (named // 2),
         "margin": {"l": 8, "r": 16, "t": 16, "b": 8},
@@ -53,53 +95,229 @@ def figure(traces: list[Any], **layout: Any) -> go.Figure:
             "title": {"text": ""},
         },
         "dragmode": False,
-        "hoverlabel": {"align": "left", "font": {"size": 13}},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "#7A7A7A", "activecolor": "#0F8A84"},
+        "hoverlabel": {"align": "left", "bgcolor": behind, "font": {"size": 13, "color": written}},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": PLAIN},
     }
-    return go.Figure(traces, ours | layout)  # all at once: an update of a figure takes 10 ms
-
-
-def inked(drawn: go.Figure, page: str | None) -> go.Figure:
-    """The figure with its texts on axes, at points and in annotations in a colour readable on a light or dark page."""
-    ink = INKS.get(page or "")
-    for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
-        axis.tickfont.color = axis.title.font.color = ink
-    for trace in drawn.select_traces({"type": "scatter"}):
-        trace.textfont.color = ink
-    for bars in drawn.select_traces({"type": "bar"}):
-        bars.outsidetextfont.color = ink
-    for note in drawn.layout.annotations:
-        note.font.color = ink
-    return drawn.update_layout(hoverlabel=_HOVERED[page]) if page in _HOVERED else drawn
-
-
-def tick_name(text: str | None) -> str:
-    """A name beside a row of a chart. A long one has two lines, broken behind a sign where it has one: a phone is narrow."""
-    whole = name(text)
-    if len(whole) <= LONGEST_LINE:
-        return safe(whole)
-    found = _LINE.match(whole[:LONGEST_LINE])
-    end = found.end() if found else LONGEST_LINE
-    return f"{safe(whole[:end].rstrip())}<br>{safe(whole[end:])}"
+    drawn = go.Figure(traces, ours | layout)  # all at once: an update of a figure takes 10 ms
+    if colour := INKS.get(page or ""):
+        for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
+            axis.tickfont.color = axis.title.font.color = colour
+        for trace in drawn.select_traces({"type": "scatter"}):
+            trace.textfont.color = colour
+        for bars in drawn.select_traces({"type": "bar"}):
+            bars.outsidetextfont.color = colour
+        for note in drawn.layout.annotations:
+            note.font.color = note.font.color or colour
+    return drawn
 
 
 def nothing(why: str) -> go.Figure:
-    """An empty figure with the reason as its text."""
+    """Return an empty figure with the reason as its text."""
     axis = {"visible": False}
     return figure([], xaxis=axis, yaxis=axis).add_annotation(text=safe(why), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
 
 
+def ink(page: str | None) -> str:
+    """Return the colour of lines that count."""
+    return "#E4E8E5" if page == "dark" else "#0F1719"
+
+
+def grid(page: str | None) -> str:
+    """Return the colour of grid lines."""
+    return "#2F3A3F" if page == "dark" else "#DEDACE"
+
+
+def colour(agent: str | None) -> str:
+    """Return the colour of an agent, the same in every chart."""
+    return AGENTS[agent].colour if agent in AGENTS else GREY
+
+
+def symbol(agent: str | None) -> str:
+    """Return the shape of an agent's points."""
+    return AGENTS[agent].marker if agent in AGENTS else "circle"
+
+
+def line(x0: Any, y0: Any, x1: Any, y1: Any, *, dash: str = "solid", width: float = 1, colour: str = GREY, **more: Any) -> dict[str, Any]:
+    """Return a line as a shape of a figure, below its marks."""
+    style = {"color": colour, "width": width, "dash": dash}
+    return {"type": "line", "x0": x0, "y0": y0, "x1": x1, "y1": y1, "line": style, "layer": "below"} | more
+
+
+def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
+    """Return a look for each model, the most important first. Pass all models of a store, so that a model looks the same everywhere."""
+    named = [model for model in dict.fromkeys(models) if model is not None]
+    own = len(named) if len(named) <= len(PALETTE) else TOP
+    return {None: _NOBODY} | {model: Look(PALETTE[place], "", place) if place < own else OTHER_LOOK for place, model in enumerate(named)}
+
+
+def in_legend(rows: Iterable[Mapping[str, Any]], models: Looks) -> list[tuple[str, Look, list[Mapping[str, Any]]]]:
+    """Return rows by their model as entries of a legend: label, look and rows, in the one order that all charts have."""
+    entries: dict[Look, tuple[str, list[Mapping[str, Any]]]] = {}
+    groups: dict[str | None, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(row["model"], []).append(row)
+    for model, mine in groups.items():
+        look = models.get(model, OTHER_LOOK)
+        entries.setdefault(look, ("other" if look.is_other else model_name(model), []))[1].extend(mine)
+    return [(label, look, mine) for look, (label, mine) in sorted(entries.items(), key=lambda entry: entry[0].place)]
+
+
+def model_name(model: Any) -> str:
+    """Return a model's or group's name for a legend."""
+    text = UNKNOWN_NAME if model is None else str(model)
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+def tick_name(text: str | None) -> str:
+    """Return a name beside a row of a chart. A long one has two lines, broken behind a sign if it has one: a phone is narrow."""
+    whole = model_name(text)
+    if len(whole) <= LONGEST_LINE:
+        return safe(whole)
+    found = re.match(r".*[-/_@ ·]", whole[:LONGEST_LINE])
+    end = found.end() if found else LONGEST_LINE
+    return f"{safe(whole[:end].rstrip())}<br>{safe(whole[end:])}"
+
+
 def safe(text: str) -> str:
-    """A text from logs, escaped for a figure: Plotly renders tags and links."""
+    """Return a text from logs, escaped for a figure: Plotly renders tags and links."""
     return html.escape(one_line(text), quote=False)
 
 
 def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
-    """Hover text: a title, then each figure with its label, exact and formatted for people."""
+    """Return hover text: a title, then each figure with its label, exact and formatted for people."""
     lines = [f"{safe(label)}: {exact(value, unit)}" for label, (value, unit) in figures.items()]
     return "<br>".join([f"<b>{safe(title)}</b>", *lines])
 
 
 def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tuple[Any, Unit]]:
-    """Figures of a row for `hover`: columns of the catalogue."""
+    """Return figures of a row for `hover`: columns of the catalogue."""
     return {of[key].label: (row[key], of[key].unit) for key in keys}
+
+
+def linear_axis(entry: Entry) -> dict[str, Any]:
+    """Return Plotly's layout of the axis of a column of money, tokens or counts."""
+    title = f"{entry.label} (USD)" if entry.unit is Unit.USD else entry.label
+    ticks: dict[str, Any] = {"tickformat": ",~f"} | ({"tickprefix": "$"} if entry.unit is Unit.USD else {})
+    ticks = {"exponentformat": "B", "minexponent": 3} if entry.unit is Unit.TOKENS else ticks
+    return {"title": {"text": title}, "type": "linear", "automargin": True, "rangemode": "tozero"} | ticks
+
+
+_TIMES: tuple[tuple[float, str], ...] = (
+    (1, "1ms"), (10, "10ms"), (100, "0.1s"), (1_000, "1s"), (10_000, "10s"), (60_000, "1m"), (600_000, "10m"), (3_600_000, "1h"),
+    (36_000_000, "10h"), (360_000_000, "100h"),
+)  # fmt: skip
+_FEW_TIMES: tuple[tuple[float, str], ...] = (
+    (1_000, "1s"), (2_000, "2s"), (5_000, "5s"), (10_000, "10s"), (20_000, "20s"), (30_000, "30s"), (60_000, "1m"), (120_000, "2m"),
+    (300_000, "5m"), (600_000, "10m"), (1_200_000, "20m"), (1_800_000, "30m"), (3_600_000, "1h"), (7_200_000, "2h"), (18_000_000, "5h"),
+    (36_000_000, "10h"),
+)  # fmt: skip
+
+
+def log_axis(values: Sequence[float], unit: Unit, page: str | None = None, *, narrow: bool = False, title: str = "") -> dict[str, Any]:
+    """Return Plotly's layout of a logarithmic axis for positive values, with ticks at 1-2-5 words: `10¢`, `$1`, `10m`, `2×`.
+
+    `narrow`: ticks have room for five words only.
+    """
+
+    def word(value: float) -> str:
+        if unit is Unit.USD:
+            return f"{value * 100:g}¢" if value < 0.995 else f"${value:,.0f}"
+        return f"{value:,g}×" if unit is Unit.RATIO else f"{value:,g}"
+
+    positive = [value for value in values if value > 0] or [1.0]
+    low, high = min(positive), max(positive)
+    pad = max(math.log10(high / low) * 0.05, 0.06)
+    first, last = math.log10(low) - pad, math.log10(high) + pad
+    span = last - first
+    if unit is Unit.MILLISECONDS:
+        ticks = list(_TIMES if span > 1.6 else _FEW_TIMES)
+    else:
+        factors = (1,) if span > 2.5 else (1, 2, 5)
+        places = [factor * 10**power for power in range(math.floor(first), math.ceil(last) + 1) for factor in factors]
+        places += [0.7, 1.5, 3.0] if unit is Unit.RATIO and span < 0.7 else []
+        ticks = [(place, word(place)) for place in places]
+    shown = [(at, name) for at, name in sorted(ticks) if first <= math.log10(at) <= last]
+    most = 5 if narrow else 9
+    shown = shown[:: -(-len(shown) // most)] if len(shown) > most else shown
+    return {
+        "type": "log", "range": [first, last], "tickvals": [at for at, _ in shown], "ticktext": [name for _, name in shown],
+        "showgrid": True, "zeroline": False, "fixedrange": True, "gridcolor": grid(page), "automargin": True,
+    } | ({"title": {"text": title}} if title else {})  # fmt: skip
+
+
+def row_axis(names: Sequence[str], edge: float = 0.6, **more: Any) -> dict[str, Any]:
+    """Return Plotly's layout of an axis of rows, the first name on top."""
+    return {
+        "range": [-edge, len(names) - 1 + edge], "tickvals": list(range(len(names))), "ticktext": list(names)[::-1], "showgrid": False,
+        "zeroline": False, "automargin": True, "fixedrange": True, "tickfont": {"size": 12},
+    } | more  # fmt: skip
+
+
+def filled(groups: Sequence[str | None]) -> list[str | None]:
+    """Return hours, days, weeks or months with those missing between the first and the last; a group without a period stays last."""
+    named = [group for group in groups if group is not None]
+    found = _all_periods(named)
+    return [*found, *([None] if None in groups else [])] if found else list(groups)
+
+
+def is_sparse(groups: Sequence[str]) -> bool:
+    """Whether the periods between these have no place: there are too many of them."""
+    return _walk_of(groups) is not None and not _all_periods(groups)
+
+
+def _all_periods(named: Sequence[str]) -> list[str]:
+    """Return all periods from the first to the last; none if the groups are no periods, or far more than have room."""
+    found: list[str] = []
+    if walk := _walk_of(named):
+        for period in walk(named[0]):
+            found.append(period)
+            if period >= named[-1]:
+                return found
+            if len(found) > MOST_PLACES:
+                break
+    return []
+
+
+def _walk_of(named: Sequence[str]) -> Callable[[str], Iterator[str]] | None:
+    return next((walk for pattern, walk in _WALKS.items() if named and all(re.fullmatch(pattern, name) for name in named)), None)
+
+
+def _hours(first: str) -> Iterator[str]:
+    at = datetime.fromisoformat(first)
+    while True:
+        yield at.strftime("%Y-%m-%d %H:00")
+        at += timedelta(hours=1)
+
+
+def _days(first: str) -> Iterator[str]:
+    at = date.fromisoformat(first)
+    while True:
+        yield at.isoformat()
+        at += timedelta(days=1)
+
+
+def _weeks(first: str) -> Iterator[str]:
+    at = date.fromisoformat(f"{first}-1")
+    while True:
+        yield at.strftime("%G-W%V")
+        at += timedelta(days=7)
+
+
+def _months(first: str) -> Iterator[str]:
+    year, month = map(int, first.split("-"))
+    while True:
+        yield f"{year:04d}-{month:02d}"
+        year, month = year + month // 12, month % 12 + 1
+
+
+_WALKS = {r"\d{4}-\d{2}-\d{2} \d{2}:00": _hours, r"\d{4}-\d{2}-\d{2}": _days, r"\d{4}-W\d{2}": _weeks, r"\d{4}-\d{2}": _months}
+
+
+def labels(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
+    """Return the axis of bars in a row: a tick at every one, or every nth counted from the last, so that the last has its label."""
+    step = -(-len(names) // most) or 1
+    places = list(range(len(names) - 1, -1, -step))[::-1]
+    return {
+        "tickvals": places, "ticktext": [names[place] for place in places], "tickangle": -45 if len(names) > most // 2 else 0,
+        "title": {"text": ""}, "automargin": True, "ticklabelstandoff": 6, "range": [-0.6, len(names) - 0.4],
+    }  # fmt: skip

@@ -1,113 +1,121 @@
-"""Charts of a report: what groups and models cost. Rows as of `queries.summary` and `queries.models`, which are in order already."""
+"""Charts of a report: what groups and models cost, and how they get into a self-contained HTML file, which needs no network."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
+from plotly.offline import get_plotlyjs
 
-from app.charts.axes import axis_layout, axis_of
-from app.charts.base import figure, figures_of, hover, safe
-from app.charts.palette import ON_DEEP, PALETTE, name
-from app.charts.periods import filled, labels
+from app.charts.base import INKS, ON_DEEP, PALETTE, figure, figures_of, filled, hover, labels, linear_axis, model_name, safe
+from app.queries.grouping import group
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
-from schemas.text import plural
+from schemas.text import in_json, one_line, plural
 from schemas.units import Unit
 
+MODEL_KEYS = ("model", "provider", "region")
 MOST_BARS = 24
 """The most bars that fit on a printed page."""
 
 LEAST_SEEN = 500
 """A bar of less than this part of the longest one is too short to be seen."""
 
-_ROW = 26
-_SPACED = {"automargin": True, "ticklabelstandoff": 6}
+
+@dataclass(frozen=True)
+class Embedded:
+    """A chart of a page: `figure` is JSON, escaped for a script element; `alt` is the text alternative; `height` is in pixels."""
+
+    figure: str
+    alt: str
+    note: str
+    height: int
+
+
+def plotly_script() -> str:
+    """Return the whole of Plotly for browsers, 4.8 MB."""
+    return str(get_plotlyjs())
+
+
+def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, measure: CostMeasure = REPORTED) -> Mapping[str, Embedded]:
+    """Return the charts of a report by the key of their section; a chart of fewer than two bars says no more than its table."""
+    # most models have no region; they have a reported cost and one at list prices, and no best-known one
+    names = [" · ".join(row[key] for key in MODEL_KEYS if row[key]) or None for row in models.select(MODEL_KEYS).to_pylist()]
+    named = models.set_column(0, "model", pa.array(names, pa.string()))
+    of_models = measure if measure.total in models.column_names else REPORTED
+    found = {
+        "groups": _embedded(groups, by, "per group", measure, in_order=group(by[0]).in_order) if by else None,
+        "models": _embedded(named, ("model",), "per model", of_models),
+    }
+    return {key: chart for key, chart in found.items() if chart}
+
+
+def _embedded(table: pa.Table, keys: tuple[str, ...], per: str, measure: CostMeasure, *, in_order: bool = False) -> Embedded | None:
+    if table.num_rows < 2 or measure.total not in table.column_names:
+        return None
+    drawn = cost_bars(table, keys, in_order=in_order, measure=measure)
+    if drawn is None:
+        return None
+    drawn.update_layout(font={"family": "system-ui, sans-serif", "size": 12, "color": INKS["light"]})
+    text = in_json(str(drawn.to_json())).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    costs = table[measure.total].to_pylist()
+    unknown, known = sum(cost is None for cost in costs), sum(cost is not None for cost in costs)
+    note = [f"Showing the {'last' if in_order else 'top'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
+    note += [f"Not shown: {plural(unknown, 'group')} without a {measure.name}."] if unknown else []
+    return Embedded(text, one_line(f"{measure.label} {per}, one bar each."), one_line(" ".join(note)), int(drawn.layout.height))
 
 
 def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False, measure: CostMeasure = REPORTED) -> go.Figure | None:
-    """A bar per row with its cost, named by the `keys`; upright where rows follow one another in time. None without a cost."""
-    rows = [row for row in table.to_pylist() if row[measure.total] is not None]
+    """Return a bar per row with its cost, named by the `keys`; upright if rows follow one another in time. None without a cost."""
+    cost = measure.total
+    rows = [row for row in table.to_pylist() if row[cost] is not None]
     if not rows:
         return None
-    drawn = rows[-MOST_BARS:] if in_order else rows[:MOST_BARS]
-    names = [_name(row, keys) for row in drawn]
-    if not in_order:
-        return _lying(drawn, names, measure)
-    if len(keys) > 1:  # several groups share a period
-        return _upright(drawn, names, range(len(names)), names, measure)
-    periods = filled([row[keys[0]] for row in drawn])
-    ticks = [_name({keys[0]: period}, keys) for period in periods]
-    return _upright(drawn, names, [periods.index(row[keys[0]]) for row in drawn], ticks, measure)
+    rows = rows[-MOST_BARS:] if in_order else rows[:MOST_BARS]
 
+    def name(row: Mapping[str, Any]) -> str:
+        return safe(" · ".join(model_name(row[key]) for key in keys))
 
-def bars_note(table: pa.Table, *, in_order: bool = False, measure: CostMeasure = REPORTED) -> str:
-    """The note on groups that are not drawn; empty if all are."""
-    costs = table[measure.total].to_pylist()
-    silent, known = sum(cost is None for cost in costs), sum(cost is not None for cost in costs)
-    said = [f"Showing the {'last' if in_order else 'top'} {MOST_BARS} of {known:,} groups."] if known > MOST_BARS else []
-    return " ".join(said + ([f"Not shown: {plural(silent, 'group')} without a {measure.name}."] if silent else []))
-
-
-def _name(row: dict[str, Any], keys: Sequence[str]) -> str:
-    return safe(" · ".join(name(row[key]) for key in keys))
-
-
-def _lying(rows: Sequence[dict[str, Any]], names: Sequence[str], measure: CostMeasure) -> go.Figure:
-    """Horizontal bars, most expensive group on top, with the amounts at their ends."""
-    costs = [float(row[measure.total]) for row in rows]
-    bars = go.Bar(x=costs, y=list(range(len(rows))), orientation="h", **_marks(rows, names, measure))
-    small = _small_amounts(rows, measure.total)
-    groups = {
-        "tickvals": list(range(len(rows))),
-        "ticktext": list(names),
-        "autorange": "reversed",
-        "title": {"text": ""},
-    } | _SPACED
-    drawn = figure([bars, small], xaxis=axis_layout(axis_of(GROUPS[measure.total]), [], logarithmic=False), yaxis=groups)
-    return drawn.update_layout(height=90 + _ROW * len(rows), bargap=0.3)
-
-
-def _small_amounts(rows: Sequence[dict[str, Any]], cost: str) -> go.Scatter:
-    """The amounts of bars that are too short to be seen: Plotly writes none at a bar without a length."""
-    most = max(row[cost] for row in rows)
-    small = [(place, row) for place, row in enumerate(rows) if row[cost] * LEAST_SEEN < most]
-    return go.Scatter(
-        x=[float(row[cost]) for _, row in small],
-        y=[place for place, _ in small],
-        text=[human(row[cost], Unit.USD) for _, row in small],
+    names, costs, most = [name(row) for row in rows], [float(row[cost]) for row in rows], max(row[cost] for row in rows)
+    money, places = linear_axis(GROUPS[cost]), list(range(len(rows)))
+    amounts = [human(row[cost], Unit.USD) for row in rows]
+    is_small = [not in_order and row[cost] * LEAST_SEEN < most for row in rows]
+    marks = {
+        "marker": {"color": PALETTE[0]},
+        "text": ["" if small else amount for amount, small in zip(amounts, is_small, strict=True)],
+        "textposition": "auto",
+        "insidetextfont": {"color": ON_DEEP},
+        "hovertext": [hover(label, figures_of(row, GROUPS, cost, "runs")) for row, label in zip(rows, names, strict=True)],
+        "hoverinfo": "text",
+        "showlegend": False,
+    }
+    if in_order:
+        ticks = names
+        if len(keys) == 1:  # of several keys, several groups share a period
+            periods = filled([row[keys[0]] for row in rows])
+            ticks, places = [name({keys[0]: period}) for period in periods], [periods.index(row[keys[0]]) for row in rows]
+        bars = go.Bar(x=places, y=costs, **marks)
+        return figure([bars], xaxis=labels(ticks, MOST_BARS), yaxis=money, height=320, bargap=0.3)
+    bars = go.Bar(x=costs, y=places, orientation="h", **marks)
+    small = go.Scatter(  # Plotly writes no amount at a bar without a length
+        x=[value for value, small in zip(costs, is_small, strict=True) if small],
+        y=[place for place, small in zip(places, is_small, strict=True) if small],
+        text=[amount for amount, small in zip(amounts, is_small, strict=True) if small],
         mode="text",
         textposition="middle right",
         hoverinfo="skip",
         showlegend=False,
     )
-
-
-def _upright(
-    rows: Sequence[dict[str, Any]], names: Sequence[str], places: Sequence[int], ticks: Sequence[str], measure: CostMeasure
-) -> go.Figure:
-    bars = go.Bar(x=list(places), y=[float(row[measure.total]) for row in rows], **_marks(rows, names, measure, upright=True))
-    groups = labels(ticks, MOST_BARS) | {"title": {"text": ""}, "range": [-0.6, len(ticks) - 0.4]} | _SPACED
-    money = axis_layout(axis_of(GROUPS[measure.total]), [], logarithmic=False)
-    return figure([bars], xaxis=groups, yaxis=money).update_layout(height=320, bargap=0.3)
-
-
-def _marks(rows: Sequence[dict[str, Any]], names: Sequence[str], measure: CostMeasure, *, upright: bool = False) -> dict[str, Any]:
-    cost = measure.total
-    most = max(row[cost] for row in rows)
-    return {
-        "marker": {"color": PALETTE[0]},
-        "text": [human(row[cost], Unit.USD) if row[cost] * LEAST_SEEN >= most or upright else "" for row in rows],
-        "textposition": "auto",
-        "insidetextfont": {"color": ON_DEEP},
-        "hovertext": [_hover(row, label, cost) for row, label in zip(rows, names, strict=True)],
-        "hoverinfo": "text",
-        "showlegend": False,
+    groups = {
+        "tickvals": places,
+        "ticktext": names,
+        "autorange": "reversed",
+        "title": {"text": ""},
+        "automargin": True,
+        "ticklabelstandoff": 6,
     }
-
-
-def _hover(row: dict[str, Any], label: str, cost: str) -> str:
-    return hover(label, figures_of(row, GROUPS, cost, "runs"))
+    return figure([bars, small], xaxis=money, yaxis=groups, height=90 + 26 * len(rows), bargap=0.3)

@@ -109,7 +109,7 @@ def undo(number: int | None, asked: Asked, *, listed: bool, yes: bool) -> None:
     The store then holds what the other ingests alone would have brought. Runs that another ingest also brought stay; so do labels,
     notes, stars and exclusions that people gave.
     """
-    from app.text.words.undo import about_ingest, takes_back, took_back
+    from app.text.ingests import about_ingest, takes_back, took_back
     from ingest.store.undo import preview
     from ingest.store.undo import undo as take_back
 

@@ -33,7 +33,7 @@ from app.cli.options import (
 from app.queries.filters import NO_FILTERS, parse
 from app.queries.grouping import groups as groups_of
 from app.reports.exports import EXPORTS
-from app.text.words.closed_lists import with_known_words
+from app.text.filter_words import with_known_words
 from ingest.system.command_lines import command_line
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED
 from schemas.catalogue.metrics import RUN_METRICS
@@ -323,7 +323,7 @@ def compare(groups: tuple[str, ...], pair: str | None, cost: str, base: str | No
     from app.queries.reading import read_transaction
     from app.queries.run_page import with_whole_ids
     from app.reports.comparison import compare as compare_groups
-    from app.text.words.totals import totals_words
+    from app.text.costs import totals_words
     from ingest.store.database import Store
 
     if len(groups) == 1 and not base:

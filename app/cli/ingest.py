@@ -232,19 +232,19 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     if not report.sources:
         terminal.note("No files found." if not report.unreadable else "Nothing ingested.")
         return
-    from app.text import file_kinds
+    from app.text import ingests
 
     counts = [f"{report.total(name):,} {name}" for name in ("accepted", "duplicates", "rejected")]
     known = sum(source.known for source in report.sources)
     before = f" ({known:,} unchanged)" if known else ""
     terminal.note(f"Ingested {plural(len(report.sources), 'file')}{before} in {report.seconds:.1f} s into {one_line(location)}")
-    parts = " + ".join([*counts, file_kinds.no_results(report.total("ignored"))])
+    parts = " + ".join([*counts, ingests.no_results(report.total("ignored"))])
     terminal.note(f"{plural(report.total('documents'), 'document')} = {parts}")
     told = (
-        file_kinds.measured(report.total("measurements"), report.measured_files),
-        file_kinds.unsaid(report.total("without_variant")),
-        file_kinds.no_logs(report.no_logs),
-        file_kinds.unread(report.unread),
+        ingests.measured(report.total("measurements"), report.measured_files),
+        ingests.without_variant(report.total("without_variant")),
+        ingests.no_logs(report.no_logs),
+        ingests.unread(report.unread),
     )
     for said in filter(None, told):
         terminal.note(said)
@@ -256,15 +256,15 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
 
 
 def _tell_nothing_found(report: IngestReport) -> None:
-    from app.text import file_kinds
+    from app.text import ingests
 
     [first, *others] = report.sources
-    is_alone = not others and first.kind in file_kinds.WORDS
+    is_alone = not others and first.kind in ingests.WORDS
     if rejected := report.total("rejected"):
         terminal.note(f"\nNo runs ingested: {plural(rejected, 'record')} rejected, none accepted.", fg="red")
     else:
-        terminal.note(f"\nNo runs in {one_line(first.name)}: it is {file_kinds.WORDS[first.kind]}." if is_alone else "\nNo runs found.")
-    terminal.note(file_kinds.WHAT_IS_READ)
+        terminal.note(f"\nNo runs in {one_line(first.name)}: it is {ingests.WORDS[first.kind]}." if is_alone else "\nNo runs found.")
+    terminal.note(ingests.WHAT_IS_READ)
 
 
 def _tell_rejects(rejects: list[tuple[str, RejectRow]], location: str) -> None:

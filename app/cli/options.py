@@ -18,7 +18,7 @@ from app.cli.terminal import note, short
 from app.queries.filters import FILTERS, NO_FILTERS, TIME_WORDS, Filters, Kind, choose
 from app.queries.grouping import UTC_ZONE, groups
 from app.reports.exports import EXPORTS, REPORT_RUNS
-from app.text.words.closed_lists import CLOSED, shown_words, with_known_words
+from app.text.filter_words import CLOSED, shown_words, with_known_words
 from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
@@ -151,7 +151,7 @@ def answering(
             from app.queries.filters import taken_as_now
             from app.queries.reading import CheckedStore
             from app.queries.run_page import with_whole_ids
-            from app.text.words.filters import uncounted_notes
+            from app.text.answers import uncounted_notes
             from ingest.reading.tasks import spare_pandas
 
             spare_pandas()

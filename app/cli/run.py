@@ -102,7 +102,7 @@ def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options
         worst = max(worst, ended.exit_code)
         if ended.signalled or (ended.exit_code and not options["keep_going"]):
             if number < len(runs):
-                from app.text.words.launched import stopped_words
+                from app.text.ingests import stopped_words
 
                 _say(stopped_words(number, len(runs), ended.launch, is_signalled=ended.signalled))
             break
@@ -116,7 +116,7 @@ def _ingest(ended: Recorded, store: Store, which: str, called_as: str, *, quiet:
             _say(told)
         return
     from app.queries.run_page import run_page
-    from app.text.words.launched import ended_words
+    from app.text.ingests import ended_words
     from ingest.pipeline import Options, ingest
     from ingest.sources.walking import read_paths
     from ingest.store.ingests import Origin

@@ -21,9 +21,8 @@ from app.reports import comparison, cost_report, results
 from app.reports import usage as usage_reports
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import Request as FirstPage
-from app.text.answers import Answer
-from app.text.words.closed_lists import with_known_words
-from app.text.words.filters import uncounted_notes
+from app.text.answers import Answer, uncounted_notes
+from app.text.filter_words import with_known_words
 from ingest.claims import Claim, extract
 from ingest.store.database import DEFAULT_WAIT_SECONDS
 from ingest.system.command_lines import DEFAULT_STORE, on_disk

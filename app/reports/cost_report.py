@@ -26,11 +26,10 @@ from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure, models_note, verdict_groups
-from app.text.answers import Answer, excluded_words, heading
-from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, STARTED, agent_name, with_bounds
-from app.text.formatting import UNKNOWN_NAME, human, known_of
-from app.text.untold import untold_groups_note, untold_note
-from app.text.words import measures as measure_words
+from app.text import costs
+from app.text.answers import Answer, excluded_words, heading, unreported_groups_note, unreported_note
+from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, STARTED, with_bounds
+from app.text.formatting import UNKNOWN_NAME, agent_name, human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED, CostMeasure
@@ -315,7 +314,7 @@ def _groups(store: Store, request: Request) -> Section:
         metrics = request.metrics or ("runs", measure.total)
         answer = grouped(store, request.filters, request.by, with_their_notes(metrics), request.zone, measure)
         return Section("groups", title, pivoted(answer, request.by, request.pivot, metrics))
-    bounds = () if measure is REPORTED else measure_words.bounded_by(measure)
+    bounds = () if measure is REPORTED else costs.bounded_by(measure)
     usual = tuple(dict.fromkeys((*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *bounds)))
     answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
     if request.metrics:
@@ -325,7 +324,7 @@ def _groups(store: Store, request: Request) -> Section:
     else:  # the difference from what is reported gives way to the other cost
         figures = tuple(key for key in measure.among(GROUPS_SHOWN) if key not in ("cost_delta_usd", "cost_compared_usd"))
     shown = (*request.by, *figures)
-    silent = untold_groups_note(answer.table, shown, GROUPS)
+    silent = unreported_groups_note(answer.table, shown, GROUPS)
     note = " ".join(filter(None, (OF_MODELS if "model" in request.by else "", silent)))
     return Section("groups", title, replace(answer, shown=shown, note=silent), note)
 
@@ -390,5 +389,5 @@ def _most_expensive(store: Store, request: Request, covered: int, spent: Decimal
         listed = sum(filter(None, table[measure.column].to_pylist()), Decimal(0))
         note += f" account for {human(listed / spent, Unit.SHARE)} of {measure.noun}."
     shown, kept = (by_measure(keys, measure) for keys in (RUNS_LISTED, RUNS_KEPT))
-    note = " ".join(filter(None, (note, untold_note(table, shown, RUNS))))
+    note = " ".join(filter(None, (note, unreported_note(table, shown, RUNS))))
     return Section("runs", "Most expensive runs", Answer(table, "", shown, of=RUNS, kept=kept), note)

@@ -21,14 +21,12 @@ from app.queries.filters import Filters, moment
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.budgets import Budgets, Verdict, verdicts
-from app.text import brief
+from app.text import brief, costs
 from app.text.answers import excluded_words, undated_words
-from app.text.formatting import MINUS, UNKNOWN_NAME, human, known_of, rate_words
-from app.text.html_parts import agent_name
-from app.text.sentences import Said
-from app.text.sentences.overview import overview
-from app.text.words import measures as measure_words
-from app.text.words.costs import base_words
+from app.text.brief import Said
+from app.text.costs import base_words
+from app.text.formatting import MINUS, UNKNOWN_NAME, agent_name, bound_sign, human, known_of, rate_words
+from app.text.overview import overview
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
@@ -287,19 +285,19 @@ class FirstPage:
         totals, measure, cost = self.totals, self.measure, self.cost
         runs, ended = totals["runs"], totals[f"error_rate{KNOWN_SUFFIX}"]
         known = known_of(int(totals[f"{measure.total}{KNOWN_SUFFIX}"]), int(runs))
-        bounded = "" if measure is REPORTED else measure_words.bounds_note(totals, measure)
+        bounded = "" if measure is REPORTED else costs.bounds_note(totals, measure)
         based_on = ", ".join(filter(None, (known and f"{known} runs", bounded)))
         failed = f"{ended - totals['completed']:,} of {plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}"
         rate = rate_words(totals["error_rate"], ended, runs) if ended else human(None)
         if self.before is None or self.earlier is None or not self.earlier["runs"]:
             change, then = "no runs before", f"in {self.before.words(self.zone)}" if self.before else ""
         else:
-            sign = measure_words.bound_sign(self.earlier, measure.total)
+            sign = bound_sign(self.earlier, measure.total)
             spent = f"{sign}{human(self.earlier[measure.total], Unit.USD)}"
             then = f"{self.before.words(self.zone)}: {spent}, {plural(self.earlier['runs'], 'run')}"
             share = f" ({signed(self.change_share, Unit.SHARE)})" if self.change_share is not None else ""
             change = UNKNOWN_NAME if self.change_usd is None else f"{signed(self.change_usd, Unit.USD)}{share}"
-        sign = measure_words.bound_sign(totals, measure.total)
+        sign = bound_sign(totals, measure.total)
         figures = [
             Figure(f"Total {measure.name}", sign + human(cost, Unit.USD), cost, Unit.USD, based_on),
             Figure(CHANGE, change, change if self.change_usd is None else self.change_usd, Unit.USD, then),
@@ -372,7 +370,7 @@ def first_page(
     before = period.before()
     earlier = run_queries.summary(store, before.filters(filters), (), METRICS).to_pylist()[0] if before else None
     rows, cost = agent_queries.agents(store, filters, measure), totals[measure.total]
-    sign = measure_words.bound_sign(totals, measure.total)
+    sign = bound_sign(totals, measure.total)
     models = [(row["model"], row["cost_usd"]) for row in model_costs(store, filters, measure).to_pylist()]
     repos = run_queries.summary(store, filters, ("repo",), (measure.total,), measure=measure).to_pylist()
     spent = [(row["repo"], row[measure.total]) for row in repos]
@@ -441,11 +439,11 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure) -> list[str]:
         source,
         found.get("beyond", "") if measure is not LIST else "",
         " ".join(found[name] for name in ("zero", "part_zero") if name in found),
-        measure_words.left_out(totals, measure),
+        costs.missing_costs(totals, measure),
         difference,
         found.get("gateway", "") if covers["gateway_usd"] is not None else "",
         f"No list price is known for {unpriced}; their list-price cost is not included." if totals["unpriced_runs"] else "",
-        measure_words.bounds(totals, measure),
+        costs.bounds_sentence(totals, measure),
         found.get("cut", ""),
         found.get("copied", ""),
         found.get("carried", ""),

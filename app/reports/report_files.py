@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,8 +18,8 @@ from app.reports.exports import EXPORTS, Export
 from app.reports.first_page import FirstPage
 from app.text.columns import columns
 from app.text.formatting import human
-from app.text.grid_columns import Grid, Listing, grid
-from app.text.html_parts import muted, table, text
+from app.text.grids import Grid, Listing, grid
+from app.text.html_parts import Col, muted, table, text
 from app.text.text_tables import for_people
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -83,13 +85,24 @@ def totals_grid(section: Section) -> Grid:
 
 def figures_html(page: FirstPage) -> str:
     """The figures of the first page and its top lists, side by side."""
-    figures = [("", [text(one.label), f"<b>{text(one.value)}</b>", muted(one.note)]) for one in page.figures]
-    tables = [table([("", "Summary"), ("r", ""), ("", "")], figures)]
+    summary = (
+        Col("Summary", lambda one: text(one.label)),
+        Col("", lambda one: f"<b>{text(one.value)}</b>", "r"),
+        Col("", lambda one: muted(one.note)),
+    )
+    tables = table(summary, page.figures)
     for top in page.named_tops:
-        head = [("", text(top.title)), ("r", text(page.measure.label)), ("r", "")]
-        rows = [("", [text(one.name), f"{top.sign}{human(one.usd, Unit.USD)}", muted(human(one.share, Unit.SHARE))]) for one in top.shares]
-        tables.append(table(head, rows))
-    return f'<div class="t-side">{"".join(f"""<div class="t-scroll">{one}</div>""" for one in tables)}</div>'
+        shares = (
+            Col(text(top.title), lambda one: text(one.name)),
+            Col(text(page.measure.label), partial(_amount, top.sign), "r"),
+            Col("", lambda one: muted(human(one.share, Unit.SHARE)), "r"),
+        )
+        tables += table(shares, top.shares)
+    return f'<div class="t-side">{tables}</div>'
+
+
+def _amount(sign: str, one: Any) -> str:
+    return f"{sign}{human(one.usd, Unit.USD)}"
 
 
 def section_grid(section: Section) -> Grid:

@@ -17,15 +17,12 @@ from app.queries.cost import COST_FACTS
 from app.queries.filters import Filters, this_moment
 from app.queries.grouping import UTC_ZONE
 from app.queries.reading import read_transaction
-from app.text import task_cells
-from app.text.answers import Answer, heading, unattributed_words
-from app.text.columns import agent_name
-from app.text.formatting import UNKNOWN_NAME
-from app.text.task_matrix import Matrix, matrix
-from app.text.untold import untold_note
-from app.text.words import measures as measure_words
-from app.text.words.claims import hidden_words
-from app.text.words.measured import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, band_words, cost_per
+from app.text import costs
+from app.text import tasks as task_words
+from app.text.answers import Answer, heading, unattributed_words, unreported_note
+from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, band_words, cost_per, hidden_words
+from app.text.formatting import UNKNOWN_NAME, agent_name
+from app.text.tasks import Matrix, matrix
 from ingest.store.database import Store
 from schemas.catalogue.columns import (
     CLAIMS,
@@ -99,9 +96,9 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
         shown = tuple(dict.fromkeys((*kept, *said, "note", "starred", "excluded", *RUNS_SHOWN)))
     shown, kept = by_measure(shown, measure), by_measure(kept, measure)
     notes = (
-        measure_words.left_out(facts, measure),
-        "" if measure is REPORTED else measure_words.bounds(facts, measure),
-        untold_note(table, kept, RUNS),
+        costs.missing_costs(facts, measure),
+        "" if measure is REPORTED else costs.bounds_sentence(facts, measure),
+        unreported_note(table, kept, RUNS),
     )
     about = heading(cut + plural(facts["runs"], "run"), store.location, filters)
     return Answer(table, about, shown, of=RUNS, kept=kept, note=" ".join(filter(None, notes)), available=facts["runs"])
@@ -116,7 +113,7 @@ def models(store: Store, filters: Filters, cost: str = "") -> Answer:
         table = run_queries.models(transaction, chosen, measure=measure)
         total = run_queries.models(transaction, chosen, by=())
         rest = models_note(transaction, chosen, facts, total, measure)
-    bounds = (measure_words.left_out(facts, measure), measure_words.bounds(facts))
+    bounds = (costs.missing_costs(facts, measure), costs.bounds_sentence(facts))
     note = " ".join(filter(None, (*bounds, rest) if measure is LIST else (rest, *bounds)))
     about = heading(plural(facts["runs"], "run"), store.location, filters)
     kept = with_origins(MODELS_KEPT, table)
@@ -130,7 +127,7 @@ def models(store: Store, filters: Filters, cost: str = "") -> Answer:
 def models_note(store: Store, filters: Filters, facts: Mapping[str, Any], total: pa.Table, measure: CostMeasure) -> str:
     """How much of the cost of runs a list of models does not have. `facts` has COST_FACTS of the runs, `total` is the row of all models."""
     if measure is LIST:
-        return measure_words.in_part_priced(total["cost_list_usd"][0].as_py(), facts)
+        return costs.partly_priced(total["cost_list_usd"][0].as_py(), facts)
     return unattributed_words(*run_queries.unattributed(store, filters))
 
 
@@ -391,11 +388,11 @@ def tasks_answer(made: Matrix, value: str, filters: Filters, location: str, meas
             if cell is None:
                 row |= {name: "", f"{name}_runs": 0}
                 continue
-            symbol = task_cells.SYMBOLS.get(task_cells.verdict(cell), "") if value in ("result", "measured") else ""
-            figure = task_cells.number(cell, value)
+            symbol = task_words.SYMBOLS.get(task_words.cell_verdict(cell), "") if value in ("result", "measured") else ""
+            figure = task_words.cell_figure(cell, value)
             if value == "outcome":
                 figure = cell["completed"] / cell["known_ends"] if cell["known_ends"] else None
-            row |= {name: symbol + task_cells.words(cell, value), f"{name}_value": figure, f"{name}_runs": cell["runs"]}
+            row |= {name: symbol + task_words.cell_words(cell, value), f"{name}_value": figure, f"{name}_runs": cell["runs"]}
         rows.append(row | {"runs": sum(cell["runs"] for cell in task.cells.values())})
     entries = by_key(
         Entry("task", "Task", meaning="Repository and commit, else repository and name."),
@@ -411,7 +408,7 @@ def tasks_answer(made: Matrix, value: str, filters: Filters, location: str, meas
             *([f"{measure.label}."] if value == "cost" else []),
             about_cells,
             *(["↑ measured faster, = same (±5%), ↓ slower."] if has_symbols else []),
-            *([f"{plural(made.untold, 'run')} without a task."] if made.untold else []),
+            *([f"{plural(made.taskless, 'run')} without a task."] if made.taskless else []),
             f"{this_moment():%Y-%m-%d}.",
         )
     )

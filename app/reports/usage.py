@@ -10,8 +10,8 @@ from app.queries.grouping import filters_in
 from app.queries.usage import Request, Usage
 from app.queries.usage import usage as usage_of
 from app.reports.exports.text import json_table, json_text, rows
+from app.text import usage as words
 from app.text.answers import Answer, heading
-from app.text.words import usage as words
 from ingest.store.database import Store
 from schemas.catalogue.usage import BLOCK, LOWER_BOUNDS, OUTSIDE, RESETS, TOOLS, USAGE, WHOLE_RUNS
 from schemas.text import plural

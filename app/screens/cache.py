@@ -27,7 +27,7 @@ from app.queries import runs as screen_queries
 from app.queries.filters import Filters
 from app.queries.reading import ReadTransaction, read_transaction
 from app.server import access, guard
-from app.text.presentation import plain
+from app.text.html_parts import plain
 from ingest.context.sidecars import sidecars_among, unpacked
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.sources.files import Source
@@ -49,15 +49,12 @@ WAIT_SECONDS = 10.0
 """How long a screen waits for a store that another process writes: a reader at a screen loses patience before a script does."""
 
 GLANCE_SECONDS = 0.5
-"""How long each look takes at most by which a screen that gave up finds out that the store is free."""
+"""How long a look at the store takes at most, with which a screen that gave up waiting finds it free."""
 
 REMOTE_SECONDS = 10
 """How long an answer about a store without a file holds: nothing tells us that it changed."""
 
 DAY_SECONDS = 86_400
-
-MARKS = 3_000
-"""The most runs a chart draws one by one; more are drawn as bins."""
 
 PAGE, PAGES = 500, 20
 """Runs on a page of the list, and how many pages there are at most."""
@@ -83,7 +80,7 @@ _current: ContextVar[ReadTransaction | None] = ContextVar("current", default=Non
 
 
 def location() -> str:
-    """Where the store lies that this dashboard shows, as it may be shown."""
+    """Return the location of this dashboard's store, without secrets."""
     return without_secrets(_given())
 
 
@@ -92,18 +89,18 @@ def _given() -> str:
 
 
 def command(words: str) -> str:
-    """`tachograph WORDS` as it runs on the store of this dashboard."""
+    """Return `tachograph WORDS` as it runs on the store of this dashboard."""
     return command_line(words, location())
 
 
 def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
-    """The store the dashboard was started on. `on_wait` gets a message that says who locks it."""
+    """Return the store the dashboard was started on. `on_wait` gets a message that says who locks it."""
     seconds = WAIT_SECONDS if wait_seconds is None else wait_seconds
     return Store(_given(), wait_seconds=seconds, on_wait=on_wait)
 
 
 def is_free() -> bool:
-    """Whether the store is no longer kept from us: it can be read, or something else is the matter with it."""
+    """Whether nobody locks the store any more: it can be read, or fails for another reason."""
     try:
         with store(wait_seconds=GLANCE_SECONDS).reading():
             return True
@@ -138,12 +135,12 @@ def _state(of: Store) -> State:
 
 
 def marks() -> tuple[int, ...]:
-    """Marks of the store's file that change with every write; none where it is no file, or where there is none yet."""
+    """Return marks of the store's file that change with every write; (0,) if it is not there yet, nothing if it is no file."""
     return _marks(Path(location())) or (0,) if is_path(location()) else ()
 
 
 def is_written() -> bool:
-    """Whether a writer is at the store: a page that asks it now would wait."""
+    """Whether a writer is at the store, so that a page would have to wait for it."""
     return os.path.exists(f"{location()}.wal")  # noqa: PTH110
 
 
@@ -156,7 +153,7 @@ def _marks(file: Path) -> tuple[int, ...]:
 
 
 def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **named: P.kwargs) -> T:
-    """The answer of a function of `app.queries`, asked once as long as the store does not change. Raises StoreError."""
+    """Return the answer of a function of `app.queries`, asked once as long as the store does not change. Raises StoreError."""
     name = f"{question.__module__}.{question.__qualname__}"
     with request() as transaction:
         while True:
@@ -171,7 +168,7 @@ def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **name
 
 @contextmanager
 def _said() -> Iterator[Callable[[str], object]]:
-    """Where a screen says what it waits for, until the end of the block."""
+    """Yield a function with which a screen says what it waits for, until the end of the block."""
     place = st.empty()
     try:
         yield lambda said: place.info(plain(said), icon=":material/hourglass_top:")
@@ -188,13 +185,13 @@ def _answer(
     _question: Callable[..., Any],
     _transaction: ReadTransaction,
 ) -> Any:
-    """The answer by `state` and `name` of the question: what begins with an underscore is no part of the cache's key."""
+    """Return the answer by `state` and `name` of the question: what begins with an underscore is no part of the cache's key."""
     sought = (_transaction.searched(value) if isinstance(value, Filters) else value for value in arguments)
     return _question(_transaction, *sought, **named)
 
 
 def contents() -> screen_queries.Contents:
-    """What the store holds, in numbers, as it was when it was last free; the screen itself tells why it cannot be read."""
+    """Return what the store holds, in numbers, when it was last free; the screen itself tells why it cannot be read."""
     of = store(wait_seconds=0)
     try:
         with read_transaction(of) as transaction:
@@ -208,27 +205,27 @@ def contents() -> screen_queries.Contents:
 
 
 def count(filters: Filters) -> int:
-    """How many runs the filters choose. Raises StoreError."""
+    """Return how many runs the filters choose. Raises StoreError."""
     return int(ask(run_queries.summary, filters, (), ("runs",))["runs"][0].as_py())
 
 
 def options() -> dict[str, dict[str, int]]:
-    """What each filter can be set to, with the number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
+    """Return what each filter can be set to, with the number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
     return ask(screen_queries.options_by_filter, MOST_OPTIONS)
 
 
 def models() -> list[str]:
-    """The models of the store, the most expensive first, which decides on their colours. Raises StoreError."""
+    """Return the models of the store, the most expensive first, which decides on their colours. Raises StoreError."""
     return ask(screen_queries.ranked_models)
 
 
 def this_minute() -> datetime:
-    """The time for questions whose answers depend on it, such as what is active: the same throughout a minute."""
+    """Return the time for questions about what is active: the same throughout a minute, so that answers can be kept."""
     return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
 def samples() -> list[Path]:
-    """The folders of sample logs that come with the program, none where they are not installed."""
+    """Return the folders of sample logs that come with the program, none if they are not installed."""
     here = Path(__file__).parent.parent
     found = next((folder for folder in (here / "sample_logs", here.parent / "sample_logs") if folder.is_dir()), None)
     return sorted(path for path in found.iterdir() if path.is_dir()) if found else []
@@ -241,12 +238,12 @@ def ingest_samples() -> IngestReport:
 
 
 def visitor() -> str:
-    """The address of the visitor who is signed in; empty where nobody has to."""
+    """Return the address of the visitor who is signed in, or "" if nobody has to."""
     return str(st.user.get("email") or "") if os.environ.get("TACHOGRAPH_SIGN_IN") else ""
 
 
 def label_options() -> list[str]:
-    """The labels of the store as `key=value`, most frequent first; none where there is no store yet. Raises StoreError."""
+    """The labels of the store as `key=value`, most frequent first; none if there is no store yet. Raises StoreError."""
     return list(options().get("label", ())) if store().exists() else []
 
 
@@ -257,7 +254,7 @@ def annotate(run_ids: Sequence[str], change: Change) -> int:
 
 
 def save_view(name: str, address: str) -> None:
-    """Give filters a name, or forget it where there is no address. Raises StoreError, UsageError."""
+    """Give filters a name, or forget it without an address. Raises StoreError, UsageError."""
     with _writing() as written:
         write_view(written, name, address, visitor())
 
@@ -270,7 +267,7 @@ def undo_ingest(ingest_id: int) -> Undone:
 
 @contextmanager
 def _writing() -> Iterator[Store]:
-    """The store to write to, for the time of a change. Raises UsageError where visitors may only look."""
+    """Yield the store to write to, for the time of a change. Raises UsageError if visitors may only look."""
     if is_read_only():
         raise UsageError("this dashboard is read-only.", "Ask its owner to make the change, or to restart it without --read-only.")
     if current := _current.get():
@@ -280,7 +277,7 @@ def _writing() -> Iterator[Store]:
 
 
 SELECTION = "selection-round"
-"""In the session: a number that changes when rows that are ticked shall be so no longer."""
+"""In the session: a number that changes to untick the rows of lists."""
 
 
 def forget_selection() -> None:
@@ -326,7 +323,7 @@ def ingest_uploads(
 
 @contextmanager
 def _as_sources(uploads: Sequence[UploadedFile]) -> Iterator[list[Source]]:
-    """The files as sources: large ones in a temporary folder, so that processes that read them need no copy. Raises UsageError."""
+    """Yield the files as sources: large ones in a temporary folder, so that processes that read them need no copy. Raises UsageError."""
     with ExitStack() as stack:
         sources = []
         try:

@@ -8,12 +8,12 @@ from app.queries.filter_inputs import LONGEST_VALUE
 from app.queries.filters import FILTERS, Filters, parse
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
+from app.text import compare as sentences
 from app.text import html_parts
-from app.text.comparison_table import comparison_table
-from app.text.presentation import code_span, fact_words, plain
-from app.text.sentences import Said
-from app.text.sentences import compare as sentences
-from app.text.words.groups import names
+from app.text.brief import Said
+from app.text.columns import fact_words
+from app.text.compare import comparison_table, names
+from app.text.html_parts import code_span, plain
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.errors import UsageError
 

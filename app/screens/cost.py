@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from app.charts.palette import looks
-from app.charts.periods import is_sparse
+from app.charts.base import is_sparse, looks
 from app.charts.usage import bars
 from app.queries import agents as agent_queries
 from app.queries import cost as queries
@@ -12,13 +11,12 @@ from app.queries import sessions as session_queries
 from app.queries.usage import PERIODS, Request, along, usage
 from app.reports.budgets import cells, from_environment, verdicts
 from app.screens import cache
-from app.screens.parts import filter_bar, live, strips, widgets
-from app.text import cost_tables, usage_grids
-from app.text.grid_columns import MODEL_COSTS, UNPRICED, grid
-from app.text.presentation import code_span, plain
-from app.text.sentences import Said
-from app.text.sentences import cost as sentences
-from app.text.words import usage as words
+from app.screens.parts import filter_bar, widgets
+from app.text import costs, grids
+from app.text import usage as words
+from app.text.brief import Said
+from app.text.grids import MODEL_COSTS, UNPRICED, grid
+from app.text.html_parts import code_span, plain
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
 
 LARGE, FARTHEST, LISTED = 330, 20, 1_000
@@ -35,23 +33,23 @@ def show_cost() -> None:
     """The sums of agents and models by month, cost per run, and list prices beside what is reported."""
     rows = cache.ask(agent_queries.agents, filters, measure)
     with head:
-        widgets.heading(sentences.cost(rows, measure))
+        widgets.heading(costs.cost(rows, measure))
     if budgets := dict(from_environment()):
-        st.html(cost_tables.budget_table([cells(one) for one in cache.ask(verdicts, filters, budgets)]))
+        st.html(costs.budget_table([cells(one) for one in cache.ask(verdicts, filters, budgets)]))
     months = cache.ask(queries.by_month, filters, measure)
     if not months:
         return
-    st.html(cost_tables.month_table(months, filters))
+    st.html(costs.month_table(months, filters))
     if any(row.month is None for row in months):
         how = code_span(cache.command("ingest --trust-file-times PATH"))
         st.caption(
             f"The logs of runs without a date tell none. Where the times of their files can be trusted, undo their ingest, then: {how}"
         )
     if rows[0].cost.known:
-        strips.cost(rows, filters, measure, height=LARGE)
+        widgets.run_strips("cost", rows, filters, measure, height=LARGE)
     if prices := cache.ask(queries.list_prices, filters):
-        widgets.subheading(sentences.list_title(prices), "Runs with both costs; the same tokens at the list prices of the day of the run.")
-        st.html(cost_tables.price_table(prices, filters))
+        widgets.subheading(costs.list_title(prices), "Runs with both costs; the same tokens at the list prices of the day of the run.")
+        st.html(costs.price_table(prices, filters))
     details = st.expander("Models: cost and tokens of each, helper models included", key="all-models", on_change="rerun")
     if details.open:
         with details:
@@ -70,16 +68,16 @@ def show_time() -> None:
     rows = cache.ask(queries.times, filters)
     agents = cache.ask(agent_queries.agents, filters, measure)
     with head:
-        widgets.heading(sentences.time(rows, agents[0].tasks))
+        widgets.heading(costs.time(rows, agents[0].tasks))
     if not rows[0].known:
         return
-    st.html(cost_tables.time_table(rows, filters))
-    strips.time(agents, filters, measure, height=LARGE, title=sentences.time_title(rows))
+    st.html(costs.time_table(rows, filters))
+    widgets.run_strips("time", agents, filters, measure, costs.time_title(rows), LARGE)
     if far := cache.ask(queries.slow, filters, FARTHEST):
         widgets.subheading(
             "Slow outliers", f"Completed runs that took {queries.FAR:g} times the median of their agent and model, or longer."
         )
-        st.html(cost_tables.slow_table(far, filters))
+        st.html(costs.slow_table(far, filters))
 
 
 def show_sessions() -> None:
@@ -88,13 +86,13 @@ def show_sessions() -> None:
     if not listed.num_rows:
         with head:
             widgets.heading(Said("None of these runs has billed responses of its own."), missing=False)
-        live.end_page()
+        widgets.end_page()
     used = cache.ask(usage, Request(filters, (BLOCK,)), cache.this_minute())
     with head:
-        widgets.heading(sentences.sessions(used), missing=False)
+        widgets.heading(costs.sessions(used), missing=False)
     with st.container(horizontal=True, gap="small"):
         by = widgets.choice("Per", {key: USAGE_DIMENSIONS[key].label for key in PERIODS}, "usage-per")
-        choices = words.choices(used.total.to_pylist()[0])
+        choices = words.contents_of(used.total.to_pylist()[0])
         shown = choices[widgets.choice("Show", {key: one.label for key, one in choices.items()}, "usage-show")]
     found = cache.ask(along, filters, by)
     note = " ".join(filter(None, (words.OWN_PERIOD, words.along_note(found, is_sparse=is_sparse(words.periods(found))))))
@@ -104,13 +102,13 @@ def show_sessions() -> None:
     widgets.subheading("Sessions", "The latest first; click one to open its run. Times are UTC.")
     alt = "Sessions with tokens, cost, peak of the context and tool calls"
     if widgets.is_phone():
-        widgets.compact_run_table(usage_grids.session_grid(listed, usage_grids.COMPACT_SESSIONS), listed, "sessions", alt)
+        widgets.compact_run_table(grids.grid(listed, grids.COMPACT_SESSIONS), listed, "sessions", alt)
     else:
-        widgets.run_table(usage_grids.session_grid(listed), listed, "sessions", alt)
+        widgets.run_table(grids.grid(listed, grids.SESSIONS), listed, "sessions", alt)
     if note := words.listed(listed):
         st.caption(note)
     widgets.subheading("Blocks of five hours", words.BLOCKS)
-    widgets.table(usage_grids.block_grid(used.table), "Blocks of five hours with responses, tokens, cost and burn rate, the latest first")
+    widgets.table(grids.block_grid(used.table), "Blocks of five hours with responses, tokens, cost and burn rate, the latest first")
 
 
 {"cost": show_cost, "time": show_time, "sessions": show_sessions}[view]()

@@ -6,9 +6,9 @@ from app.queries import claims as claim_queries
 from app.queries import quality as queries
 from app.screens import cache
 from app.screens.parts import filter_bar, uploading, widgets
-from app.text import data_tables, file_kinds, grid_columns
-from app.text.presentation import code_span, plain
-from app.text.sentences import data as sentences
+from app.text import data as sentences
+from app.text import grids, ingests
+from app.text.html_parts import code_span, plain
 
 filters = filter_bar.chosen()
 views = {"quality": "Quality"} | ({} if cache.is_read_only() else {"upload": "Upload"})
@@ -22,30 +22,30 @@ def quality() -> None:
     with head:
         widgets.heading(sentences.quality(rows, documents), missing=False)
     if rows[0].runs:
-        st.html(data_tables.told_table(rows, filters))
+        st.html(sentences.known_table(rows, filters))
     found = cache.ask(claim_queries.findings_by_rule, filters).to_pylist()
     widgets.subheading("Findings" if found else "No findings", "Rules check each record for consistency: hints for review, not verdicts.")
     if found:
-        st.html(data_tables.rule_table(found, filters))
+        st.html(sentences.rule_table(found, filters))
         rule = st.query_params.get("rule", "")
         if rule in {row["rule"] for row in found}:
             widgets.subheading(f"Runs with the finding {rule.replace('_', ' ')}")
             listed = cache.ask(claim_queries.findings, filters, (), (rule,), cache.SHOWN)
-            shown = grid_columns.grid(listed, grid_columns.FINDINGS)
+            shown = grids.grid(listed, grids.FINDINGS)
             widgets.run_table(shown, listed, "findings", "Runs with a finding of this rule", "findings")
     widgets.subheading("What was read", "Whatever the filters are: a rejected record has no model, task or cost.")
-    for words in (file_kinds.no_logs(cache.ask(queries.no_logs)), file_kinds.unread(cache.ask(queries.unread))):
+    for words in (ingests.no_logs(cache.ask(queries.no_logs)), ingests.unread(cache.ask(queries.unread))):
         if words:
             st.caption(plain(words))
     if documents["rejected"]:
         with st.expander(f"Rejected records · {documents['rejected']:,}", expanded=documents["rejected"] < 50):
-            reasons = grid_columns.grid(cache.ask(queries.rejects_by_reason), grid_columns.REASONS)
+            reasons = grids.grid(cache.ask(queries.rejects_by_reason), grids.REASONS)
             widgets.table(reasons, "Rejected records by reason")
-            widgets.table(grid_columns.grid(cache.ask(queries.rejects, cache.SHOWN), grid_columns.REJECTS), "Rejected records")
+            widgets.table(grids.grid(cache.ask(queries.rejects, cache.SHOWN), grids.REJECTS), "Rejected records")
     with st.expander(f"Files · {documents['sources']:,}"):
         if documents["sources"] > cache.SHOWN:
             st.caption(f"Showing the newest {cache.SHOWN:,}. All files: {code_span(cache.command('sources --format csv'))}")
-        widgets.table(grid_columns.grid(cache.ask(queries.sources, cache.SHOWN), grid_columns.SOURCES), "Files, newest first")
+        widgets.table(grids.grid(cache.ask(queries.sources, cache.SHOWN), grids.SOURCES), "Files, newest first")
 
 
 if view == "upload":

@@ -6,11 +6,12 @@ from app.charts import agents as charts
 from app.queries import agents as queries
 from app.queries import failures
 from app.screens import cache
-from app.screens.parts import filter_bar, strips, widgets
+from app.screens.parts import filter_bar, widgets
 from app.screens.parts.run_body import show_run
 from app.text import html_parts
-from app.text.agent_table import agent_table, runs_table
-from app.text.sentences import overview as sentences
+from app.text import overview as sentences
+from app.text.brief import none_or
+from app.text.overview import agent_table, runs_table
 from schemas.units import Unit
 
 FEW = 12
@@ -19,30 +20,34 @@ FEW = 12
 filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
 rows = cache.ask(queries.agents, filters, measure)
 total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
-points = strips.points(total, filters, measure)
+points = widgets.points_of(total, filters, measure)
 
 
 def three_charts() -> None:
     """Cost, wall time, and claimed against measured, by agent."""
-    drawn = charts.leaves(rows)[: strips.MOST_ROWS]
+    drawn = charts.leaves(rows)[: widgets.MOST_ROWS]
     first, second, third = st.columns(3, gap="medium")
     with first:
-        strips.cost(rows, filters, measure)
+        widgets.run_strips("cost", rows, filters, measure)
     with second:
-        strips.time(rows, filters, measure)
+        widgets.run_strips("time", rows, filters, measure)
     with third:
         if total.checked >= sentences.ENOUGH_PAIRS and points:
             about = "Speedup per run; hollow: measured another part than claimed"
-            widgets.titled(sentences.held_title(total), about, charts.claimed_against_measured(points, page), "agents-claims")
+            title = f"{none_or(total.held)} of the {total.checked:,} claims that can be checked held"
+            widgets.titled(title, about, charts.claimed_against_measured(points, page), "agents-claims")
         elif total.claimed.known and points:
             about = "Claimed speedup per run, log scale; bar: median"
             widgets.titled(
-                sentences.claims_title(total), about, charts.strips(charts.claim_strips(drawn, points), Unit.RATIO, page), "agents-claims"
+                sentences.claims_title(total),
+                about,
+                charts.strips(charts.strips_of("claims", drawn, points), Unit.RATIO, page),
+                "agents-claims",
             )
         elif points:
             about = f"{measure.label} per turn of each run, log scale; bar: median"
             widgets.titled(
-                "No run claims a speedup", about, charts.strips(charts.turn_strips(drawn, points), Unit.USD, page), "agents-turns"
+                "No run claims a speedup", about, charts.strips(charts.strips_of("turns", drawn, points), Unit.USD, page), "agents-turns"
             )
     what, standings = charts.standings(drawn)
     if len(standings) > 2:

@@ -17,11 +17,10 @@ from app.reports.exports import EXPORTS
 from app.reports.first_page import TITLE, TOTAL_BUDGET
 from app.reports.first_page import Request as FirstPage
 from app.screens import cache
-from app.screens.parts import filter_bar, live, widgets
-from app.text import cost_tables, html_parts
-from app.text.agent_table import agent_table
-from app.text.presentation import plain
-from app.text.sentences.overview import overview
+from app.screens.parts import filter_bar, widgets
+from app.text import costs, html_parts
+from app.text.html_parts import plain
+from app.text.overview import agent_table, overview
 from schemas.catalogue.cost_measures import BEST
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.metrics import LIMITS
@@ -121,7 +120,7 @@ with st.container(border=True):
 
 widgets.subheading("Preview", "What the file says. HTML and Excel files also have charts.")
 if total > report_files.AT_ONCE and not st.toggle(f"Load preview ({total:,} runs)", key="preview"):
-    live.end_page()
+    widgets.end_page()
 with st.spinner("Loading …", show_time=True):
     made = cache.ask(report, request)
 page = made.first
@@ -129,7 +128,7 @@ st.html(html_parts.heading(page.title, "", " · ".join(f"{word}: {text}" for wor
 st.html(agent_table(page.agents, filters))
 st.html(report_files.figures_html(page))
 if page.budgets:
-    st.html(cost_tables.budget_table([cells(one) for one in page.budgets]))
+    st.html(costs.budget_table([cells(one) for one in page.budgets]))
 st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
     widgets.subheading(section.title, " ".join(filter(None, (section.note, report_files.cut_note(section)))))

@@ -15,10 +15,10 @@ from app.reports import results
 from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.screens.parts import annotate, filter_bar, widgets
-from app.text import failure_tables, grid_columns
-from app.text.presentation import plain
-from app.text.sentences import failures as sentences
-from app.text.untold import untold_note
+from app.text import failures as failure_words
+from app.text import grids
+from app.text.answers import unreported_note
+from app.text.html_parts import plain
 from schemas.catalogue import columns as catalogue
 from schemas.catalogue.failures import REASONS
 from schemas.text import plural
@@ -38,13 +38,13 @@ with tools:
 def show_list() -> None:
     """A page of the list; a cell that is clicked shows its run beside it."""
     with head:
-        widgets.heading(sentences.listed(agents, measure))
+        widgets.heading(failure_words.listed(agents, measure))
     with tools:
         order = widgets.pick(
             "Sort by", {key: order.label for key, order in screen_queries.ORDERS.items()}, "order", width=250, label_visibility="collapsed"
         )
         is_compact = widgets.compact_toggle()
-        shown = grid_columns.COMPACT_RUNS if is_compact else widgets.columns_picker(grid_columns.RUNS, grid_columns.MORE_RUNS)
+        shown = grids.COMPACT_RUNS if is_compact else widgets.columns_picker(grids.RUNS, grids.MORE_RUNS)
         pages = min(cache.PAGES, -(-total // cache.PAGE))
         few = {str(page): str(page) for page in range(1, pages + 1)} if pages <= MOST_IN_FULL else {}
         number = 1
@@ -54,11 +54,11 @@ def show_list() -> None:
         widgets.download_runs(filters)
     runs = cache.ask(screen_queries.page_of_runs, filters, order, cache.PAGE, (number - 1) * cache.PAGE)
     measured = cache.ask(measured_queries.classes_of, tuple(runs["run_id"].to_pylist()))
-    runs = grid_columns.with_answers(runs, measured, measure)
+    runs = grids.with_answers(runs, measured, measure)
     for text in filters.values(SEARCH):
         found = cache.ask(screen_queries.excerpts, tuple(runs["run_id"].to_pylist()), text)
-        runs, shown = grid_columns.with_excerpts(runs, found), (*shown[:1], "excerpt", *shown[1:])
-    rows = grid_columns.grid(runs, grid_columns.Listing(grid_columns.RUNS.of, shown))
+        runs, shown = grids.with_excerpts(runs, found), (*shown[:1], "excerpt", *shown[1:])
+    rows = grids.grid(runs, grids.Listing(grids.RUNS.of, shown))
     first, most = (number - 1) * cache.PAGE + 1, cache.PAGE * cache.PAGES
     ticks = "Click a cell to read its run beside the list; tick runs to label, star or exclude them."
     how = "Click a run to open it." if is_compact else "Click a cell to read its run beside the list." if cache.is_read_only() else ticks
@@ -73,11 +73,11 @@ def show_list() -> None:
             ticked, chosen = widgets.runs_beside(rows, runs, f"runs-{st.session_state.get(cache.SELECTION, 0)}", alt)
         if chosen and (run := cache.ask(run_queries.run, chosen)):
             with st.container(width=BESIDE, key="beside"):
-                st.html(failure_tables.pane(run, measured.get(chosen), filters))
+                st.html(failure_words.pane(run, measured.get(chosen), filters))
                 st.button("Close", key="close-run", on_click=cache.forget_selection)
     if not cache.is_read_only():
         annotate.bulk_bar(ticked)
-    if note := untold_note(runs, shown, catalogue.RUNS):
+    if note := unreported_note(runs, shown, catalogue.RUNS):
         st.caption(plain(note))
 
 
@@ -101,27 +101,27 @@ def show_failures() -> None:
     table, whole = cache.ask(failure_queries.failures, filters, by)
     facts, reasons = cache.ask(failure_queries.totals, filters), table.to_pylist()
     with head:
-        widgets.heading(sentences.failures(facts, reasons, agents))
+        widgets.heading(failure_words.failures(facts, reasons, agents))
     if not reasons:
         return
     with tools, st.popover("Table", icon=":material/download:"):
         for name in ("csv", "md", "xlsx"):
             file = partial(written, name, by)
             st.download_button(name, file, f"failures.{name}", EXPORTS[name].mime, on_click="ignore", key=f"failures-{name}")
-    st.html(failure_tables.reason_table(reasons, whole.to_pylist()[0], facts, by, filters))
+    st.html(failure_words.reason_table(reasons, whole.to_pylist()[0], facts, by, filters))
     reason = st.query_params.get("reason", "")
     if reason not in REASONS:
         return
     texts = cache.ask(failure_queries.texts, filters, reason, TEXTS).to_pylist()
-    widgets.subheading(REASONS[reason].label, f"Rule: {REASONS[reason].told}. {failure_tables.found(texts)}")
-    st.html(failure_tables.text_table(reason, texts, filters))
+    widgets.subheading(REASONS[reason].label, f"Rule: {REASONS[reason].told}. {failure_words.found(texts)}")
+    st.html(failure_words.text_table(reason, texts, filters))
     place = st.query_params.get("text", "")
     if place.isdecimal() and 0 < int(place) <= len(texts):
         one = texts[int(place) - 1]
         runs = cache.ask(failure_queries.runs_of, filters, reason, one["text"], OF_TEXT).to_pylist()
         cut = f" The first {OF_TEXT}, by cost." if one["runs"] > OF_TEXT else ""
         widgets.subheading(f"{plural(one['runs'], 'run')} with this text", f"{one['text'] or 'no error text'}{cut}")
-        st.html(failure_tables.run_list(runs, filters))
+        st.html(failure_words.run_list(runs, filters))
 
 
 if view == "failures":

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.screens import cache
 from app.server.access import is_allowed, read_allowed
-from app.text.presentation import plain
+from app.text.html_parts import plain
 
 
 def require_sign_in() -> None:

@@ -12,14 +12,15 @@ from app.queries import measured as measured_queries
 from app.queries import measured as queries
 from app.queries.filters import FILTERS, MIN_CONFIDENCE
 from app.screens import cache
-from app.screens.parts import filter_bar, live, widgets
-from app.text import grid_columns, html_parts, speedup_table, verdict_grids
-from app.text.presentation import code_span
-from app.text.sentences import speedups as sentences
-from app.text.words.claims import hidden_words
-from app.text.words.measured import EXAMPLE_TABLE, MEASURED_WITH, band_words
+from app.screens.parts import filter_bar, widgets
+from app.text import grids, html_parts
+from app.text import speedups as sentences
+from app.text.claims import EXAMPLE_TABLE, MEASURED_WITH, band_words, hidden_words
+from app.text.formatting import agent_name
+from app.text.html_parts import code_span
 from schemas.catalogue.metrics import MEASURED_CLASSES, QUADRANTS
 from schemas.rows.claim import ClaimKind
+from schemas.text import plural
 
 LISTED, CLAIMS, SENTENCES = 200, 50, 2_000
 """The most runs of a list, runs with claims only, and claims."""
@@ -45,42 +46,6 @@ def how_to_measure() -> None:
     st.code(cache.command("ingest RESULTS"), language=None)
 
 
-def claimed_beside_measured() -> None:
-    """The pairs one by one, and by what to divide a claim."""
-    pairs = cache.ask(queries.pairs, filters, charts.MOST_PAIRS).to_pylist()
-    left, right = st.columns([2.05, 1], gap="medium")
-    with left:
-        about = "○ claimed, ● measured, on a log scale; band: ±5%"
-        about += "" if len(pairs) > charts.MANY or not total.other_part else "; dotted: another part measured than claimed"
-        widgets.titled("Claimed beside measured, run by run", about, charts.beside(pairs, page), "speedups-beside")
-    with right:
-        about = "Claimed ÷ measured per run; bar: median; hollow: another part"
-        widgets.titled("How much to divide a claim by", about, charts.factors(checks, pairs, page), "speedups-factors", height=250)
-        if silent := sentences.unchecked_agents(rows):
-            st.html(f'<p class="t-cap">{html_parts.text(silent)}</p>')
-
-
-def measurements() -> tuple[str | None, str] | None:
-    """What became of them, one bar per agent. Returns the agent and class of the segment that was clicked."""
-    measured = [row for row in agents if row.runs_measured]
-    seen = [name for name in charts.CLASSES if total.measured[name]]
-    own = [(name, MEASURED_CLASSES[name]) for name in seen if name not in queries.UNCOMPARED]
-    others = [(name, MEASURED_CLASSES[name]) for name in seen if name in queries.UNCOMPARED and name != "machine"]
-    machine = [("machine", MEASURED_CLASSES["machine"])] if "machine" in seen else []
-    legend = html_parts.legend(("", own), ("cannot be compared:", others), ("not the agent's doing:", machine))
-    st.html(f'<h2 class="t-h3">What became of the measurements</h2>{legend}')
-    chosen: Any = st.plotly_chart(
-        charts.outcomes(measured, page),
-        key=f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}",
-        config={"displayModeBar": False},
-        alt="What became of the measurements, one bar per agent",
-        on_select="rerun",
-        selection_mode="points",
-    )
-    points = chosen["selection"]["points"]
-    return tuple(points[0]["customdata"]) if points else None
-
-
 def show_all() -> None:
     """Take the choice of a segment back: its chart is made anew."""
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
@@ -96,7 +61,7 @@ def sentences_of_claims() -> None:
     claims = cache.ask(claim_queries.claims, filters, QUANTIFIED, SENTENCES)
     st.caption(" ".join(filter(None, ("Click a row to read the claim in its summary.", hidden()))))
     alt = "Each claim with its ratio, sentence, evidence, caveat and confidence, and its run"
-    widgets.run_table(grid_columns.claim_grid(claims), claims, "claims-table", alt, "speedup")
+    widgets.run_table(grids.claim_grid(claims), claims, "claims-table", alt, "speedup")
 
 
 def lists(segment: tuple[str | None, str] | None) -> None:
@@ -107,7 +72,7 @@ def lists(segment: tuple[str | None, str] | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="speedup-tabs"):
         if segment:
             number = next((row.measured[segment[1]] for row in agents if row.agent == segment[0]), 0)
-            title = sentences.of_class(segment[0], MEASURED_CLASSES[segment[1]], number)
+            title = f"{agent_name(segment[0])}: {MEASURED_CLASSES[segment[1]]}, {plural(number, 'run')}"
             st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>', width="content")
             st.button("All runs", icon=":material/close:", key="speedups-all", on_click=show_all)
             key = "uncompared" if segment[1] in ("breaks", *queries.UNCOMPARED) else "comparable"
@@ -123,7 +88,7 @@ def lists(segment: tuple[str | None, str] | None) -> None:
         return
     found = cache.ask(queries.runs, filters, key, CLAIMS if key == "claims" else LISTED, measure, segment)
     found = cache.ask(queries.with_sentences, found) if key == "claims" else found
-    st.html(speedup_table.run_table(found, key, filters))
+    st.html(sentences.run_table(found, key, filters))
     number = number or counts[key]
     command = cache.command("claims --format csv" if key == "claims" else "verdicts --every --format csv")
     cut = f"First {len(found):,} of {number:,}. All: {code_span(command)} " if number > len(found) else ""
@@ -131,30 +96,49 @@ def lists(segment: tuple[str | None, str] | None) -> None:
         st.caption(cut + (band_words() if key in ("moved", "comparable", "pairs") else ""))
 
 
-def quadrants() -> None:
-    """ISO-Bench's quadrants, where a benchmark published them."""
-    found = cache.ask(measured_queries.totals, filters)
-    if found and any(found[key] for key in QUADRANTS):
-        with st.expander("ISO-Bench quadrants", icon=":material/table:"):
-            st.caption("Measured against the reference, and judged by whether the bottleneck is the same.")
-            labelled = cache.ask(measured_queries.summary, filters, ("repo", "agent", "model"), having="runs_labelled")
-            grid = verdict_grids.group_grid(labelled, verdict_grids.QUADRANTS)
-            widgets.table(grid, "Runs in each quadrant, by repository, agent and model")
-
-
 if not total.claimed.known and not total.runs_measured and not quantified:
     if words := hidden():
         st.caption(words)
     how_to_measure()
-    live.end_page()
+    widgets.end_page()
 if total.checked:
-    claimed_beside_measured()
+    pairs = cache.ask(queries.pairs, filters, charts.MOST_PAIRS).to_pylist()
+    left, right = st.columns([2.05, 1], gap="medium")
+    with left:
+        about = "○ claimed, ● measured, on a log scale; band: ±5%"
+        about += "" if len(pairs) > charts.MANY or not total.other_part else "; dotted: another part measured than claimed"
+        widgets.titled("Claimed beside measured, run by run", about, charts.beside(pairs, page), "speedups-beside")
+    with right:
+        about = "Claimed ÷ measured per run; bar: median; hollow: another part"
+        widgets.titled("How much to divide a claim by", about, charts.factors(checks, pairs, page), "speedups-factors", height=250)
+        if silent := sentences.unchecked_agents(rows):
+            st.html(f'<p class="t-cap">{html_parts.text(silent)}</p>')
 elif total.claimed.known:
     drawn = charts.claims(rows, cache.ask(agent_queries.points, filters, agent_charts.MOST_POINTS).to_pylist(), page)
     widgets.titled("What is claimed", "Claimed speedup per run, log scale; bar: median", drawn, "speedups-claims")
-segment = measurements() if total.runs_measured else None
-lists(segment)
-if total.runs_measured:
-    quadrants()
-else:
+if not total.runs_measured:
+    lists(None)
     how_to_measure()
+else:
+    seen = [(name, MEASURED_CLASSES[name]) for name in charts.CLASSES if total.measured[name]]
+    own = [one for one in seen if one[0] not in queries.UNCOMPARED]
+    machine = [one for one in seen if one[0] == "machine"]
+    others = [one for one in seen if one not in own and one not in machine]
+    legend = html_parts.legend(("", own), ("cannot be compared:", others), ("not the agent's doing:", machine))
+    st.html(f'<h2 class="t-h3">What became of the measurements</h2>{legend}')
+    chosen: Any = st.plotly_chart(
+        charts.outcomes([row for row in agents if row.runs_measured], page),
+        key=f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}",
+        config={"displayModeBar": False},
+        alt="What became of the measurements, one bar per agent",
+        on_select="rerun",
+        selection_mode="points",
+    )
+    points = chosen["selection"]["points"]
+    lists(tuple(points[0]["customdata"]) if points else None)
+    found = cache.ask(measured_queries.totals, filters)
+    if found and any(found[key] for key in QUADRANTS):  # only if a benchmark published them
+        with st.expander("ISO-Bench quadrants", icon=":material/table:"):
+            st.caption("Measured against the reference, and judged by whether the bottleneck is the same.")
+            labelled = cache.ask(measured_queries.summary, filters, ("repo", "agent", "model"), having="runs_labelled")
+            widgets.table(grids.grid(labelled, grids.QUADRANTS), "Runs in each quadrant, by repository, agent and model")

@@ -11,9 +11,8 @@ from app.reports import results
 from app.reports.exports import EXPORTS
 from app.reports.exports.text import write_latex
 from app.screens import cache
-from app.screens.parts import filter_bar, live, widgets
-from app.text import task_cells, task_matrix
-from app.text.sentences import tasks as sentences
+from app.screens.parts import filter_bar, widgets
+from app.text import tasks as task_words
 from app.text.text_tables import for_people
 from schemas.text import plural, visible
 
@@ -30,27 +29,29 @@ SHADE, INK = ("#F1EFE8", "#1A2226"), ("#000000", "#FFFFFF")
 """Backgrounds of headings and texts of pinned columns, by day and by night: a grid draws the latter at 60 %."""
 
 
-def grid(made: task_matrix.Matrix, value: str, *, by_repo: bool) -> None:
+def grid(made: task_words.Matrix, value: str, *, by_repo: bool) -> None:
     """The matrix as a grid of coloured cells; a click on one opens its run, or its runs."""
     night = st.context.theme.type == "dark"
-    looks = {id(cell): look for cell, look in zip(made.cells, task_cells.looks(made.cells, value), strict=True)}
+    looks = task_words.looks_of(made.cells, value)
     rows: list[list[str]] = []
     styles: list[list[str]] = []
-    places: list[task_matrix.Task | None] = []  # the task of each row; none of a heading
+    places: list[task_words.Task | None] = []  # the task of each row; none of a heading
     for number, task in enumerate(made.tasks):
         if by_repo and (not number or made.tasks[number - 1].repo != task.repo):
             mine = [other for other in made.tasks if other.repo == task.repo]
-            done = [task_matrix.done_of(mine, column) for column in made.columns]
+            done = [task_words.done_of(mine, column) for column in made.columns]
             rows.append([visible(task.repo or "no repository"), plural(len(mine), "task"), *done])
             styles.append([f"background-color:{SHADE[night]};color:{INK[night]};font-weight:600"] * len(rows[-1]))
             places.append(None)
         cells = [task.cells.get(column) for column in made.columns]
-        rows.append([visible(task.name), visible(task.also_called), *(task_cells.words(cell, value) if cell else "" for cell in cells)])
+        rows.append(
+            [visible(task.name), visible(task.also_called), *(task_words.cell_words(cell, value) if cell else "" for cell in cells)]
+        )
         styles.append([f"color:{INK[night]}"] * 2 + [looks[id(cell)].style(dark=night) if cell else "" for cell in cells])
         places.append(task)
-    heads = [task_matrix.head_of(column) for column in made.columns]
+    heads = [task_words.head_of(column) for column in made.columns]
     # a selection names the last level of a heading only: invisible blanks tell the models of two agents apart
-    lasts = [task_matrix.model_words(column[1]) if len(column) > 1 else head for column, head in zip(made.columns, heads, strict=True)]
+    lasts = [task_words.model_words(column[1]) if len(column) > 1 else head for column, head in zip(made.columns, heads, strict=True)]
     names = [last + NOTHING * number for number, last in enumerate(lasts)]
     first = "Commit" if all("@" in task.key for task in made.tasks) else "Task"
     frame = pd.DataFrame(rows, columns=[first, "Also called", *names])
@@ -75,16 +76,16 @@ def grid(made: task_matrix.Matrix, value: str, *, by_repo: bool) -> None:
         if cell and cell["run_id"]:
             widgets.open_run(cell["run_id"])
         elif cell and clicked and column:
-            st.switch_page("screens/runs.py", query_params=filter_urls.write_link(task_matrix.chosen_of(clicked, column, filters)))
+            st.switch_page("screens/runs.py", query_params=filter_urls.write_link(task_words.chosen_of(clicked, column, filters)))
 
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 totals = cache.ask(queries.totals, filters)
 if not totals.tasks:
-    widgets.heading(sentences.no_tasks(totals), missing=False)
+    widgets.heading(task_words.no_tasks(totals), missing=False)
     st.code(cache.command("ingest PATH --label task=NAME"), language=None)
-    live.end_page()
-widgets.heading(sentences.tasks(totals), missing=False)
+    widgets.end_page()
+widgets.heading(task_words.tasks(totals), missing=False)
 
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="task-choices"):
     st.html('<span class="t-n t-spare">In the cells</span>', width="content")
@@ -94,13 +95,13 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
         st.html('<span class="t-n t-spare">Columns</span>', width="content")
         is_by_agent = widgets.choice("Columns", COLUMNS, "columns", label_visibility="collapsed") == "agent-alone"
     st.html('<span class="t-n t-spare">Order</span>', width="content")
-    order = widgets.pick("Order", task_matrix.ORDERS, "sort", width=210, label_visibility="collapsed")
+    order = widgets.pick("Order", task_words.ORDERS, "sort", width=210, label_visibility="collapsed")
     by_repo = st.checkbox("By repository", True, key="by-repo", bind="query-params")
     st.space("stretch")
     downloads = st.popover("Table", icon=":material/download:")
 
 found = cache.ask(queries.cells, filters, ("agent",) if is_by_agent else ("agent", "model"), measure, MOST_COLUMNS)
-made = task_matrix.matrix(found, value, order, by_repo=by_repo)
+made = task_words.matrix(found, value, order, by_repo=by_repo)
 answer = results.tasks_answer(made, value, filters, cache.location(), measure)
 about = answer.heading.rpartition(" · ")[0]  # without the place of the store
 with downloads:
@@ -112,8 +113,8 @@ with downloads:
     for suffix, (label, write) in writers.items():
         st.download_button(label, write, f"tasks.{suffix}", "text/plain", on_click="ignore", type="tertiary", key=f"table-{suffix}")
 
-st.html(task_matrix.legend(made, value))
+st.html(task_words.legend(made, value))
 if widgets.is_phone():
-    st.html(task_matrix.task_list(made, value, filters))
+    st.html(task_words.task_list(made, value, filters))
 else:
     grid(made, value, by_repo=by_repo)

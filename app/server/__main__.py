@@ -36,7 +36,7 @@ async def lifespan(_app: App) -> AsyncIterator[None]:
 
     Pandas is imported while no page runs: else Streamlit does it in the thread of a page, and Plotly finds half of it in another's.
     """
-    screens = ("app.screens.sign_in_page", "app.screens.parts.run_body", "app.charts.agents", "app.text.agent_table")
+    screens = ("app.screens.sign_in_page", "app.screens.parts.run_body", "app.charts.agents", "app.text.overview")
     drawing = ("plotly.graph_objs._figure", "plotly.graph_objs.scatter", "plotly.graph_objs.box", "plotly.offline", "plotly.tools")
     for module in ("pandas", *screens, *drawing, "streamlit.material_icon_names"):
         importlib.import_module(module)

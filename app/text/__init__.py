@@ -1,8 +1,7 @@
 """Words and numbers for people. Pure functions: values in, text out.
 
-- `formatting`: values by unit (money, durations, tokens, ratios)
-- `columns`, `grid_columns`, `cost_grids`, `text_tables`: which columns a table shows, what they are called, how a cell reads
-- `answers`: rows, and what they are about
-- `presentation`, `words/`: sentences, cards and titles
-- `summary_html`, `highlights`, `claim_marks`: a run's summary as safe HTML, with its claims marked
+- values: `formatting` (for accounts), `brief` (for answers), `columns` (label, unit, words, bounds), `answers` (rows and notes on them)
+- writers of tables: `text_tables` (terminal), `html_parts` (HTML), `grids` (a screen's grid); files are written by `app.reports.exports`
+- sentences and tables of a screen: `overview`, `failures`, `tasks`, `speedups`, `compare`, `costs`, `usage`, `data`
+- a run: `run_html`, `run_text`, `summary`; words: `claims`, `ingests`, `filter_words`
 """

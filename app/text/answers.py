@@ -1,19 +1,41 @@
-"""Answers: rows, the columns people see of them, and what they are about."""
+"""Answers: rows, the columns people see of them, what they are about, and the notes on what they leave out."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from app.queries.filters import NO_FILTERS, Filters
-from app.text.formatting import human
+from app.text.formatting import UNKNOWN, agent_name, human
+from schemas.agents import AGENTS
+from schemas.catalogue.cost_measures import KINDS, REPORTED
 from schemas.catalogue.entry import Columns
 from schemas.text import plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from app.queries.reading import CheckedStore
+
+COLUMN_OF = {f"{REPORTED.prefix}{kind}": REPORTED.column for kind in KINDS} | {
+    "cost_delta_usd": REPORTED.column,
+    "cost_compared_usd": REPORTED.column,
+    "duration_ms": "duration_ms",
+    "duration_median_ms": "duration_ms",
+    "duration_api_ms": "duration_api_own_ms",
+    "parallelism": "duration_api_own_ms",
+    "sessions": "session_id",
+    "turns": "num_turns",
+    "turns_median": "num_turns",
+}
+"""Metric of a group → the column of runs it adds up: an agent that never reports that column has no such metric."""
+
+_FOLLOWS = {"cost_per_turn_usd": "cost_own_usd", "cost_delta_usd": "cost_own_usd", "parallelism": "duration_api_own_ms"}
+"""Figure of a run → another one that it is computed from."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +45,7 @@ class Answer:
     `total` is the row of all groups together, from a query of its own: medians and shares do not add up. `heading` says how
     many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean. Columns that are
     `kept` get room before all others, also in a narrow terminal. `note` says what the rows leave out, `hidden` what is hidden of the answer
-    until it is asked for: that is told with every format. `available` is how many rows there are, where a limit may have cut them.
+    until it is asked for, in every format. `available` is how many rows there are if a limit may have cut them.
     """
 
     table: pa.Table
@@ -37,23 +59,66 @@ class Answer:
     available: int | None = None
 
 
+def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
+    """Return `57 runs · --model claude-opus-4-6 · tachograph.duckdb`."""
+    return " · ".join(filter(None, (what, filters.as_words(), location)))
+
+
 def undated_words(runs: int, usd: Decimal | None) -> str:
-    """`52 runs without a recorded date ($76.19) are in no period and left out.`; empty for none."""
+    """Return `52 runs without a recorded date ($76.19) are in no period and left out.`, or "" for none."""
     cost = f" ({human(usd, Unit.USD)})" if usd is not None else ""
     verb = "is" if runs == 1 else "are"
     return f"{plural(runs, 'run')} without a recorded date{cost} {verb} in no period and left out." if runs else ""
 
 
 def excluded_words(runs: int) -> str:
-    """`3 excluded runs are not counted.`; empty for none."""
+    """Return `3 excluded runs are not counted.`, or "" for none."""
     return f"{plural(runs, 'excluded run')} {'is' if runs == 1 else 'are'} not counted." if runs else ""
 
 
+def uncounted_notes(store: CheckedStore, how_to_count: str) -> list[str]:
+    """Return the notes on runs without a date in a period, and on excluded runs with how to count them."""
+    excluded = excluded_words(store.excluded)
+    return [*filter(None, (undated_words(*store.undated), excluded and f"{excluded} {how_to_count}"))]
+
+
 def unattributed_words(usd: Decimal, runs: int) -> str:
-    """`$3.75 of 2 runs has no model attribution.`; empty where models account for all of the cost."""
+    """Return `$3.75 of 2 runs has no model attribution.`, or "" if models account for all of the cost."""
     return f"{human(usd, Unit.USD)} of {plural(runs, 'run')} has no model attribution." if usd > 0 else ""
 
 
-def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
-    """`57 runs · --model claude-opus-4-6 · tachograph.duckdb`."""
-    return " · ".join(filter(None, (what, filters.as_words(), location)))
+def never_reported(agent: str) -> frozenset[str]:
+    """Return the columns of a run that no record of the agent can fill, and those computed from them."""
+    never = AGENTS[agent].unrecorded if agent in AGENTS else frozenset[str]()
+    return never | {key for key, source in _FOLLOWS.items() if source in never}
+
+
+def unreported_note(table: pa.Table, shown: Iterable[str], of: Columns) -> str:
+    """Return `–: not reported by Codex, TRAE (Reported cost, API / wall), SWE-agent (Wall time).`, or "" if no dash is for that reason.
+
+    `table` has a column `agent` and one row per run. Columns without any value are not shown and not named.
+    """
+    return _unreported(table, {key: key for key in shown if key in table.column_names}, of)
+
+
+def unreported_groups_note(table: pa.Table, shown: Iterable[str], of: Columns) -> str:
+    """Return the same for a row per agent with metrics of its runs."""
+    return _unreported(table, {key: COLUMN_OF[key] for key in shown if key in COLUMN_OF and key in table.column_names}, of)
+
+
+def _unreported(table: pa.Table, keys: Mapping[str, str], of: Columns) -> str:
+    if "agent" not in table.column_names:
+        return ""
+    agents = table["agent"].to_pylist()
+    headers: dict[str, list[str]] = {agent: [] for agent in sorted({agent for agent in agents if agent}, key=agent_name)}
+    for key, column in keys.items():
+        if 0 < table[key].null_count < table.num_rows:
+            silent = {agent for agent, value in zip(agents, table[key].to_pylist(), strict=True) if agent and value is None}
+            for agent in silent:
+                headers[agent] += [of[key].header] if column in never_reported(agent) else []
+    found = [(tuple(mine), agent_name(agent)) for agent, mine in headers.items() if mine]
+    parts = [
+        f"{', '.join(name for _, name in same)} ({', '.join(mine)})"
+        for mine, same in groupby(sorted(found, key=lambda one: (-len(one[0]), *one)), key=lambda one: one[0])
+    ]
+    return f"{UNKNOWN}: not reported by {', '.join(parts)}." if parts else ""

@@ -1,13 +1,15 @@
-"""Figures as an answer gives them: `$0.84`, `≤ $1,873`, `3m 04s`, `2.00×`, `9%`. Tables for accounts use `app.text.formatting`."""
+"""Figures as sentences and screens give them: `$0.84`, `≤ $1,873`, `3m 04s`, `2.00×`, `9%`. Tables for accounts use `formatting`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.measured import Spread
-from app.text.words.measures import sign_of
+from app.text.formatting import sign_of
 
 NOT_RECORDED = "not recorded"
 NOT_MEASURED = "not measured"
@@ -17,8 +19,17 @@ NO_VALUE = "–"
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a screen says first: the answer with its `**emphasised**` part, the second most important fact, and what both rest on."""
+
+    heading: str
+    second: str = ""
+    coverage: str = ""
+
+
 def usd(amount: Any, bounds: str | None = "") -> str:
-    """Money: whole dollars from $1,000 on, three decimals below 10¢; `≤` before an upper bound."""
+    """Return money: whole dollars from $1,000 on, three decimals below 10¢; `≤` before an upper bound."""
     value = Decimal(str(amount))
     decimals = 0 if abs(value) >= 1000 else 2 if abs(value) >= Decimal("0.0995") or not value else 3
     written = f"{abs(value):,.{decimals}f}" if abs(value) > Decimal("0.0005") or not value else f"{abs(value).normalize():.1g}"
@@ -27,8 +38,13 @@ def usd(amount: Any, bounds: str | None = "") -> str:
     return f"{sign_of(bounds)}{'−' if value < 0 else ''}${written}"
 
 
+def usd_or(lacks: str, amount: Any, bounds: str | None = "") -> str:
+    """Return money, or the words for an unknown cost."""
+    return lacks if amount is None else usd(amount, bounds)
+
+
 def duration(milliseconds: float) -> str:
-    """A time in its two largest units: `0.9s`, `45s`, `3m 04s`, `1h 12m`, `2d 3h`."""
+    """Return a time in its two largest units: `0.9s`, `45s`, `3m 04s`, `1h 12m`, `2d 3h`."""
     seconds = milliseconds / 1000
     if seconds < 9.95:
         return f"{seconds:.1f}s"
@@ -43,45 +59,60 @@ def duration(milliseconds: float) -> str:
 
 
 def ratio(value: float) -> str:
-    """A factor with two decimals; whole from 100 on."""
+    """Return a factor with two decimals; a whole one from 100 on."""
     return f"{value:,.0f}×" if abs(value) >= 99.995 else f"{value:.2f}×"
 
 
 def share(part: int, of: int) -> str:
-    """A whole per cent; never 0% of some, nor 100% of almost all."""
+    """Return a whole per cent; never 0% of some, nor 100% of almost all."""
     per_cent = round(100 * part / of)
     return "<1%" if part and not per_cent else ">99%" if part < of and per_cent == 100 else f"{per_cent}%"
 
 
 def number(count: int) -> str:
-    """A count within a sentence: in words up to nine."""
+    """Return a count within a sentence: in words up to nine."""
     return _WORDS[count] if 0 <= count < len(_WORDS) else f"{count:,}"
 
 
 def runs(count: int) -> str:
-    """`one run`, `26 runs`."""
+    """Return `one run`, `26 runs`."""
     return "one run" if count == 1 else f"{number(count)} runs"
 
 
-def joined(parts: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+def others(count: int) -> str:
+    """Return `one other`, `three others`."""
+    return "one other" if count == 1 else f"{number(count)} others"
+
+
+def none_or(count: int) -> str:
+    """Return `None`, `12`: the first word of a sentence."""
+    return f"{count:,}" if count else "None"
+
+
+def upper_first(sentence: str) -> str:
+    """Return the sentence with a capital letter at its beginning; the rest is left alone."""
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
 
 
 def cost_cell(row: AgentFigures) -> tuple[str, str]:
-    """(what the runs of a row cost, how many of them that is known of): `≤ $1,873`, `$0.14` · `1 of 15`, `not recorded`."""
+    """Return (cost of a row's runs, how many of them have one): `≤ $1,873`, `$0.14` · `1 of 15`, `not recorded`."""
     if row.cost_usd is None:
         return (NOT_RECORDED if row.started else NO_VALUE), ""
     return usd(row.cost_usd, row.bounds), "" if row.is_cost_known else f"{row.cost.known:,} of {row.started:,}"
 
 
 def median_cost(row: AgentFigures) -> str:
-    """The median cost of a run, from ENOUGH runs on."""
+    """Return the median cost of a run, from ENOUGH runs on."""
     return NO_VALUE if row.cost.known < ENOUGH or row.cost.median is None else usd(row.cost.median, row.median_bounds)
 
 
 def median(values: Spread, write: Any) -> tuple[str, str]:
-    """(the median, or below ENOUGH values their range; how many values where these are few): `3m 04s`, `4m 10s–14m 02s` · `n 4`."""
+    """Return (median, or below ENOUGH values their range; `n` if it is a range): `3m 04s`, `4m 10s–14m 02s` · `n 4`."""
     if not values.known:
         return NO_VALUE, ""
     low, middle, high = (write(value or 0.0) for value in (values.low, values.median, values.high))
@@ -90,10 +121,16 @@ def median(values: Spread, write: Any) -> tuple[str, str]:
     return (low if low == high else f"{low}–{high}"), f"n {values.known}"
 
 
-def completed_words(row: AgentFigures) -> tuple[str, str]:
-    """(the number of completed runs, the words behind it): `178` ` completed · 98%`, `33` ` completed of 77 known`, `6` ` of 17 completed`.
+def median_words(values: Spread, write: Any) -> str:
+    """Return `a median of 1.80×`, or the range of few values: `1.50×–3.00×`."""
+    written, few = median(values, write)
+    return written if few else f"a median of {written}"
 
-    Of runs that started: one that never did says nothing of its agent.
+
+def completed_words(row: AgentFigures) -> tuple[str, str]:
+    """Return (completed runs, the words behind): `178` ` completed · 98%`, `33` ` completed of 77 known`, `6` ` of 17 completed`.
+
+    Only runs that started count: one that never did says nothing of its agent.
     """
     if not row.started:
         return "", "none started"
@@ -105,11 +142,11 @@ def completed_words(row: AgentFigures) -> tuple[str, str]:
 
 
 def measured_words(row: AgentFigures) -> tuple[str, str]:
-    """(a number, the words behind it): `12` ` faster · 52 same · 7 slower · 2 break`, `` `0 of 96 comparable · 9 break`."""
+    """Return (a number, the words behind): `12` ` faster · 52 same · 7 slower · 2 break`, "" `0 of 96 comparable · 9 break`."""
     if not row.runs_measured:
         return "", NOT_MEASURED
     broken = [f"{row.measured['breaks']:,} {'breaks' if row.measured['breaks'] == 1 else 'break'}"] if row.measured["breaks"] else []
     if not row.comparable:
         return "", " · ".join([f"0 of {row.runs_measured:,} comparable", *broken])
-    others = [f"{row.measured[name]:,} {name}" for name in ("same", "slower") if row.measured[name]]
-    return f"{row.faster:,}", " · ".join([" faster", *others, *broken])
+    other = [f"{row.measured[name]:,} {name}" for name in ("same", "slower") if row.measured[name]]
+    return f"{row.faster:,}", " · ".join([" faster", *other, *broken])

@@ -1,80 +1,114 @@
 """Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike. Machines get exact values.
 
-One way to write each: money with two decimals, four below $1; percent with one; durations in their two largest units; what is unknown
-is `–` in a cell of figures and `unknown` among names.
+One way to write each: money with two decimals, four below $1; percent with one; durations in their two largest units; an unknown value
+is `–` in a cell of figures and `unknown` among names; a bound has `≤`, `≥` or `≈` before it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from schemas.agents import AGENTS
+from schemas.catalogue.cost_measures import BOUNDS
 from schemas.text import visible
 from schemas.units import Unit
 
 UNKNOWN = "–"
-"""Shown in place of an unknown figure; never 0."""
+"""An unknown figure; never 0."""
 
 UNKNOWN_NAME = "unknown"
-"""Name of an unknown group, model or word."""
-
 MINUS = "−"
-"""The sign of a negative amount, in front of the dollar."""
-
-
-def human(value: Any, unit: Unit = Unit.TEXT) -> str:
-    """The value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`; `–` where it is unknown."""
-    if value is None or value == "":
-        return UNKNOWN
-    return _WRITERS[unit](value)
-
 
 FEWEST_RUNS = 20
 """Fewest runs of a rate in percent."""
 
+BOUND_NAMES = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimate": "estimates"}
+"""Basis of a run's tokens → plural noun for its inexact costs."""
 
-def rate_words(share: float, known: int, runs: int) -> str:
-    """`25.0%`; `49 of 82 known` where some ends are unknown, `1 of 4` of few runs: no percentage then."""
-    if known == runs >= FEWEST_RUNS:
-        return human(share, Unit.SHARE)
-    return f"{round(share * known):,} of {known:,}{' known' if known < runs else ''}"
+
+def human(value: Any, unit: Unit = Unit.TEXT) -> str:
+    """Return the value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`; `–` for an unknown one."""
+    return UNKNOWN if value is None or value == "" else _WRITERS[unit](value)
 
 
 def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
-    """The same with nothing of a sum rounded away: `$1.21176`, `4m 14s (253,963 ms)`, `1,565,905`."""
+    """Return the same with nothing of a sum rounded away: `$1.21176`, `4m 14s (253,963 ms)`, `1,565,905`."""
     if value is None:
         return UNKNOWN
     return EXACT_UNITS[unit](value) if unit in EXACT_UNITS else human(value, unit)
 
 
+def rate_words(share: float, known: int, runs: int) -> str:
+    """Return `25.0%`; `49 of 82 known` if some ends are unknown, `1 of 4` for few runs, which have no percentage."""
+    if known == runs >= FEWEST_RUNS:
+        return human(share, Unit.SHARE)
+    return f"{round(share * known):,} of {known:,}{' known' if known < runs else ''}"
+
+
+def known_of(known: int, total: int) -> str:
+    """Return `based on 41 of 57`, or "" if all are known."""
+    return "" if known == total else f"based on {known:,} of {total:,}"
+
+
 def short_id(run_id: str) -> str:
-    """Enough of a run's id to tell it from its neighbours; any command and link takes it for the whole."""
+    """Return the beginning of a run's id; any command and link takes it for the whole."""
     return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
 
 
-def sortable_duration(milliseconds: Any) -> str:
-    """A duration behind so many blanks that durations as texts sort by length: a grid has no format that reads `21m 19s`.
+def agent_name(agent: str | None) -> str:
+    """Return an agent as people call it; `Unnamed agent` for one that no log names."""
+    if agent in AGENTS:
+        return AGENTS[agent].label
+    return visible(agent) if agent and agent != UNKNOWN_NAME else "Unnamed agent"
 
-    Hours have the fewest blanks, milliseconds the most; of one unit, a longer number has fewer.
-    """
-    text = human(milliseconds, Unit.MILLISECONDS)
-    found = _NUMBER_AND_UNIT.match(text)
-    return " " * (_BLANKS[found["unit"]] - len(found["number"])) + text if found else text
+
+def sign_of(bases: str | None) -> str:
+    """Return the sign before a figure with these bounds (`upper_bound, estimate`): `≤ `, `≥ `, `≈ ` for several kinds or estimates."""
+    if not any(base in BOUND_NAMES for base in (bases or "").split(", ")):
+        return ""
+    return {"upper_bound": "≤ ", "lower_bound": "≥ "}.get(bases or "", "≈ ")
+
+
+def bound_sign(row: Mapping[str, Any], key: str, bounds: str | None = None) -> str:
+    """Return the sign before a list-price or best-known cost of a row; `bounds` takes the place of the row's own."""
+    bases = bounds or next((row[name] for name in BOUNDS.get(key, ()) if row.get(name)), "")
+    return "" if row.get(key) is None else sign_of(bases)
+
+
+def bound_words(bases: str | None) -> str:
+    """Return `upper bounds or estimates`."""
+    return " or ".join(BOUND_NAMES[base] for base in (bases or "").split(", ") if base in BOUND_NAMES)
+
+
+def one_bound(tokens_basis: str) -> str:
+    """Return `an upper bound`, or "" for exact tokens."""
+    return f"{'a' if tokens_basis == 'lower_bound' else 'an'} {BOUND_NAMES[tokens_basis][:-1]}" if tokens_basis in BOUND_NAMES else ""
 
 
 _NUMBER_AND_UNIT = re.compile(r"(?P<number>[\d.,]+)(?P<unit>ms|s|m|h)")
 _BLANKS = {"h": 14, "m": 16, "s": 20, "ms": 23}
 
 
-def known_of(known: int, total: int) -> str:
-    """`based on 41 of 57`, or nothing where all are known."""
-    return "" if known == total else f"based on {known:,} of {total:,}"
+def sortable_duration(milliseconds: Any) -> str:
+    """Return a duration behind so many blanks that durations as texts sort by length: a grid has no format that reads `21m 19s`.
+
+    Hours have the fewest blanks, milliseconds the most; among those in one unit, a longer number has fewer.
+    """
+    text = human(milliseconds, Unit.MILLISECONDS)
+    found = _NUMBER_AND_UNIT.match(text)
+    return " " * (_BLANKS[found["unit"]] - len(found["number"])) + text if found else text
 
 
 def _text(value: Any) -> str:
     return _time(value) if isinstance(value, datetime) else visible(str(value))
+
+
+def _time(value: Any) -> str:
+    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if isinstance(value, datetime) else str(value)
 
 
 def _count(value: Any) -> str:
@@ -99,8 +133,7 @@ def _exact_usd(value: Any) -> str:
 
 
 def _exact_number(value: Any) -> str:
-    """`38`, also where a median is a float."""
-    return f"{int(value):,}" if value == int(value) else f"{value:,}"
+    return f"{int(value):,}" if value == int(value) else f"{value:,}"  # a median is a float, also if it is whole
 
 
 def _duration(milliseconds: Any) -> str:
@@ -116,12 +149,8 @@ def _duration(milliseconds: Any) -> str:
     return f"{hours:,}h {minutes:02d}m"
 
 
-def _scaled(value: Any) -> str:
-    """`812`, `12.7k`, `3.95M`: three significant figures."""
-    return _in_thousands(float(value), ("B", "M", "k"))
-
-
-def _in_thousands(number: float, suffixes: tuple[str, str, str]) -> str:
+def _in_thousands(number: float, suffixes: tuple[str, str, str] = ("B", "M", "k")) -> str:
+    """Return three significant figures: `812`, `12.7k`, `3.95M`."""
     for size, suffix in zip((1e9, 1e6, 1e3), suffixes, strict=True):
         if number >= size * 0.9995:
             return f"{number / size:.3g}{suffix}" if number < size * 999.5 else f"{number / size:,.0f}{suffix}"
@@ -132,26 +161,14 @@ def _bytes(value: Any) -> str:
     return _in_thousands(float(value), (" GB", " MB", " kB")) if float(value) >= 999.5 else f"{int(value)} B"
 
 
-def _ratio(value: Any) -> str:
-    return f"{float(value):.2f}×"
-
-
-def _share(value: Any) -> str:
-    return f"{float(value) * 100:.1f}%".replace("-", MINUS)
-
-
-def _time(value: Any) -> str:
-    return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M") if isinstance(value, datetime) else str(value)
-
-
 _WRITERS = {
     Unit.TEXT: _text,
     Unit.COUNT: _count,
     Unit.USD: _usd,
     Unit.MILLISECONDS: _duration,
-    Unit.TOKENS: _scaled,
-    Unit.RATIO: _ratio,
-    Unit.SHARE: _share,
+    Unit.TOKENS: lambda value: _in_thousands(float(value)),
+    Unit.RATIO: lambda value: f"{float(value):.2f}×",
+    Unit.SHARE: lambda value: f"{float(value) * 100:.1f}%".replace("-", MINUS),
     Unit.BYTES: _bytes,
     Unit.TIME: _time,
 }

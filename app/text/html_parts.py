@@ -1,4 +1,4 @@
-"""The parts of which screens are made, as HTML: heading, marks of agents, bars, legends, tables. Pure; every text is escaped.
+"""The parts of screens as HTML: heading, marks of agents, bars, legends, tables; and strangers' text in Markdown. Every text is escaped.
 
 Streamlit keeps classes and styles of such HTML and strips inline SVG; the classes are those of `app/assets/dashboard.css`.
 """
@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
 from urllib.parse import urlencode
+
+import simplejson
 
 from app.queries import filter_inputs as urls
 from app.queries.filters import Filters
-from app.text.formatting import UNKNOWN_NAME
+from app.text.formatting import agent_name
 from schemas.agents import AGENTS
-from schemas.text import one_line, visible
-
-_EMPHASIS = re.compile(r"\*\*(.+?)\*\*")
+from schemas.text import in_json, one_line, visible
 
 OUTCOMES = {
     "completed": "completed",
@@ -39,6 +41,8 @@ MEASURED = {
 }
 """What became of measurements, in the order of bars."""
 
+SHOWN_CHARACTERS = 100_000
+"""The most of a text a screen shows: a browser is no place for a megabyte of one. The whole can be downloaded."""
 
 KEPT: ContextVar[dict[str, str]] = ContextVar("kept", default={})  # noqa: B039  never changed, only replaced
 """Words of the address that every link keeps beside the filters: a link loads the page anew, and with it a new session."""
@@ -53,82 +57,115 @@ class Segment:
     label: str
 
 
+@dataclass(frozen=True, slots=True)
+class Col:
+    """A column of an HTML table: its title, what its cell is for a row (both HTML), and its class: `r` right-aligned, `w` wrapped title."""
+
+    title: str
+    cell: Callable[[Any], str]
+    kind: str = ""
+
+
+def table(
+    columns: Sequence[Col], rows: Iterable[Any], *, kind: str = "", frame: str = "t-scroll", of_row: Callable[[Any], str] | None = None
+) -> str:
+    """Return the rows as a table of these columns. `of_row` gives the class of a row, `frame` is the class of the element around it."""
+    titles = "".join(f'<th scope="col" class="{column.kind}">{column.title}</th>' for column in columns)
+    body = "".join(
+        f'<tr class="{of_row(row) if of_row else ""}">'
+        + "".join(f'<td class="{column.kind}">{column.cell(row)}</td>' for column in columns)
+        + "</tr>"
+        for row in rows
+    )
+    drawn = f'<table class="t-table {kind}"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="{frame}">{drawn}</div>' if frame else drawn
+
+
+def lines(values: Mapping[str, str]) -> str:
+    """Return names and values (both HTML) as lines of a card."""
+    return "".join(f'<div class="row"><span>{name}</span><span>{value}</span></div>' for name, value in values.items())
+
+
 def text(value: str) -> str:
-    """A text of a log in one line, safe within HTML."""
+    """Return a text of a log in one line, safe within HTML."""
     return html.escape(visible(one_line(value)))
 
 
 def said(sentence: str) -> str:
-    """A sentence of ours with its `**emphasised**` part. Texts of logs in it are escaped."""
-    return _EMPHASIS.sub(r"<em>\1</em>", html.escape(visible(sentence)))
+    """Return a sentence of ours with its `**emphasised**` part. Texts of logs in it are escaped."""
+    return re.sub(r"\*\*(.+?)\*\*", r"<em>\1</em>", html.escape(visible(sentence)))
 
 
 def heading(sentence: str, second: str = "", coverage: str = "", address: str = "", *, label: str = "what is missing") -> str:
-    """The answer of a screen, the second most important fact, and what both rest on, with a link: usually to what the logs lack."""
+    """Return the answer of a screen, the second most important fact, and what both rest on, with a link (to what the logs lack)."""
     link = f' · <a href="{html.escape(address)}" target="_self">{text(label)}</a>' if address else ""
-    return "".join(
-        (
-            f'<h1 class="t-h1">{said(sentence)}</h1>',
-            f'<p class="t-sub">{said(second)}</p>' if second else "",
-            f'<p class="t-cap">{said(coverage)}{link}</p>' if coverage or address else "",
-        )
+    parts = (
+        f'<h1 class="t-h1">{said(sentence)}</h1>',
+        f'<p class="t-sub">{said(second)}</p>' if second else "",
+        f'<p class="t-cap">{said(coverage)}{link}</p>' if coverage or address else "",
     )
+    return "".join(parts)
 
 
 def link(page: str, filters: Filters, **more: str) -> str:
-    """The address of a page with these filters, from any other page."""
+    """Return the address of a page with these filters, from any other page."""
     named = [(key, value) for key, values in urls.write_link(filters).items() for value in values]
     words = urlencode([*named, *(KEPT.get() | more).items()])
     return f"{page}?{words}" if words else page or "?"
 
 
 def anchor(address: str, label: str, *, kind: str = "") -> str:
-    """A link in the same tab. `label` is HTML."""
+    """Return a link in the same tab. `label` is HTML."""
     return f'<a class="{kind}" href="{html.escape(address)}" target="_self">{label}</a>'
 
 
+def run_link(run: Mapping[str, Any], filters: Filters) -> str:
+    """Return the title of a run as a link to its page."""
+    return anchor(link("run", filters, run=run["run_id"]), text(run["title"]), kind="t-link")
+
+
 def mark(agent: str | None) -> str:
-    """An agent's mark: its colour, in the shape that charts have for it."""
-    if agent not in AGENTS:
-        return '<span class="t-mark t-mark-circle" style="background:#7A7A7A"></span>'
-    return f'<span class="t-mark t-mark-{AGENTS[agent].marker}" style="background:{AGENTS[agent].colour}"></span>'
+    """Return an agent's mark: its colour, in the shape that charts have for it."""
+    shape, colour = (AGENTS[agent].marker, AGENTS[agent].colour) if agent in AGENTS else ("circle", "#7A7A7A")
+    return f'<span class="t-mark t-mark-{shape}" style="background:{colour}"></span>'
 
 
-def agent_name(agent: str | None) -> str:
-    """An agent as people call it; one that no log names is `Unnamed agent`."""
-    if agent in AGENTS:
-        return AGENTS[agent].label
-    return visible(agent) if agent and agent != UNKNOWN_NAME else "Unnamed agent"
+def marked_name(agent: str | None) -> str:
+    """Return an agent's mark and name."""
+    return f"{mark(agent)}{text(agent_name(agent))}"
 
 
 def agent_and_model(agent: str | None, model: str | None) -> str:
-    """`TRAE with gpt-5`, in plain text."""
+    """Return `TRAE with gpt-5`, in plain text."""
     return f"{agent_name(agent)} with {visible(model)}" if model else agent_name(agent)
 
 
 def agent_link(agent: str | None, model: str | None, filters: Filters) -> str:
-    """An agent with its mark and model; a click on it leaves the runs of both."""
-    named = f"{mark(agent)}{text(agent_name(agent))}"
+    """Return an agent with its mark and model; a click on it leaves the runs of both."""
     chosen = filters.with_values("agent", [agent]) if agent else filters
     chosen = chosen.with_values("main-model", [model]) if model else chosen
-    linked = anchor(link("", chosen), named, kind="t-plain t-agent") if agent else named
+    linked = anchor(link("", chosen), marked_name(agent), kind="t-plain t-agent") if agent else marked_name(agent)
     return f'<span class="t-agent">{linked}</span> {muted(model or "model not recorded")}'
 
 
+def group_name(agent: str | None, label: str, detail: str) -> str:
+    """Return a group of runs: its agent's mark, its name, and its model muted."""
+    return f'<span class="t-agent">{mark(agent)}<span>{text(label)} {muted(detail)}</span></span>'
+
+
 def bar(segments: Sequence[Segment], *, width: int = 0) -> str:
-    """A bar of segments, as wide as its cell or `width` pixels; their sizes are told on hovering."""
-    total = sum(segment.size for segment in segments)
+    """Return a bar of segments, as wide as its cell or `width` pixels; their sizes show on hovering."""
     parts = "".join(
         f'<i class="t-{segment.kind}" style="flex:{segment.size}" title="{segment.size:,} {html.escape(segment.label)}"></i>'
         for segment in segments
         if segment.size
     )
     style = f' style="width:{width}px"' if width else ""
-    return f'<div class="t-bar"{style}>{parts}</div>' if total else ""
+    return f'<div class="t-bar"{style}>{parts}</div>' if parts else ""
 
 
 def legend(*groups: tuple[str, Iterable[tuple[str, str]]]) -> str:
-    """Names of colours: for each group its title and the (class, label) of its segments."""
+    """Return the names of colours: for each group its title and the (class, label) of its segments."""
     parts = []
     for title, entries in groups:
         named = [f'<span><i class="t-sw t-{kind}"></i>{html.escape(label)}</span>' for kind, label in entries]
@@ -136,27 +173,57 @@ def legend(*groups: tuple[str, Iterable[tuple[str, str]]]) -> str:
     return f'<div class="t-key">{"".join(parts)}</div>' if parts else ""
 
 
-def table(head: Sequence[tuple[str, str]], rows: Iterable[tuple[str, Sequence[str]]], *, kind: str = "") -> str:
-    """A table: (class, title) of each column, and (class, cells) of each row. Titles and cells are HTML."""
-    titles = "".join(f'<th scope="col" class="{of}">{title}</th>' for of, title in head)
-    classes = [of for of, _ in head]
-    body = "".join(
-        f'<tr class="{of_row}">{"".join(f"""<td class="{of}">{cell}</td>""" for of, cell in zip(classes, cells, strict=True))}</tr>'
-        for of_row, cells in rows
-    )
-    return f'<table class="t-table {kind}"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>'
-
-
 def muted(words: str) -> str:
-    """Words beside a figure, or in place of one."""
+    """Return words beside a figure, or in place of one."""
     return f'<span class="t-n">{text(words)}</span>' if words else ""
 
 
 def warning(words: str) -> str:
-    """A line that catches the eye. `words` is HTML."""
+    """Return a line that catches the eye. `words` is HTML."""
     return f'<div class="t-warn" role="status">{words}</div>'
 
 
-def group_name(agent: str | None, label: str, detail: str) -> str:
-    """A group of runs: its agent's mark, its name, and its model muted."""
-    return f'<span class="t-agent">{mark(agent)}<span>{text(label)} {muted(detail)}</span></span>'
+@dataclass(frozen=True)
+class Shown:
+    """A text, cut if it is too long for a screen; `note` says so."""
+
+    text: str
+    note: str = ""
+
+
+def shown(text: str) -> Shown:
+    """Return the text as far as a screen shows it, without what deceives."""
+    if len(text) <= SHOWN_CHARACTERS:
+        return Shown(visible(text))
+    return Shown(visible(text[:SHOWN_CHARACTERS]), f"Showing the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.")
+
+
+def shown_record(raw: str) -> Shown:
+    """Return a raw record laid out for reading with every number as written; as it is if it is too long or no JSON."""
+    if len(raw) <= SHOWN_CHARACTERS:
+        try:
+            record = simplejson.JSONDecoder(parse_float=Decimal, strict=False, allow_nan=True).decode(raw)
+            return shown(in_json(simplejson.dumps(record, indent=2, use_decimal=True, allow_nan=True, ensure_ascii=False)))
+        except (ValueError, RecursionError):
+            pass
+    return shown(raw)
+
+
+_MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s)")
+"""What starts anything in Markdown or in Streamlit's additions to it; list marks count at the beginning of a line only."""
+
+_IN_LINKS = re.compile(r"(?<=[\w.+-]@)(?=[-\w])|(?<=http)(?=s?://)|(?<=www)(?=\.)", re.IGNORECASE)
+"""A place within anything that becomes a link by itself: an address of mail, `https://…`, `www.…`."""
+
+
+def plain(text: str) -> str:
+    """Return a stranger's text for a place that reads Markdown, so that it stays text."""
+    nothing = ":small[]"  # an element without text: addresses become links also if their signs are escaped, but not across elements
+    return nothing.join(_MARKS.sub(r"\\\g<0>", part) for part in _IN_LINKS.split(visible(text)))
+
+
+def code_span(text: str) -> str:
+    """Return a stranger's text as code in a line of Markdown. Its lines become one, since a blank line would end the code."""
+    line = one_line(text)
+    fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", line)), default=0))
+    return f"{fence} {line} {fence}" if line.strip() else ""

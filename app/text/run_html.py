@@ -1,42 +1,66 @@
-"""The page of a run as HTML: what it is, its figures, its claims, and what was measured. Texts of agents are escaped."""
+"""The page of a run as HTML: its heading, figures, claims, patch, and what was measured. Texts of agents and patches are escaped."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import pyarrow as pa
+
 from app.text import brief, html_parts
-from app.text.columns import NEVER_STARTED
-from app.text.formatting import MINUS, human
-from app.text.html_parts import agent_name, text
-from app.text.presentation import fact_words, run_note
-from app.text.words.claims import evidence_words, ratio, words
-from app.text.words.measured import SINGLE_RUNS, cut, failure_words
-from app.text.words.measures import bound_sign, sign_of
+from app.text.answers import never_reported
+from app.text.brief import NOT_RECORDED, Said
+from app.text.claims import SINGLE_RUNS, cut, evidence_words, failure_words, ratio, words
+from app.text.columns import NEVER_STARTED, OF_FILE, fact_label, fact_words
+from app.text.formatting import MINUS, agent_name, bound_sign, human, one_bound, short_id, sign_of
+from app.text.html_parts import text
 from schemas.agents import AGENTS
+from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BEST, LIST, REPORTED
 from schemas.catalogue.failures import ACCOUNT, AGENT, PROVIDER, REASONS, SET_UP
+from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import MEASURED_CLASSES
-from schemas.rows.cost import CAUSES as COST_CAUSES
-from schemas.rows.cost import CostCause
-from schemas.text import one_line, plural, quoted
+from schemas.rows.cost import CAUSES, CostCause
+from schemas.text import one_line, paired, plural, quoted, visible
 from schemas.units import Unit
+
+if TYPE_CHECKING:
+    from ingest.context.patches import Hunk
 
 Row = Mapping[str, Any]
 
-MOST_FIGURES = 6
-"""In the strip below the title."""
+RUN_CARDS = listed(
+    "cost_own_usd", "duration_ms", "active_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd", "output_tokens",
+    "cache_read_share", MORE,
+)  # fmt: skip
+RUN_COST = (
+    "cost_own_usd", "cost_reported_usd", "cost_beyond_total_usd", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd",
+    "cache_saved_usd",
+)  # fmt: skip
+RUN_ENDING = (
+    "outcome", "score", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",
+)  # fmt: skip
+RUN_ORIGIN = (
+    "agent", "agent_version", "model", "repo", "task", "experiment", "started_at", "ended_at", "time_source", "cwd", "branch",
+    "permission_mode", "base_commit", "chain_position", "record_kind", "tokens_basis", "credits", "credits_unit", "parent_run_id",
+    "source_name", "received_at", "session_id", "run_id",
+)  # fmt: skip
 
-CLAIMS_SHOWN = 6
-"""Claims that are listed; the others are folded."""
+MOST_FIGURES, CLAIMS_SHOWN, FILES_SHOWN = 6, 6, 30
+"""Figures of the strip below the title, claims that are not folded, and files that are listed."""
 
-FILES_SHOWN = 30
-LEAST_SUBJECT = 2
-"""Characters of a subject that says nothing; the claim is quoted instead."""
+FOLDED_FROM, MOST_LINES, LONGEST_LINE, USUAL_LINE = 400, 4_000, 1_000, 100
+"""Lines of a file of a patch from which on it is folded; lines that are shown of a patch, where a line counts as several if it is
+longer than USUAL_LINE characters; and the characters shown of a line."""
+
+LONGEST_RUN_ID = 200
+"""A run's id is a uuid or a hash; a longer text in a link is no id of ours."""
 
 _LIMITS = ("limit_reached", "max_turns", "max_budget", "max_structured_output_retries")
 _LOOKS = {"completed": ("✓", "done"), "unknown": ("", "unknown")} | dict.fromkeys(_LIMITS, ("◔", "limit"))
@@ -56,7 +80,7 @@ _BLAME = {
 }  # fmt: skip
 _INNER = re.compile(r"(?P<before>\{.{0,40}?)['\"]message['\"]: *(['\"])(?P<message>.+?)(?:\2|$)")
 """The message in an error that is logged as the response of an API."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s")
+
 _UNCOMPARED = {
     "breaks": "breaks",
     "failed_unknown": "failed",
@@ -64,56 +88,147 @@ _UNCOMPARED = {
     "other_setup": "not comparable",
     "machine": "not run",
 }
-_VALUE = ("metric", "statistic", "benchmark")
+_TEST = re.compile(
+    r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata)/|(?:^|/)(?:test_|conftest\.)[^/]*$|[._-](?:test|spec)\.\w+$", re.IGNORECASE
+)
+_GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files of the patch", "patch": "patch", "models": "model"}
+"""What a record gives that is no column of a list of runs, or several → its words."""
 
 
-def best_cost(run: Row) -> str:
-    """The best-known cost with the sign of a bound."""
-    return brief.usd(run[BEST.column], run["cost_best_bounds"])
+def only_run(run: Row, verdict: Row | None) -> Said:
+    """Return the heading of the page of an only run: `One run: $1.21, 4m 14s, and …`, with what it claims or was measured to gain."""
+    if not run["is_started"]:
+        return Said("One run, and it never started.")
+    parts = [brief.usd_or(f"cost {NOT_RECORDED}", run["cost_best_usd"], run["cost_best_bounds"])]
+    parts += [] if run["duration_ms"] is None else [brief.duration(run["duration_ms"])]
+    claimed, measured = run["claimed_speedup"], verdict["measured_speedup"] if verdict else None
+    if run["reason"]:
+        parts.append("and it did not complete")
+    elif measured is not None:
+        parts.append(f"{'and ' if claimed is None else f'claimed {brief.ratio(claimed)}, '}measured **{brief.ratio(measured)}**")
+    elif claimed is not None:
+        kind = "speedup" if claimed > 1 else "factor"
+        tried = "could not be compared with a baseline" if verdict else "nobody has measured"
+        parts.append(f"and a claimed {kind} of **{brief.ratio(claimed)}** that {tried}")
+    else:
+        parts.append("and no claimed speedup")
+    return Said(f"One run: {', '.join(parts)}.")
+
+
+def run_figures(run: Row) -> list[tuple[str, str, str]]:
+    """Return the figures of one run as (label, value, note). A list-price cost stands beside a cost that is not reported."""
+    by_list = (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
+    first = RUN_CARDS.index(REPORTED.column)
+    figures = [RUNS[key] for key in (*RUN_CARDS[:first], *by_list, *RUN_CARDS[first:])]
+    return [(one.label, bound_sign(run, one.key) + human(run[one.key], one.unit), run_note(run, one.key)) for one in figures]
+
+
+def run_note(run: Row, key: str) -> str:
+    """Return what an agent does not tell, and how the cost of a record that continues earlier ones differs from what it logs."""
+    if run[key] is None and key in never_reported(run["agent"]):
+        return f"not reported by {agent_name(run['agent'])}"
+    if key == LIST.column:
+        return one_bound(run["tokens_basis"])
+    if key != "cost_own_usd" or run["cost_own_usd"] == run["cost_reported_usd"]:
+        return ""
+    if run["cost_beyond_total_usd"]:
+        return f"Sum of its models; total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
+    if run["cost_reported_usd"] is None:
+        return "Sum of its models; no total is logged"
+    return f"Session total as logged: {human(run['cost_reported_usd'], Unit.USD)}"
+
+
+def cause_sentence(run: Row) -> str:
+    """Return why list-price cost and reported cost differ, in a sentence, or "" for an unknown cause."""
+    return CAUSES[CostCause(run["cost_cause"])].meaning if run["cost_cause"] else ""
+
+
+def run_facts(run: Row, keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the known ones of these columns of a run as (label, value)."""
+    return [(fact_label(RUNS[key], run), bound_sign(run, key) + fact_words(run[key], key)) for key in keys if run[key] is not None]
+
+
+def origin_keys(run: Row) -> tuple[str, ...]:
+    """Return RUN_ORIGIN for this run: if only the date of a file is known, the start or end that repeats it is left out."""
+    if run["time_source"] != OF_FILE:
+        return RUN_ORIGIN
+    repeated = "started_at" if run["ended_at"] is not None else "ended_at"
+    return tuple(key for key in RUN_ORIGIN if key not in (repeated, "time_source"))
+
+
+def record_rows(records: pa.Table) -> pa.Table:
+    """Return the records of a run, with what each gives in words: the kept one gives all that no other does."""
+    gives = []
+    for row in records.to_pylist():
+        given = ", ".join(sorted(_GIVEN.get(figure) or RUNS[figure].label.lower() for figure in row["gives"]))
+        gives.append("all other figures" if row["is_kept"] else given)
+    return records.set_column(records.column_names.index("gives"), "gives", pa.array(gives, pa.string()))
+
+
+def facts_html(run: Row, keys: Sequence[str], labels: Mapping[str, str] | None = None) -> str:
+    """Return what is known of one run, columns of RUNS, as a list. `labels` given at ingest follow unless they repeat a fact."""
+    known = [(*fact, RUNS[key].meaning) for key in keys for fact in run_facts(run, [key])]
+    known += [(key, value, RUNS["labels"].meaning) for key, value in (labels or {}).items() if key not in keys]
+    drawn = "".join(
+        f'<dt title="{html.escape(meaning)}" style="margin:0;font-weight:400;opacity:0.75">{html.escape(visible(label))}</dt>'
+        f'<dd style="margin:0;overflow-wrap:anywhere;white-space:pre-line">{html.escape(visible(value))}</dd>'
+        for label, value, meaning in known
+    )
+    style = "display:grid;grid-template-columns:minmax(6rem,max-content) minmax(0,1fr);gap:0.4rem 1.25rem;margin:0;padding:0"
+    return f'<dl style="{style}">{drawn}</dl>'
+
+
+def file_name_of(run_id: str) -> str:
+    """Return the name of a downloaded record: letters and digits of the id, which may be any text."""
+    return f"{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(run_id))}.json"
+
+
+def run_id_of(parameter: str | None) -> str | None:
+    """Return the run a link asks for, or None if the parameter can be no run's id."""
+    asked = (parameter or "").strip()
+    return asked if 0 < len(asked) <= LONGEST_RUN_ID and paired(asked) == asked else None
 
 
 def part(title: str, about: str = "") -> str:
-    """The heading of a part of the page, and what it rests on."""
+    """Return the heading of a part of the page, and what it rests on."""
     return f'<h3 class="t-h3">{title}{f" <small>{text(about)}</small>" if about else ""}</h3>'
 
 
 def header_html(run: Row) -> str:
-    """Who did what, when, and how it ended."""
-    task = run["task_key"]
-    shown = (task or "").rpartition("@")[2] if "@" in (task or "") else task or ""
-    link = f'<a href="tasks?task={quote(task, safe="")}"><code>{text(shown)}</code></a>' if task else ""
+    """Return who did what, when, and how it ended."""
+    task = run["task_key"] or ""
+    link = f'<a href="tasks?task={quote(task, safe="")}"><code>{text(task.rpartition("@")[2])}</code></a>' if task else ""
     date = f"{run['dated_at'].astimezone(UTC):%-d %b %Y, %H:%M} UTC" if run["dated_at"] else ""
     lacks = [name for name, value in (("date", date), ("task", task), ("repository", run["repo"])) if not value]
     sign, look = _LOOKS.get(run["outcome"], ("✕", "failed"))
     ended = fact_words(run["outcome"], "outcome") if run["outcome"] != "unknown" else "end not recorded"
     ended += "" if run["is_started"] else f", {NEVER_STARTED}"
-    where = " ".join(filter(None, (text(run["repo"] or ""), link)))
     parts = [
         f"{html_parts.mark(run['agent'])} <b>{text(agent_name(run['agent']))}</b> {text(run['model'] or 'model not recorded')}",
-        where,
+        " ".join(filter(None, (text(run["repo"] or ""), link))),
         date,
         f'<b class="t-run-{look}">{sign} {text(ended)}</b>',
-        f"<small>the record has no {_listed(lacks)}</small>" if lacks else "",
+        f"<small>the record has no {' or '.join(filter(None, (', '.join(lacks[:-1]), lacks[-1])))}</small>" if lacks else "",
     ]
     return f'<p class="t-run-sub">{"<i>·</i>".join(f"<span>{part}</span>" for part in parts if part)}</p>'
 
 
 def failure_html(run: Row) -> str:
-    """Why the run did not complete, before all else; empty where it did."""
+    """Return why the run did not complete, or "" if it did."""
     if not run["reason"]:
         return ""
     said = one_line(run["failure_message"] or "")
     if inner := _INNER.search(said):
         said = f"{said[: inner.start('before')].rstrip(' -:{[')}: {inner['message']}".lstrip(": ")
-    said = _SENTENCE.split(said, maxsplit=1)[0]
+    said = re.split(r"(?<=[.!?])\s", said, maxsplit=1)[0]
     blame = _BLAME.get(run["whose"] or "", "")
     why = f"{REASONS[run['reason']].label}{f': {blame}' if blame else ''}."
     return f'<p class="t-run-error">{f"<b>{text(said)}</b> " if said else ""}<span>{text(why)}</span></p>'
 
 
 def strip_html(run: Row, verdict: Row | None) -> str:
-    """At most six figures, each with what limits or explains it; one that is not known is left out."""
-    boxes = [*filter(None, (_cost(run), _wall(run), _turns(run), _output(run), _claimed(run), _measured(verdict), _patch(run)))]
+    """Return at most six figures, each with what limits or explains it; unknown ones are left out."""
+    boxes = list(_boxes(run, verdict))
     if len(boxes) > MOST_FIGURES:
         boxes = [box for box in boxes if box[0] != "Output"]
     drawn = (
@@ -123,93 +238,69 @@ def strip_html(run: Row, verdict: Row | None) -> str:
     return f'<div class="t-run-strip">{"".join(drawn)}</div>' if boxes else ""
 
 
-Box = tuple[str, str, str, str]
-"""(label, value, note, class of the value)"""
-
-
-def _cost(run: Row) -> Box | None:
-    if run[BEST.column] is None:
-        return None
-    listed = run[LIST.column]
-    if run[REPORTED.column] is None:
-        return "Cost", best_cost(run), f"list price; {run_note(run, LIST.column) or 'none is reported'}", ""
-    differs = listed is not None and brief.usd(listed) != brief.usd(run[REPORTED.column])
-    beside = f"list price {bound_sign(run, LIST.column)}{brief.usd(listed)}" if differs else "the list price" if listed is not None else ""
-    return "Cost", best_cost(run), run_note(run, REPORTED.column) or " · ".join(filter(None, ("reported", beside))), ""
-
-
-def _wall(run: Row) -> Box | None:
-    if run["duration_ms"] is None:
-        return None
-    note = ""
-    if run["duration_api_own_ms"] is not None:
-        api = f"API {brief.duration(run['duration_api_own_ms'])}"
-        note = api if run["parallelism"] is None else f"{api}, {brief.ratio(run['parallelism'])}"
-    elif run["active_ms"] is not None and run["active_ms"] != run["duration_ms"]:
-        note = f"active {brief.duration(run['active_ms'])}"
-    return "Wall time", brief.duration(run["duration_ms"]), note, ""
-
-
-def _turns(run: Row) -> Box | None:
-    each = run["cost_best_per_turn_usd"]
-    note = f"{bound_sign(run, BEST.column, run['cost_best_bounds'])}{brief.usd(each)} each" if each is not None else ""
-    return None if run["num_turns"] is None else ("Turns", f"{run['num_turns']:,}", note, "")
-
-
-def _output(run: Row) -> Box | None:
-    cached = f"; cache read {human(run['cache_read_share'], Unit.SHARE)}" if run["cache_read_share"] is not None else ""
-    return (
-        None
-        if run["output_tokens"] is None
-        else ("Output", f"{sign_of(run['tokens_basis'])}{run['output_tokens']:,}", f"tokens{cached}", "")
-    )
-
-
-def _claimed(run: Row) -> Box | None:
-    if run["claimed_speedup"] is None:
-        return None
-    note = f"{_SCOPES.get(run['claimed_scope'], words(run['claimed_scope']))}, {evidence_words(run['claimed_evidence'])}"
-    return "Claimed", brief.ratio(run["claimed_speedup"]), note, ""
-
-
-def _measured(verdict: Row | None) -> Box | None:
-    if not verdict:
-        return None
-    if verdict["measured_speedup"] is None:
+def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the known figures of a run as (label, value, note, class of the value)."""
+    reported, listed_usd, bounds = run[REPORTED.column], run[LIST.column], run["cost_best_bounds"]
+    if run[BEST.column] is not None:
+        if reported is None:
+            note = f"list price; {run_note(run, LIST.column) or 'none is reported'}"
+        else:
+            beside = "the list price" if listed_usd is not None else ""
+            if listed_usd is not None and brief.usd(listed_usd) != brief.usd(reported):
+                beside = f"list price {bound_sign(run, LIST.column)}{brief.usd(listed_usd)}"
+            note = run_note(run, REPORTED.column) or " · ".join(filter(None, ("reported", beside)))
+        yield "Cost", brief.usd(run[BEST.column], bounds), note, ""
+    if run["duration_ms"] is not None:
+        note = ""
+        if run["duration_api_own_ms"] is not None:
+            parallel = "" if run["parallelism"] is None else f", {brief.ratio(run['parallelism'])}"
+            note = f"API {brief.duration(run['duration_api_own_ms'])}{parallel}"
+        elif run["active_ms"] is not None and run["active_ms"] != run["duration_ms"]:
+            note = f"active {brief.duration(run['active_ms'])}"
+        yield "Wall time", brief.duration(run["duration_ms"]), note, ""
+    if run["num_turns"] is not None:
+        each = run["cost_best_per_turn_usd"]
+        yield (
+            "Turns",
+            f"{run['num_turns']:,}",
+            f"{bound_sign(run, BEST.column, bounds)}{brief.usd(each)} each" if each is not None else "",
+            "",
+        )
+    if run["output_tokens"] is not None:
+        cached = f"; cache read {human(run['cache_read_share'], Unit.SHARE)}" if run["cache_read_share"] is not None else ""
+        yield "Output", f"{sign_of(run['tokens_basis'])}{run['output_tokens']:,}", f"tokens{cached}", ""
+    if run["claimed_speedup"] is not None:
+        scope = _SCOPES.get(run["claimed_scope"], words(run["claimed_scope"]))
+        yield "Claimed", brief.ratio(run["claimed_speedup"]), f"{scope}, {evidence_words(run['claimed_evidence'])}", ""
+    if verdict and verdict["measured_speedup"] is None:
         kind = verdict["measured_class"]
-        return "Measured", _UNCOMPARED.get(kind, "not measured"), MEASURED_CLASSES.get(kind, ""), f"t-run-{kind}"
-    about = (_SCOPES.get(verdict["measured_scope"], ""), verdict["benchmark"] or "", metric_words(verdict["metric"]))
-    return "Measured", brief.ratio(verdict["measured_speedup"]), ", ".join(filter(None, about)), f"t-run-{verdict['verdict']}"
-
-
-def _patch(run: Row) -> Box | None:
+        yield "Measured", _UNCOMPARED.get(kind, "not measured"), MEASURED_CLASSES.get(kind, ""), f"t-run-{kind}"
+    elif verdict:
+        about = (_SCOPES.get(verdict["measured_scope"], ""), verdict["benchmark"] or "", metric_words(verdict["metric"]))
+        yield "Measured", brief.ratio(verdict["measured_speedup"]), ", ".join(filter(None, about)), f"t-run-{verdict['verdict']}"
     files, more, less = (run[f"patch_{name}"] for name in ("files", "insertions", "deletions"))
-    if files is None:
-        return None
-    if not files:
-        return "Patch", "empty", "nothing was changed", ""
-    return (
-        "Patch",
-        plural(files, "file") if more is None else f"+{more:,} {MINUS}{less or 0:,}",
-        "" if more is None else plural(files, "file"),
-        "",
-    )
+    if files == 0:
+        yield "Patch", "empty", "nothing was changed", ""
+    elif files and more is None:
+        yield "Patch", plural(files, "file"), "", ""
+    elif files:
+        yield "Patch", f"+{more:,} {MINUS}{less or 0:,}", plural(files, "file"), ""
 
 
 def cost_words(run: Row) -> str:
-    """Why two costs of a run differ, in a line: `why $1.94 and not $2.13: regional endpoint`."""
-    listed = "" if run[LIST.column] is None else f"{bound_sign(run, LIST.column)}{brief.usd(run[LIST.column])}"
+    """Return why two costs of a run differ, in a line: `why $1.94 and not $2.13: regional endpoint`."""
+    listed_usd = "" if run[LIST.column] is None else f"{bound_sign(run, LIST.column)}{brief.usd(run[LIST.column])}"
     if run[REPORTED.column] is None:
-        return f"{listed} at list prices, none reported"
+        return f"{listed_usd} at list prices, none reported"
     reported = brief.usd(run[REPORTED.column])
-    if not listed or not run["cost_cause"]:
-        return f"{reported} reported, {f'{listed} at list prices' if listed else 'no list price'}"
-    cause = COST_CAUSES[CostCause(run["cost_cause"])].label
-    return f"{reported}, as at list prices" if reported == listed else f"why {reported} and not {listed}: {cause}"
+    if not listed_usd or not run["cost_cause"]:
+        return f"{reported} reported, {f'{listed_usd} at list prices' if listed_usd else 'no list price'}"
+    cause = CAUSES[CostCause(run["cost_cause"])].label
+    return f"{reported}, as at list prices" if reported == listed_usd else f"why {reported} and not {listed_usd}: {cause}"
 
 
 def token_words(run: Row) -> str:
-    """`4.10M, 96.9% of the input read from the cache; the cache saved $11.68`."""
+    """Return `4.10M, 96.9% of the input read from the cache; the cache saved $11.68`."""
     total, cached, saved = run["total_tokens"], run["cache_read_share"], run["cache_saved_usd"]
     parts = [f"{sign_of(run['tokens_basis'])}{human(total, Unit.TOKENS)}" if total is not None else "not all known"]
     parts += [f"{human(cached, Unit.SHARE)} of the input read from the cache"] if cached is not None else []
@@ -217,7 +308,7 @@ def token_words(run: Row) -> str:
 
 
 def warning_html(run: Row, verdict: Row | None) -> str:
-    """What keeps the figures above from being taken at their word; empty where nothing does."""
+    """Return what keeps the figures above from being taken at their word, or ""."""
     said = []
     if verdict and verdict["scope_differs"] and verdict["measured_speedup"] is not None:
         claimed, measured = (_PARTS.get(verdict[name], words(verdict[name])) for name in ("claimed_scope", "measured_scope"))
@@ -237,60 +328,85 @@ def warning_html(run: Row, verdict: Row | None) -> str:
 
 
 def claims_html(claims: Sequence[Row], run: Row) -> str:
-    """Each claim with a figure: what it is about, its scope and evidence, and which one counts."""
-    rows = []
+    """Return each claim with a figure: what it is about, its scope and evidence, and which one counts, that first."""
+    counting, others = list[str](), list[str]()
     for claim in claims:
         if claim["kind"] != "quantified":
             continue
-        counts = claim["ratio"] == run["claimed_speedup"] and claim["quote"] == run["claimed_quote"] and "this figure counts"
-        about = [", ".join((_SCOPES.get(claim["scope"], words(claim["scope"])), evidence_words(claim["evidence"], claim["kind"])))]
+        counts = claim["ratio"] == run["claimed_speedup"] and claim["quote"] == run["claimed_quote"]
+        about = [f"{_SCOPES.get(claim['scope'], words(claim['scope']))}, {evidence_words(claim['evidence'], claim['kind'])}"]
         about += ["quoted from others"] if claim["origin"] == "cited" else []
         about += [claim["metric"]] if claim["metric"] not in ("time", "speed") else []
+        about += ["this figure counts"] if counts else []
         subject = (claim["subject"] or "").replace("`", "")
-        subject = subject if len(subject) > LEAST_SUBJECT else quoted(claim["quote"])
+        subject = subject if len(subject) > 2 else quoted(claim["quote"])  # two characters say nothing
         figure = ratio(claim) if claim["ratio"] is not None else words(claim["direction"])
-        told = " · ".join(filter(None, (*about, counts)))
-        rows.append((not counts, f"<tr><th>{text(figure)}</th><td>{text(one_line(subject))}<small>{text(told)}</small></td></tr>"))
-    drawn = [row for _, row in sorted(rows, key=lambda one: one[0])]
+        row = f"<tr><th>{text(figure)}</th><td>{text(one_line(subject))}<small>{text(' · '.join(about))}</small></td></tr>"
+        (counting if counts else others).append(row)
+    drawn = [*counting, *others]
     table = '<table class="t-run-claims">{}</table>'
     shown, folded = drawn[:CLAIMS_SHOWN], drawn[CLAIMS_SHOWN:]
     more = f"<details><summary>{len(folded):,} more</summary>{table.format(''.join(folded))}</details>" if folded else ""
     return table.format("".join(shown)) + more if shown else ""
 
 
-def changed_html(run: Row, files: Iterable[Row], *, has_text: bool) -> str:
-    """What is known of the changes where the patch itself is not there: why, and the files."""
-    if has_text:
-        return ""
+def changed_html(run: Row, files: Sequence[Row]) -> str:
+    """Return what is known of the changes without the patch itself: why it is not there, and the files."""
     if run["patch_files"] == 0:
         why = "Its patch is empty: nothing was changed."
     elif run["patch_sha256"]:
         why = "The text of its patch is not in the store: it was left out, or read by a version that did not keep it."
     else:
         why = "No patch in its folder."
-    rows = list(files)
-    listed = "".join(_changed(row) for row in rows[:FILES_SHOWN])
-    rest = f"<li>{len(rows) - FILES_SHOWN:,} more</li>" if len(rows) > FILES_SHOWN else ""
-    return f'<p class="t-cap">{why}</p>' + (f'<ul class="t-run-files">{listed}{rest}</ul>' if rows else "")
-
-
-def _changed(row: Row) -> str:
-    more, less = (f"{sign}{row[name]:,}" if row[name] is not None else "" for sign, name in (("+", "insertions"), (MINUS, "deletions")))
-    return f'<li><code>{text(row["path"])}</code> <span class="t-diff-plus">{more}</span> <span class="t-diff-minus">{less}</span></li>'
+    items = ""
+    for row in files[:FILES_SHOWN]:
+        more, less = (f"{sign}{row[key]:,}" if row[key] is not None else "" for sign, key in (("+", "insertions"), (MINUS, "deletions")))
+        counts = f'<span class="t-diff-plus">{more}</span> <span class="t-diff-minus">{less}</span>'
+        items += f"<li><code>{text(row['path'])}</code> {counts}</li>"
+    items += f"<li>{len(files) - FILES_SHOWN:,} more</li>" if len(files) > FILES_SHOWN else ""
+    return f'<p class="t-cap">{why}</p>' + (f'<ul class="t-run-files">{items}</ul>' if files else "")
 
 
 def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
-    """The value that counts beside the baseline's and the reference's, as bars, and how the others turned out."""
-    if verdict["measured_speedup"] is None:
+    """Return the value that counts beside the baseline's and the reference's, as bars, and how the others turned out."""
+    gained, reached, unit = verdict["measured_speedup"], verdict["measured_vs_reference"], verdict["unit"]
+    if gained is None:
         why = failure_words(verdict["failure"], verdict["why"]) or MEASURED_CLASSES.get(verdict["measured_class"], "")
-        mine = "" if verdict["measured_candidate"] is None else f"{_quantity(verdict['measured_candidate'], verdict['unit'])}. "
+        mine = "" if verdict["measured_candidate"] is None else f"{_quantity(verdict['measured_candidate'], unit)}. "
         return f'<p class="t-cap">{text(f"{mine}Not compared with a baseline: {cut(why)}")}</p>'
-    single = f'<p class="t-cap">{text(f"{SINGLE_RUNS[0].upper()}{SINGLE_RUNS[1:]}")}.</p>' if verdict["is_single_run"] else ""
-    return _bars(run, verdict) + _others(values, verdict) + single
+    ends = [brief.ratio(verdict[key]) for key in ("measured_low", "measured_high") if verdict[key] is not None]
+    interval = f" ({' to '.join(ends)})" if len(ends) == 2 else ""
+    than = "of" if abs(gained - 1) < 0.005 else "faster than" if gained > 1 else "as good as"
+    colour = AGENTS[run["agent"]].colour if run["agent"] in AGENTS else "#7A7A7A"
+    of_reference = f"this run reaches {brief.ratio(reached)} of it" if reached is not None else ""
+    bars = [
+        ("baseline", verdict["measured_baseline"], "", ""),
+        ("this run", verdict["measured_candidate"], f"{brief.ratio(gained)}{interval} {than} the baseline", colour),
+        ("reference", verdict["measured_reference"], of_reference, ""),
+    ]
+    most = max((value for _, value, _, _ in bars if value is not None), default=0) or 1
+    drawn = "".join(
+        f'<dt>{name}</dt><dd><i style="width:{max(0.5, 62 * value / most):.1f}%{f";background:{colour}" if colour else ""}"></i>'
+        f"<span>{text(_quantity(value, unit))}{f'<small>{text(note)}</small>' if note else ''}</span></dd>"
+        for name, value, note, colour in bars
+        if value is not None and value >= 0
+    )
+    turned_out: dict[str, Counter[str]] = {}
+    for value in values:
+        if value["base"] == "baseline" and value["ratio"] is not None and not _is_of(value, verdict):
+            turned_out.setdefault(value["metric"], Counter())[value["verdict"]] += 1
+    parts = []
+    for metric, found in sorted(turned_out.items(), key=lambda item: (item[0] != verdict["metric"], -item[1].total()))[:4]:
+        first, *rest = [f"{kind} in {count:,}" for kind, count in found.most_common()]
+        parts.append(f"{metric_words(metric)} {first} of {found.total():,}{''.join(f', {one}' for one in rest)}")
+    more = f"; and {plural(len(turned_out) - 4, 'other metric')}" if len(turned_out) > 4 else ""
+    others = f'<p class="t-cap">Other comparable values of this run: {text("; ".join(parts) + more)}.</p>' if parts else ""
+    single = f'<p class="t-cap">{text(brief.upper_first(SINGLE_RUNS))}.</p>' if verdict["is_single_run"] else ""
+    return f'<dl class="t-run-bars">{drawn}</dl>{others}{single}'
 
 
 def measured_about(verdict: Row, values: Sequence[Row]) -> str:
-    """`serving, mean time to first token in ms, lower is better; one run each`."""
+    """Return `serving, mean time to first token in ms, lower is better; one run each`."""
     mine = next((value for value in values if value["base"] == "baseline" and _is_of(value, verdict)), None)
     named = " ".join(filter(None, (words(verdict["statistic"] or ""), metric_words(verdict["metric"]))))
     parts = [verdict["benchmark"] or "", f"{named} in {verdict['unit']}" if verdict["unit"] else named]
@@ -302,73 +418,118 @@ def measured_about(verdict: Row, values: Sequence[Row]) -> str:
 
 
 def _is_of(value: Row, verdict: Row) -> bool:
-    return value["candidate_value"] == verdict["measured_candidate"] and all(value[key] == verdict[key] for key in _VALUE)
-
-
-def _bars(run: Row, verdict: Row) -> str:
-    reached, gained = verdict["measured_vs_reference"], verdict["measured_speedup"]
-    ends = [brief.ratio(verdict[key]) for key in ("measured_low", "measured_high") if verdict[key] is not None]
-    interval = f" ({' to '.join(ends)})" if len(ends) == 2 else ""
-    named = f"{brief.ratio(gained)}{interval} {_than(gained)} the baseline" if gained is not None else ""
-    bars = [
-        ("baseline", verdict["measured_baseline"], "", ""),
-        ("this run", verdict["measured_candidate"], named, AGENTS[run["agent"]].colour if run["agent"] in AGENTS else "#7A7A7A"),
-        (
-            "reference",
-            verdict["measured_reference"],
-            f"this run reaches {brief.ratio(reached)} of it" if reached is not None else "",
-            "",
-        ),
-    ]
-    most = max((value for _, value, _, _ in bars if value is not None), default=0) or 1
-    drawn = "".join(
-        f'<dt>{name}</dt><dd><i style="width:{max(0.5, 62 * value / most):.1f}%{f";background:{colour}" if colour else ""}"></i>'
-        f"<span>{text(_quantity(value, verdict['unit']))}{f'<small>{text(note)}</small>' if note else ''}</span></dd>"
-        for name, value, note, colour in bars
-        if value is not None and value >= 0
-    )
-    return f'<dl class="t-run-bars">{drawn}</dl>'
-
-
-def _than(gained: float) -> str:
-    return "of" if abs(gained - 1) < 0.005 else "faster than" if gained > 1 else "as good as"
+    is_same = all(value[key] == verdict[key] for key in ("metric", "statistic", "benchmark"))
+    return is_same and bool(value["candidate_value"] == verdict["measured_candidate"])
 
 
 def _quantity(value: float, unit: str | None) -> str:
     if unit == "ms":
         return brief.duration(value) if value >= 60_000 else f"{value / 1000:.2f} s" if value >= 1000 else f"{value:.4g} ms"
-    return f"{value:,.0f} {unit or ''}".strip() if value >= 1000 else f"{value:.4g} {unit or ''}".strip()
-
-
-def _others(values: Sequence[Row], verdict: Row) -> str:
-    """How the other values with a comparable baseline turned out, by metric."""
-    told: dict[str, Counter[str]] = {}
-    for value in values:
-        if value["base"] == "baseline" and value["ratio"] is not None and not _is_of(value, verdict):
-            told.setdefault(value["metric"], Counter())[value["verdict"]] += 1
-    parts = []
-    for metric, found in sorted(told.items(), key=lambda item: (item[0] != verdict["metric"], -item[1].total()))[:4]:
-        first, *rest = [f"{kind} in {count:,}" for kind, count in found.most_common()]
-        parts.append(f"{metric_words(metric)} {first} of {found.total():,}{''.join(f', {one}' for one in rest)}")
-    more = f"; and {plural(len(told) - 4, 'other metric')}" if len(told) > 4 else ""
-    return f'<p class="t-cap">Other comparable values of this run: {text("; ".join(parts) + more)}.</p>' if parts else ""
+    return f"{f'{value:,.0f}' if value >= 1000 else f'{value:.4g}'} {unit or ''}".strip()
 
 
 def metric_words(metric: str | None) -> str:
-    """`time to first token` for `ttft`."""
+    """Return `time to first token` for `ttft`."""
     return _METRICS.get(metric or "", words(metric or ""))
 
 
 def more_html(commands: Mapping[str, str], *, has_patch: bool, is_measured: bool) -> str:
-    """What would tell more of an only run. `commands`: how to ingest `results` and `runs`."""
-    told = [
+    """Return what would tell more of an only run. `commands`: how to ingest `results` and `runs`."""
+    items = [
         ("A benchmark’s result", "puts a measured speedup beside the claim.", commands["results"], not is_measured),
         ("The patch", "in the run’s folder, as model_patch.diff, shows what was changed.", "", not has_patch),
         ("More runs", "bring the table by agent and the charts (from two runs on).", commands["runs"], True),
     ]
-    drawn = (f"<li><b>{what}</b> {why}{f'<br><code>{text(how)}</code>' if how else ''}</li>" for what, why, how, is_so in told if is_so)
+    drawn = (f"<li><b>{what}</b> {why}{f'<br><code>{text(how)}</code>' if how else ''}</li>" for what, why, how, is_so in items if is_so)
     return f'{part("What would tell more")}<ul class="t-run-more">{"".join(drawn)}</ul>'
 
 
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+@dataclass
+class _File:
+    path: str
+    notes: list[str] = field(default_factory=list)
+    hunks: list[Hunk] = field(default_factory=list)
+
+
+def diff_html(diff: str) -> str:
+    """Return a unified diff with line numbers and marked words, source files before tests; "" for text that is no diff."""
+    from ingest.context.patches import Hunk, parts_of  # with the readers of agents, which a page in a terminal does without
+
+    files: dict[str, _File] = {}
+    for path, found in parts_of(diff.split("\n")):
+        file = files.setdefault(path, _File(path))
+        if isinstance(found, Hunk):
+            file.hunks.append(found)
+        elif found:
+            file.notes.append(found)
+    left, drawn = MOST_LINES, ""
+    for file in sorted(files.values(), key=lambda file: _TEST.search(file.path) is not None):
+        lines, shown = [line for hunk in file.hunks for line in hunk.lines], 0
+        for line in lines:
+            left -= 1 + min(len(line), LONGEST_LINE) // USUAL_LINE
+            if left < 0:
+                break
+            shown += 1
+        plus, minus = (sum(line.startswith(mark) for line in lines) for mark in "+-")
+        counts = f'<span class="t-diff-plus">+{plus:,}</span> <span class="t-diff-minus">{MINUS}{minus:,}</span>'
+        is_folded = len(lines) >= FOLDED_FROM
+        size = f" · {plural(len(lines), 'line')}" if is_folded else ""
+        body = "".join(f'<div class="t-diff-h">{_code(note)}</div>' for note in file.notes) + "".join(_diff_rows(file.hunks, shown))
+        body += f'<div class="t-diff-h">{len(lines) - shown:,} more lines are not shown.</div>' if shown < len(lines) else ""
+        head = f"<summary><b>{_code(file.path)}</b><span>{size}</span><span>{counts}</span></summary>"
+        drawn += f'<details{"" if is_folded else " open"}>{head}<div class="t-diff-code"><div>{body}</div></div></details>'
+    return f'<div class="t-diff">{drawn}</div>' if drawn else ""
+
+
+def _diff_rows(hunks: Sequence[Hunk], most: int) -> Iterator[str]:
+    for hunk in hunks:
+        if most <= 0:
+            return
+        yield f'<div class="t-diff-h"><i></i><i></i>{_code(hunk.heading) or "…"}</div>'
+        old, new = hunk.old_start, hunk.new_start
+        lines = hunk.lines[:most]
+        most -= len(lines)
+        for line, changed in zip(lines, _marked_lines(lines), strict=True):
+            mark = line[:1] or " "
+            look = {"+": " t-diff-a", "-": " t-diff-d"}.get(mark, "")
+            left, right = ("" if mark in "+\\" else f"{old}"), ("" if mark in "-\\" else f"{new}")
+            yield f'<div class="t-diff-l{look}"><i>{left}</i><i>{right}</i>{html.escape(mark)} {changed}</div>'
+            old, new = old + (mark in "- "), new + (mark in "+ ")
+
+
+def _marked_lines(lines: Sequence[str]) -> list[str]:
+    """Return the lines without their signs as HTML; in a deleted line and the one inserted in its place, what differs is marked."""
+    shown = [_code(line[1:]) for line in lines]
+    place = 0
+    while place < len(lines):
+        removed = place
+        while removed < len(lines) and lines[removed].startswith("-"):
+            removed += 1
+        added = removed
+        while added < len(lines) and lines[added].startswith("+"):
+            added += 1
+        for old, new in zip(range(place, removed), range(removed, added), strict=False):
+            shown[old], shown[new] = _marked_words(lines[old][1:], lines[new][1:])
+        place = max(added, place + 1)
+    return shown
+
+
+def _marked_words(old: str, new: str) -> tuple[str, str]:
+    """Return two lines with their difference marked: what is between the words that both begin and end with."""
+    ours, theirs = (re.findall(r"\w+|\s+|.", line[:LONGEST_LINE]) for line in (old, new))
+    most = min(len(ours), len(theirs))
+    first = next((number for number in range(most) if ours[number] != theirs[number]), most)
+    last = next((number for number in range(most - first) if ours[-1 - number] != theirs[-1 - number]), most - first)
+    same = "".join((*ours[:first], *ours[len(ours) - last :])).strip()
+    if len(same) < 0.4 * max(len(old.strip()), len(new.strip())):  # lines that share less differ as a whole
+        return _code(old), _code(new)
+    found = []
+    for tokens in (ours, theirs):
+        ends = (tokens[:first], tokens[first : len(tokens) - last], tokens[len(tokens) - last :])
+        before, changed, behind = (html.escape(visible("".join(part))) for part in ends)
+        found.append(f"{before}<s>{changed}</s>{behind}" if changed else before + behind)
+    return found[0], found[1]
+
+
+def _code(line: str) -> str:
+    return html.escape(visible(line[:LONGEST_LINE])) + ("…" if len(line) > LONGEST_LINE else "")

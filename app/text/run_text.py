@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 from rich.cells import cell_len
 
 from app.queries.run_page import RunPage
 from app.text.answers import Answer
-from app.text.columns import NEVER_STARTED
+from app.text.claims import all_claims_of, claim_facts, claim_title, expectation, hidden_words, measured_facts, statement
+from app.text.columns import NEVER_STARTED, fact_words
 from app.text.formatting import human
-from app.text.presentation import (
-    RUN_COST,
-    RUN_ENDING,
-    RUN_ORIGIN,
-    cause_sentence,
-    fact_label,
-    fact_words,
-    origin_facts,
-    record_rows,
-    run_cards,
-)
+from app.text.run_html import RUN_COST, RUN_ENDING, RUN_ORIGIN, cause_sentence, origin_keys, record_rows, run_facts, run_figures
 from app.text.text_tables import SPELLED, draw
-from app.text.words.claims import all_claims_of, claim_title, expectation, hidden_words, statement
-from app.text.words.measured import claim_facts, measured_facts
-from app.text.words.measures import bound_sign
 from ingest.system.command_lines import command_line
-from schemas.catalogue.columns import FILE_CHANGES, RECORDS, RUNS, TOOL_CALLS, USES
+from schemas.catalogue.columns import FILE_CHANGES, RECORDS, TOOL_CALLS, USES
 from schemas.catalogue.entry import Columns
 from schemas.text import one_line, quoted, visible
 
@@ -39,6 +26,7 @@ MODELS = (
 )  # fmt: skip
 SAID = ("starred", "note", "excluded", "excluded_reason")
 """What people said of the run."""
+
 RECORDS_SHOWN = (
     "record_kind", "source_name", "gives", "cost_reported_usd", "input_tokens", "cache_read_tokens", "cache_write_tokens",
     "output_tokens", "duration_ms", "num_turns", "outcome", "score",
@@ -51,18 +39,19 @@ _INDENT = "  "
 
 
 def run_text(page: RunPage, width: int, encoding: str = "utf-8", *, color: bool = False) -> bytes:
-    """The page in lines of at most `width` columns, as far as words allow."""
-    parts = [_head(page.run, color=color)]
-    for title, body in _sections(page, width, encoding, color=color):
-        if body.strip():
-            parts.append(f"\n{_bold(title, color=color)}\n{body.rstrip()}\n")
-    return "".join(parts).encode(encoding, errors=SPELLED)
+    """Return the page in lines of at most `width` columns, as far as words allow."""
 
+    def bold(said: str) -> str:
+        return f"\x1b[1m{said}\x1b[0m" if color else said
 
-def _head(run: Mapping[str, Any], *, color: bool) -> str:
+    run = page.run
     ended = fact_words(run["outcome"], "outcome") + ("" if run["is_started"] else f", {NEVER_STARTED}")
     about = (run["run_id"], human(run["dated_at"]) if run["dated_at"] else "", run["model"] or "", ended)
-    return f"{_bold(one_line(run['title']), color=color)}\n{' · '.join(one_line(text) for text in about if text)}\n"
+    parts = [f"{bold(one_line(run['title']))}\n{' · '.join(one_line(said) for said in about if said)}\n"]
+    for title, body in _sections(page, width, encoding, color=color):
+        if body.strip():
+            parts.append(f"\n{bold(title)}\n{body.rstrip()}\n")
+    return "".join(parts).encode(encoding, errors=SPELLED)
 
 
 def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Iterator[tuple[str, str]]:
@@ -73,15 +62,18 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
         return drawn.decode(encoding)
 
     labels = [(key, value) for key, value in run["labels"].items() if key not in RUN_ORIGIN]
-    yield "Star, note and exclusion", _pairs(_facts(run, [key for key in SAID if run[key]]), width)
-    yield "Figures", _pairs([(card.label, f"{card.value}{card.note and f' ({card.note})'}") for card in run_cards(run)], width)
-    yield "Cost", _pairs(_facts(run, RUN_COST), width) + _wrapped(cause_sentence(run), width)
+    figures = [(label, f"{value}{note and f' ({note})'}") for label, value, note in run_figures(run)]
+    claims = [(claim_title(row), quoted(row["quote"])) for row in facts.claims.to_pylist()]
+    hidden = hidden_words(facts.hidden_claims.num_rows, command_line(all_claims_of(run["run_id"]), page.location))
+    yield "Star, note and exclusion", _pairs(run_facts(run, [key for key in SAID if run[key]]), width)
+    yield "Figures", _pairs(figures, width)
+    yield "Cost", _pairs(run_facts(run, RUN_COST), width) + _wrapped(cause_sentence(run), width)
     yield "Claimed and measured", _pairs(claim_facts(page.verdict)[:1] + measured_facts(page.verdict), width) if page.verdict else ""
     yield "Models", table(run["model_usage"], MODELS, USES)
-    yield "Result", _pairs(_facts(run, RUN_ENDING), width)
-    yield "Details", _pairs([*_facts(run, origin_facts(run)), *labels], width)
+    yield "Result", _pairs(run_facts(run, RUN_ENDING), width)
+    yield "Details", _pairs([*run_facts(run, origin_keys(run)), *labels], width)
     yield "Prompt", _wrapped(textwrap.shorten(run["prompt"] or "", LONGEST_PROMPT, placeholder=" …"), width)
-    yield "Claims (from the summary, not verified)", _claims(page, width)
+    yield "Claims (from the summary, not verified)", _entries(claims, width) + _wrapped(hidden, width)
     yield "Findings", _entries([(f"{row['severity']}: {row['message']}", expectation(row)) for row in facts.findings.to_pylist()], width)
     yield "Other statements", _pairs([statement(row) for row in facts.statements.to_pylist()], width)
     yield "Records", table(record_rows(run["records"]), RECORDS_SHOWN, RECORDS)
@@ -91,39 +83,25 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
     yield "Summary", visible(run["result"] or "No summary.")
 
 
-def _claims(page: RunPage, width: int) -> str:
-    """Each claim, and how many are hidden."""
-    command = command_line(all_claims_of(page.run["run_id"]), page.location)
-    said = _entries([(claim_title(row), quoted(row["quote"])) for row in page.facts.claims.to_pylist()], width)
-    return said + _wrapped(hidden_words(page.facts.hidden_claims.num_rows, command), width)
-
-
-def _facts(run: Mapping[str, Any], keys: Sequence[str]) -> list[tuple[str, str]]:
-    return [(fact_label(RUNS[key], run), bound_sign(run, key) + fact_words(run[key], key)) for key in keys if run[key] is not None]
-
-
 def _pairs(pairs: Sequence[tuple[str, str]], width: int) -> str:
-    """A name and its value to a line; a long value goes on below itself."""
+    """Return a name and its value to a line; a long value goes on below itself."""
     left = max((cell_len(name) for name, _ in pairs), default=0) + 2 * len(_INDENT)
-    lines = []
+    lines = ""
     for name, value in pairs:
         start = f"{_INDENT}{one_line(name)}"
-        lines.append(_wrapped(value, width, start + " " * (left - cell_len(start)), " " * left))
-    return "".join(lines)
+        lines += _wrapped(value, width, start + " " * (left - cell_len(start)), " " * left)
+    return lines
 
 
 def _entries(entries: Sequence[tuple[str, str]], width: int) -> str:
-    """Each entry on a line of its own, its explanation indented below."""
-    return "".join(
-        _wrapped(first, width, f"{_INDENT}- ", _INDENT * 2) + (_wrapped(second, width, _INDENT * 2, _INDENT * 2) if second else "")
-        for first, second in entries
-    )
+    """Return each entry on a line of its own, its explanation indented below."""
+    lines = ""
+    for first, second in entries:
+        lines += _wrapped(first, width, f"{_INDENT}- ", _INDENT * 2)
+        lines += _wrapped(second, width, _INDENT * 2, _INDENT * 2) if second else ""
+    return lines
 
 
 def _wrapped(text: str, width: int, first: str = _INDENT, following: str = _INDENT) -> str:
     lines = textwrap.wrap(one_line(text), max(width, 40), initial_indent=first, subsequent_indent=following, break_on_hyphens=False)
     return "".join(f"{line}\n" for line in lines)
-
-
-def _bold(text: str, *, color: bool) -> str:
-    return f"\x1b[1m{text}\x1b[0m" if color else text

@@ -1,4 +1,4 @@
-"""Answers laid out for people: which columns, how wide, and the total beneath. Widths are chosen here, rich only draws."""
+"""Answers as tables of a terminal: which columns, how wide, and the total beneath. Widths are chosen here, rich only draws."""
 
 from __future__ import annotations
 
@@ -30,28 +30,40 @@ MOST_ROWS = 2000
 """Rows of a table that are drawn: nobody reads more, and each takes a millisecond."""
 
 PATHS = frozenset({"source_name", "name", "source"})
-MOST_COLUMNS, NARROW = 7, 100
-"""Columns of a table at most where it is no wider than NARROW: more are hard to read, and a file has them."""
+"""Columns that are cut at their beginnings: the ends of paths say most."""
 
-_LEAST_TEXT = 18
-_LEAST_PROSE = 15
+MOST_COLUMNS, NARROW = 7, 100
+"""A table no wider than NARROW has at most so many columns: more are hard to read, and a file has them."""
+
 MOST_LINES = 2
 SHORTENED = frozenset({"title", "note", "excluded_reason"})
-"""Texts of so many lines in a list; `tachograph show` has them whole."""
-_PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d)|(?<=\bn) (?=\d))*[-_/.:@+,]*\s*")
-"""A part of a text that stays on one line: up to a sign between parts, or up to a blank and with it. A date, a number and `n 4` are one
-part each."""
+"""Texts of at most MOST_LINES lines in a list; `tachograph show` has them whole."""
+
+_LEAST_TEXT, _LEAST_PROSE = 18, 15
 _LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
 """The least widths of columns of sentences: no column behind may take more from them."""
 
 _LONGEST_WORD = 28
-"""Names up to this width are never broken. A longer one is broken behind a sign, and cut in its middle where it has none. Paths are cut at
-their beginning instead."""
+"""Names up to this width are never broken. A longer one is broken behind a sign, or cut in its middle if it has none."""
 
+_PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d)|(?<=\bn) (?=\d))*[-_/.:@+,]*\s*")
+"""A part of a text that stays on one line: up to a sign between parts, or a blank and with it. Dates, numbers and `n 4` are one part."""
 
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
 """A line beneath the header and above the total, nothing else."""
+
+SPELLED = "tachograph-spelled"
+"""How to encode text for a terminal: characters that the encoding lacks become `?`, a minus sign a hyphen (an amount needs its sign)."""
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join("-" if one == MINUS else "?" for one in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(SPELLED, _spelled)
 
 
 @dataclass(frozen=True)
@@ -62,9 +74,53 @@ class Drawing:
     left_out: tuple[str, ...]
 
 
+class _Laid:
+    """A column with its cells and the widths it could have."""
+
+    def __init__(self, column: Column, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.column, self.name, self.is_path = column, column.name, column.name in PATHS
+        self.cells = []
+        for row in rows:
+            text, note = one_line(column.cell(row)), column.note(row)
+            text = text[:ID_WIDTH] if column.name in IDS and text != TOTAL else text
+            self.cells.append(f"{text}\n{note}" if note else text)
+        self.label = _longest_word(column.label)
+        self.wanted = max([self.label, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))])
+
+    def least(self) -> int:
+        """Return the width that breaks no figure and no name up to _LONGEST_WORD."""
+        if self.column.is_figure:
+            return self.wanted
+        name = 0 if self.is_path else max(map(_longest_word, self.cells), default=0)
+        words = min(max(self.label, name), _LONGEST_WORD)
+        return min(self.wanted, max(_LEAST_SENTENCE.get(self.name, _LEAST_TEXT), words))
+
+    def broken(self, lines: int) -> int:
+        """Return the least width that shows whole figures, names in so many lines, and prose in any number of them."""
+        if self.column.is_figure:
+            return self.wanted
+        if self.wanted > _LONGEST_WORD:
+            return max(_LEAST_PROSE, self.label)
+        for width in range(max(self.label, 1), self.wanted):
+            if all(
+                len(_lines_of(name, width)) <= lines and all(cell_len(piece.rstrip()) <= width for piece in _PIECE.findall(name))
+                for name in set(self.cells)
+            ):
+                return width
+        return self.wanted
+
+
 def for_people(answer: Answer) -> pa.Table:
-    """The chosen columns without those where nothing is known, and the total as last row."""
-    table = _chosen(with_bounds(with_starts(answer.table), answer.shown), answer.shown)
+    """Return the chosen columns without those that have no value, and the total as last row."""
+    table = with_bounds(with_starts(answer.table), answer.shown)
+    if answer.shown and table.num_rows:
+        known = [name for name in answer.shown[1:] if _has_value(table[name])]
+        beside = [f"{name}{suffix}" for name in known for suffix in (KNOWN_SUFFIX, OF_SUFFIX)]
+        beside += [*BOUNDS_COLUMNS.values(), *(f"{name}{BOUNDS_SUFFIX}" for name in known if name not in BOUNDS_COLUMNS)]
+        beside += [*(f"{name}{end}" for name in known if name in MEDIANS for end in (LOW, HIGH)), STARTED]
+        table = table.select([answer.shown[0], *known, *(name for name in beside if name in table.column_names)])
+    elif answer.shown:
+        table = table.select(answer.shown)
     if answer.total is None:
         return table
     first = table.column_names[0]
@@ -75,157 +131,102 @@ def for_people(answer: Answer) -> pa.Table:
     return pa.concat_tables([table, total.select(table.column_names).cast(table.schema)])
 
 
+def _has_value(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_map(column.type):
+        return any(len(value) for value in column if value.is_valid)
+    return bool(column.null_count < len(column))
+
+
 def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False) -> Drawing:
-    """The answer as a table of at most `width` columns; a single row of figures is upright instead, to the last digit where `exact`."""
+    """Return the answer as a table of at most `width` columns; a single row of figures is upright, to the last digit if `exact`."""
     table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
     rows = table.to_pylist()
     shown = columns(table, answer.of)
     if table.num_rows == 1 and all(column.is_figure for column in shown):
-        return Drawing(_printed(_upright(shown, rows[0], exact=exact), width, encoding, color=color), ())
-    cells = {column.name: [_cell(column, row) for row in rows] for column in shown}
-    widths = _widths(shown, cells, width)
-    if any(column.name in answer.kept and column.name not in widths for column in shown):
-        widths = _narrow_widths([column for column in shown if column.name in answer.kept], cells, width)
-    fitting = [column for column in shown if column.name in widths]
-    drawn = _across(fitting, cells, widths, has_total=answer.total is not None)
-    body = _printed(drawn, width, encoding, color=color) + _cut_note(answer.table.num_rows).encode(encoding, errors="replace")
-    return Drawing(body, tuple(column.label for column in shown if column.name not in widths))
+        upright = Table.grid(padding=(0, 2))
+        upright.add_column(justify="left", style="bold")
+        upright.add_column(justify="right")
+        upright.add_column(justify="left", style="dim")
+        for column in shown:
+            note = column.note(rows[0])
+            value = one_line(column.exact(rows[0]) if exact else column.cell(rows[0]))
+            upright.add_row(column.label, value, f"based on {note}" if note else "")
+        return Drawing(_printed(upright, width, encoding, color=color), ())
+    laid = [_Laid(column, rows) for column in shown]
+    widths = _widths(laid, width)
+    if any(one.name in answer.kept and one.name not in widths for one in laid):
+        widths = _narrow_widths([one for one in laid if one.name in answer.kept], width)
+    fitting = [one for one in laid if one.name in widths]
+    drawn = Table(box=_LINES, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for one in fitting:
+        justify = "right" if one.column.is_figure else "left"
+        drawn.add_column(one.column.label, width=widths[one.name], justify=justify, vertical="top")  # type: ignore[arg-type]
+    for number in range(len(rows)):
+        is_total = answer.total is not None and number == len(rows) - 1
+        if is_total:
+            drawn.add_section()
+        drawn.add_row(*(_text(one.cells[number], one, widths[one.name]) for one in fitting), style="bold" if is_total else "")
+    body = _printed(drawn, width, encoding, color=color)
+    if answer.table.num_rows > MOST_ROWS:
+        cut = f"The first {MOST_ROWS:,} of {answer.table.num_rows:,} rows; --format csv has all.\n"
+        body += cut.encode(encoding, errors="replace")
+    return Drawing(body, tuple(one.column.label for one in laid if one.name not in widths))
 
 
-def _cut_note(rows: int) -> str:
-    return f"The first {MOST_ROWS:,} of {rows:,} rows; --format csv has all.\n" if rows > MOST_ROWS else ""
-
-
-def _chosen(table: pa.Table, shown: tuple[str, ...]) -> pa.Table:
-    if not (shown and table.num_rows):
-        return table.select(shown) if shown else table
-    known = [name for name in shown[1:] if table[name].null_count < table.num_rows and _says_something(table[name])]
-    counts = [f"{name}{suffix}" for name in known for suffix in (KNOWN_SUFFIX, OF_SUFFIX)]
-    counts += [*BOUNDS_COLUMNS.values(), *(f"{name}{BOUNDS_SUFFIX}" for name in known if name not in BOUNDS_COLUMNS)]
-    counts += [*(f"{name}{end}" for name in known if name in MEDIANS for end in (LOW, HIGH)), STARTED]
-    return table.select([shown[0], *known, *(name for name in counts if name in table.column_names)])
-
-
-def _says_something(column: pa.ChunkedArray) -> bool:
-    return not pa.types.is_map(column.type) or any(len(value) for value in column if value.is_valid)
-
-
-def _cell(column: Column, row: Mapping[str, Any]) -> str:
-    text = one_line(column.cell(row))
-    if column.name in IDS and text != TOTAL:
-        text = text[:ID_WIDTH]
-    note = column.note(row)
-    return f"{text}\n{note}" if note else text
-
-
-def _widths(shown: Sequence[Column], cells: Mapping[str, list[str]], width: int) -> dict[str, int]:
-    """Widths of the columns that fit, in order; what is left over goes to texts that could use it."""
-    wanted = {column.name: _wanted(column, cells[column.name]) for column in shown}
+def _widths(laid: Sequence[_Laid], width: int) -> dict[str, int]:
+    """Return the widths of the columns that fit, in order; what is left over goes to texts that could use it, to paths last."""
     widths: dict[str, int] = {}
     left = width + _GAP
-    for column in shown:
-        words = max(_longest_word(column.label), _longest_name(column, cells[column.name]))
-        least = wanted[column.name] if column.is_figure else min(wanted[column.name], max(_least(column), min(words, _LONGEST_WORD)))
+    for one in laid:
+        least = one.least()
         if least + _GAP > left or (width <= NARROW and len(widths) == MOST_COLUMNS):
             break
-        widths[column.name] = least
+        widths[one.name] = least
         left -= least + _GAP
     if not widths:
-        return {shown[0].name: width}
-    for name in sorted(widths, key=PATHS.__contains__):  # paths last: their ends say most
-        more = min(left, wanted[name] - widths[name])
-        widths[name] += more
+        return {laid[0].name: width}
+    for one in sorted(laid[: len(widths)], key=lambda one: one.is_path):
+        more = min(left, one.wanted - widths[one.name])
+        widths[one.name] += more
         left -= more
     return widths
 
 
-def _narrow_widths(kept: Sequence[Column], cells: Mapping[str, list[str]], width: int) -> dict[str, int]:
-    """Widths of the columns that are always shown, where whole names have no room: in MOST_LINES lines where that fits, else in more.
+def _narrow_widths(kept: Sequence[_Laid], width: int) -> dict[str, int]:
+    """Return the widths of columns that are always shown if whole names have no room: in MOST_LINES lines if that fits, else in more.
 
     The first column, the title, gets what is left over.
     """
-    widths = {column.name: _broken(column, cells[column.name], width) for column in kept}
+    widths = {one.name: one.broken(width) for one in kept}
     left = width - _GAP * (len(kept) - 1) - sum(widths.values())
     if left < 0:
-        return _widths(kept, cells, width)
-    for column in kept:
-        more = _broken(column, cells[column.name], MOST_LINES) - widths[column.name]
+        return _widths(kept, width)
+    for one in kept:
+        more = one.broken(MOST_LINES) - widths[one.name]
         if more <= left:
-            widths[column.name] += more
+            widths[one.name] += more
             left -= more
     title = kept[0]
-    return widths | {title.name: min(_wanted(title, cells[title.name]), widths[title.name] + left)}
-
-
-def _broken(column: Column, cells: list[str], lines: int) -> int:
-    """The least width of a column: whole figures, names in so many lines, prose in any number of them."""
-    label, wanted = _longest_word(column.label), _wanted(column, cells)
-    if column.is_figure:
-        return wanted
-    if wanted > _LONGEST_WORD:
-        return max(_LEAST_PROSE, label)
-    names = set(cells)
-    return next(
-        (
-            width
-            for width in range(max(label, 1), wanted)
-            if all(len(_lines_of(name, width)) <= lines and _fits(name, width) for name in names)
-        ),
-        wanted,
-    )
-
-
-def _fits(text: str, width: int) -> bool:
-    return all(cell_len(piece.rstrip()) <= width for piece in _PIECE.findall(text))
-
-
-def _least(column: Column) -> int:
-    return _LEAST_SENTENCE.get(column.name, _LEAST_TEXT)
-
-
-def _wanted(column: Column, cells: list[str]) -> int:
-    return max([_longest_word(column.label), *(cell_len(line) for cell in cells for line in cell.split("\n"))])
-
-
-def _longest_name(column: Column, cells: list[str]) -> int:
-    """The width of the longest name in a column, which is not broken; 0 for paths, which are cut."""
-    return 0 if column.name in PATHS else max(map(_longest_word, cells), default=0)
+    return widths | {title.name: min(title.wanted, widths[title.name] + left)}
 
 
 def _longest_word(text: str) -> int:
     return max(map(cell_len, text.split()), default=0)
 
 
-def _across(shown: Sequence[Column], cells: Mapping[str, list[str]], widths: Mapping[str, int], *, has_total: bool) -> Table:
-    table = Table(box=_LINES, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for column in shown:
-        table.add_column(column.label, width=widths[column.name], justify="right" if column.is_figure else "left", vertical="top")
-    rows = list(zip(*(cells[column.name] for column in shown), strict=True))
-    for number, row in enumerate(rows, 1):
-        is_total = has_total and number == len(rows)
-        if is_total:
-            table.add_section()
-        texts = [_text(cell, column, widths[column.name]) for column, cell in zip(shown, row, strict=True)]
-        table.add_row(*texts, style="bold" if is_total else "")
-    return table
-
-
-def _text(cell: str, column: Column, width: int) -> Text:
-    """A cell that is never read as markup: notes and unknowns faint, a path cut at its beginning."""
-    if column.name in PATHS and cell_len(cell) > width:
+def _text(cell: str, laid: _Laid, width: int) -> Text:
+    """Return a cell that is never read as markup: notes and unknowns faint, a path cut at its beginning."""
+    if laid.is_path and cell_len(cell) > width:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
-    if not column.is_figure and column.name not in PATHS:
-        value = broken(value, width, MOST_LINES if column.name in SHORTENED else None)
+    if not laid.column.is_figure and not laid.is_path:
+        value = broken(value, width, MOST_LINES if laid.name in SHORTENED else None)
     text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
     return text.append(f"\n{note}", style="dim") if note else text
 
 
 def broken(text: str, width: int, most: int | None = None) -> str:
-    """The text in lines of at most `width`, broken at blanks and behind signs; a part without any is cut in its middle.
-
-    The last of `most` lines ends with an ellipsis where there would be more.
-    """
+    """Return the text in lines of at most `width`, broken at blanks and behind signs; the last of `most` lines ends with an ellipsis."""
     lines = _lines_of(text, width)
     if most is None or len(lines) <= most:
         return "\n".join(lines)
@@ -237,7 +238,12 @@ def _lines_of(text: str, width: int) -> list[str]:
         return [text]
     lines = [""]
     for piece in _PIECE.findall(text):
-        part = piece if cell_len(piece.rstrip()) <= width else _cut(piece.rstrip(), width)
+        part = piece
+        if cell_len(piece.rstrip()) > width:
+            part = piece.rstrip()
+            if cell_len(part) == len(part):  # cut in its middle; wide characters may be broken anywhere
+                head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
+                part = f"{part[:head]}…{part[-tail:]}"
         if cell_len(lines[-1] + part.rstrip()) <= width:
             lines[-1] += part
         else:
@@ -245,38 +251,7 @@ def _lines_of(text: str, width: int) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()] or [text]
 
 
-def _cut(text: str, width: int) -> str:
-    """The beginning and the end of a text that has no place to be broken at."""
-    head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
-    return f"{text[:head]}…{text[-tail:]}" if cell_len(text) == len(text) else text  # wide characters may be broken anywhere
-
-
-def _upright(shown: Sequence[Column], row: Mapping[str, Any], *, exact: bool) -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(justify="left", style="bold")
-    table.add_column(justify="right")
-    table.add_column(justify="left", style="dim")
-    for column in shown:
-        note = column.note(row)
-        table.add_row(column.label, one_line(column.exact(row) if exact else column.cell(row)), f"based on {note}" if note else "")
-    return table
-
-
-def _spelled(error: UnicodeError) -> tuple[str, int]:
-    """Characters that an encoding lacks: a lost minus sign would make an amount a question."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join("-" if one == MINUS else "?" for one in error.object[error.start : error.end]), error.end
-
-
-SPELLED = "tachograph-spelled"
-"""How to encode text for a terminal: characters that the encoding lacks become `?`, a minus sign a hyphen."""
-
-codecs.register_error(SPELLED, _spelled)
-
-
 def _printed(table: Table, width: int, encoding: str, *, color: bool) -> bytes:
-    """The table in the encoding; what that lacks becomes `?`, a minus sign a hyphen, and rich draws lines in ASCII."""
     memory = io.BytesIO()
     file = io.TextIOWrapper(memory, encoding=encoding, errors=SPELLED, newline="\n")
     console = Console(file=file, width=width, force_terminal=color or None, highlight=False, legacy_windows=False)

@@ -27,8 +27,8 @@ from app.reports.exports import EXPORTS
 from app.reports.exports.text import is_formula
 from app.screens import cache
 from app.text.answers import Answer
-from app.text.grid_columns import reject_grid, upload_grid
-from app.text.presentation import code_span
+from app.text.grids import reject_grid, upload_grid
+from app.text.html_parts import code_span
 from app.text.text_tables import draw
 from ingest.store.database import Store
 from schemas.text import in_json, one_line, paired, visible

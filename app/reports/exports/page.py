@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pyarrow as pa
 
-from app.charts.embedded import Embedded, plotly_script, report_charts
+from app.charts.spending import Embedded, plotly_script, report_charts
 from app.reports.budgets import cells
 from app.text.answers import Answer
 from app.text.columns import Column, columns
@@ -29,7 +29,7 @@ from schemas.text import one_line, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
-    from app.charts.embedded import Embedded
+    from app.charts.spending import Embedded
     from app.reports.cost_report import Report
     from app.reports.first_page import FirstPage
 

@@ -22,9 +22,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import is_formula
-from app.text.columns import EVIDENCE_COLUMNS, Column, columns
-from app.text.grid_columns import WORDED
-from app.text.presentation import fact_words
+from app.text.columns import SCREEN_WORDS, Column, columns, fact_words
 from schemas.catalogue.columns import CHECKS, TOTALS
 from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import REPLACEMENT, visible
@@ -306,8 +304,8 @@ def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row
     elif writer:
         writer(sheet, *at, value / _DAY_MS if column.unit is Unit.MILLISECONDS else value, book.style(num_format=number_format, **style))
     elif isinstance(value, str):
-        said = column.cell(row) if column.name in EVIDENCE_COLUMNS else fact_words(value, column.name)
-        _text(book, sheet, *at, said if column.name in WORDED else value, **style)
+        said = column.cell(row) if column.name in ("evidence", "claimed_evidence") else fact_words(value, column.name)
+        _text(book, sheet, *at, said if column.name in SCREEN_WORDS else value, **style)
     else:
         _text(book, sheet, *at, column.cell(row), **style)
 

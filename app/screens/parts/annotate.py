@@ -8,8 +8,10 @@ from typing import Any
 import streamlit as st
 
 from app.screens import cache
-from app.text.presentation import facts_html, plain
-from app.text.words.labels import changed_labels, label_list, read_labels, unreadable_words
+from app.text.brief import upper_first
+from app.text.filter_words import label_list, read_labels
+from app.text.html_parts import plain
+from app.text.run_html import facts_html
 from ingest.store.annotations import Change
 from schemas.errors import UsageError
 from schemas.text import plural, visible
@@ -34,12 +36,6 @@ def quick(run: Mapping[str, Any]) -> None:
             _save([run["run_id"]], Change(_read(labels)))
 
 
-def excluded_note(run: Mapping[str, Any]) -> None:
-    """That the run is not counted, where that is so."""
-    if run["excluded"]:
-        st.warning(f"Excluded: this run is not counted. {plain(run['excluded_reason'] or '')}", icon=":material/block:")
-
-
 def run_block(run: Mapping[str, Any]) -> None:
     """Labels, note, star and exclusion of one run."""
     if cache.is_read_only():
@@ -55,7 +51,9 @@ def run_block(run: Mapping[str, Any]) -> None:
             excluded = st.toggle("Exclude from all numbers", run["excluded"])
             reason = st.text_input("Reason", run["excluded_reason"] or "", max_chars=LONGEST_NOTE, placeholder="Why is it excluded?")
         if st.form_submit_button("Save", type="primary"):
-            given, removed = changed_labels(run["labels"], _read(labels))
+            after = _read(labels)
+            given = {key: value for key, value in after.items() if run["labels"].get(key) != value}
+            removed = tuple(key for key in run["labels"] if key not in after)
             _save([run["run_id"]], Change(given, removed, note.strip(), starred, excluded, reason.strip()))
 
 
@@ -110,7 +108,7 @@ def _read(labels: Sequence[str]) -> dict[str, str]:
     try:
         return read_labels(labels)
     except UsageError as error:
-        st.error(plain(unreadable_words(error)), icon=":material/error:")
+        st.error(plain(f"{upper_first(error.message)} For example: branch=main."), icon=":material/error:")
         st.stop()
 
 

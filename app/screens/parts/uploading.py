@@ -15,11 +15,11 @@ from app.queries import run_page
 from app.queries.grouping import UTC_ZONE
 from app.screens import cache
 from app.screens.parts import annotate, widgets
-from app.text import file_kinds, grid_columns, html_parts
+from app.text import data as sentences
+from app.text import grids, html_parts, ingests
 from app.text.formatting import human, short_id
-from app.text.presentation import code_span, plain
-from app.text.sentences import data as sentences
-from app.text.words.undo import about_ingest, came_in, took_back
+from app.text.html_parts import code_span, plain
+from app.text.ingests import about_ingest, came_in, took_back
 from ingest.pipeline import IngestReport, SourceReport
 from schemas.text import plural, visible
 from schemas.units import Unit
@@ -89,18 +89,18 @@ def show(head: Any) -> None:
     if arrived.reports:
         _results(arrived)
     else:
-        st.caption(file_kinds.WHAT_IS_READ)
+        st.caption(ingests.WHAT_IS_READ)
     _recent()
 
 
 def _results(arrived: Arrived) -> None:
     """What became of each file, the runs in them, and what was rejected."""
-    widgets.table(grid_columns.upload_grid(arrived.reports), "Status of each file")
+    widgets.table(grids.upload_grid(arrived.reports), "Status of each file")
     if (number := st.session_state.get(LAST)) is not None:
         _undo_button(number, "Undo this upload", "upload")
     ids = list(dict.fromkeys(run_id for report in arrived.reports for run_id in report.run_ids))[:LINKED_RUNS]
     if not ids:
-        st.info(file_kinds.WHAT_IS_READ)
+        st.info(ingests.WHAT_IS_READ)
     else:
         sources = tuple(report.source_id for report in arrived.reports)
         if words := sentences.without_date(cache.ask(quality_queries.without_date, sources)):
@@ -116,7 +116,7 @@ def _results(arrived: Arrived) -> None:
                 icon=":material/arrow_forward:",
             )
         st.page_link("screens/overview.py", label="See the overview", icon=":material/speed:")
-    rejects = grid_columns.reject_grid(arrived.reports)
+    rejects = grids.reject_grid(arrived.reports)
     if rejects.rows.num_rows:
         widgets.subheading("Rejected records")
         widgets.table(rejects, "Each rejected record with the reason")

@@ -1,0 +1,193 @@
+"""Claims, findings, statements and measured results in words. Everywhere *claimed* and *measured* stand beside the numbers."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from app.queries.filters import MIN_CONFIDENCE, RUN
+from app.text.formatting import UNKNOWN, human, sign_of
+from schemas.catalogue.metrics import BAND
+from schemas.text import plural, quoted
+from schemas.units import Unit
+
+Row = Mapping[str, Any]
+
+EVIDENCE_NAMES = {"benchmarked": "method stated", "figures": "before–after", "stated": "number only", "estimated": "projected"}
+"""A word must not say more than the text does: "benchmarked" only means that the text says how."""
+
+ORIGIN_NAMES = {"own": "own", "cited": "quoted"}
+EVIDENCE_MEANINGS = {
+    "benchmarked": "the summary says how the numbers were obtained",
+    "figures": "before and after values, but no method",
+    "stated": "a factor or percentage only",
+    "estimated": "expected or projected, not observed",
+}
+"""The strongest evidence first."""
+
+EVIDENCE = {"benchmarked": "#009E73", "figures": "#0072B2", "stated": "#B07D00", "estimated": "#C0649B"}
+"""Colours of evidence, in charts and in the text of a summary."""
+
+STATEMENT_NAMES = {
+    "commit": "Commit",
+    "artefact": "Artefact",
+    "tests_passed": "Tests passed",
+    "tests_failed": "Tests failed",
+    "files_changed": "Files changed",
+    "lines_inserted": "Lines inserted",
+    "lines_deleted": "Lines deleted",
+}
+VERDICT_NAMES = {
+    "faster": "faster",
+    "same": "same",
+    "slower": "slower",
+    "failed": "failed",
+    "not_measured": "not measured",
+    "not_comparable": "not comparable",
+}
+CLAIM_VERDICT_NAMES = {
+    "kept": "kept",
+    "over_claimed": "over-claimed",
+    "under_claimed": "under-claimed",
+    "wrong_sign": "wrong sign",
+    "no_claim": "no claim",
+}
+NAMES = VERDICT_NAMES | CLAIM_VERDICT_NAMES
+VERDICT_COLUMNS = ("verdict", "reference_verdict", "claim_verdict")
+FAILURE_NAMES = {
+    "patch": "the patch could not be applied",
+    "crash": "the changed code crashed",
+    "timeout": "the benchmark timed out",
+    "infra": "machine, model or memory was missing",
+    "incorrect": "the result of the changed code is wrong",
+    "unknown": "the benchmark failed, and does not say why",
+}
+QUADRANT_NAMES = {"Q1": "true success (Q1)", "Q2": "good intent (Q2)", "Q3": "lucky win (Q3)", "Q4": "failure (Q4)"}
+SINGLE_RUNS = "single runs: the ±5% band is a convention, not noise"
+
+NOTHING_MEASURED = "Nothing was measured."
+NOTHING_MATCHES = "None of the matching runs was measured."
+INGEST_HINT = "Ingest benchmark results beside the runs: docs/measured.md says which are read, and how they are joined."
+MEASURED_WITH = (
+    "Ingest results of benchmarks beside the runs: those of vLLM, SGLang, hyperfine, pytest-benchmark, pyperf, asv, Go, Criterion, Google "
+    "Benchmark, k6, wrk and ISO-Bench, or a table such as:"
+)
+EXAMPLE_TABLE = "task,run_id,variant,metric,value,unit\nsort,,baseline,latency,100,ms\nsort,RUN,candidate,latency,80,ms"
+"""The least that a table of measured values says; RUN is the id of a run."""
+
+LONGEST_NOTE = 600
+"""Characters of a note on the page of a run: errors of benchmarks have pages. The list of measurements has them whole."""
+
+
+def words(value: str) -> str:
+    """Return a key of a closed list as people write it: `end to end`."""
+    return value.replace("_", " ")
+
+
+def evidence_words(value: str, kind: str = "quantified") -> str:
+    """Return the evidence of a claim as people call it: `method stated`; `no number` for a qualitative claim."""
+    return "no number" if (value, kind) == ("stated", "qualitative") else EVIDENCE_NAMES.get(value, words(value))
+
+
+def _interval(row: Row, low: str, high: str) -> str:
+    """Return ` (1.10× to 1.36×)`, or "" unless both ends are known."""
+    ends = [human(row[key], Unit.RATIO) for key in (low, high) if row[key] is not None]
+    return f" ({' to '.join(ends)})" if len(ends) == 2 else ""
+
+
+def ratio(row: Row) -> str:
+    """Return `3.17×`, `1.22× (1.10× to 1.36×)`, `–` for a change that is no ratio."""
+    return UNKNOWN if row["ratio"] is None else human(row["ratio"], Unit.RATIO) + _interval(row, "ratio_low", "ratio_high")
+
+
+def claim_title(row: Row) -> str:
+    """Return a claim in one line: `claimed 3.17× (time) · method stated · micro-benchmark only · about the kernel`."""
+    figure = words(row["direction"]) if row["ratio"] is None else ratio(row)
+    evidence = evidence_words(row["evidence"], row["kind"])
+    parts = [f"claimed {figure} ({row['metric']})", evidence, row["caveat"] or words(row["scope"])]
+    parts += ["quoted from others"] if row["origin"] == "cited" else []
+    parts += [f"about {row['subject'].replace('`', '')}"] if row["subject"] else []
+    return " · ".join(parts)
+
+
+def hidden_words(count: int, how: str = f"--{MIN_CONFIDENCE} 0") -> str:
+    """Return `3 claims of low confidence are hidden; --min-confidence 0 lists them.`, or "" for none."""
+    verb, them = ("is", "it") if count == 1 else ("are", "them")
+    return f"{plural(count, 'claim')} of low confidence {verb} hidden; {how} lists {them}." if count else ""
+
+
+def all_claims_of(run_id: str) -> str:
+    """Return the words of the command that lists all claims of a run."""
+    return f"claims --{RUN} {shlex.quote(run_id)} --{MIN_CONFIDENCE} 0"
+
+
+def statement(row: Row) -> tuple[str, str]:
+    """Return what a summary states, as (`Tests passed`, `12`)."""
+    count = None if row["count"] is None else f"{row['count']:,}{' lines' if row['kind'] == 'artefact' else ''}"
+    return STATEMENT_NAMES[row["kind"]], " · ".join(filter(None, (row["subject"], count))) or row["quote"]
+
+
+def expectation(row: Row) -> str:
+    """Return what a rule expected and what it found, or "" if its message says it all."""
+    return ", ".join(f"{label} {row[key]}" for label, key in (("expected", "expected"), ("got", "actual")) if row[key])
+
+
+def band_words(band: float = BAND) -> str:
+    """Return what faster and slower mean, for notes."""
+    beyond = f"Faster and slower mean beyond ±{human(band, Unit.SHARE).replace('.0%', '%')} of the baseline"
+    return f"{beyond}; where a ratio rests on single runs that band is a convention, not noise."
+
+
+def claim_facts(row: Row) -> list[tuple[str, str]]:
+    """Return what a run claims, for its page: names and values."""
+    if row["claimed_speedup"] is None:
+        return [("Claimed speedup", "none")]
+    figure = human(row["claimed_speedup"], Unit.RATIO) + _interval(row, "claimed_low", "claimed_high")
+    return [
+        ("Claimed speedup", f"{figure} ({row['claimed_metric']})"),
+        ("Evidence", evidence_words(row["claimed_evidence"])),
+        ("Scope claimed", words(row["claimed_scope"])),
+        ("Quote", quoted(row["claimed_quote"] or "")),
+    ]
+
+
+def measured_facts(row: Row) -> list[tuple[str, str]]:
+    """Return what was measured of a run, for its page: names and values, without unknown ones."""
+    against = {}
+    for key, verdict, low_high in (
+        ("measured_speedup", "verdict", _interval(row, "measured_low", "measured_high")),
+        ("measured_vs_reference", "reference_verdict", ""),
+    ):
+        name = VERDICT_NAMES[row[verdict]]
+        against[verdict] = name if row[key] is None else f"measured {human(row[key], Unit.RATIO)}{low_high}: {name}"
+    note = "; ".join(filter(None, (SINGLE_RUNS if row["is_single_run"] else "", failure_words(row["failure"], row["why"]))))
+    facts = [
+        ("Against the baseline", against["verdict"]),
+        ("Against the reference", against["reference_verdict"]),
+        ("Claim", CLAIM_VERDICT_NAMES.get(row["claim_verdict"], "")),
+        ("Claimed ÷ measured", human(row["overclaim_factor"], Unit.RATIO) if row["overclaim_factor"] is not None else ""),
+        ("Quadrant", QUADRANT_NAMES.get(row["quadrant"], "")),
+        ("Metric", " ".join(filter(None, (row["metric"], row["statistic"])))),
+        ("Scope measured", words(row["measured_scope"] or "")),
+        ("Values", f"{row['values_measured']:,} ({row['values_comparable']:,} with a comparable baseline)"),
+        ("Note", cut(note)),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def cut(note: str) -> str:
+    """Return a note as far as a page shows it."""
+    return note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE].rstrip()} …"
+
+
+def failure_words(failure: str | None, why: str | None) -> str:
+    """Return why there is no measured ratio: the kind of a failure, then what the benchmark says."""
+    return ": ".join(filter(None, (FAILURE_NAMES.get(failure or ""), why)))
+
+
+def cost_per(usd: Any, cost: Any, counted: int, judged: int, bounds: str | None = None) -> str:
+    """Return `$2.50`; `none for $7.79` if none of the judged runs counts; `–` if none was judged or the cost is unknown."""
+    if usd is not None and judged:
+        return sign_of(bounds) + human(usd, Unit.USD)
+    return f"none for {sign_of(bounds)}{human(cost, Unit.USD)}" if cost is not None and judged and not counted else human(None)

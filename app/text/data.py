@@ -1,0 +1,129 @@
+"""How far the figures can be trusted: sentences and tables of the screen Data. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.queries.filters import Filters
+from app.queries.quality import FACTS, Told
+from app.text import brief, html_parts
+from app.text.answers import never_reported
+from app.text.brief import NO_VALUE, Said
+from app.text.html_parts import Col, anchor, muted
+from app.text.ingests import no_results
+from schemas.catalogue.rules import CROSS_CHECKS, FINDING_RULES, MAY_CONTINUE, MAY_CONTINUE_MEANING
+from schemas.rows.cost import CAUSES
+from schemas.text import plural
+
+Row = Mapping[str, Any]
+
+MUST = {"cost": "the cost", "wall": "the wall time", "end": "how they ended"}
+"""What a run must tell to be compared with others."""
+
+KINDS = {"error": "failed", "warning": "limited", "info": "unknown_ends"}
+
+
+def quality(rows: Sequence[Told], documents: Mapping[str, int]) -> Said:
+    """Return how many runs tell all that comparisons need, and what is missing most. `rows`: those of `app.queries.quality.by_agent`."""
+    total, covers = rows[0], read(documents)
+    number = documents["rejected"]
+    rejected = f"{plural(number, 'record')} could not be read: see below." if number else "Every record could be read."
+    rejected = rejected if documents["documents"] else ""
+    all_facts = brief.joined(list(MUST.values()))
+    if not total.runs:
+        heading = "There are **no runs**."
+    elif not total.started:
+        heading = f"**None of the {plural(total.runs, 'run')} started**, so that none tells anything."
+    elif total.whole == total.started == 1:
+        heading = f"**The run tells** {all_facts.replace('they', 'it')}."
+    elif total.whole == total.started:
+        heading = f"**All {total.started:,} runs that started tell** {all_facts}."
+    else:
+        lacking = sorted(((total.started - total.known[key], words) for key, words in MUST.items()), key=lambda one: -one[0])
+        missing = brief.joined([f"{words} of {number:,}" for number, words in lacking if number])
+        heading = f"**{total.whole:,} of {plural(total.started, 'run')}** that started tell {all_facts}; unknown is {missing}."
+    return Said(heading, rejected, covers)
+
+
+def read(documents: Mapping[str, int]) -> str:
+    """Return `**432 documents** in 327 files = 51 accepted + 1 duplicates + 0 rejected + 380 ignored (…)`: the parts add up."""
+    return (
+        f"**{plural(documents['documents'], 'document')}** in {plural(documents['sources'], 'file')} = {documents['accepted']:,} accepted"
+        f" + {documents['duplicates']:,} duplicates + {documents['rejected']:,} rejected + {no_results(documents['ignored'])}"
+    )
+
+
+def upload(counts: Mapping[str, int]) -> Said:
+    """Return what an upload brought, of all that it held; `counts` as of `read`."""
+    if not counts["sources"]:
+        return Said("Add logs of agents or results of benchmarks: **each is read once**.")
+    new, seen = counts["accepted"], counts["accepted"] + counts["duplicates"] + counts["rejected"]
+    if not seen:
+        return Said(f"**No run** was found in {plural(counts['sources'], 'file')}.", "", read(counts))
+    others = [f"{counts['duplicates']:,} were there already"] if counts["duplicates"] else []
+    others += [f"{counts['rejected']:,} could not be read"] if counts["rejected"] else []
+    rest = f"; {brief.joined(others)}" if others else ""
+    return Said(f"**{new:,} of {plural(seen, 'record')}** {'is a new run' if new == 1 else 'are new runs'}{rest}.", "", read(counts))
+
+
+def without_date(runs: int) -> str:
+    """Return that runs of an upload have no date, and how they get one; "" if all have one."""
+    have = "run has no date: its log tells" if runs == 1 else "runs have no date: their logs tell"
+    how = "none, and a browser sends no times of files. To date them by their files, undo this upload and run:"
+    return f"{runs:,} {have} {how}" if runs else ""
+
+
+def known_table(rows: Sequence[Told], filters: Filters) -> str:
+    """Return a row per agent, a column per fact: of how many started runs it is known, and what the logs of that agent never tell."""
+    shown = [key for key in FACTS if any(row.known[key] < row.started for row in rows)] or list(FACTS)
+
+    def name(row: Told) -> str:
+        if row.is_all:
+            return "All"
+        address = html_parts.link("", filters.with_values("agent", [row.agent]) if row.agent else filters)
+        return anchor(address, html_parts.marked_name(row.agent), kind="t-plain t-agent")
+
+    def fact(key: str) -> Col:
+        def cell(row: Told) -> str:
+            known = row.known[key]
+            if not row.started:
+                return muted(NO_VALUE)
+            if not known:
+                is_never = row.agent is not None and FACTS[key][2] in never_reported(row.agent)
+                return muted("never told") if is_never else '<span class="t-bad">none</span>'
+            return muted("all") if known == row.started else f"{known:,} of {row.started:,}"
+
+        return Col(FACTS[key][0], cell, "r")
+
+    columns = [Col("Agent", name), Col("Runs<br>started", lambda row: f"{row.started:,}", "r"), *map(fact, shown)]
+    ordered = [*rows[1:], rows[0]] if len(rows) > 2 else [row for row in rows if not row.is_all or len(rows) != 2]
+    whole = brief.joined([FACTS[key][0].lower() for key in FACTS if key not in shown])
+    note = f'<p class="t-cap">Known of every run: {html_parts.text(whole)}.</p>' if whole else ""
+    return html_parts.table(columns, ordered, of_row=lambda row: "sum" if row.is_all else "") + note
+
+
+def rule_table(rules: Sequence[Row], filters: Filters) -> str:
+    """Return what rules found, the gravest first; a click on one lists its runs."""
+
+    def name(row: Row) -> str:
+        sign = f'<i class="t-sw t-{KINDS.get(row["severity"], "unknown_ends")}" title="{html_parts.text(row["severity"])}"></i> '
+        label = html_parts.text(row["rule"].replace("_", " "))
+        return sign + anchor(html_parts.link("", filters, rule=row["rule"]), label, kind="t-link")
+
+    columns = (
+        Col("Rule", name),
+        Col("What it looks for", lambda row: f'<span class="t-wrap">{html_parts.text(_rule_meaning(row["rule"]))}</span>'),
+        Col("Findings", lambda row: f"{row['findings']:,}", "r"),
+        Col("Runs", lambda row: f"{row['runs']:,}", "r"),
+        Col("Reported cost<br>of these runs", lambda row: brief.usd_or(NO_VALUE, row["cost_usd"]), "r w"),
+    )
+    return html_parts.table(columns, rules) + html_parts.legend(
+        ("Severity", [(kind.removeprefix("t-"), key) for key, kind in KINDS.items()])
+    )
+
+
+def _rule_meaning(rule: str) -> str:
+    """Return what a rule looks for, in a sentence; "" for an unknown one."""
+    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | CROSS_CHECKS
+    return FINDING_RULES[rule].meaning if rule in FINDING_RULES else causes.get(rule, "")

@@ -1,0 +1,61 @@
+"""Words of filters and labels that people type: closed lists, `key=value`, and what a mistyped one was meant to be."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+
+from app.queries.filters import Filters, parse_label
+from app.text.claims import EVIDENCE_NAMES
+from schemas.catalogue.failures import REASONS
+from schemas.errors import UsageError
+from schemas.text import did_you_mean
+
+
+def _outcomes() -> Sequence[str]:
+    from schemas.rows.run import Outcome
+
+    return list(Outcome)
+
+
+def _evidence() -> Sequence[str]:
+    from schemas.rows.claim import Evidence
+
+    return list(Evidence)
+
+
+CLOSED: dict[str, Callable[[], Sequence[str]]] = {"outcome": _outcomes, "failure": lambda: list(REASONS), "evidence": _evidence}
+"""Filter → the words it takes, imported only when asked for: `--help` does without pydantic."""
+
+SHOWN: dict[str, dict[str, str]] = {
+    "failure": {key: reason.label for key, reason in REASONS.items()},
+    "evidence": {key: shown.replace("–", "-") for key, shown in EVIDENCE_NAMES.items()},
+}
+"""Filter → what lists and screens show for each of its words."""
+
+
+def shown_words(key: str) -> str:
+    """Return ` Lists show: method stated (benchmarked), …`, or "" if lists show the words of the filter themselves."""
+    said = ", ".join(f"{shown} ({word})" for word, shown in SHOWN.get(key, {}).items())
+    return f" Lists show: {said}." if said else ""
+
+
+def with_known_words(filters: Filters) -> Filters:
+    """Return the same filters. Raises UsageError for a word that a closed list does not have, naming the nearest one."""
+    for key, words in CLOSED.items():
+        if missing := next((value for value in filters.values(key) if value not in words()), None):
+            by_shown = {shown: named for named, shown in SHOWN.get(key, {}).items()}
+            near = difflib.get_close_matches(missing.replace("–", "-").strip().lower(), by_shown, 1)
+            meant = did_you_mean(by_shown[near[0]] if near else missing, words())
+            raise UsageError(f"unknown {key} {missing!r}.", f"{meant}Choose from: {', '.join(words())}.")
+    return filters
+
+
+def label_list(labels: Mapping[str, str]) -> list[str]:
+    """Return `key=value` for each label."""
+    return [f"{key}={value}" for key, value in labels.items()]
+
+
+def read_labels(texts: Sequence[str]) -> dict[str, str]:
+    """Return the labels in texts `key=value`; the last of two for one key counts. Raises UsageError."""
+    return {key: value.strip() for key, value in map(parse_label, texts)}

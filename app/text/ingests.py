@@ -1,0 +1,151 @@
+"""Words for ingests: what files were, what came in, what was ignored, what an undo takes back, and runs that `tachograph run` recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from app.text.formatting import MINUS, human, short_id
+from schemas.agents import AGENTS
+from schemas.file_kinds import NO_LOGS, FileKind
+from schemas.text import one_line, plural
+from schemas.units import Unit
+
+if TYPE_CHECKING:
+    from ingest.pipeline import SourceReport
+    from ingest.store.undo import Undone
+    from schemas.wire.launch import Launch
+
+Row = Mapping[str, Any]
+
+WORDS = {
+    FileKind.TEXT: "text",
+    FileKind.SOURCE: "source code or settings",
+    FileKind.PATCH: "a patch",
+    FileKind.JSON: "JSON without a run",
+    FileKind.CSV: "a table",
+    FileKind.PICTURE: "a picture",
+    FileKind.PARQUET: "a Parquet table",
+    FileKind.BINARY: "binary data",
+    FileKind.EMPTY: "empty",
+}
+"""Label for each kind of file that contains no runs."""
+
+WHAT_IS_READ = (
+    f"Expected: records of {', '.join(agent.label for agent in AGENTS.values())}, as JSON, JSON lines, in log text or in archives."
+    " From Claude Code, get one with: `claude -p … --output-format json > run.json` (or stream-json)."
+    " Its session transcripts (`~/.claude/projects/**/*.jsonl`) are read as well."
+)
+"""What to ingest, and how to get it."""
+
+
+def no_results(count: int) -> str:
+    """Return `13,963 ignored (events and other JSON that is no run)`: documents that are no result record. Nothing is lost with them."""
+    return f"{count:,} ignored (events and other JSON that is no run)"
+
+
+def measured(values: int, files: int) -> str:
+    """Return `1,204 measured values in 31 benchmark results`, or "" for none."""
+    return f"{plural(values, 'measured value')} in {plural(files, 'benchmark result')}" if values else ""
+
+
+def without_variant(values: int) -> str:
+    """Return that values do not say which code they measured, and what to do; "" if all do."""
+    said = f"{values:,} of them {'is' if values == 1 else 'are'} kept without a comparison: no file says which code was measured"
+    return f"{said}. `ingest --measure variant=baseline` (or candidate, reference) says it." if values else ""
+
+
+def no_logs(kinds: Mapping[FileKind, int]) -> str:
+    """Return `5,928 files are not logs and were ignored: 3,100 text, 2,000 …`, the most frequent first; "" for none."""
+    count = sum(kinds.values())
+    counted = ", ".join(f"{number:,} {kind}" for kind, number in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
+    return f"{count:,} {'file is not a log and was' if count == 1 else 'files are not logs and were'} ignored: {counted}" if count else ""
+
+
+def unread(agents: Mapping[str, int]) -> str:
+    """Return `3 files of Kiro, 1 of Zed, which are not read`, or "" for none."""
+    if not agents:
+        return ""
+    (most, count), *others = sorted(agents.items(), key=lambda item: (-item[1], item[0]))
+    listed = ", ".join([f"{plural(count, 'file')} of {most}", *(f"{number:,} of {agent}" for agent, number in others)])
+    return f"{listed}, which {'is' if sum(agents.values()) == 1 else 'are'} not read"
+
+
+def upload_words(report: SourceReport) -> str:
+    """Return what became of a file, in a few words."""
+    if report.known:
+        return "already ingested"
+    if report.kind in NO_LOGS:
+        return f"not a log, ignored: {WORDS[report.kind]}"
+    if report.measurements:
+        return f"benchmark result, {plural(report.measurements, 'measured value')}"
+    said = (
+        plural(report.accepted, "new run") if report.accepted else "",
+        plural(report.duplicates, "duplicate") if report.duplicates else "",
+        f"{report.rejected:,} {'record' if report.rejected == 1 else 'records'} rejected" if report.rejected else "",
+        no_results(report.ignored) if report.ignored else "",
+    )
+    return ", ".join(filter(None, said)) or "archive, see entries below"
+
+
+def about_ingest(ingest: Row) -> str:
+    """Return `Ingest 3, 2026-11-22 09:30 UTC by ann@host: upload`."""
+    by = f" by {one_line(ingest['who'])}" if ingest["who"] else ""
+    what = f": {one_line(ingest['command'])}" if ingest["command"] else ""
+    return f"Ingest {ingest['ingest_id']}, {ingest['finished_at']:%Y-%m-%d %H:%M} UTC{by}{what}"
+
+
+def came_in(ingest: Row) -> str:
+    """Return `3 new runs, 2 duplicates of 4 files`."""
+    rejected = f", {ingest['rejected']:,} rejected" if ingest["rejected"] else ""
+    runs = f"{plural(ingest['accepted'], 'new run')}, {plural(ingest['duplicates'], 'duplicate')}{rejected}"
+    return f"{runs} of {plural(ingest['sources'], 'file')}"
+
+
+def takes_back(undone: Undone) -> str:
+    """Return what an undo would take back."""
+    return f"Undo removes {_removed(undone)}"
+
+
+def took_back(undone: Undone) -> str:
+    """Return what an undo took back."""
+    return f"Undid ingest {undone.ingest_id}: removed {_removed(undone)}"
+
+
+def _removed(undone: Undone) -> str:
+    labelled = f", its labels for {plural(undone.labelled_files, 'file')}" if undone.labelled_files else ""
+    rejected = f", {plural(undone.rejects, 'reject')}" if undone.rejects else ""
+    measured = f" and {plural(undone.measurements, 'measured value')}" if undone.measurements else ""
+    stay = f" {plural(undone.staying, 'run')} of another ingest {'stays' if undone.staying == 1 else 'stay'}." if undone.staying else ""
+    return f"{plural(undone.gone, 'run')}{measured} of {plural(undone.files, 'file')}{rejected}{labelled}.{stay}"
+
+
+def ended_words(launch: Launch, run: Row, location: str, told: str = "", *, is_at_odds: bool = False) -> str:
+    """Return `claude-code completed in 1m 2s, $0.25, 3 files changed (+10 −2): run 5e0c031e… in runs.duckdb`.
+
+    `run`: its row, or empty; the wall time is that of the row. `is_at_odds`: its record says that it completed, its exit code does not.
+    """
+    code = f"exited with code {launch.exit_code}" if launch.exit_code else ""
+    outcome = str(run.get("outcome") or f"ended with exit code {launch.exit_code}").replace("_", " ")
+    ended = f"completed, but {code}," if is_at_odds else f"{outcome} ({code})" if code and run else outcome
+    lasted = (launch.duration_s or 0) * 1000 if run.get("duration_ms") is None else run["duration_ms"]
+    parts = [f"{run.get('agent') or launch.agent} {ended} in {human(lasted, Unit.MILLISECONDS)}"]
+    if run.get("cost_own_usd") is not None:
+        parts.append(human(run["cost_own_usd"], Unit.USD))
+    elif run.get("cost_list_usd") is not None:
+        parts.append(f"{human(run['cost_list_usd'], Unit.USD)} at list prices")
+    patch = launch.git.patch if launch.git else None
+    if patch and patch.files is not None:
+        changed = f"{plural(patch.files, 'file')} changed (+{patch.insertions or 0:,} {MINUS}{patch.deletions or 0:,})"
+        parts.append(changed if patch.files else "nothing changed")
+    where = f": run {short_id(str(run['run_id']))} in {location}" if run else ""
+    return ", ".join(parts) + where + (f" ({told})" if told else "")
+
+
+def stopped_words(number: int, of: int, launch: Launch, *, is_signalled: bool) -> str:
+    """Return why several runs end with this one, and which were not started."""
+    how = "was interrupted" if is_signalled else f"exited with code {launch.exit_code}" if launch.exit_code else "could not be started"
+    rest = "was" if number + 1 == of else f"{'and' if number + 2 == of else 'to'} {of} were"
+    runs = "run" if number + 1 == of else "runs"
+    hint = "" if is_signalled else " (--keep-going goes on)"
+    return f"stopped: run {number} of {of} {how}; {runs} {number + 1} {rest} not started{hint}"

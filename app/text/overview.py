@@ -1,0 +1,403 @@
+"""Which agent was worth it: sentences, titles and cautions of Overview, and the table of agents. Pure.
+
+Rows are those of `app.queries.agents.agents`: all runs in the first, then agents, then models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.queries.agents import ENOUGH, AgentFigures
+from app.queries.filters import Filters
+from app.text import brief, html_parts
+from app.text.brief import NO_VALUE, NOT_MEASURED, NOT_RECORDED, Said
+from app.text.claims import words
+from app.text.formatting import BOUND_NAMES, agent_name
+from app.text.html_parts import Col, Segment, anchor, muted, run_link
+from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.text import plural
+
+TWO_LINES = 175
+"""The most characters of a heading that two lines hold on a wide page."""
+
+MOST_BUYERS = 3
+"""The most agents that the heading names one by one."""
+
+ENOUGH_PAIRS = 3
+"""The fewest checked claims that are drawn beside their measurement."""
+
+
+def agents_of(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
+    """Return the rows of agents, without that of all runs and those of models."""
+    return [row for row in rows if not row.is_all and not row.is_model]
+
+
+def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
+    """Return what a screen or report about these runs says first."""
+    total, agents = rows[0], agents_of(rows)
+    covers = coverage(total, measure)
+    if total.faster:
+        heading = f"{_bought(agents)} {_without_speedup(agents)}".strip()
+    elif total.comparable:
+        whose = f" of {agent_name(agents[0].agent)}" if len(agents) == 1 else ""
+        if total.comparable == 1:
+            heading = f"The one run{whose} that can be compared with a baseline **did not become faster**."
+        else:
+            heading = f"**None of the {total.comparable:,} runs**{whose} that can be compared with a baseline became faster."
+    else:
+        heading = _spent(total, agents)
+        if total.claimed.known:
+            claims = _claimed(total)
+            if len(heading) + len(claims) > TWO_LINES:
+                return Said(heading, claims, covers)
+            heading = f"{heading} {claims}"
+    return Said(heading, _checked(total, agents), covers)
+
+
+def _bought(agents: Sequence[AgentFigures]) -> str:
+    """Return `Claude Code bought **12 verified speedups at $12.85 each**.`: the cheapest first, bounded and unknown costs behind."""
+    buyers = [row for row in agents if row.faster]
+    buyers.sort(key=lambda row: (row.cost_per_faster_usd is None, bool(row.bounds), row.cost_per_faster_usd or 0, -row.faster))
+    phrases = []
+    for row in buyers[:MOST_BUYERS]:
+        name, what = agent_name(row.agent), f"{brief.number(row.faster)} verified {'speedup' if row.faster == 1 else 'speedups'}"
+        if row.cost_per_faster_usd is None:
+            phrases.append(f"{name} brought **{what}** at a cost that is not known")
+        else:
+            usd = brief.usd(row.cost_per_faster_usd, row.bounds)
+            phrases.append(f"{name} bought **{what} {f'for {usd}' if row.faster == 1 else f'at {usd} each'}**")
+    if rest := buyers[MOST_BUYERS:]:
+        phrases.append(f"{plural(len(rest), 'other agent')} brought {sum(row.faster for row in rest):,} more")
+    return f"{brief.joined(phrases)}."
+
+
+def _without_speedup(agents: Sequence[AgentFigures]) -> str:
+    """Return what can be said of agents without a verified speedup; for a single agent, what became of its claims."""
+    others = [row for row in agents if not row.faster]
+    if not others:
+        if len(agents) > 1 or not agents[0].checked:
+            return ""
+        if agents[0].checked == 1:
+            return f"Its one checked claim {'held' if agents[0].held else 'did not hold'}."
+        return f"{brief.none_or(agents[0].held)} of its {brief.number(agents[0].checked)} checked claims held."
+    whom, their = (agent_name(others[0].agent), "its") if len(others) == 1 else ("the other agents", "their")
+    comparable, measured = sum(row.comparable for row in others), sum(row.runs_measured for row in others)
+    if comparable:
+        return f"None of the {plural(comparable, 'comparable run')} of {whom} became faster."
+    if measured:
+        none = f"none of {their} {measured:,} measured runs can" if measured > 1 else f"{their} one measured run cannot"
+        return f"What {whom} achieved is unknown: {none} be compared."
+    return f"No run of {whom} was measured."
+
+
+def _spent(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
+    """Return `Three runs of Claude Code cost **$2.83** and took 10m 09s in all.`: cost, share completed and time."""
+    whose = agent_name(agents[0].agent) if len(agents) == 1 else f"{brief.number(len(agents))} agents"
+    subject = brief.upper_first(f"{brief.runs(total.runs)} of {whose}")
+    if not total.started:
+        return f"{subject}: **none of them started**." if total.runs > 1 else f"{subject}: **it never started**."
+    cost = "cost **an amount that is not recorded**"
+    if total.cost_usd is not None:
+        partly = "" if total.is_cost_known else f" as far as is known ({total.cost.known:,} of {total.started:,} that started)"
+        cost = f"cost **{brief.usd(total.cost_usd, total.bounds)}**{partly}"
+    if total.wall_ms is not None and total.runs <= 12 and total.claimed.known:
+        return f"{subject} {cost} and took {brief.duration(total.wall_ms)} in all."
+    if not total.known_ends:
+        return f"{subject} {cost}; how they ended is unknown."
+    of = f"{total.known_ends:,}" if not total.unknown_ends else f"{total.known_ends:,} with a known end"
+    wall = f", in a median of {brief.duration(total.wall.median or 0)}" if total.wall.known >= ENOUGH else ""
+    return f"{subject} {cost}; {total.completed:,} of {of} completed{wall}."
+
+
+def _claimed(total: AgentFigures) -> str:
+    """Return `One claims a speedup, 3.17×; none was measured.`."""
+    known = total.claimed.known
+    if known == 1:
+        claim = f"{'It claims' if total.runs == 1 else 'One claims'} a speedup, {brief.ratio(total.claimed.median or 0)}"
+    else:
+        claim = f"{brief.upper_first(brief.number(known))} claim a speedup, {brief.median_words(total.claimed, brief.ratio)}"
+    if total.runs_measured:
+        return f"{claim}; none of the {total.runs_measured:,} measured can be compared."
+    return f"{claim}; {'nobody measured it' if total.runs == 1 else 'none was measured'}."
+
+
+def _checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
+    """Return what became of the claims that have a comparable measurement, or "" without any."""
+    if not total.checked:
+        return ""
+    claimants = [row for row in agents if row.checked]
+    whose = f"{agent_name(claimants[0].agent)}'s" if len(claimants) == 1 else "the"
+    kinds = [(total.more, "promised more than was measured"), (total.less, "promised less"), (total.wrong, "became slower")]
+    if total.checked == 1:
+        became = next(what for number, what in ((total.held, "held"), *kinds) if number)
+        return f"Of {whose} claims, one has a comparable measurement: it {became}."
+    became = brief.joined([f"{brief.none_or(total.held).lower()} held", *(f"{number:,} {what}" for number, what in kinds if number)])
+    part = f"; {total.other_part:,} cover another part than the benchmark" if total.other_part else ""
+    return f"Of {whose} {total.checked:,} checked claims, {became}{part}."
+
+
+def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:
+    """Return `**1,487 runs** of 179 tasks · 986 started · cost known for **714** (…) · measured **356**, comparable **71**`."""
+    parts = [f"**{plural(total.runs, 'run')}**" + (f" of {plural(total.tasks, 'task')}" if total.tasks else "")]
+    if total.never_started:
+        parts.append(f"{total.started:,} started")
+    if total.started:
+        kinds = []
+        if measure is BEST and total.cost.known:
+            listed = total.cost.known - total.reported
+            kinds = [f"{total.reported:,} reported", f"{listed:,} at list prices"]
+            if not (total.reported and listed):
+                kinds = ["all reported" if total.reported else "all at list prices"]
+        if total.bounded:
+            bound = BOUND_NAMES.get(total.bounds, "bounds or estimates")
+            kinds.append(f"{total.bounded:,} of these {bound}" if total.bounded > 1 else f"one of these {bound[:-1]}")
+        name = "cost" if measure is BEST else measure.name
+        parts.append(f"{name} known for **{total.cost.known:,}**" + (f" ({', '.join(kinds)})" if kinds else ""))
+    if total.runs_measured:
+        parts.append(f"measured **{total.runs_measured:,}**, comparable **{total.comparable:,}**")
+    if total.undated:
+        parts.append(f"{total.undated:,} without a date")
+    return " · ".join(parts)
+
+
+def few_runs(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
+    """Return the same for a handful of runs of one agent, with its model and what these logs lack in the line below."""
+    total, said = rows[0], overview(rows, measure)
+    models = [row.model for row in rows if row.is_model and row.model]
+    cost = "" if total.cost_usd is None else "cost reported by the agent" if total.reported == total.cost.known else "cost at list prices"
+    cost = measure.name if measure is not BEST and cost else cost
+    lacks = brief.joined([what for what, is_lacking in (("dates", total.undated == total.runs), ("tasks", not total.tasks)) if is_lacking])
+    ends = f"{total.completed} completed" if total.completed else ""
+    parts = [*models[:3], ends, cost, f"no {lacks} in these records" if lacks else ""]
+    return Said(said.heading, said.second, " · ".join(filter(None, parts)))
+
+
+def panel_titles(rows: Sequence[AgentFigures]) -> list[str]:
+    """Return the titles above the bars of a few runs: `$0.76 to $1.21 a run`, `2m 45s to 4m 14s`, `One claims 3.17×`."""
+    total = rows[0]
+    cost = dict.fromkeys(brief.usd(value, total.bounds) for value in (total.cost.low, total.cost.high) if value is not None)
+    wall = dict.fromkeys(brief.duration(value) for value in (total.wall.low, total.wall.high) if value is not None)
+    claims = f"{total.claimed.known or 'None'} {'claim' if total.claimed.known else 'claims'} a speedup"
+    if total.claimed.known == 1:
+        claims = f"One claims {brief.ratio(total.claimed.median or 0)}"
+    return [f"{' to '.join(cost)} a run" if cost else "Cost not recorded", " to ".join(wall) or "None completed", claims]
+
+
+def cost_title(rows: Sequence[AgentFigures]) -> str:
+    """Return `A run of Claude Code costs $0.84; of TRAE on gpt-5, $0.44`: two agents with enough exact costs, or one of their models."""
+    known = [row for row in rows if not row.is_all and row.cost.known >= ENOUGH and not row.median_bounds and row.cost.median]
+    said = [(_on(row, rows), brief.usd(row.cost.median)) for row in _first_of_agents(known)]
+    if not said:
+        return "What a run costs"
+    return f"A run of {said[0][0]} costs {said[0][1]}" + "".join(f"; of {name}, {cost}" for name, cost in said[1:])
+
+
+def time_title(rows: Sequence[AgentFigures]) -> str:
+    """Return `Claude Code finishes in 3m 04s, TRAE in 19m 26s`, for agents with enough completed runs."""
+    known = [row for row in rows if not row.is_all and row.wall.known >= ENOUGH and row.wall.median]
+    said = [(_on(row, rows), brief.duration(row.wall.median or 0)) for row in _first_of_agents(known)]
+    if not said:
+        return "How long a run takes"
+    return f"{said[0][0]} finishes in {said[0][1]}" + "".join(f", {name} in {wall}" for name, wall in said[1:])
+
+
+def _first_of_agents(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
+    """Return the first row of each of the first two agents."""
+    return list({row.agent: row for row in reversed(rows)}.values())[::-1][:2]
+
+
+def _on(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
+    """Return an agent, with its model if it has several, or the model alone if there is no other agent."""
+    is_one_of_many = row.is_model and sum(other.is_model and other.agent == row.agent for other in rows) > 1
+    if not is_one_of_many or not row.model:
+        return agent_name(row.agent)
+    is_only = len({other.agent for other in rows if not other.is_all}) == 1
+    return row.model if is_only else f"{agent_name(row.agent)} on {row.model}"
+
+
+def claims_title(total: AgentFigures) -> str:
+    """Return `13 runs claim a speedup; none was measured`."""
+    subject = "One run claims a speedup" if total.claimed.known == 1 else f"{total.claimed.known:,} runs claim a speedup"
+    checked = (
+        f"{total.checked:,} can be checked" if total.checked else f"none {'can be checked' if total.runs_measured else 'was measured'}"
+    )
+    return f"{subject}; {checked}"
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Something to know before a figure is quoted; `label`, `page`, `more` and `agent` make the link to the details."""
+
+    words: str
+    label: str
+    page: str
+    more: tuple[tuple[str, str], ...] = ()
+    agent: str | None = None
+
+
+def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], largest: Sequence[tuple[str, str, float]]) -> list[Caution]:
+    """Return at most four, the gravest first. `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs."""
+    total, agents = rows[0], agents_of(rows)
+    found: list[Caution] = []
+    if total.never_started:
+        most = max(agents, key=lambda row: row.never_started)
+        whose = f"; {most.never_started:,} are of {agent_name(most.agent)}" if len(agents) > 1 and total.never_started > 1 else ""
+        why = ", ".join(f"{label[0].lower()}{label[1:]} ({number:,})" for label, number in reasons[:3])
+        never = f"{plural(total.never_started, 'run')} never started{f': {why}' if why else ''}{whose}"
+        found.append(Caution(never, "Failures", "runs", (("view", "Failures"),)))
+    for row in agents:
+        if row.bounded and row.cost_usd is not None and row.bounded_usd is not None:
+            name, kind = agent_name(row.agent), BOUND_NAMES.get(row.bounds, "bounds or estimates")
+            bounded = f"All {row.bounded:,} costs of {name} are {kind}" if row.bounded > 1 else f"The only cost of {name} is one of {kind}"
+            if row.bounded < row.cost.known:
+                bounded = f"{brief.usd(row.bounded_usd)} of {name}'s {brief.usd(row.cost_usd)} are {kind}: the logs tell no exact tokens"
+            found.append(Caution(bounded, "Cost & time", "cost", (), row.agent))
+    for row in agents:
+        if row.unknown_ends:
+            cost = ", and none says what it cost" if row.cost_usd is None and row.unknown_ends > 1 else ""
+            ends = f"{agent_name(row.agent)}: {row.unknown_ends:,} of {plural(row.started, 'log')} do not say how the run ended{cost}"
+            found.append(Caution(ends, "Data", "data", (), row.agent))
+    if total.undated:
+        undated = f"{plural(total.undated, 'run')} without a date {'is' if total.undated == 1 else 'are'} in no month"
+        found.append(Caution(undated, "Data", "data"))
+    if len(largest) > 1 and largest[0][2] > 1.5 * largest[1][2]:
+        run_id, title, ratio = largest[0]
+        alone = f"The largest measured speedup, {brief.ratio(ratio)}, is that of one run; the next is {brief.ratio(largest[1][2])}"
+        found.append(Caution(f"{alone}: look at it first", title, "run", (("run", run_id),)))
+    return found[:4]
+
+
+def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
+    """Return agents and models (`app.queries.agents.shown_rows`) as a table for a wide page and cards for a phone, with the legend of bars.
+
+    Columns without any value are left out.
+    """
+    agents = [row for row in rows if not row.is_model]
+    counts = {id(row): _measured_counts(row) for row in rows}
+
+    def linked(row: AgentFigures) -> Filters:
+        return filters.with_values("agent", [row.agent]) if row.agent else filters
+
+    def name(row: AgentFigures) -> str:
+        if row.is_model:
+            if row.model is None:
+                return muted("model not recorded")
+            address = html_parts.link("", linked(row).with_values("main-model", [row.model]))
+            return anchor(address, html_parts.text(row.model), kind="t-plain")
+        named = html_parts.marked_name(row.agent)
+        named = anchor(html_parts.link("", linked(row)), named, kind="t-plain t-agent") if row.agent else named
+        own = [other for other in rows if other.is_model and other.agent == row.agent]
+        model = "model not recorded" if row.model is None else row.model if row.models == 1 else f"{row.model}, +{row.models - 1}"
+        return f'<span class="t-agent">{named}</span> {muted(f"{sum(one.model is not None for one in own)} models" if own else model)}'
+
+    def outcome(row: AgentFigures, width: int = 150) -> str:
+        bar = html_parts.bar([Segment(kind, getattr(row, kind), label) for kind, label in html_parts.OUTCOMES.items()], width=width)
+        completed, ended = brief.completed_words(row)
+        return f'{bar}<div class="t-bt"><b>{completed}</b>{html_parts.text(ended)}</div>'
+
+    def measured(row: AgentFigures) -> str:
+        faster, found = brief.measured_words(row)
+        if not row.runs_measured:
+            return muted(found)
+        bar = html_parts.bar([Segment(kind, counts[id(row)][kind], label) for kind, label in html_parts.MEASURED.items()], width=170)
+        return f'{bar}<div class="t-bt"><b>{faster}</b>{html_parts.text(found)}</div>'
+
+    def cost(row: AgentFigures) -> str:
+        value, known = brief.cost_cell(row)
+        return _with_note(muted(value) if value == NOT_RECORDED else html_parts.text(value), known)
+
+    def claimed(row: AgentFigures) -> str:
+        value, few = brief.median(row.claimed, brief.ratio)
+        return _with_note(html_parts.text(value), few or (f"n {row.claimed.known:,}" if row.claimed.known else ""))
+
+    def wall(row: AgentFigures) -> str:
+        value, few = brief.median(row.wall, brief.duration)
+        return _with_note(html_parts.text(value), few)
+
+    def never(row: AgentFigures) -> str:
+        return f"{row.never_started:,}" if row.never_started else NO_VALUE
+
+    def per_faster(row: AgentFigures) -> str:
+        each = row.cost_per_faster_usd
+        return NO_VALUE if each is None else f"<b>{brief.usd(each, row.bounds)}</b>"
+
+    every = (
+        Col("Agent, model", name),
+        Col("Runs", lambda row: f"{row.runs:,}", "r"),
+        Col("Outcome", outcome),
+        Col("Never<br>started", never, "r"),
+        Col("Cost", cost, "r"),
+        Col("per run<br>(median)", brief.median_cost, "r"),
+        Col("Wall time<br>(completed, median)", wall, "r"),
+        Col("Claimed<br>(median)", claimed, "r"),
+        Col("Measured", measured),
+        Col("Cost per verified<br>speedup", per_faster, "r"),
+    )
+    shown = [column for column in every if any(column.cell(row) not in (NO_VALUE, muted(NOT_MEASURED)) for row in rows)]
+    table = html_parts.table(shown, rows, frame="", of_row=lambda row: "m" if row.is_model else "")
+    cards = ""
+    for row in agents:
+        median = brief.median_cost(row)
+        figures = {
+            "Never started": never(row),
+            "Cost": cost(row) + (f" · {median} a run" if median != NO_VALUE else ""),
+            "Wall time, completed": wall(row),
+            "Claimed, median": claimed(row),
+            "Cost per verified speedup": per_faster(row),
+        }
+        lines = html_parts.lines({key: value for key, value in figures.items() if value != NO_VALUE})
+        head = f'<div class="row"><span>{name(row)}</span>{muted(f"{row.runs:,} runs")}</div>'
+        cards += f'<div class="t-card">{head}{outcome(row, 0)}{lines}{measured(row)}</div>'
+    outcomes = [(kind, label) for kind, label in html_parts.OUTCOMES.items() if any(getattr(row, kind) for row in agents)]
+    classes = [(kind, label) for kind, label in html_parts.MEASURED.items() if any(counts[id(row)][kind] for row in agents)]
+    legend = html_parts.legend(("Outcome", outcomes), ("Measured", classes))
+    return f'<div class="t-wide">{table}{legend}</div><div class="t-phone">{cards}{legend}</div>'
+
+
+def _with_note(value: str, note: str) -> str:
+    return f"{value} {muted(note)}" if note else value
+
+
+def _measured_counts(row: AgentFigures) -> dict[str, int]:
+    own = ("faster", "same", "slower", "breaks", "machine")
+    return {key: row.measured[key] for key in own} | {"uncompared": row.runs_measured - sum(row.measured[key] for key in own)}
+
+
+def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
+    """Return a few runs with turns, tokens, cost per turn and claim; on a phone as cards, which have cost and time too."""
+    scopes = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end"}
+    evidence = {"benchmarked": "method stated", "figures": "figures given", "estimated": "estimated"}
+
+    def outcome(run: Mapping[str, Any]) -> str:
+        return html_parts.text(words(run["outcome"] or "unknown"))
+
+    def count(run: Mapping[str, Any], key: str) -> str:
+        return NO_VALUE if run[key] is None else f"{run[key]:,}"
+
+    def claim(run: Mapping[str, Any]) -> str:
+        if run["claimed_speedup"] is None:
+            return muted("no number")
+        about = [scopes.get(run["claimed_scope"] or ""), evidence.get(run["claimed_evidence"] or "")]
+        return muted(", ".join([brief.ratio(run["claimed_speedup"]), *filter(None, about)]))
+
+    shown = (
+        Col("Run", lambda run: run_link(run, filters)),
+        Col("Outcome", outcome),
+        Col("Turns", lambda run: count(run, "num_turns"), "r"),
+        Col("Output tokens", lambda run: count(run, "output_tokens"), "r"),
+        Col("Cost per turn", lambda run: brief.usd_or(NO_VALUE, run["per_turn_usd"], run["bound"]), "r"),
+        Col("Claims in its summary", claim),
+    )
+    cards = ""
+    for run in runs:
+        figures = {
+            "Outcome": outcome(run),
+            "Cost": brief.usd_or(muted(NOT_RECORDED), run["cost_usd"], run["bound"]),
+            "Wall time": muted(NOT_RECORDED) if run["duration_ms"] is None else brief.duration(run["duration_ms"]),
+            "Turns": count(run, "num_turns"),
+            "Claim": claim(run),
+        }
+        cards += f'<div class="t-card">{run_link(run, filters)}{html_parts.lines(figures)}</div>'
+    return f'<div class="t-wide">{html_parts.table(shown, runs, kind="t-grid", frame="")}</div><div class="t-phone">{cards}</div>'

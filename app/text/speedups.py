@@ -1,0 +1,191 @@
+"""Were the claims true: sentences and tables of claimed beside measured speedups. Pure; every text of a log is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.queries.agents import ENOUGH, AgentFigures
+from app.queries.filters import Filters
+from app.queries.measured import Checks
+from app.text import brief, html_parts
+from app.text.brief import NO_VALUE, NOT_RECORDED, Said
+from app.text.claims import FAILURE_NAMES, evidence_words, words
+from app.text.formatting import agent_name
+from app.text.html_parts import Col, anchor, muted, text
+from app.text.overview import agents_of
+from schemas.catalogue.metrics import MEASURED_CLASSES
+from schemas.text import plural, quoted
+
+Row = Mapping[str, Any]
+
+MOST_NAMED = 3
+"""The most agents whose numbers of claims are told one by one."""
+
+LONGEST = 160
+"""The most characters of a sentence in a cell: errors of benchmarks have pages."""
+
+HELD = {
+    "kept": "held",
+    "over_claimed": "promised more",
+    "under_claimed": "promised less",
+    "wrong_sign": "became slower",
+    "no_claim": "no claim",
+}
+"""How a checked claim turned out."""
+
+
+def speedups(rows: Sequence[AgentFigures], checks: Sequence[Checks]) -> Said:
+    """Return what the screen of speedups says first. `rows`: those of `app.queries.agents.agents`, all runs in the first."""
+    total, agents = rows[0], agents_of(rows)
+    claims = total.claimed
+    if total.checked:
+        claimants = [agent_name(row.agent) for row in agents if row.checked]
+        held = f"{brief.none_or(total.held)} of {total.checked:,} checked claims held."
+        if total.checked == 1:
+            held = f"The one checked claim {'held' if total.held else 'did not hold'}."
+        benchmarks = "the benchmark" if total.checked == 1 else "the benchmarks"
+        found, _ = brief.median(total.checked_measured, brief.ratio)  # a median as the promise before it
+        promised = brief.median_words(total.checked_claim, brief.ratio)
+        heading = f"**{held}** {brief.upper_first(brief.joined(claimants))} promised {promised}; {benchmarks} found {found}."
+    elif claims.known:
+        subject = brief.upper_first(f"{brief.runs(claims.known)} {'claims' if claims.known == 1 else 'claim'}")
+        none = "none can be checked" if total.runs_measured else "none was measured"
+        heading = f"{subject} a speedup, {brief.median_words(claims, brief.ratio)}; **{none}**."
+    elif total.comparable:
+        heading = f"No run claims a speedup; **{total.faster:,} of {plural(total.comparable, 'comparable run')} became faster**."
+    elif total.runs_measured:
+        heading = f"No run claims a speedup, and **none of {plural(total.runs_measured, 'measured run')} can be compared**."
+    else:
+        heading = "**No run claims a speedup**, and none was measured."
+    return Said(heading, _turned_out(total, checks), _coverage(total, agents))
+
+
+def _turned_out(total: AgentFigures, checks: Sequence[Checks]) -> str:
+    """Return how checked claims failed, and the same for claims whose benchmark covers the same part; "" if none was checked."""
+    if not total.checked:
+        return ""
+    kinds = [
+        (total.more, "promised more than was measured"),
+        (total.less, "less" if total.more else "promised less than was measured"),
+        (total.wrong, "became slower"),
+    ]
+    failed = ", ".join(f"{number:,} {what}" for number, what in kinds if number)
+    same = next((row for row in checks if row.is_all and not row.is_other_part), None)
+    part = ""
+    if total.other_part == total.checked:
+        part = f"{'The benchmark covers' if total.checked == 1 else 'All benchmarks cover'} another part than the claim."
+    elif same and total.other_part:
+        kinds = [(same.more, "promised more"), (same.less, "promised less"), (same.wrong, "became slower")]
+        most, what = max(kinds, key=lambda kind: kind[0])
+        became = f"{same.held:,} held" + (f" and {most:,} {what}" if most else "")
+        part = f"Where claim and benchmark cover the same part ({brief.runs(same.checked)}), {became}."
+    return " ".join(filter(None, (f"{failed}." if failed else "", part)))
+
+
+def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
+    parts = []
+    if total.claimed.known:
+        claiming = sorted((row for row in agents if row.claimed.known), key=lambda row: -row.claimed.known)
+        named = [f"{agent_name(row.agent)} {row.claimed.known:,}" for row in claiming[:MOST_NAMED]]
+        named += [f"others {sum(row.claimed.known for row in claiming[MOST_NAMED:]):,}"] if len(claiming) > MOST_NAMED else []
+        by = f" ({', '.join(named)})" if len(agents) > 1 else ""
+        verb = "claims" if total.claimed.known == 1 else "claim"
+        parts.append(f"**{total.claimed.known:,}** of {plural(total.runs, 'run')} {verb} a speedup{by}")
+    if total.runs_measured:
+        compared = [row for row in agents if row.comparable]
+        whose = f", all {agent_name(compared[0].agent)}'s" if len(compared) == 1 and len(agents) > 1 and total.comparable > 1 else ""
+        parts.append(f"**{total.comparable:,}** of {total.runs_measured:,} measured against a comparable baseline{whose}")
+    if total.checked:
+        parts.append(f"**{total.checked:,}** {'has' if total.checked == 1 else 'have'} both")
+    return " · ".join(parts)
+
+
+def unchecked_agents(rows: Sequence[AgentFigures]) -> str:
+    """Return `TRAE (74 claims) and Codex (89): no claim can be checked.`, or "" if each agent has a checked claim or none."""
+    silent = [row for row in agents_of(rows) if row.claimed.known and not row.checked]
+    named = [f"{agent_name(row.agent)} ({plural(row.claimed.known, 'claim')})" for row in silent]
+    return f"{brief.joined(named)}: no claim can be checked." if named else ""
+
+
+def largest_claims(claims: Sequence[float], above: float) -> str:
+    """Return `5 claims above 10×: 13, 93, 272, 355, 390×`; for more than six, how many and the largest; "" for none."""
+    over = sorted(claim for claim in claims if claim > above)
+    if len(over) > 6:
+        return f"{len(over):,} claims above {above:g}×, the largest {over[-1]:,.0f}×"
+    return f"{plural(len(over), 'claim')} above {above:g}×: {', '.join(f'{claim:,.0f}' for claim in over)}×" if over else ""
+
+
+def few_medians(checks: Checks) -> str:
+    """Return the median at the right of a row of factors, from ENOUGH values on."""
+    return brief.ratio(checks.factor.median or 0) if checks.factor.known >= ENOUGH else ""
+
+
+def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
+    """Return the runs of one of `app.queries.measured.LISTS`."""
+
+    def short(said: str, longest: int = LONGEST) -> str:
+        return text(said if len(said) <= longest else f"{said[: longest - 1].rstrip()}…")
+
+    def ratio(value: float | None) -> str:
+        return NO_VALUE if value is None else brief.ratio(value)
+
+    def name(row: Row) -> str:
+        claim = {"claim": str(row["claim_no"])} if row.get("claim_no") else {}
+        title = anchor(html_parts.link("run", filters, run=row["run_id"], **claim), short(row["title"], 48), kind="t-link")
+        agent = text(agent_name(row["agent"]))
+        return f'<span class="t-agent" style="font-weight:400" title="{agent}">{html_parts.mark(row["agent"])}{title}</span>'
+
+    def measured(row: Row) -> str:
+        kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
+        return f'<span class="t-is-{kind}">{ratio(row["measured_speedup"])}</span>'
+
+    def covers(row: Row) -> str:
+        if row["claimed_speedup"] is None:
+            return muted(NO_VALUE)
+        claimed, found = (words(str(row[key] or "unspecified")) for key in ("claimed_scope", "measured_scope"))
+        if row["scope_differs"]:
+            return muted(f"claim: {claimed}, measured: {found}")
+        return muted("not stated" if "unspecified" in (claimed, found) else "same part")
+
+    def evidence(row: Row) -> str:
+        said = text(evidence_words(row["claimed_evidence"])) if row["claimed_evidence"] else NO_VALUE
+        return f'<span class="t-stated">{said}</span>' if row["claimed_evidence"] == "benchmarked" else said
+
+    def sentence(row: Row) -> str:
+        return f'<span class="t-wrap">{short(quoted(row["sentence"] or row["claimed_quote"] or ""))}</span>'
+
+    def published(row: Row) -> str:
+        return NO_VALUE if row["ratio_published"] is None else f'<s class="t-n">{brief.ratio(row["ratio_published"])}</s>'
+
+    def why(row: Row) -> str:
+        said = ": ".join(filter(None, (FAILURE_NAMES.get(row["failure"] or ""), row["why"])))
+        return f'<span class="t-wrap">{short(said)}</span>' if said else NO_VALUE
+
+    first = (
+        Col("Run", name),
+        Col("Task", lambda row: muted((row["task_key"] or "").replace("@", " ") or NO_VALUE)),
+        Col("Claimed", lambda row: ratio(row["claimed_speedup"]), "r"),
+    )
+    cost = Col("Cost", lambda row: brief.usd_or(muted(NOT_RECORDED), row["cost_usd"], row["bound"]), "r")
+    if key == "claims":
+        own: tuple[Col, ...] = (
+            Col("Evidence", evidence),
+            Col("In its summary", sentence),
+            Col("Measured", lambda row: muted(MEASURED_CLASSES[row["measured_class"]])),
+        )
+    elif key in ("uncompared", "breaks"):
+        own = (
+            Col("As published", published, "r"),
+            Col("What became of it", lambda row: text(MEASURED_CLASSES[row["measured_class"]])),
+            Col("Why", why),
+        )
+    else:
+        own = (
+            Col("Measured", measured, "r"),
+            Col("÷ reference", lambda row: ratio(row["measured_vs_reference"]), "r"),
+            Col("Metric", lambda row: text(" ".join(filter(None, (row["benchmark"], row["metric"]))))),
+            Col("Claim", lambda row: text(HELD.get(row["claim_verdict"] or "", NO_VALUE))),
+            Col("Covers", covers),
+        )
+    return html_parts.table((*first, *own, cost), rows, kind="t-grid", frame="t-scroll t-tall")

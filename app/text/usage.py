@@ -1,0 +1,208 @@
+"""What tables and charts of usage and of a session show, leave out or rest on, in sentences. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from app.queries.runs import KNOWN_SUFFIX
+from app.queries.usage import Along, Usage
+from app.text.formatting import human
+from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, USAGE_METRICS, WHOLE_RUNS
+from schemas.text import plural
+from schemas.units import Unit
+
+Row = Mapping[str, Any]
+
+SEVERAL_TOOLS = "A response that calls several tools counts for each of them: tokens and cost of the rows do not add up."
+BLOCKS = (
+    "A block starts with its first response, on the hour, as the usage windows of subscriptions do. The burn rate is that between its "
+    "first and its last response. Filter by one agent to see the windows of one subscription."
+)
+OWN_PERIOD = "Each response counts in its own period (UTC), a run without responses when it started."
+TIMELINE = (
+    "Context of each response: uncached input, cache reads and cache writes. It falls where a conversation is compacted or cleared. Below: "
+    "cumulative list-price cost, and tool calls."
+)
+LANES = "A mark per response, in the colour of its model."
+
+MAIN = "main"
+"""The lane of the main conversation."""
+
+MOST_LANES = 30
+"""The most lanes that can be told apart."""
+
+AXES = {"at": "Time", "place": "Responses"}
+"""What a session is drawn along: a column of its points."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a chart of usage along time shows: a column of usage, by model or by type of tokens."""
+
+    label: str
+    column: str
+    by_model: bool = True
+
+    @property
+    def unit(self) -> Unit:
+        """The unit of the column."""
+        return USAGE_METRICS[self.column].unit
+
+
+CONTENTS = {
+    "cost": Content("Cost by model", "cost_list_usd"),
+    "tokens": Content("Tokens by model", "total_tokens"),
+    "types": Content("Tokens by type", "total_tokens", by_model=False),
+}
+"""What a chart of usage can show, by the words of links."""
+
+
+def contents_of(total: Row) -> dict[str, Content]:
+    """Return those of CONTENTS that have anything to show; cost comes first if a price is known."""
+    return {key: one for key, one in CONTENTS.items() if total[one.column] is not None} or {"tokens": CONTENTS["tokens"]}
+
+
+def along_finding(found: Along, shown: Content) -> str:
+    """Return `List-price cost per day: $101.05 on 5 days, most on 2026-06-18 ($63.46)`."""
+    sums: dict[str, Decimal] = {}
+    rows = [row for row in found.table.to_pylist() if row[shown.column] is not None]
+    for row in rows:
+        sums[row["period"]] = sums.get(row["period"], Decimal(0)) + row[shown.column]
+    title = f"{USAGE_METRICS[shown.column].label} per {found.by}"
+    if not sums:
+        return title
+    most = max(sums, key=lambda period: sums[period])
+    least = "≥ " if any(row[LOWER_BOUNDS] for row in rows) else ""
+    on = "on" if found.by == "day" else "in"
+    first = f"{title}: {least}{human(sum(sums.values(), Decimal(0)), shown.unit)} {on} {plural(len(sums), found.by)}"
+    return f"{first}, most {on} {most} ({human(sums[most], shown.unit)})" if len(sums) > 1 else first
+
+
+def periods(found: Along) -> list[str]:
+    """Return the names of its periods, in order."""
+    return list(dict.fromkeys(found.table["period"].to_pylist()))
+
+
+def along_note(found: Along, *, is_sparse: bool) -> str:
+    """Return what a chart along time leaves out, or ""."""
+    shown = plural(len(periods(found)), found.by)
+    earlier = f"Showing the last {shown} with usage; {found.earlier:,} earlier are not shown." if found.earlier else ""
+    sparse = f"{found.by.capitalize()}s without usage are left out." if is_sparse else ""
+    return " ".join(filter(None, (earlier, sparse)))
+
+
+def covered(total: Row) -> str:
+    """Return `120 responses and 2 runs without responses in 3 sessions`."""
+    runs = f" and {plural(total[WHOLE_RUNS], 'run')} without responses" if total[WHOLE_RUNS] else ""
+    return f"{plural(total['responses'], 'response')}{runs} in {plural(total['sessions'], 'session')}"
+
+
+def active_block(used: Usage) -> str:
+    """Return the state of the block that goes on, or "" for none.
+
+    Example: "Active block: 1h 12m left, 23.1k tokens/min and $4.10/h so far; at that rate 9.10M tokens and $21.30 at its end."
+    """
+    if not used.active:
+        return ""
+    _, burn = used.active
+    if burn is None:
+        return "Active block: too short for a burn rate."
+    per_hour = f" and {human(burn.usd_per_hour, Unit.USD)}/h" if burn.usd_per_hour is not None else ""
+    cost = f" and {human(burn.projected_usd, Unit.USD)}" if burn.projected_usd is not None else ""
+    left, rate = human(burn.minutes_left * 60_000, Unit.MILLISECONDS), f"{human(burn.tokens_per_minute, Unit.TOKENS)} tokens/min{per_hour}"
+    return f"Active block: {left} left, {rate} so far; at that rate {human(burn.projected_tokens, Unit.TOKENS)} tokens{cost} at its end."
+
+
+def limits(used: Usage) -> list[str]:
+    """Return what the figures of a table leave out or rest on; nothing if all is known."""
+    [total] = used.total.to_pylist()
+    said = []
+    if counts := [plural(used.undated[key], key.removesuffix("s")) for key in ("responses", "runs") if used.undated[key]]:
+        verb = "is" if sum(used.undated.values()) == 1 else "are"
+        rest = "in no period and left out" if used.left_out else "in no day, hour or block"
+        said.append(f"{' and '.join(counts)} without a recorded time {verb} {rest}.")
+    if "responses" not in total:
+        return [*said, SEVERAL_TOOLS] if used.table.num_rows else said
+    known, of = total[f"cost_list_usd{KNOWN_SUFFIX}"], total["responses"] + total[WHOLE_RUNS]
+    if known < of:
+        said.append(f"List-price cost is based on {known:,} of {of:,} responses and runs; for the others no price is known.")
+    if count := total[LOWER_BOUNDS]:
+        has = "has" if count == 1 else "have"
+        said.append(f"≥: {count:,} of {of:,} {has} only the output count of the start; the true figures are higher.")
+    outside = [f"{human(total[OUTSIDE], Unit.USD)} that agents reported is outside the transcripts."] if total[OUTSIDE] else []
+    if used.unexplained:
+        sessions = plural(used.unexplained, "session")
+        outside.append(f"For {sessions} it is unknown what lies outside: a response has no price.")
+    return [*said, *([" ".join(outside)] if outside else [])]
+
+
+def notes(used: Usage) -> list[str]:
+    """Return what a reader of the table must know: the active block, and the limits of its figures."""
+    return [*filter(None, [active_block(used)]), *limits(used)]
+
+
+def listed(sessions: pa.Table) -> str:
+    """Return how many sessions a list leaves out, or ""."""
+    found = sessions["sessions_found"][0].as_py() if sessions.num_rows else 0
+    return f"Showing the latest {sessions.num_rows:,} of {found:,} sessions." if found > sessions.num_rows else ""
+
+
+def session_words(lanes: pa.Table) -> str:
+    """Return `412 responses, 3 sub-agents`."""
+    others = sum(lane != MAIN for lane in lanes["subagent"].to_pylist())
+    return plural(sum(lanes["responses"].to_pylist()), "response") + (f", {plural(others, 'sub-agent')}" if others else "")
+
+
+def axes(points: pa.Table) -> dict[str, str]:
+    """Return what the session can be drawn along: time only if any is known."""
+    return AXES if points["at"].null_count < points.num_rows else {"place": AXES["place"]}
+
+
+def drawn_rows(points: pa.Table, axis: str) -> list[dict[str, Any]]:
+    """Return the points that have a place on the axis."""
+    return [row for row in points.to_pylist() if row[axis] is not None]
+
+
+def timeline_finding(points: pa.Table) -> str:
+    """Return `Context peaked at 167k tokens and fell by more than half 3 times`, for the main conversation."""
+    main = [row for row in points.to_pylist() if row["subagent"] == MAIN]
+    if not main:
+        return "Context of sub-agents"
+    falls = sum(row["falls"] for row in main)
+    peak = f"Context peaked at {human(max(row['context_tokens'] for row in main), Unit.TOKENS)} tokens"
+    return f"{peak} and fell by more than half {'once' if falls == 1 else f'{falls:,} times'}" if falls else peak
+
+
+def timeline_note(points: pa.Table, axis: str) -> str:
+    """Return how to read the timeline, and what is drawn together or left out."""
+    has_prices = points["cost_so_far_usd"].null_count < points.num_rows
+    said = [TIMELINE if has_prices else TIMELINE.replace("list-price cost", "tokens, as no price is known")]
+    rows = drawn_rows(points, axis)
+    count, of = sum(row["responses"] for row in rows), sum(points["responses"].to_pylist())
+    if count > len(rows):
+        said.append(f"{count:,} responses are drawn as {len(rows):,} points, each at the fullest of its responses.")
+    if of > count:
+        said.append(f"{plural(of - count, 'response')} without a time {'is' if of - count == 1 else 'are'} not shown.")
+    return " ".join(said)
+
+
+def lanes_finding(lanes: pa.Table) -> str:
+    """Return `2 sub-agents: 43 of 110 responses, $2.30 of $7.15`."""
+    rows = lanes.to_pylist()
+    others = [row for row in rows if row["subagent"] != MAIN]
+    counts = f"{sum(row['responses'] for row in others):,} of {sum(row['responses'] for row in rows):,} responses"
+    known = [row["cost_list_usd"] for row in rows if row["cost_list_usd"] is not None]
+    own = [row["cost_list_usd"] for row in others if row["cost_list_usd"] is not None]
+    cost = f", {human(sum(own), Unit.USD)} of {human(sum(known), Unit.USD)}" if own else ""
+    agents = sum(row["agent_id"] is not None for row in others)
+    return f"{plural(agents, 'sub-agent') if agents else 'Side chain'}: {counts}{cost}"
+
+
+def lanes_note(lanes: pa.Table) -> str:
+    """Return how to read the lanes, and how many are not drawn."""
+    return f"{LANES} Showing {MOST_LANES} of {lanes.num_rows:,} lanes." if lanes.num_rows > MOST_LANES else LANES

@@ -1,1 +1,0 @@
-"""Sentences for people, by what they are about."""
