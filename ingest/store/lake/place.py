@@ -13,7 +13,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from tempfile import TemporaryDirectory
 
@@ -76,6 +76,12 @@ rows are kept in the catalog until `compact` writes them."""
 def as_lake_sql(sql: str) -> str:
     """The SQL of tables and views for a lake: compression is an option of the whole lake, and columns of a view take no comments."""
     return re.sub(r" using compression zstd|^comment on column v_\w+\..*\n", "", sql, flags=re.MULTILINE)
+
+
+def _roll_back(locking: duckdb.DuckDBPyConnection) -> None:
+    """Give the catalog's lock back; without effect where the connection has ended."""
+    with suppress(duckdb.Error):
+        locking.rollback()
 
 
 class Lake(Place):
@@ -145,7 +151,7 @@ class Lake(Place):
             if self.is_in_postgresql and not read_only:
                 locking = stack.enter_context(closing(connection.cursor()))
                 wait.repeat(lambda: self._lock(locking))
-                stack.callback(locking.rollback)
+                stack.callback(_roll_back, locking)
             yield Attached(connection)
 
     def attach(self, connection: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
