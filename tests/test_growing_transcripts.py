@@ -112,7 +112,7 @@ def told(store: Store) -> Told:
     """What must not depend on how often a file was read, and from where on."""
     queries = {
         "responses": "select * from responses order by response_id",
-        "runs": "select * exclude (source_id, ordinal, raw, text_no, origins) from runs order by run_id",
+        "runs": "select * exclude (source_id, ordinal, raw, origins) from runs order by run_id",
         "model_usage": "select * from model_usage order by run_id, model_id",
         "tool_calls": "select * from tool_calls order by run_id, tool",
         "rejects": "select position, reason from rejects order by all",
