@@ -1,4 +1,4 @@
-"""The readers of agents' logs: `readers` has all of them and says which one sees a document; `base` says what a reader is.
+"""The readers of agents' logs. `readers` lists them and picks one for each document; `base` defines their protocol.
 
-This file imports none of them: whoever needs only a type of `base` would wait a third of a second.
+This file imports none of them: importing all takes a third of a second, which users of a type in `base` need not pay.
 """

@@ -1,11 +1,11 @@
 """Aider's analytics log, results of its benchmark, and its chat history → runs.
 
-Analytics: several processes write one log, and no line names its session. A message continues the session whose total cost it adds its own
-to. If nothing was paid, a launch ends the session, since a sum of zeros tells nothing.
+Analytics: several processes write one log, and no line names its session. A message belongs to the session if that session's total plus
+the message's own cost is the message's total. Without any cost, a launch ends the session, since totals of zero identify nothing.
 
-Chat history: a launch that asked a model is a run. It has a header with its local time. Behind each answer stand its tokens, from 10,000
-on in thousands, and its cost in cents. The cost of the session runs on over the header of a launch inside the same process, so that the
-costs of the answers count; the run of the launch before is the parent of such a run. `sent` includes cache writes and not cache hits.
+Chat history: a launch that asked a model is a run. Its header has its local time. Each answer is followed by its tokens (in thousands from
+10,000 on) and its cost in cents. Within one process the session's cost continues over the header of the next launch: such a run uses the
+costs of its answers, and the run of the previous launch is its parent. `sent` includes cache writes but not cache hits.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _NOT_TOLD = {"cache_read_tokens": None, "cache_write_tokens": None}
 # The analytics log
 
 SESSIONS_OPEN = 256
-"""Sessions that may be continued; of more, the one without a message for the longest time is taken as ended."""
+"""Maximum number of sessions kept open; beyond it, the one idle the longest is closed."""
 _ROUNDED = 1e-8
-"""Totals differ by less from the sum of their parts, in USD."""
+"""Tolerance in USD between a total and the sum of its parts."""
 
 
 @dataclass
 class _Session(OpenRun):
-    """One session so far. `total`: the total cost after its last message. `is_whole`: the log holds its beginning."""
+    """One open session. `total`: its total cost after the last message. `is_whole`: the log contains its beginning."""
 
     user: str | None = None
     first: list[Any] = field(default_factory=list)
@@ -52,7 +52,6 @@ class _Session(OpenRun):
     costs: dict[str | None, Decimal] = field(default_factory=dict)
 
     def note(self, line: AiderEvent) -> None:
-        """Note a message."""
         told = line.properties
         self.messages += 1
         self.total = told.total_cost or self.total
@@ -64,7 +63,6 @@ class _Session(OpenRun):
             self.costs[told.main_model] = self.costs.get(told.main_model, Decimal()) + told.cost
 
     def values(self) -> dict[str, Any]:
-        """The values of its `KeptRun`."""
         basis = (TokensBasis.UPPER_BOUND, _INCLUSIVE)
         if not self.is_whole:
             basis = (TokensBasis.ESTIMATE, f"{_INCLUSIVE} The log begins after the session did.")
@@ -141,7 +139,7 @@ class AiderBenchmark(RecordReader):
         return bool(document.value.keys() >= AIDER_RESULT_NAMES)
 
     def _values(self, document: Document) -> dict[str, Any]:
-        """The exercise is solved if its tests passed after any try."""
+        """Return the values of the run; the exercise is solved if its tests passed after any try."""
         result = wire_record(AiderResult, document)
         if result.prompt_tokens is None or result.completion_tokens is None:
             model = unrecorded(result.model, "Older results of Aider's benchmark have no token counts.")
@@ -178,13 +176,13 @@ _TOKENS = re.compile(
 )
 _ASKED = "#### "
 _CENTS = Decimal("0.015")
-"""The total of a session differs by no more from what the next launch goes on with, in USD: three figures in cents."""
+"""Tolerance in USD between a session's total and the amount the next launch continues from: three amounts rounded to cents."""
 _PRINTED = "Aider prints token counts rounded or estimated, and costs in cents."
 
 
 @dataclass
 class _Launch:
-    """One launch so far. `before`: the cost of the session when it began. `total`: after its last answer that was paid."""
+    """One open launch. `before`: the session's cost when it began. `total`: the cost after its last paid answer."""
 
     time: str
     earlier: _Launch | None = None
@@ -201,11 +199,11 @@ class _Launch:
 
     @property
     def run_id(self) -> str:
-        """A hash of its time and of its first answer."""
+        """Return a hash of the launch time and the first answer."""
         return canonical_hash({"aider": self.time, "first": self.first})
 
     def note(self, line: str) -> None:
-        """Note a line. The first thing the user asked for, on one line or several, is the prompt; commands are none."""
+        """Read a line. The user's first request, which may span lines, is the prompt; commands are not prompts."""
         if line.startswith(_ASKED):
             text = line.removeprefix(_ASKED).strip()
             self.is_asking = self.is_asking or not (self.prompt or text.startswith("/"))
@@ -233,7 +231,7 @@ class _Launch:
             self.costs[self.model] = self.costs.get(self.model, Decimal()) + Decimal(told[5])
 
     def values(self) -> dict[str, Any]:
-        """The values of its `KeptRun`. It goes on with the session of an earlier launch if its cost begins with the total of that."""
+        """Return the values of the `KeptRun`. An earlier launch is its parent if this one's cost starts from that launch's total."""
         earlier = self.earlier
         goes_on = earlier is not None and self.before > 0 and abs(self.before - earlier.total) <= _CENTS
         models = [tokens.as_model(model, None, TokensBasis.ESTIMATE, _PRINTED) for model, tokens in self.used.items()]
@@ -262,7 +260,7 @@ class AiderChatHistory(AgentReader):
         return isinstance(document, TextDocument) and document.contains(AIDER.marks.text_line)
 
     def feed(self, document: Document) -> Iterator[Found | Unreadable]:
-        """A launch that asked no model is no run."""
+        """Yield the runs; a launch that asked no model is skipped."""
         assert isinstance(document, TextDocument)
         launch: _Launch | None = None
         for line in document.lines:
@@ -282,7 +280,7 @@ class AiderChatHistory(AgentReader):
 
 
 def _number(text: str | None) -> int:
-    """`5,244`, `12k`, `2.4k`."""
+    """Parse a count such as `5,244`, `12k` or `2.4k`."""
     if not text:
         return 0
     times = {"k": 1000, "M": 1_000_000}.get(text[-1])

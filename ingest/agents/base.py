@@ -1,4 +1,4 @@
-"""The protocol of an agent's reader: it sees the documents of a source and yields runs."""
+"""The protocol of an agent's reader: documents of a source go in, runs come out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schemas.rows.run import ModelUsageRow, PatchFileRow, PatchRow, RunRow, Tool
 
 
 class Subagent(NamedTuple):
-    """A sub-agent: its type, and what it was asked for in some words."""
+    """A sub-agent's type, and a short description of its task."""
 
     type: str | None = None
     description: str | None = None
@@ -25,14 +25,14 @@ NO_SUBAGENT = Subagent()
 
 
 class Process(NamedTuple):
-    """What whoever started an agent knows of its process. `duration_ms`: wall time. `ended_by`: the limit or the signal that ended it."""
+    """An agent's process as its launcher saw it. `duration_ms`: wall time. `ended_by`: the limit or the signal that ended it."""
 
     duration_ms: int | None = None
     ended_by: str | None = None
 
 
 class PatchText(NamedTuple):
-    """A patch as it is kept. `bytes`: size of the whole patch. `is_cut`: `text` is only its beginning."""
+    """A stored patch. `bytes`: size of the whole patch. `is_cut`: `text` is only its beginning."""
 
     file_name: str
     bytes: int
@@ -41,9 +41,9 @@ class PatchText(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What labels, path, sidecars and the events of its stream say about a record.
+    """Facts about a record from labels, path, sidecars and the other events of its stream.
 
-    Every field before `tool_calls` is the column of `runs` of that name; None or empty where it is not known.
+    Every field before `tool_calls` is the column of `runs` of that name; None or empty if unknown.
     """
 
     source_id: str
@@ -75,37 +75,34 @@ class Context(NamedTuple):
     context_rank: int = 0
     trial_id: str | None = None
     agent: str | None = None
-    """The agent by the harness: that of a record which does not name its own."""
+    """Named by the harness; used if the record names no agent."""
     score: float | None = None
-    """By the harness: the record may have one itself."""
+    """Given by the harness; used if the record has no score."""
     tool_calls: tuple[tuple[str, int, int | None], ...] = ()
     """(tool, calls, errors), sorted by tool."""
     patch_changes: tuple[tuple[str, int, int], ...] = ()
-    """(path, insertions, deletions) of the patch beside the record."""
+    """(path, insertions, deletions) from the patch beside the record."""
     patch: PatchText | None = None
-    """The patch itself."""
     model: str | None = None
-    """The model that the harness started the agent with: that of a log which does not name its own."""
+    """The model the harness started the agent with; used if the log names none."""
     name: str = ""
-    """The path of the source, for a member with the path inside the archive."""
+    """The source's path; for an archive member, including the path inside the archive."""
     subagent: Subagent | None = None
-    """What the file beside the transcript of a sub-agent says of it."""
     process: Process = Process()
 
 
 def columns_of(context: Context) -> dict[str, Any]:
-    """The context as columns of `runs`, without those that a record has itself."""
+    """Return the context as columns of `runs`, without the fields that a record may supply itself."""
     return dict(zip(_SURE_COLUMNS, context, strict=False))
 
 
 _SURE_COLUMNS = Context._fields[: Context._fields.index("agent")]
 
 CONTEXT_COLUMNS = Context._fields[: Context._fields.index("tool_calls")]
-"""The columns of `runs` that come from the surroundings of the record and not from the record."""
 
 
 def patch_rows(run_id: str, context: Context) -> dict[str, tuple[Any, ...]]:
-    """The rows of `patch_files` and `patches` of a run."""
+    """Return the rows of `patch_files` and `patches` for a run."""
     changes = (PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
     text = (PatchRow.unchecked(run_id=run_id, **context.patch._asdict()),) if context.patch else ()
     return {"patch_files": tuple(changes), "patches": text}
@@ -114,7 +111,7 @@ def patch_rows(run_id: str, context: Context) -> dict[str, tuple[Any, ...]]:
 class Rows(NamedTuple):
     """All rows of one record.
 
-    Rows of the tables of FACTS (what is found in its summary) are plain tuples, without the columns for the run and the number.
+    Rows of the tables in FACTS (extracted from its summary) are plain tuples without run id and number.
     """
 
     run: RunRow
@@ -127,27 +124,27 @@ class Rows(NamedTuple):
     statements: tuple[tuple[Any, ...], ...] = ()
     findings: tuple[tuple[Any, ...], ...] = ()
     response_copies: tuple[tuple[Any, ...], ...] = ()
-    """Responses of a transcript: the values of RESPONSE_COLUMNS."""
+    """Responses of a transcript, as values of RESPONSE_COLUMNS."""
 
 
 CHILD_TABLES = Rows._fields[1:-1]
-"""The tables whose rows are written and deleted with their run."""
+"""Tables written and deleted together with their run."""
 
 RESPONSES = "response_copies"
-"""The table whose rows are written and deleted with their source: a run may have responses from several files."""
+"""Written and deleted together with its source, since a run may have responses from several files."""
 
 RESPONSE_COLUMNS = tuple(name for name in ResponseCopyRow.model_fields if name != "source_id")
-"""The columns of a response that its reader knows, in their order."""
+"""Columns of a response that a reader fills, in order."""
 
 FACTS = {"claims": "claim_no", "file_changes": None, "statements": "statement_no", "findings": None}
-"""The tables of what is found in a summary → the column that numbers the facts of a run from 1, where they are numbered."""
+"""Tables of facts extracted from summaries → the column that numbers a run's facts from 1, or None if unnumbered."""
 
 
 @dataclass(frozen=True)
 class RunFacts:
-    """The facts that a reader has about the surroundings of one run: from its stream, or from the log itself.
+    """Facts about one run's surroundings, collected by a reader from the stream or the log.
 
-    `time_source`: whose times they are, `stream` or, for local times of an unknown zone, `record`.
+    `time_source`: origin of the times, `stream`, or `record` for local times in an unknown zone.
     """
 
     agent_version: str | None = None
@@ -159,7 +156,7 @@ class RunFacts:
     ended_at: datetime | None = None
     in_stream: bool = False
     tool_calls: tuple[tuple[str, int, int | None], ...] = ()
-    """(tool, calls, errors), sorted by tool; sub-agents' calls included."""
+    """(tool, calls, errors), sorted by tool; includes the calls of sub-agents."""
     time_source: str = "stream"
     repo: str | None = None
     task: str | None = None
@@ -167,90 +164,89 @@ class RunFacts:
     base_commit: str | None = None
     prompt: str | None = None
     part_ids: tuple[str, ...] = ()
-    """Ids of the streams whose events it has, and of results that follow from it: what has such an id is a record of the run."""
+    """Ids of the streams with its events, and of results that follow from it; a record with one of these ids belongs to the run."""
     streamed_tokens: int | None = None
-    """All tokens that went into the responses of the stream since the result before."""
+    """All input tokens of the stream's responses since the previous result."""
 
 
 NO_FACTS = RunFacts()
 
 ContextOf = Callable[[RunFacts, int | None], Context]
-"""(facts of its surroundings, wall time in ms) → the context of the run."""
+"""(surrounding facts, wall time in ms) → context of the run."""
 
 
 class Found(NamedTuple):
-    """A run that a reader found. `document` counts as its record: the record itself, or the last event of the run."""
+    """A run found by a reader. `document` counts as its record: the record itself, or the run's last event."""
 
     document: Document
     rows: Rows
 
 
 NO_TYPE = ""
-"""Among the event types of a reader: it also reads documents without a type."""
+"""Entry of `event_types` for documents without a type."""
 
 
 class AgentReader:
-    """Reads one source: its documents in order go in, runs come out. One reader is made for each source and each agent met in it.
+    """Reads one source: takes the documents in order and yields runs. One reader is made per source and agent.
 
-    It keeps no more than a bounded state of each run, whatever the length of the source. `agent`, `recognises` and `feed` are what a reader
-    must have, `end` one whose runs need not end with a document. All else spares time.
+    It keeps bounded state per run, however long the source is. A reader must define `agent`, `recognises` and `feed`, and `end` if its
+    runs can end without a document. Everything else is an optimisation.
     """
 
     agent: ClassVar[str]
-    """The value of `runs.agent`."""
 
     event_types: ClassVar[frozenset[str]] = frozenset()
-    """Values of `type` in the events that it reads; empty where its records have none. NO_TYPE: some have none."""
+    """Values of `type` in the events it reads; empty if its records have no type. NO_TYPE: some have none."""
 
     reads_unknown_types: ClassVar[bool] = False
-    """Whether it may read events whose type no reader names: newer versions of a transcript have them, and logs that wrap messages."""
+    """Whether to offer it events of unknown types: newer transcripts have them, and so do logs that wrap messages."""
 
     has_claude_codes_cost: ClassVar[bool] = False
-    """Whether its result records have `total_cost_usd`, as Claude Code's have."""
+    """Whether its result records have `total_cost_usd`, like Claude Code's."""
 
     priority: ClassVar[int] = 0
-    """Of readers that recognise a document the one with the highest gets it, then the first by agent."""
+    """If several readers recognise a document, the highest priority gets it; ties go to the first by agent name."""
 
     def __init__(self, context_of: ContextOf) -> None:
-        """`context_of` joins what the reader knows of a run with labels, path and sidecars."""
+        """Create the reader; `context_of` merges its facts about a run with labels, path and sidecars."""
         self._context_of = context_of
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Whether the document is a record or an event of this agent, good or damaged. Cheap; raises nothing."""
+        """Return whether the document is this agent's record or event, valid or damaged. Cheap; never raises."""
         raise NotImplementedError
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        """The runs that end with this document; mostly none or one. Raises InvalidRecord for a record that cannot be read."""
+        """Return the runs that end with this document, usually none or one. Raises InvalidRecord for an unreadable record."""
         raise NotImplementedError
 
     def end(self) -> Iterable[Found | Unreadable]:
-        """The runs that are still open at the end of the source, and a reject for events that make no run."""
+        """Return the runs still open at the end of the source, and a reject for events that make no run."""
         return ()
 
     def note(self, event: dict[str, Any]) -> bool:  # noqa: ARG002
-        """Read an event with one of `event_types` as `feed` does, without a document of its own, which costs more than to read one.
+        """Read an event like `feed`, without the cost of a document of its own.
 
-        False, and nothing changed: it must be fed as a document. That is so where it is not recognised, may end a run, begins a session,
-        or is refused.
+        Return False, without any change, if the event must go through `feed`: if it is not recognised, may end a run, begins a session, or
+        is invalid.
         """
         return False
 
     def noted(self, last: Document) -> None:
-        """The document of the last event that was noted, or line that was passed."""
+        """Take the document of the last noted event or passed line."""
 
     passing: TakesLines | None = None
-    """Takes lines of the source as bytes that need not be parsed."""
+    """Consumes lines of the source as bytes, without parsing."""
 
     lines: int = 0
-    """Of a reader that can resume: documents read so far, without lines that were passed, and with those of earlier readings."""
+    """For resuming: documents read so far, including earlier readings, without passed lines."""
 
     settled_at: int | None = None
-    """Of a reader that can resume: a number of `lines` after which earlier lines can no longer change the run; None as long as they can."""
+    """For resuming: value of `lines` after which earlier lines can no longer change the run; None while they can."""
 
     def settle(self) -> None:
-        """Keep with the run what is needed to resume at `settled_at`."""
+        """Store the state for resuming at `settled_at` with the run."""
 
     def resume(self, kept: KeptRun) -> bool:  # noqa: ARG002
-        """Go on from the state that was kept with the run of an earlier, shorter version of the log. False if it has none."""
+        """Restore the state kept with the run of an earlier, shorter version of the log. Return False if it has none."""
         return False

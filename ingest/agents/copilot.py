@@ -1,8 +1,7 @@
 """GitHub's Copilot CLI: the events of a session (`events.jsonl`) or of `copilot -p --output-format json`, and older session files.
 
-Tokens are told by a shutdown only, so a session that crashed has none, nor has the printed stream, which ends with a `result`. What is
-paid are premium requests, and since 2026-06-01 AI credits: Copilot bills by use, and a credit is $0.01 (docs.github.com, usage-based
-billing).
+Tokens are only logged at a shutdown, so a crashed session has none, nor has the printed stream, which ends with a `result`. Users pay for
+premium requests, and since 2026-06-01 for AI credits: Copilot bills by use, and a credit is $0.01 (docs.github.com, usage-based billing).
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _NANO = 10**9
 _USD_PER_NANO_CREDIT = Decimal("0.01") / _NANO
 _BILLED_SINCE = datetime(2026, 6, 1, tzinfo=UTC)
 _MOST_ITEMS = 1000
-"""An older session file is written again as the session goes on: one with more items is a later state, up to this many."""
+"""Cap on the rank by number of items: an older session file is rewritten as the session goes on, so more items mean a later state."""
 
 Figures = dict[str, float]
 """`premium`, `aiu` (billionths of an AI credit), `api_ms`, and `aiu MODEL` for each model."""
@@ -53,11 +52,11 @@ Figures = dict[str, float]
 
 @dataclass
 class _Totals:
-    """What a session used, by the figures at its shutdowns and the checkpoints between.
+    """What a session used, from its shutdowns and the checkpoints between.
 
-    Every shutdown of a resumed session has figures. Newer versions go on counting, older ones begin again; a compaction begins again, too.
-    So figures that are smaller than those before are added to them, any others replace them. `earlier_*`: the sums of the counters that
-    began again. `unbilled`: the figures before credits were dollars.
+    Every shutdown of a resumed session has figures. Newer versions continue counting, older ones restart, and so does a compaction. So
+    figures below the previous ones are added to them; others replace them. `earlier_*`: sums of the counters that were restarted.
+    `unbilled`: the figures before credits were dollars.
     """
 
     earlier_figures: Figures = field(default_factory=dict)
@@ -68,7 +67,7 @@ class _Totals:
     is_billed: bool = False
 
     def note(self, data: CopilotData, at: datetime | None, *, is_shutdown: bool) -> None:
-        """Note the figures of a shutdown, or of a checkpoint, which has no tokens. The date decides whether credits are dollars."""
+        """Read the figures of a shutdown, or of a checkpoint, which has no tokens. Credits are dollars depending on the date."""
         named = {"premium": data.premium_requests, "aiu": data.nano_aiu, "api_ms": data.api_ms}
         named |= {f"aiu {model}": one.nano_aiu for model, one in (data.models or {}).items()}
         figures = {name: value for name, value in named.items() if value is not None}
@@ -94,12 +93,12 @@ class _Totals:
             self.unbilled = self.figures()
 
     def figures(self) -> Figures:
-        """The figures of all counters."""
+        """Return the figures of all counters."""
         names = self.earlier_figures.keys() | self.last_figures.keys()
         return {name: self.earlier_figures.get(name, 0) + self.last_figures.get(name, 0) for name in sorted(names)}
 
     def tokens(self) -> dict[str, Tokens]:
-        """The tokens of all counters, by model."""
+        """Return the tokens of all counters, by model."""
         names = dict.fromkeys((*self.earlier_tokens, *self.last_tokens))
         return {model: self.earlier_tokens.get(model, Tokens()) + self.last_tokens.get(model, Tokens()) for model in names}
 
@@ -111,7 +110,7 @@ class _Totals:
         return (figures["aiu"] / _NANO, AI_CREDITS) if "aiu" in figures else (None, None)
 
     def cost(self, model: str | None = None) -> Decimal | None:
-        """Return what was billed in USD, in all or for a model; None if credits were not billed yet, or are not logged."""
+        """Return the cost in USD, in all or for a model; None if credits were not billed yet or are not logged."""
         name, figures = f"aiu {model}" if model else "aiu", self.figures()
         if not self.is_billed or name not in figures:
             return None
@@ -119,7 +118,7 @@ class _Totals:
 
 
 def _covers(later: Tokens, earlier: Tokens) -> bool:
-    """Whether a counter went on: no class has fallen."""
+    """Return whether a counter continued: no class has fallen."""
     return (
         later.uncached >= earlier.uncached
         and later.read >= earlier.read
@@ -155,7 +154,7 @@ class _Session(OpenRun):
     aborted: bool = False
 
     def note(self, kind: str, data: CopilotData, at: datetime | None) -> None:
-        """Note an event. Messages of sub-agents have no part in the prompts and the final text."""
+        """Read an event. Messages of sub-agents count neither as prompts nor as the final text."""
         is_main = data.parent_tool_call_id is None
         if kind == "tool.execution_start":
             self.tools.called(data.tool_call_id, data.tool_name or "tool")
@@ -199,7 +198,7 @@ class _Session(OpenRun):
                 self.error = data.error_reason or self.error or "error"
 
     def values(self) -> dict[str, Any]:
-        """The values of a KeptRun. A session without a shutdown was interrupted."""
+        """Return the values of a KeptRun. A session without a shutdown was interrupted."""
         if not self.is_over or self.aborted:
             self.outcome = Outcome.INTERRUPTED
         elif self.error:
@@ -228,7 +227,7 @@ class _Session(OpenRun):
         }
 
     def _models(self) -> list[dict[str, Any]]:
-        """Tokens and cost by model; the models alone if no shutdown told its tokens."""
+        """Return tokens and cost by model; without tokens if no shutdown logged them."""
         tokens = self.totals.tokens()
         if not tokens:
             output = self.output_by_model or ({self.model: 0} if self.model else {})
@@ -244,9 +243,9 @@ class _Session(OpenRun):
         return [each.as_model(model, basis=basis, reason=doubt) | {"cost_usd": costs[model]} for model, each in tokens.items()]
 
     def values_with(self, result: CopilotResult, result_id: str) -> dict[str, Any]:
-        """The values of a KeptRun that a printed stream ended with this result.
+        """Return the values of a KeptRun for a printed stream that ended with this result.
 
-        The result may be the only place with the session, which other processes may have gone on with.
+        The session may be named in the result only, and other processes may have continued it.
         """
         self.is_over = True
         if result.exit_code:
@@ -269,12 +268,12 @@ class _Session(OpenRun):
 
 
 def _run_id(session_id: str | None, first: str | None) -> str:
-    """The session, if its id is a UUID; `first` tells other sessions apart."""
+    """Return the session if its id is a UUID; otherwise a hash that includes `first`."""
     return session_id if session_id and is_uuid(session_id) else canonical_hash({"session": session_id, "first": first})
 
 
 class CopilotEvents(StreamReader[_Session]):
-    """Sessions of the Copilot CLI as it keeps or prints them."""
+    """Sessions of the Copilot CLI, stored or printed."""
 
     agent: ClassVar[str] = COPILOT.key
     event_types: ClassVar[frozenset[str]] = COPILOT_READ_TYPES | COPILOT_PASSED_TYPES
@@ -321,7 +320,7 @@ class CopilotHistories(RecordReader):
         return all(name in document.value for name in ("sessionId", "chatMessages", "timeline"))
 
     def _values(self, document: Document) -> dict[str, Any]:
-        """The log does not say how the session ended. A tool call is requested and completed under one id."""
+        """Return the values of a KeptRun; its outcome is unknown. A tool call is requested and completed under one id."""
         record = wire_record(CopilotHistory, document)
         times = [time for item in record.timeline if (time := event_time(item.timestamp))]
         started_at = event_time(record.start_time) or min(times, default=None)

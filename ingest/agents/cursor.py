@@ -1,9 +1,9 @@
-"""Cursor's events of `cursor-agent -p` → runs, one for each result.
+"""Cursor's events of `cursor-agent -p` → runs, one per result.
 
-A session returns in every run that resumes it, so a run is its `request_id`, which is also the beginning of each `model_call_id`. The
-result glues all texts together: the final one is the last assistant event without `model_call_id` and, since pieces of a text have
-neither, without a time. Cost is never told, `duration_api_ms` repeats the wall time, tokens are told since 2026-03: of some versions and
-models `inputTokens` includes the cache, of others it does not (fitchmultz/pi-cursor-sdk#196).
+Every run that resumes a session repeats its id, so a run is its `request_id`, which is also the beginning of each `model_call_id`. The
+result concatenates all texts: the final one is the last assistant event without `model_call_id` and, since pieces of a text lack it too,
+without a time. Cost is never logged, `duration_api_ms` repeats the wall time, tokens are logged since 2026-03: depending on version and
+model, `inputTokens` includes the cache or not (fitchmultz/pi-cursor-sdk#196).
 """
 
 from __future__ import annotations
@@ -34,14 +34,13 @@ _NO_TOKENS = "Cursor's log has no token counts; they are told since 2026-03, at 
 
 @dataclass
 class _Run(OpenRun):
-    """The run of a session. `final_text`: the text that is being said, in pieces if `in_pieces`."""
+    """The run of a session. `final_text`: the current text, in pieces if `in_pieces`."""
 
     outcome: Outcome = Outcome.INTERRUPTED
     request_id: str | None = None
     in_pieces: bool = False
 
     def note(self, event: CursorEvent) -> None:
-        """Note an event before the result."""
         self.requested_model, self.cwd = self.requested_model or event.model, self.cwd or event.cwd
         self.permission_mode = self.permission_mode or event.permission_mode
         beginning = (event.model_call_id or "")[:_UUID_CHARACTERS]
@@ -55,7 +54,7 @@ class _Run(OpenRun):
             self._call(event.call_id, event.tool_call)
 
     def _text(self, event: CursorEvent) -> None:
-        """A text replaces the one before; so does a whole text its pieces, which have a time and no id of a call."""
+        """Read a text: it replaces the one before, and a whole text replaces its pieces, which have a time but no call id."""
         content = (event.message or {}).get("content")
         blocks = content if isinstance(content, list) else [{"text": content}]
         texts = [block.get("text") for block in blocks if isinstance(block, dict)]
@@ -75,7 +74,7 @@ class _Run(OpenRun):
             self.tools.failed(call_id)
 
     def values(self) -> dict[str, Any]:
-        """The values of a KeptRun, as of a run without a result: it was killed."""
+        """Return the values of a KeptRun without a result: it was killed."""
         names = {"session": self.session_id, "prompt": self.prompt, "start": str(self.started_at)}
         said = None if self.started_at else self.final_text or ""
         return super().values() | {
@@ -88,7 +87,7 @@ class _Run(OpenRun):
         }
 
     def values_with(self, result: CursorResult, *, in_stream: bool) -> dict[str, Any]:
-        """The values of a KeptRun that ended with this result. `in_stream`: whether there were events before it."""
+        """Return the values of a KeptRun that ended with this result. `in_stream`: events came before it."""
         error = (result.result or result.subtype or "error") if result.is_error else None
         names = {"session": result.session_id, "result": result.result, "ms": result.duration_ms}
         text = self.final_text or (None if error else result.result)
@@ -128,7 +127,7 @@ class Cursor(StreamReader[_Run]):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """By what Claude Code never writes; its other events follow their session."""
+        """Check for fields that Claude Code never writes; other events are assigned by their session."""
         value = document.value
         kind = value.get("type")
         if kind == "result":
@@ -158,7 +157,7 @@ class Cursor(StreamReader[_Run]):
         return closed
 
     def note(self, event: dict[str, Any]) -> bool:
-        """Note an event of the session of the event before: each run ends with its own last document."""
+        """Read an event of the current session; return False for others, since each run ends with its own last document."""
         session, last = event.get("session_id"), self._last
         if event["type"] in ("system", "result") or not isinstance(session, str) or last is None or self._open.get(session) is not last:
             return False

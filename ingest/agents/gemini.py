@@ -41,7 +41,7 @@ from schemas.wire.gemini import (
 )
 
 MESSAGES_KEPT = 50_000
-"""Messages of a chat that may be written again. Of more, the oldest count as they were."""
+"""Maximum number of messages of a chat that can still be rewritten; beyond it, the oldest are final."""
 TEXTS_KEPT = 256
 _LONGEST_TEXT = 4 << 20
 
@@ -56,7 +56,7 @@ _NAMES_BY_TYPE = {
     "error": ("severity", "message"),
     "result": ("status",),
 }
-"""Type of an event → names that it has in no other agent's stream."""
+"""Event type → fields that no other agent's stream has."""
 
 _OUTCOME_BY_CLASS = {
     "FatalTurnLimitedError": Outcome.MAX_TURNS,
@@ -64,11 +64,11 @@ _OUTCOME_BY_CLASS = {
     "FatalAuthenticationError": Outcome.API_ERROR,
 }
 _OUTCOME_BY_CODE = {53: Outcome.MAX_TURNS, 130: Outcome.INTERRUPTED, 41: Outcome.API_ERROR, 429: Outcome.LIMIT_REACHED}
-"""Exit codes of the agent, and one status of the API."""
+"""Exit codes of the agent, and one status code of the API."""
 
 
 def _outcome_of(error: GeminiError) -> Outcome:
-    """How a run ended: the class of its error says most, then the code, then the text."""
+    """Return how a run ended: from the class of its error, else the code, else the text."""
     code = error.code if isinstance(error.code, int) else 0
     named = _OUTCOME_BY_CLASS.get(error.type or "") or _OUTCOME_BY_CODE.get(code)
     if named:
@@ -81,13 +81,13 @@ def _outcome_of(error: GeminiError) -> Outcome:
 
 
 class GeminiJson(RecordReader):
-    """Objects of `gemini -o json`: each a run of its process, also one that resumed a session. They have no wall time."""
+    """Objects of `gemini -o json`: one run per process, also if it resumed a session. They have no wall time."""
 
     agent: ClassVar[str] = GEMINI.key
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """By its stats; an object with an error alone by its class and message, and no more than its code."""
+        """Check its stats; an object with only an error is recognised by class, message and nothing but a code beside them."""
         value = document.value
         stats, error = value.get("stats"), value.get("error")
         if isinstance(stats, dict):
@@ -117,7 +117,7 @@ class GeminiJson(RecordReader):
 
 @dataclass
 class _Process(OpenRun):
-    """A process of a stream. `text`: pieces of the last text; a piece behind anything else begins another (`text_ended`)."""
+    """A process of a stream. `text`: pieces of the last text; after any other event (`text_ended`) a piece begins a new text."""
 
     outcome: Outcome = Outcome.INTERRUPTED
     text: list[str] = field(default_factory=list)
@@ -127,7 +127,7 @@ class _Process(OpenRun):
     error: GeminiError | None = None
 
     def note(self, event: StreamEvent) -> None:
-        """Note an event. The session may have types that are not known yet."""
+        """Read an event. Unknown types are accepted within a session."""
         if time := event_time(event.timestamp):
             self.started_at = self.started_at or time
             self.ended_at = max(time, self.ended_at or time)
@@ -164,7 +164,7 @@ class _Process(OpenRun):
                 self.text.append(text)
 
     def values(self) -> dict[str, Any]:
-        """The id stays the same as the stream grows, if its session has one."""
+        """Return the values of a `KeptRun`. The id stays the same as the stream grows, if its session has one."""
         self.final_text = "".join(self.text) or None
         self.errors = [self.error.message or self.error.type or "error"] if self.error else []
         told = super().values()
@@ -182,7 +182,7 @@ class _Process(OpenRun):
         }
 
     def _models(self) -> list[dict[str, Any]]:
-        """Totals by model came in spring 2026; before, all tokens count for the model that was asked for."""
+        """Return totals by model, logged since spring 2026; before, all tokens count for the requested model."""
         asked = None if (self.requested_model or "auto").startswith("auto") else self.requested_model
         if not self.stats:
             return [unrecorded(asked, "The stream ended before it told its tokens.")]
@@ -197,7 +197,7 @@ def _stream_tokens(told: StreamTokens) -> Tokens:
 
 
 class GeminiStream(StreamReader[_Process]):
-    """Streams of `gemini -o stream-json`: a run for each process. Totals are those of the process, also if it resumes a session."""
+    """Streams of `gemini -o stream-json`, one run per process. Totals are those of the process, also if it resumes a session."""
 
     agent: ClassVar[str] = GEMINI.key
     event_types: ClassVar[frozenset[str]] = STREAM_TYPES
@@ -220,7 +220,7 @@ class GeminiStream(StreamReader[_Process]):
 
 @dataclass(slots=True)
 class _Message:
-    """What counts of a message of a chat."""
+    """The counted fields of a chat message."""
 
     type: str | None
     model: str | None
@@ -229,7 +229,7 @@ class _Message:
 
 @dataclass
 class _Chat(OpenRun):
-    """A chat. `texts`: of the last messages, by id; None for those that are not the model's."""
+    """A chat. `texts`: the last messages' texts by id; None for messages that are not the model's."""
 
     is_subagent: bool = False
     is_calling: bool = False
@@ -240,7 +240,7 @@ class _Chat(OpenRun):
     texts: dict[str, str | None] = field(default_factory=dict)
 
     def note_header(self, told: ChatSession) -> None:
-        """Note the first line, all of an older file, or what a later line sets."""
+        """Read the first line, an older file as a whole, or the values that a later line sets."""
         self.session_id = told.session_id or self.session_id
         self.is_subagent = self.is_subagent or told.kind == "subagent"
         self.started_at = event_time(told.start_time) or self.started_at
@@ -254,7 +254,7 @@ class _Chat(OpenRun):
             self.ended_at = max(time, self.ended_at or time)
 
     def note(self, message: ChatMessage) -> None:
-        """Note a message. The tools that the one before called ran until an answer came."""
+        """Read a message. Until the next answer, the tools called by the previous one were running."""
         self._note_time_of(message.timestamp)
         by = By.OTHERS if message.type != "gemini" else By.TOOL if self.is_calling else By.MODEL
         self.active.note(event_time(message.timestamp), by)
@@ -281,7 +281,7 @@ class _Chat(OpenRun):
                 self.tools.failed(call.id)
 
     def rewind(self, to: object) -> None:
-        """Take back the texts of a message and those behind it; of an unknown one all. Their tokens were paid."""
+        """Drop the texts from a message on, or all if it is unknown. Their tokens were paid."""
         while self.texts and self.texts.popitem()[0] != to:
             pass
 
@@ -291,7 +291,7 @@ class _Chat(OpenRun):
             self.tokens.add(message.model, message.tokens)
 
     def values(self) -> dict[str, Any]:
-        """A sub-agent has its name for an id, or in older versions the session of its parent."""
+        """Return the values of a `KeptRun`. A sub-agent's id is its name, or in older versions its parent's session."""
         for message in self.messages.values():
             self._count(message)
         self.final_text = next((text for text in reversed(self.texts.values()) if text), None)

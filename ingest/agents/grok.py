@@ -1,7 +1,7 @@
-"""What Grok Build's `grok -p` writes → runs, one for each end: an object, a stream of its own, or a stream like Claude Code's.
+"""Output of Grok Build's `grok -p` → runs, one per end: an object, a stream of its own, or a stream like Claude Code's.
 
-A session returns in every run that resumes it. Input leaves out the cache, unless the total says otherwise. A cost that is not complete is
-not told, and 0 is none. A stream without an end was interrupted: it has the tokens of its responses.
+Every run that resumes a session repeats its id. Input excludes the cache, unless the total shows otherwise. An incomplete cost is not
+logged, and 0 means no cost. A stream without an end was interrupted: its tokens are those of its responses.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from schemas.wire.grok import GrokEnd, GrokEvent, GrokModelUsage, GrokUsage
 
 _MODEL = "grok"
 _CLAUDE_CODES = frozenset(("claude_code_version", "qwen_code_version", "output_style", "plugins", "permission_denials"))
-"""Fields that its stream like Claude Code's leaves out, by its documentation."""
+"""Fields that its Claude-like stream leaves out, by its documentation."""
 _OUTCOMES = {
     "endturn": Outcome.COMPLETED,
     "stopsequence": Outcome.COMPLETED,
@@ -35,14 +35,14 @@ _OUTCOMES = {
     "refusal": Outcome.REFUSED,
     "cancelled": Outcome.INTERRUPTED,
 }
-"""Why a run stopped, as versions write it in both `snake_case` and `CamelCase`, → outcome."""
+"""Stop reason, in the `snake_case` and `CamelCase` of different versions, → outcome."""
 _NO_TOKENS = "The log has no token counts."
 _NOTHING = "a stream of Grok Build without a response or an end: the run was killed, or the log is truncated"
 
 
 @dataclass
 class _Stream(OpenRun):
-    """One stream so far. `run_id`: by its first event with an id, so that it stays as the stream grows; `used`: tokens of its responses."""
+    """One open stream. `run_id`: from its first event with an id, stable as the stream grows; `used`: tokens of its responses."""
 
     outcome: Outcome = Outcome.INTERRUPTED
     run_id: str | None = None
@@ -52,7 +52,6 @@ class _Stream(OpenRun):
     used: Tokens = field(default_factory=Tokens)
 
     def note(self, event: GrokEvent, document: Document) -> None:
-        """Note an event before the end."""
         if time := document.logged_at:
             self.started_at, self.ended_at = self.started_at or time, time
         if event.type in ("tool_call", "usage", "system"):
@@ -78,7 +77,7 @@ class _Stream(OpenRun):
         self.used += _tokens(usage, includes_cache=_includes_cache(usage), reasoning=usage.reasoning_tokens)
 
     def _note_message(self, kind: str, message: dict[str, Any], document: Document) -> None:
-        """Note a message of the stream like Claude Code's."""
+        """Read a message of the Claude-like stream."""
         content = message.get("content")
         blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
         for block in blocks:
@@ -97,7 +96,7 @@ class _Stream(OpenRun):
             self._note_usage(GrokUsage.model_validate(counts))
 
     def values(self) -> dict[str, Any]:
-        """The values of a `KeptRun`, as of a run without an end."""
+        """Return the values of a `KeptRun` without an end."""
         model, cut = self.requested_model, "The stream ended before its totals: these are its responses."
         told = self.used.as_model(model, None, TokensBasis.LOWER_BOUND, cut) if self.used.total else unrecorded(model, _NO_TOKENS)
         return super().values() | {
@@ -113,7 +112,7 @@ class _Stream(OpenRun):
 
 
 class Grok(AgentReader):
-    """Outputs of `grok -p` in its three formats of JSON."""
+    """Output of `grok -p` in its three JSON formats."""
 
     agent: ClassVar[str] = GROK.key
     has_claude_codes_cost: ClassVar[bool] = True
@@ -131,7 +130,7 @@ class Grok(AgentReader):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Of the stream like Claude Code's the first event and the end; what is between them is known by its session."""
+        """Recognise the first event and the end of a Claude-like stream; the events between are assigned by their session."""
         value = document.value
         match value.get("type"):
             case None:
@@ -175,7 +174,7 @@ class Grok(AgentReader):
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """A stream without an end. Pieces of text alone may be those of any program."""
+        """Yield the streams without an end. Pieces of text alone may come from any program."""
         stream, self._stream = self._stream, None
         if stream and stream.run_id:
             yield ended(stream.last, stream.values(), self._context_of)
@@ -184,7 +183,7 @@ class Grok(AgentReader):
 
 
 def _of_end(stream: _Stream, end: GrokEnd, *, in_stream: bool) -> dict[str, Any]:
-    """What the end says, as values of a `KeptRun`."""
+    """Return the values of a `KeptRun` from its end."""
     errors: list[str] = []
     reason = (end.stop_reason or end.messages_stop_reason or "").replace("_", "").lower()
     outcome = _OUTCOMES.get(reason, Outcome.COMPLETED if end.subtype == "success" else Outcome.UNKNOWN)
@@ -236,7 +235,7 @@ def _of_end(stream: _Stream, end: GrokEnd, *, in_stream: bool) -> dict[str, Any]
 
 
 def _includes_cache(usage: GrokUsage) -> bool:
-    """Whether the input includes the cache: input and output alone are the total."""
+    """Return whether the input includes the cache: input and output alone are the total."""
     return usage.total_tokens is not None and usage.total_tokens == (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 

@@ -1,13 +1,13 @@
-"""Harbor's results of trials, trajectories in its format ATIF, and terminal-bench's results → runs.
+"""Harbor's trial results, trajectories in its format ATIF, and terminal-bench's results → runs.
 
-Harbor: `n_input_tokens` holds cache reads and writes, `n_cache_tokens` the reads alone. The agent's own time is `agent_execution`; the
-trial's has the build of its image and its verifier too. A trial that ended early may have a score.
+Harbor: `n_input_tokens` includes cache reads and writes, `n_cache_tokens` is the reads alone. The agent's own time is `agent_execution`;
+the trial's time includes building its image and its verifier. A trial that ended early may have a score.
 
-ATIF: metrics of steps are their own; the final ones are of the run, with its sub-agents and, in a continuation, with the segments before.
-So segments and sub-agents of one run are records of it, of which the last segment counts: it has the most tokens. There is no outcome.
+ATIF: metrics of steps are their own; the final metrics cover the run, with its sub-agents and, in a continuation, the segments before. So
+segments and sub-agents of one run are records of it, and the last segment counts: it has the most tokens. There is no outcome.
 
-terminal-bench: the results of a run repeat those of its trials, with the same ids. They tell neither agent nor model. No tokens means that
-they were not recorded: installed agents and trials that ran out of time never have any. A trial may be solved although its time ran out.
+terminal-bench: the results of a run repeat those of its trials, with the same ids, and name neither agent nor model. No tokens means not
+recorded: installed agents and timed-out trials never have any. A trial may be solved although it timed out.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from schemas.wire.harbor import (
 def _disjoint(
     given: int | None, read: int | None, written: int | None, output: int | None, reasoning: int | None = None
 ) -> dict[str, Any] | None:
-    """Token columns of a `KeptModel`; None if nothing was counted. `given`: all input. Zero on both sides is not recorded."""
+    """Return the token columns of a `KeptModel`; None if nothing was counted. `given`: all input. Zero on both sides means not recorded."""
     if not given and not output:
         return None
     cached = (read or 0) + (written or 0)
@@ -86,11 +86,11 @@ _LIMITS = frozenset(
 )  # fmt: skip
 _REFUSED = ("AgentSafetyRefusal", "ContentPolicy")
 _API = ("Api", "API", "RateLimit", "Authentication", "AgentAuthentication", "UnknownApi", "NetworkConnection")
-"""How classes of exceptions begin, after harbor.models.trial.error_policy."""
+"""Prefixes of exception classes, after harbor.models.trial.error_policy."""
 
 
 class HarborTrials(RecordReader):
-    """Results of Harbor's trials, `result.json` in the folder of each."""
+    """Results of Harbor's trials, `result.json` in each trial's folder."""
 
     agent: ClassVar[str] = HARBOR.key
 
@@ -142,7 +142,7 @@ class HarborTrials(RecordReader):
 
 
 def run_of_harbors_logs(result: dict[str, Any]) -> str | None:
-    """The id of the run that the agent's logs beside this result belong to; None for any other file, and for a trial of several steps."""
+    """Return the id of the run of the agent's logs beside this result; None for any other file, and for a trial of several steps."""
     if _is_harbors(result) and not result.get("step_results"):
         with suppress(ValidationError):
             record = HarborTrial.model_validate(result)
@@ -151,7 +151,7 @@ def run_of_harbors_logs(result: dict[str, Any]) -> str | None:
 
 
 def model_of_harbors_logs(result: dict[str, Any]) -> str | None:
-    """The model that the agent was started with whose logs lie beside this result; None for any other file, or if it was not given any."""
+    """Return the model requested for the agent's logs beside this result; None for any other file, or if none was requested."""
     if _is_harbors(result):
         with suppress(ValidationError):
             return _model_asked_for(HarborTrial.model_validate(result).agent_info.model_info or HarborModelInfo())
@@ -167,7 +167,7 @@ def _model_asked_for(model: HarborModelInfo) -> str | None:
 
 
 def _run_id(own: str | None, trial: str, started_at: Any) -> str:
-    """The id of a trial; of older ones a hash of the name, which is unique in its run, and of the start."""
+    """Return the id of a trial; for older ones a hash of the name, which is unique in its run, and the start."""
     return own if own and is_uuid(own) else canonical_hash({"trial": trial, "start": started_at})
 
 
@@ -185,13 +185,13 @@ def _sum(usages: Iterable[HarborUsage], name: str) -> int | None:
 
 
 def _sum_of_costs(usages: Iterable[HarborUsage]) -> Decimal | None:
-    """The sum; None if a part has none."""
+    """Return the sum, or None if a part has no cost."""
     costs = [usage.cost_usd for usage in usages]
     return known_sum(costs) if None not in costs else None
 
 
 def _outcome(record: HarborTrial, exception: str, message: str | None) -> Outcome:
-    """If no agent was started, and if the environment or the tests failed, nothing is known of it."""
+    """Return how the agent ended: unknown if no agent was started, or if the environment or the tests failed."""
     if exception in _LIMITS:
         return Outcome.LIMIT_REACHED
     if exception.startswith(_REFUSED):
@@ -209,7 +209,7 @@ def _outcome(record: HarborTrial, exception: str, message: str | None) -> Outcom
 # ATIF
 
 _PART = re.compile(r"-(?:cont-\d+|summarization-\d+-\w+)$")
-"""What Terminus appends to the session of a segment or of a helper."""
+"""Suffix that Terminus appends to the session of a segment or a helper."""
 
 _READS = ("cache_read_input_tokens", "cache_read_tokens", "total_cache_read_input_tokens")
 _WRITES = (
@@ -217,7 +217,7 @@ _WRITES = (
     "total_cache_creation_input_tokens", "total_cache_write_tokens", "total_cache_write_input_tokens",
 )  # fmt: skip
 _REASONING = ("reasoning_tokens", "reasoning_output_tokens", "total_reasoning_tokens", "total_reasoning_output_tokens")
-"""Names that producers give, in `extra`, to what the format has no field for."""
+"""Producers' names in `extra` for reasoning tokens, which the format has no field for."""
 
 
 class Atif(RecordReader):
@@ -281,7 +281,7 @@ class Atif(RecordReader):
 
 
 class _Counts(NamedTuple):
-    """Tokens and cost of a step or of a run; None if they are not told. `given`: all input."""
+    """Tokens and cost of a step or a run; None if not logged. `given`: all input."""
 
     given: int | None = None
     read: int | None = None
@@ -292,7 +292,7 @@ class _Counts(NamedTuple):
 
 
 def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
-    """The sums of the run; by model if its steps name several and add up to no more than the sums."""
+    """Yield the sums of the run, by model if its steps name several and their sums do not exceed it."""
     total, by_model = _total(record), _by_model(record)
     steps = _plus(by_model.values())
     left = [(mine or 0) - (theirs or 0) for mine, theirs in zip(total[:5], steps[:5], strict=True)]
@@ -309,7 +309,7 @@ def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
 
 
 def _total(record: AtifTrajectory) -> _Counts:
-    """The final metrics; what they leave open, from the steps and from the sub-agents inside."""
+    """Return the final metrics, with gaps filled from the steps and the embedded sub-agents."""
     inside = [_total(trajectory) for trajectory in record.subagent_trajectories or ()]
     summed = _plus((*_by_model(record).values(), *inside))
     final = record.final_metrics or AtifFinalMetrics()
@@ -330,7 +330,7 @@ def _total(record: AtifTrajectory) -> _Counts:
 
 
 def _by_model(record: AtifTrajectory) -> dict[str | None, _Counts]:
-    """Sums of the steps by model. Copied steps have no metrics of their own."""
+    """Return the sums of the steps by model. Copied steps have no metrics of their own."""
     counted: dict[str | None, list[_Counts]] = {}
     for step in record.steps:
         if step.metrics and not step.is_copied_context:
@@ -339,20 +339,19 @@ def _by_model(record: AtifTrajectory) -> dict[str | None, _Counts]:
 
 
 def _of_step(metrics: AtifMetrics) -> _Counts:
-    """Tokens of a step. A zero in `extra` says nothing: exporters write it for what their source does not tell."""
+    """Return the tokens of a step. A zero in `extra` means unknown: exporters write it if their source has no value."""
     read, written, reasoning = (_named(metrics.extra or {}, names) or None for names in (_READS, _WRITES, _REASONING))
     read = read if metrics.cached_tokens is None else metrics.cached_tokens
     return _Counts(metrics.prompt_tokens, read, written, metrics.completion_tokens, reasoning, metrics.cost_usd)
 
 
 def _named(extra: dict[str, Any], names: Iterable[str]) -> int | None:
-    """A count under any of these names."""
     known = (extra.get(name) for name in names)
     return next((count for count in known if type(count) is int and 0 <= count <= LARGEST_INT), None)
 
 
 def _plus(several: Iterable[_Counts]) -> _Counts:
-    """The sum; its cost is known if each one with tokens has one."""
+    """Return the sum; its cost is known if each one with tokens has one."""
     counts = list(several)
     tokens = (known_sum(column) for column in zip(*(each[:5] for each in counts), strict=True)) if counts else ()
     has_price = all(each.cost is not None for each in counts if each.given or each.output)
@@ -373,8 +372,8 @@ _OUTCOMES = {
     "context_length_exceeded": Outcome.LIMIT_REACHED,
     "output_length_exceeded": Outcome.LIMIT_REACHED,
 }
-"""`failure_mode` → outcome; any other is an error. If the harness failed to install the agent or to read what the tests printed, the end
-of the agent is unknown. Tests that ran out of time ran after the agent had ended."""
+"""`failure_mode` → outcome; any other is an error. If the harness failed to install the agent or to parse the output of the tests, the
+agent's outcome is unknown. Tests that timed out ran after the agent had ended."""
 
 
 class TerminalBench(AgentReader):
@@ -388,7 +387,7 @@ class TerminalBench(AgentReader):
         return _is_trial(document.value) or (isinstance(results, list) and bool(results) and _is_trial(results[0]))
 
     def feed(self, document: Document) -> Iterator[Found | Unreadable]:
-        """A trial that cannot be read is a reject of its own."""
+        """Yield the trials; each one that cannot be read becomes a reject of its own."""
         value = document.value
         for number, told in enumerate((value,) if _is_trial(value) else value["results"]):
             try:
@@ -418,7 +417,7 @@ class TerminalBench(AgentReader):
 
 
 def run_of_terminal_benchs_logs(result: dict[str, Any]) -> str | None:
-    """The id of the run that the agent's logs beside this result belong to; None if it is not that of one trial."""
+    """Return the id of the run of the agent's logs beside this result, or None if the result is not of exactly one trial."""
     if _is_trial(result):
         with suppress(ValidationError):
             trial = TerminalTrial.model_validate(result)

@@ -12,12 +12,12 @@ HOMES = tuple(agent.home for agent in AGENTS.values() if agent.home)
 
 
 def session_folders(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """Every folder with transcripts on this machine."""
+    """Return every folder with transcripts on this machine."""
     return [folder for home in HOMES for folder in home.folders(environment)]
 
 
 def only_sessions(paths: Iterable[Path]) -> list[Path]:
-    """The same paths; of an agent's home only the folders with transcripts: settings and credentials beside them are never opened."""
+    """Restrict an agent's home to its folders with transcripts, so that settings and credentials beside them are never opened."""
     folders = []
     for path in paths:
         inside = [folder for home in HOMES if is_folder(path) and home.is_at(path) for folder in home.inside(path)]

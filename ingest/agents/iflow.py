@@ -1,4 +1,4 @@
-"""iFlow CLI's session transcripts → runs. They look like Claude Code's, but say 0 for all tokens, which is what they do not know.
+"""iFlow CLI's session transcripts → runs. They look like Claude Code's, but all token counts are 0, which means unknown.
 
 Its sessions are called `session-…`, its requests `request-…` (https://github.com/kenn-io/agentsview reads them).
 """
@@ -43,7 +43,7 @@ class IFlowTranscript(ClaudeTranscript):
         return super().resume(kept)
 
     def _assistant(self, line: Line, message: Message) -> None:
-        """Without tokens the message makes no response; its model stays known."""
+        """Read a message; without tokens it makes no response, but its model is kept."""
         usage, model = message.get("usage"), message.get("model")
         if type(usage) is dict and not any(usage.values()):
             if isinstance(model, str) and model and len(self._models) < MODELS_KEPT:

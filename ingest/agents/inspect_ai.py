@@ -1,8 +1,8 @@
-"""Logs of Inspect AI → runs: each sample of an evaluation is a run.
+"""Logs of Inspect AI → runs, one per sample of an evaluation.
 
-A log is one document with its samples, or a header with samples behind it, as an `.eval` archive is read. A retried evaluation carries
-finished samples over with their uuid, which is the id of the run. Tokens are those of the samples: the sums of the log may be those of
-more samples than it holds, and include scorers outside of them.
+A log is one document with its samples, or a header followed by samples, as read from an `.eval` archive. A retried evaluation copies
+finished samples with their uuid, which is the id of the run. Tokens come from the samples: the log's sums may cover more samples than it
+contains, and include scorers outside of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ALONE = "a sample without its log, and without a uuid: it cannot be told which 
 
 
 class InspectAI(AgentReader):
-    """Logs of Inspect AI, with the header of the last one for samples that come by themselves."""
+    """Logs of Inspect AI. It keeps the last header, for samples in documents of their own."""
 
     agent: ClassVar[str] = INSPECT_AI.key
 
@@ -49,7 +49,7 @@ class InspectAI(AgentReader):
         return all(name in value for name in INSPECT_AI_SAMPLE)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        """A sample that cannot be read is a reject of its own: the others are kept."""
+        """Yield the samples; each one that cannot be read becomes a reject of its own."""
         samples = [document.value]
         if "eval" in document.value:
             self._header = wire_record(InspectHeader, document)
@@ -134,7 +134,7 @@ def _values(sample: InspectSample, header: InspectHeader | None) -> dict[str, An
 
 
 def _score(sample: InspectSample) -> float | None:
-    """The first score with a value that is a number, as Inspect counts letters: correct 1, partial ½, incorrect and no answer 0."""
+    """Return the first numeric score, with letters as Inspect counts them: correct 1, partial ½, incorrect and no answer 0."""
     for score in (sample.scores or {}).values():
         value = score.value
         if isinstance(value, dict) and len(value) == 1:
@@ -149,7 +149,7 @@ def _score(sample: InspectSample) -> float | None:
 
 
 def _text(content: object, sample: InspectSample) -> str | None:
-    """A text, or those of the parts of a message; long ones are among the attachments."""
+    """Return a text, or the texts of a message's parts; long ones are stored among the attachments."""
     if isinstance(content, list):
         parts = (_text(part.get("text"), sample) for part in content if isinstance(part, dict) and part.get("type") == "text")
         return "\n".join(part for part in parts if part) or None
@@ -163,11 +163,11 @@ def _text(content: object, sample: InspectSample) -> str | None:
 
 
 _CACHE_INSIDE = ("openai", "azureai", "grok", "openrouter", "together", "fireworks")
-"""Routes of models whose input includes the cache."""
+"""Model routes whose input includes the cache."""
 
 
 def _models(sample: InspectSample, events: list[InspectEvent], *, has_events: bool, asked: str | None) -> list[dict[str, Any]]:
-    """The tokens of each model: of the sample, in the oldest logs of its calls (`events`), else of its last output."""
+    """Return the tokens of each model: from the sample, in the oldest logs from its calls (`events`), else from its last output."""
     if sample.model_usage:
         return [_model(name, [usage]) for name, usage in sample.model_usage.items()]
     calls: dict[str | None, list[InspectUsage]] = {}
@@ -183,7 +183,7 @@ def _models(sample: InspectSample, events: list[InspectEvent], *, has_events: bo
 
 
 def _model(name: str | None, usages: list[InspectUsage]) -> dict[str, Any]:
-    """Tokens in disjoint classes: the total tells whether the cache is inside the input, else the route of the model."""
+    """Return tokens in disjoint classes. Whether input includes the cache follows from the total, else from the model's route."""
     inputs: list[int | None] = []
     is_sure = True
     for usage in usages:

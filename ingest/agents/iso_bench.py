@@ -1,4 +1,4 @@
-"""An item of ISO-Bench whose agent left no record → a run that says so, from the harness's journal."""
+"""An ISO-Bench item without a record of its agent → a run, from the harness's journal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schemas.wire.iso_bench import AgentProcess, Journal
 
 
 def item_run(document: Document, error: str | None, context_of: ContextOf) -> Found:
-    """The run of an item. `error`: what the agent's process wrote at its end. Raises InvalidRecord."""
+    """Return the run of an item. `error`: the end of the agent process's error output. Raises InvalidRecord."""
     journal = Journal.model_validate(document.value)
     process = journal.process or AgentProcess()
     code, lasted = process.returncode, process.duration_s

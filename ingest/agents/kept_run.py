@@ -1,4 +1,4 @@
-"""A kept run → rows: the same for every agent whose logs are distilled (`schemas.rows.kept_run`)."""
+"""A kept run → rows, the same for every agent with distilled logs (`schemas.rows.kept_run`)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from schemas.text import paired
 from schemas.wire.launch import ENDINGS
 
 UNKNOWN = "unknown"
-"""The agent of a record that names none."""
 
 
 class KeptRuns(AgentReader):
-    """Reads kept runs again: those of a rebuild, and any that somebody exported."""
+    """Reads kept runs, from a rebuild or an export."""
 
     agent: ClassVar[str] = "kept run"
     priority: ClassVar[int] = -2
@@ -45,7 +44,7 @@ class KeptRuns(AgentReader):
 
 
 def kept(values: Mapping[str, Any]) -> KeptRun:
-    """A run of these values, checked. Raises InvalidRecord with every wrong field."""
+    """Return a validated run. Raises InvalidRecord with every wrong field."""
     try:
         return KeptRun.model_validate(paired(dict(values)))
     except ValidationError as error:
@@ -53,7 +52,7 @@ def kept(values: Mapping[str, Any]) -> KeptRun:
 
 
 def complaints(error: ValidationError) -> str:
-    """Every wrong field: `field.path: message (found …)`."""
+    """Return every wrong field as `field.path: message (found …)`."""
     told = []
     for item in error.errors(include_url=False):
         found_value = repr(item["input"])
@@ -63,7 +62,7 @@ def complaints(error: ValidationError) -> str:
 
 
 def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) -> Found | Unreadable:
-    """The run of an ended stream, whose last event is `document`; a reject of it where its values are wrong."""
+    """Return the run of an ended stream with the last event `document`, or a reject if its values are invalid."""
     try:
         return found(document, kept(values), context_of)
     except InvalidRecord as error:
@@ -71,7 +70,7 @@ def ended(document: Document, values: Mapping[str, Any], context_of: ContextOf) 
 
 
 def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
-    """The run with its rows. `document` is the one that counts as its record."""
+    """Return the run with its rows; `document` counts as its record."""
     has_zone = all(time is None or time.tzinfo for time in (run.started_at, run.ended_at))
     facts = RunFacts(
         agent_version=run.agent_version,
@@ -107,9 +106,9 @@ def _aware(time: datetime | None) -> datetime | None:
 
 
 def _completed(run: KeptRun, context: Context) -> KeptRun:
-    """The run with what its harness knows and the log does not tell: the name of its only model, how long its process took, what ended it.
+    """Return the run with facts from its harness that the log lacks: the name of its only model, process time, what ended it.
 
-    It stays in the kept record, since a rebuild has no harness beside it.
+    They become part of the kept record, since a rebuild has no harness files.
     """
     told: dict[str, Any] = {}
     model, process = context.model, context.process
@@ -190,19 +189,19 @@ def _model_row(run_id: str, model: KeptModel) -> ModelUsageRow:
 _RANK = 10**12
 _NEAR = 11 * 10**14
 _TELLS_TOKENS = 35 * 10**14
-"""What nearness and tokens add to `record_rank`, which is below 11 × 10**14 otherwise and has at most 53 bits."""
+"""Added to `record_rank` for nearness and tokens; ranks are below 11 × 10**14 otherwise and have at most 53 bits."""
 
 
 def _rank_in_trial(kind: RecordKind, rank: int, *, tells_tokens: bool) -> int:
-    """The `record_rank` of a record of a trial, by that of the record alone. Any other kind is a log of the agent itself."""
+    """Return the `record_rank` of a record of a trial, from its rank alone. Kinds other than the harness's are logs of the agent."""
     nearness = {RecordKind.TRIAL: 0, RecordKind.SIDECAR: 0, RecordKind.TRAJECTORY: 1}.get(kind, 2)
     return _TELLS_TOKENS * tells_tokens + _NEAR * nearness + rank
 
 
 def of_trial(rows: Rows) -> Rows:
-    """The rows of a log that lies in the folder of a trial, `runs.trial_id`: a record of the trial's run. Others as they are.
+    """Return the rows as a record of the trial's run (`runs.trial_id`) if the log lies in the folder of a trial, else unchanged.
 
-    A sub-agent with a log of its own stays a run of its own.
+    A sub-agent with its own log stays a separate run.
     """
     run = rows.run
     trial = run.trial_id
@@ -223,5 +222,5 @@ def of_trial(rows: Rows) -> Rows:
 
 
 def without_trial(rows: Rows) -> Rows:
-    """The rows as of a log without a trial."""
+    """Return the rows as if the log had no trial."""
     return rows._replace(run=rows.run.completed({"trial_id": None}))

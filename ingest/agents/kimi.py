@@ -1,8 +1,8 @@
 """Kimi's session logs, `wire.jsonl` → runs: the lines of Kimi Code, and those of its predecessor Kimi CLI.
 
-Neither names its session, which is the name of its folder: a session is told apart by its first time and its first prompt. Kimi Code tells
-the tokens of each request, also of those that summarize, under the model's name in the settings; Kimi CLI those of each step, again as
-they grow, and never the model. Sub-agents have logs of their own. A fork begins with a copy of the log, which a line `forked` ends.
+Neither logs its session, which is only the name of its folder: the id of a session is made of its first time and first prompt. Kimi Code
+logs the tokens of each request, including those that summarize, under the model's name in the settings; Kimi CLI those of each step, again
+as they grow, and never the model. Sub-agents have logs of their own. A fork begins with a copy of the log, which a line `forked` ends.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.kimi import CLI_TYPES, CODE_TYPES, KimiCliLine, KimiCliPayload, KimiCodeLine, KimiUsage
 
 RESPONSES_KEPT = 4096
-"""Responses whose tokens may be told again. Of more, the oldest count as they were."""
+"""Maximum number of responses with tokens that may be updated; beyond it, the oldest are final."""
 
 _MADE_BY = {
     **dict.fromkeys(("usage.record", "content.part", "tool.call", "step.end", "turn.ended"), By.MODEL),
     **dict.fromkeys(("ContentPart", "ToolCall", "StatusUpdate", "TurnEnd"), By.MODEL),
     **dict.fromkeys(("tool.result", "ToolResult"), By.TOOL),
 }
-"""Type of a line, or of its event → who made what it tells: of Kimi Code, and of Kimi CLI."""
 
 _Key = tuple[str | None, str | None]
 """(model, provider)"""
@@ -39,7 +38,7 @@ _Key = tuple[str | None, str | None]
 
 @dataclass
 class _Session(OpenRun):
-    """One session so far. `began`: what tells it from others. `said`: the text of this step."""
+    """One open session. `began`: what identifies it. `said`: the text of this step."""
 
     outcome: Outcome = Outcome.INTERRUPTED
     began: dict[str, Any] = field(default_factory=dict)
@@ -52,11 +51,10 @@ class _Session(OpenRun):
     said: str = ""
 
     def has_content(self) -> bool:
-        """A log with its first line only is no run yet."""
+        """Return whether it is a run: a log with only its first line is none."""
         return bool(self.turns or self.used or self.responses)
 
     def begin_turn(self, prompt: Any, written: object) -> None:
-        """The user asked for something."""
         text = lines_of(prompt)
         self.turns += 1
         self.prompt = self.prompt or text
@@ -64,21 +62,19 @@ class _Session(OpenRun):
         self.end_turn(Outcome.INTERRUPTED)
 
     def end_turn(self, outcome: Outcome, reason: str | None = None, error: str | None = None) -> None:
-        """How the turn ended; interrupted until its end is told."""
+        """Store how the turn ended; until then it counts as interrupted."""
         self.in_step = False
         self.outcome, self.ended_as, self.errors = outcome, reason, [error] if error else []
 
     def begin_step(self) -> None:
-        """A request to the model."""
         self.in_step, self.said = True, ""
 
     def say(self, text: str | None) -> None:
-        """A piece of a text."""
         self.said += text or ""
         self.final_text = self.said if self.said.strip() else self.final_text
 
     def spend(self, usage: KimiUsage, key: _Key, response: str | None = None) -> None:
-        """Tokens of one request; those of a known response replace what was told of it before."""
+        """Add the tokens of a request; for a known response they replace its earlier ones."""
         tokens = Tokens(usage.input_other, usage.input_cache_read, usage.input_cache_creation, usage.output)
         if response is None:
             self.used[key] = self.used.get(key, Tokens()) + tokens
@@ -89,7 +85,7 @@ class _Session(OpenRun):
             self.used[key] = self.used.get(key, Tokens()) + tokens
 
     def note(self, line: KimiCodeLine) -> None:
-        """Note a line of Kimi Code without tokens."""
+        """Read a line of Kimi Code without tokens."""
         event = line.event
         if line.type == "config.update":
             self.cwd = line.cwd or self.cwd
@@ -118,7 +114,7 @@ class _Session(OpenRun):
             self.tools.failed(event.tool_call_id)
 
     def note_message(self, kind: str | None, payload: KimiCliPayload, written: object, *, is_older: bool) -> None:
-        """Note a message of Kimi CLI. `is_older`: it does not tell the end of its turns."""
+        """Read a message of Kimi CLI. `is_older`: turns have no logged end."""
         if kind == "TurnBegin":
             self.begin_turn(payload.user_input, written)
             self.outcome = Outcome.UNKNOWN if is_older else Outcome.INTERRUPTED
@@ -141,7 +137,6 @@ class _Session(OpenRun):
             self.doubts["Sub-agents of Kimi CLI may have logs of their own: their tokens are not counted here."] = None
 
     def values(self) -> dict[str, Any]:
-        """The values of its `KeptRun`."""
         used = dict(self.used)
         for key, tokens in self.responses.values():
             used[key] = used.get(key, Tokens()) + tokens
@@ -174,7 +169,7 @@ class KimiWire(StreamReader[_Session]):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Lines of Kimi Code have a time or only a few names; most mean nothing outside a session."""
+        """Recognise lines of Kimi Code by a time or a small set of names; most are meaningless outside a session."""
         value = document.value
         if not isinstance(value.get("type"), str):
             message = value.get("message")

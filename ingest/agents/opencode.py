@@ -1,11 +1,11 @@
 """OpenCode's logs → runs: the events of `opencode run --format json`, and the session of `opencode export`.
 
-A stream has no model and no end: steps are summed, and a run whose last step did not stop was interrupted. Sessions that the `task` tool
-starts are not in it. An exported fork begins with copies of its parent's messages under new ids, which keep their times: what is older than
-the session is not its own. The tokens of a message are those of its last step, so that the steps count if they are there. A compaction's
-summary was paid too.
+A stream has no model and no end: steps are summed, and a run was interrupted if its last step did not stop. Sessions started by the `task`
+tool are not in it. An exported fork begins with copies of its parent's messages under new ids, which keep their times: messages older than
+the session are copies. A message's tokens are those of its last step, so the steps are counted if present. A compaction's summary was paid
+too.
 
-`output` includes reasoning until spring 2026 (anomalyco/opencode#17566, #24268), later it does not. If there is a `total`, it tells.
+`output` includes reasoning until spring 2026 (anomalyco/opencode#17566, #24268), but not later. If there is a `total`, it decides.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from schemas.wire.opencode import (
 )
 
 STEPS_KEPT = 4096
-"""Ends of steps that are remembered, since a log may repeat events."""
+"""Maximum number of ends of steps remembered, since a log may repeat events."""
 
 # What both logs share
 
 
 @dataclass
 class _Steps:
-    """Tokens and cost of the steps of one model. `doubts`: why there may be more tokens."""
+    """Tokens and cost of one model's steps. `doubts`: reasons why there may be more tokens."""
 
     count: int = 0
     tokens: Tokens = field(default_factory=Tokens)
@@ -66,7 +66,7 @@ class _Steps:
     doubts: list[str] = field(default_factory=list)
 
     def add(self, tokens: OpenCodeTokens) -> None:
-        """One step more. Output includes reasoning: what is left of the total; else `output`, unless reasoning cannot be inside it."""
+        """Add a step. Output with reasoning is the rest of the total, else `output`, unless reasoning cannot be part of it."""
         self.count += 1
         outside = tokens.output + tokens.reasoning
         output = outside if tokens.reasoning > tokens.output else tokens.output
@@ -78,17 +78,14 @@ class _Steps:
         self.tokens += Tokens(tokens.input, tokens.cache.read, tokens.cache.write, output, tokens.reasoning)
 
     def pay(self, cost: Decimal | None) -> None:
-        """Add what a step or a message cost."""
         if cost is not None:
             self.cost = cost + (self.cost or 0)
 
     def doubt(self, reason: str) -> None:
-        """Note why there may be more tokens."""
         if reason not in self.doubts:
             self.doubts.append(reason)
 
     def as_model(self, model: str | None, provider: str | None) -> dict[str, Any]:
-        """The steps as a `KeptModel` of that model."""
         why = " ".join(self.doubts) or None
         if not self.count:
             return unrecorded(model, why or "No step of the run ended.", provider) | {"cost_usd": self.cost}
@@ -102,13 +99,12 @@ def _note_tool(tools: ToolCounts, part: OpenCodePart) -> None:
 
 
 def _message_of(error: OpenCodeError) -> str:
-    """An error in words."""
     status = f"HTTP {error.data.status_code}" if error.data and error.data.status_code else None
     return ": ".join(filter(None, (error.name, status, error.data.message if error.data else None))) or "error"
 
 
 def _outcome_of(error: OpenCodeError | None, reason: str | None) -> Outcome:
-    """How a run ended, by its error, else by why its last step ended."""
+    """Return how a run ended: from its error, else from the reason of its last step's end."""
     if error and error.name != "MessageAbortedError":
         return outcome_of_error(_message_of(error))
     return Outcome.COMPLETED if reason == "stop" and not error else Outcome.INTERRUPTED
@@ -120,10 +116,10 @@ _FIRST_MESSAGE_MS = 3000
 
 
 def _run_id(session_id: str, first_message: str | None = None, told: object = None) -> str:
-    """The session, if its id is OpenCode's own. A stream that continues a session is a run of its own: `first_message` is its first one.
+    """Return the session if its id is OpenCode's own. A stream that continues a session is a separate run, named by `first_message`.
 
     Ids begin with their time in 12 digits: ms × 4096 and a counter; those of sessions count backwards (packages/opencode/src/id/id.ts).
-    So the first message of a session is as old as the session. `told` tells other sessions apart.
+    So the first message of a session is as old as the session. `told` is hashed for other sessions.
     """
     session, message = _SESSION_ID.fullmatch(session_id), _MESSAGE_ID.fullmatch(first_message or "")
     if not session:
@@ -138,7 +134,7 @@ def _run_id(session_id: str, first_message: str | None = None, told: object = No
 
 @dataclass
 class _Run(OpenRun):
-    """The run of a session so far. `ended_as`: why its last step ended; `ends`: ids of the ends of steps."""
+    """A session's open run. `ended_as`: reason of its last step's end; `ends`: ids of the ends of steps."""
 
     first_message: str | None = None
     in_step: bool = False
@@ -147,7 +143,6 @@ class _Run(OpenRun):
     error: OpenCodeError | None = None
 
     def note(self, event: OpenCodeEvent) -> None:
-        """Note an event."""
         self.note_time(event_time(event.timestamp))
         if event.type == "error":
             self.error = event.error or OpenCodeError()
@@ -174,7 +169,6 @@ class _Run(OpenRun):
                     del self.ends[next(iter(self.ends))]
 
     def values(self) -> dict[str, Any]:
-        """The values of its `KeptRun`."""
         if self.in_step:
             self.steps.doubt("The last step has no end.")
         outcome = _outcome_of(self.error, None if self.in_step else self.ended_as)
@@ -222,7 +216,7 @@ class OpenCodeRun(StreamReader[_Run]):
         return closed
 
     def note(self, event: dict[str, Any]) -> bool:
-        """Of the session of the event before: each run ends with its own last document."""
+        """Read an event of the current session; return False for others, since each run ends with its own last document."""
         if not _is_event(event) or self._last is None or self._open.get(event["sessionID"]) is not self._last:
             return False
         if told := wire_event(OpenCodeEvent, event):
@@ -313,13 +307,13 @@ class OpenCodeExported(RecordReader):
 
 
 def _reason(message: OpenCodeMessage) -> str | None:
-    """Why its last step ended. Older versions without the reason have at least the time at which the message was completed."""
+    """Return why its last step ended. Older versions lack the reason but have the completion time of the message."""
     told = next((part.reason for part in reversed(message.parts) if part.type == "step-finish" and part.reason), None)
     is_over = message.info.time is not None and message.info.time.completed is not None
     return message.info.finish or told or ("stop" if is_over and not message.info.error else None)
 
 
 def _text(message: OpenCodeMessage) -> str | None:
-    """The last text of a message that the program did not write itself."""
+    """Return the last text of a message that the program did not write itself."""
     texts = (part.text for part in reversed(message.parts) if part.type == "text" and not part.synthetic)
     return next((text for text in texts if text and text.strip()), None)

@@ -1,12 +1,12 @@
 """OpenHands → runs: conversations of its SDK, lines of its evaluations, and the results of the OpenHands Index.
 
-A conversation is a stream of events, or the state in `base_state.json`; its totals are cumulative, so that the last ones count. A line of
-`output.jsonl` is one run on one task: `metrics` has the totals, and what each call adds to them. `output.critic_attempt_N.jsonl` hold the
-same lines as the final file. Before the SDK a history was flat events with an `action` or an `observation`, at first in pairs.
+A conversation is a stream of events, or the state in `base_state.json`; its totals are cumulative, so the last ones count. A line of
+`output.jsonl` is one run on one task: `metrics` has the totals and the share of each call. `output.critic_attempt_N.jsonl` have the same
+lines as the final file. Before the SDK a history was flat events with an `action` or an `observation`, at first in pairs.
 
-litellm counts cache reads inside the input, and cache writes inside or beside it by version: inside in 1.65 and since 1.78, beside in
-1.70 to 1.74. More cached than input proves that they are beside. Under an ACP agent (Claude Code, Codex, Gemini) reads are beside, and
-the tokens, summed on another path than the cost, do not match it (OpenHands/benchmarks #583).
+litellm counts cache reads inside the input, and cache writes inside or beside it by version: inside in 1.65 and since 1.78, beside in 1.70
+to 1.74. More cached than input proves that they are beside. Under an ACP agent (Claude Code, Codex, Gemini) reads are beside, and the
+tokens do not match the cost, since they are summed on another path (OpenHands/benchmarks #583).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _STATE = frozenset(("execution_status", "stats", "agent"))
 
 
 class OpenHandsEvents(AgentReader):
-    """Streams of events, one or more conversations in each, and last states of conversations, `base_state.json`."""
+    """Streams of events with one or more conversations each, and final states of conversations, `base_state.json`."""
 
     agent: ClassVar[str] = OPENHANDS.key
 
@@ -82,7 +82,7 @@ class OpenHandsEvents(AgentReader):
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """The conversation that is still open. A lone event without totals or a status, as `events/*.json` are, makes no run."""
+        """Yield the open conversation. A lone event without totals or a status, as in `events/*.json`, makes no run."""
         conversation, last = self._conversation, self._last
         self._conversation, self._last = _Conversation(), None
         if last and (conversation.events > 1 or conversation.stats or conversation.status):
@@ -95,7 +95,7 @@ def _is_event(value: dict[str, Any]) -> bool:
 
 @dataclass
 class _Conversation:
-    """A conversation so far. `is_stale`: an update of the totals could not be read, and none came since."""
+    """An open conversation. `is_stale`: the last update of the totals could not be read."""
 
     events: int = 0
     first_id: str | None = None
@@ -115,11 +115,11 @@ class _Conversation:
 
     @property
     def totals(self) -> list[LlmMetrics]:
-        """Running totals by use of a model."""
+        """Return the running totals, one per use of a model."""
         return list(self.stats.usage_to_metrics.values()) if self.stats else []
 
     def outcome(self) -> Outcome:
-        """The last status; without one, whether the agent said that it is done."""
+        """Return the outcome by the last status, else by whether the agent declared itself done."""
         if self.status in _OUTCOMES:
             return _OUTCOMES[self.status]
         if self.status == "error" or self.error:
@@ -127,7 +127,7 @@ class _Conversation:
         return Outcome.COMPLETED if self.is_finished else Outcome.UNKNOWN
 
     def note(self, value: Mapping[str, Any]) -> None:
-        """Add an event. Raises ValidationError for wrong totals."""
+        """Add an event. Raises ValidationError for invalid totals."""
         event = SdkEvent.model_validate(value)
         self.events += 1
         self.first_id = self.first_id or event.id
@@ -159,7 +159,6 @@ class _Conversation:
             self.error = ": ".join(filter(None, (event.code, event.detail))) or "error"
 
     def note_state(self, state: ConversationState) -> None:
-        """Take over a whole state."""
         self.state = state
         self.status = state.execution_status or self.status
         self._note_stats(state.stats)
@@ -181,7 +180,6 @@ class _Conversation:
             self.stats = stats
 
     def values(self, kind: RecordKind) -> dict[str, Any]:
-        """The values of its `KeptRun`."""
         outcome, agent = self.outcome(), self.state.agent
         asked = agent.llm.model if agent and agent.llm else None
         is_acp = bool(agent and (agent.kind or "").startswith("ACP"))
@@ -208,7 +206,6 @@ class _Conversation:
 
 
 def _outcome_of(error: str) -> Outcome:
-    """How a run ended whose error is this text."""
     said = error.lower().replace(" ", "")
     if "maxiteration" in said or "maximumiteration" in said or "maximumnumberofiterations" in said:
         return Outcome.MAX_TURNS
@@ -301,7 +298,7 @@ _FROM_HISTORY = ("session_id", "ended_at", "ended_as", "final_text", "tool_calls
 
 
 def _flat(history: object) -> Iterator[dict[str, Any]]:
-    """The events of a history, those of pairs included."""
+    """Yield the events of a history, including those of pairs."""
     for item in history if isinstance(history, list) else ():
         if isinstance(item, dict):
             yield item
@@ -311,7 +308,7 @@ def _flat(history: object) -> Iterator[dict[str, Any]]:
 
 @dataclass
 class _History:
-    """The events before the SDK. `first`: id and time of the first event; `is_finished`: None if no event says how it ended."""
+    """Events before the SDK. `first`: id and time of the first event; `is_finished`: None if no event states how it ended."""
 
     first: tuple[Any, Any] | None = None
     times: list[datetime] = field(default_factory=list)
@@ -360,7 +357,6 @@ class _History:
             self.tools.failed(str(event["cause"]))
 
     def values(self) -> dict[str, Any]:
-        """What the events say, as values of a `KeptRun`."""
         outcome = Outcome.COMPLETED if self.first else Outcome.UNKNOWN
         return {
             "started_at": self.times[0] if self.times else None,
@@ -378,8 +374,8 @@ class _History:
 class OpenHandsIndex(AgentReader):
     """Results of a benchmark by instance, `instance_results/BENCHMARK.json`: each is a run.
 
-    They tell cost and score alone. Agent and model come from the `metadata.json` above (`ingest.context.trials`). The instances have no
-    ids: a run's id is made of its instance and of the whole file, so a file that is published again with other results has other runs.
+    They have cost and score only. Agent and model come from the `metadata.json` above (`ingest.context.trials`). The instances have no
+    ids: a run's id is made of its instance and the whole file, so publishing a file again with other results makes other runs.
     """
 
     agent: ClassVar[str] = OPENHANDS.key
@@ -390,7 +386,7 @@ class OpenHandsIndex(AgentReader):
         return isinstance(first, dict) and first.keys() == {"cost", "resolved"}
 
     def feed(self, document: Document) -> Iterator[Found | Unreadable]:
-        """An instance that cannot be read is a reject of its own."""
+        """Yield the instances; each one that cannot be read becomes a reject of its own."""
         instances = document.written
         whole = canonical_hash(instances)
         for number, (name, value) in enumerate(instances.items()):
@@ -420,7 +416,7 @@ _LAST_UNREAD = "Later token counts of the log could not be read."
 
 
 def _models(totals: Iterable[LlmMetrics], *, is_acp: bool, is_stale: bool = False, model: str | None) -> list[dict[str, Any]]:
-    """Values of a `KeptModel` for each model of these totals. `is_stale`: counts after them were unreadable. `model`: if none is named."""
+    """Return values of a `KeptModel` per model. `is_stale`: later counts were unreadable. `model`: default name."""
     usages: dict[str | None, list[TokenUsage]] = {}
     costs: dict[str | None, list[float]] = {}
     for total in totals:
@@ -479,7 +475,7 @@ def _summed(usages: Iterable[TokenUsage]) -> dict[str, int | None]:
 
 
 def _cost_of(amounts: Iterable[float | None]) -> Decimal | None:
-    """A sum in USD; None if no amount is known."""
+    """Return a sum in USD, or None if no amount is known."""
     known = [Decimal(repr(float(amount))) for amount in amounts if amount is not None]
     total = sum(known, Decimal())
     return None if not known else usd(total) if total <= LARGEST_USD else total

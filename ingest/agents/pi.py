@@ -1,8 +1,8 @@
-"""Pi's session files and the events of `pi --mode json` → runs, one for each session.
+"""Pi's session files and the events of `pi --mode json` → runs, one per session.
 
-A session file is a tree since version 2: all branches were paid, but the final text is that of the last one. A session that was branched
-from another begins with a copy of its lines, which are older than its header. Without such a header older lines are its own, since the
-header is only written with the first response. A stream repeats each message up to four times: `message_end` counts.
+A session file is a tree since version 2: all branches were paid, but the final text is that of the last one. A session branched from
+another begins with a copy of its lines, which are older than its header. Without such a parent older lines are its own, since the header is
+only written with the first response. A stream repeats each message up to four times: `message_end` counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.pi import ENTRY_TYPES, PiLine, PiMessage, PiUsage
 
 LINES_KEPT = 4096
-"""Lines whose place in the tree is remembered."""
 
 _OUTCOMES = {"stop": Outcome.COMPLETED, "length": Outcome.INTERRUPTED, "toolUse": Outcome.INTERRUPTED, "aborted": Outcome.INTERRUPTED}
 _RESUMED_AFTER = timedelta(minutes=1)
@@ -40,7 +39,7 @@ _Key = tuple[str | None, str | None]
 
 @dataclass
 class _Session(OpenRun):
-    """One session so far. `is_open`: an answer is to come. `texts`: the last text of the model up to each line, by the id of the line."""
+    """One open session. `is_open`: an answer is pending. `texts`: the model's last text up to each line, by line id."""
 
     header: PiLine | None = None
     is_stream: bool = False
@@ -56,16 +55,15 @@ class _Session(OpenRun):
 
     @property
     def parent_file(self) -> str | None:
-        """The file of the session that it was branched from."""
         return (self.header.branched_from or self.header.parent_session) if self.header else None
 
     def has_content(self) -> bool:
-        """A header alone is a run that was killed, if it says that it is Pi's."""
+        """Return whether it is a run: a header alone is a killed run, if it is certainly Pi's."""
         header = self.header
         return bool(self.first or not header or header.version is not None or header.model_id)
 
     def note(self, line: PiLine) -> None:
-        """Note a line behind the header. One that is older than it was copied from the session that this one was branched from."""
+        """Read a line after the header. An older line is a copy from the session that this one was branched from."""
         message = line.message
         self.is_stream = self.is_stream or line.type == "message_end"
         if line.id:
@@ -116,7 +114,6 @@ class _Session(OpenRun):
             self.costs[key] = self.costs.get(key, Decimal()) + usage.cost.total
 
     def values(self) -> dict[str, Any]:
-        """The values of its `KeptRun`."""
         header = self.header or PiLine(type="session")
         began_at = event_time(header.timestamp)
         # A stream that goes on with a session repeats its header, and is a run of its own until the session's file comes.
@@ -154,7 +151,7 @@ class _Session(OpenRun):
         }
 
     def _models(self, header: PiLine) -> list[dict[str, Any]]:
-        """Tokens and cost by model, without models that failed at every call."""
+        """Return tokens and cost by model, without models that failed at every call."""
         if not self.used and self.parent_file:
             return [Tokens().as_model(header.model_id, header.provider)]
         if not self.used:
@@ -166,14 +163,14 @@ class _Session(OpenRun):
 
 
 class Pi(StreamReader[_Session]):
-    """Session files and streams."""
+    """Session files and streams of Pi."""
 
     agent: ClassVar[str] = PI.key
     event_types: ClassVar[frozenset[str]] = ENTRY_TYPES | {"session", "message_end"}
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """A header, a message with the time of its line or the tokens of a response, or any other line of the tree."""
+        """Recognise a header, a message with the time of its line or a response's tokens, or any other line of the tree."""
         value = document.value
         kind, message = value["type"], value.get("message")
         if kind == "session":
@@ -204,7 +201,7 @@ class Pi(StreamReader[_Session]):
 
 
 def _text_of(content: Any) -> str | None:
-    """The texts of a message, without thoughts and tool calls."""
+    """Return the texts of a message, without thoughts and tool calls."""
     blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     return "\n".join(text for text in texts if isinstance(text, str) and text) or None

@@ -29,7 +29,6 @@ from schemas.wire.qwen import CHAT_TYPES, STREAM_TYPES, QwenChatLine, QwenEvent
 
 MODELS_KEPT = 100
 LINES_KEPT = 100_000
-"""Lines of a chat that are remembered, to count each once."""
 
 
 @dataclass
@@ -42,7 +41,7 @@ class _Stream(OpenRun):
     models: dict[str, None] = field(default_factory=dict)
 
     def note(self, event: QwenEvent, document: Document) -> None:
-        """Note a message. A sub-agent that fails writes a result of zeros in the middle: it counts only if nobody answered before."""
+        """Read a message. A failed sub-agent writes a result of zeros in the middle: it counts only if nobody answered before."""
         self.note_time(event_time(event.timestamp))
         content = event.message.content if event.message else None
         blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
@@ -69,7 +68,7 @@ class _Stream(OpenRun):
                 self.result = event
 
     def values(self) -> dict[str, Any]:
-        """The values of a KeptRun. One without a result was interrupted."""
+        """Return the values of a KeptRun. One without a result was interrupted."""
         init, result = self.init, self.result
         self.outcome, self.errors = _end(result)
         if init:
@@ -126,7 +125,7 @@ def _result_tokens(result: QwenEvent) -> Tokens:
 
 
 def _end(result: QwenEvent | None) -> tuple[Outcome, list[str]]:
-    """How a run ended, and the words of its error."""
+    """Return how a run ended, and its error texts."""
     if result is None:
         return Outcome.INTERRUPTED, []
     if result.subtype == "success" and not result.is_error:
@@ -138,7 +137,7 @@ def _end(result: QwenEvent | None) -> tuple[Outcome, list[str]]:
 
 
 class QwenStream(StreamReader[_Stream]):
-    """Messages of `qwen -o json` and `-o stream-json`: a run for each session of a process.
+    """Messages of `qwen -o json` and `-o stream-json`: one run per session of a process.
 
     They look like Claude Code's, but `input_tokens` includes cache reads, there is no cost, and `usage` is the total of the session: a
     resumed process counts its earlier calls again.
@@ -149,10 +148,9 @@ class QwenStream(StreamReader[_Stream]):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """By the first message and the result; what is between them is known by its session.
+        """Recognise the first message and the result; messages between are assigned by their session.
 
-        A result is Qwen Code's if it has no cost but what no other agent's has: a total of tokens, Gemini's metrics, an error with a
-        message.
+        A result is Qwen Code's if it has no cost, and one of its own fields: a total of tokens, Gemini's metrics, an error with a message.
         """
         value = document.value
         if value.get("type") == "system":
@@ -179,7 +177,7 @@ class QwenStream(StreamReader[_Stream]):
 
 @dataclass
 class _Chat(OpenRun):
-    """A session of a chat file. `seen`: id of a line → its time and tokens."""
+    """A session of a chat file. `seen`: line id → its time and tokens."""
 
     seen: dict[str, tuple[object, Tokens | None]] = field(default_factory=dict)
     tokens: ResponseTokens = field(default_factory=ResponseTokens)
@@ -188,7 +186,7 @@ class _Chat(OpenRun):
     unread: bool = False
 
     def note(self, line: QwenChatLine) -> None:
-        """Note a line, unless it is a copy: its id was seen, with the same time or the same tokens."""
+        """Read a line, unless it is a copy: same id, and same time or tokens."""
         tokens = None
         if told := line.usage_metadata:
             counts = (told.prompt_token_count, told.cached_content_token_count, told.candidates_token_count, told.thoughts_token_count)
@@ -225,7 +223,7 @@ class _Chat(OpenRun):
                 self.api_ms = (self.api_ms or 0) + event.duration_ms
 
     def values(self) -> dict[str, Any]:
-        """The values of a KeptRun; the log does not say how the session ended."""
+        """Return the values of a KeptRun; the log does not contain how the session ended."""
         names = {"session": self.session_id, "start": str(self.started_at)}
         return super().values() | {
             "run_id": self.session_id if is_uuid(self.session_id) else canonical_hash(names),
@@ -239,10 +237,10 @@ class _Chat(OpenRun):
 
 
 class QwenChat(StreamReader[_Chat]):
-    """Chat files, `~/.qwen/projects/*/chats/*.jsonl`: a run for each session.
+    """Chat files, `~/.qwen/projects/*/chats/*.jsonl`: one run per session.
 
-    The lines look like those of Claude Code's transcripts, but messages have `parts`, and tokens Google's names. A line that is written
-    again after a resume, with its id, counts once. The time of the model's API is told by lines of telemetry.
+    The lines look like those of Claude Code's transcripts, but messages have `parts`, and tokens have Google's names. A line repeated
+    after a resume, with its id, counts once. API time comes from lines of telemetry.
     """
 
     agent: ClassVar[str] = QWEN.key

@@ -1,4 +1,4 @@
-"""Which reader sees a document. Those of other agents than Claude Code are imported with the first document that may be theirs."""
+"""Picks the reader of a document. Readers other than Claude Code's are imported with the first document that may need them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from schemas.unread_logs import UNREAD_TYPES, unread_log
 Readers = tuple[type[AgentReader], ...]
 
 SESSIONS_KEPT = 64
-"""Sessions of agents other than Claude Code that are remembered in one source; of more, the first one is forgotten."""
+"""Maximum number of sessions of agents other than Claude Code remembered per source; beyond it, the first is forgotten."""
 
 _COST_NAME = "total_cost_usd"
 _COST = f'"{_COST_NAME}"'
-"""A field of results that hardly another agent writes. In texts its quotes are escaped."""
+"""A field of results that few other agents write. Inside texts its quotes are escaped."""
 _OWN = '"permission_denials"'
-"""A field of newer results beside it that no other agent writes."""
+"""A field of newer results that no other agent writes."""
 
 
 @cache
 def all_readers() -> Readers:
-    """Every reader, in the order in which they are asked: those of the agents, of logs without a reader, and of kept runs.
+    """Return every reader in the order they are asked: agents, logs without a reader, kept runs.
 
     Importing them takes a quarter of the start of an ingest.
     """
@@ -45,7 +45,7 @@ def all_readers() -> Readers:
 
 
 class _ReadersByType(NamedTuple):
-    """`unknown`: of events with a type that no reader names."""
+    """Readers by event type. `unknown`: for types that no reader names."""
 
     typed: dict[str, Readers]
     untyped: Readers
@@ -54,7 +54,7 @@ class _ReadersByType(NamedTuple):
 
 @cache
 def by_type() -> _ReadersByType:
-    """The readers of events by their type. Claude Code's own is the last of those without a type, and the one left for any other type."""
+    """Return the readers of events by type. Claude Code's is last for events without a type, and the fallback for any other type."""
     others = tuple(reader for reader in all_readers() if reader is not ClaudeCode)
     typed = {kind: tuple(reader for reader in others if kind in reader.event_types) for one in others for kind in one.event_types}
     untyped = (*(reader for reader in others if not reader.event_types or NO_TYPE in reader.event_types), ClaudeCode)
@@ -62,27 +62,26 @@ def by_type() -> _ReadersByType:
 
 
 class SourceReaders:
-    """The readers of the agents met in one source. Each is made when the first document of its agent comes."""
+    """The readers of one source, each made when the first document of its agent comes."""
 
     def __init__(self, context_of: ContextOf) -> None:
         self._context_of = context_of
         self._readers: dict[type[AgentReader], AgentReader] = {}
         self._sessions: dict[str, type[AgentReader]] = {}
         self.last: AgentReader | None = None
-        """The reader of the last document."""
 
     @property
     def agent(self) -> str:
-        """The agent of the last document, for an error message."""
+        """Return the agent of the last document, for an error message."""
         return self.last.agent if self.last else "an agent"
 
     @property
     def only(self) -> AgentReader | None:
-        """The reader of the source, where it is the only one."""
+        """Return the source's reader, if it is the only one."""
         return self.last if len(self._readers) == 1 else None
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable] | None:
-        """The runs that end with this document; None where no reader recognises it. Raises InvalidRecord."""
+        """Return the runs that end with this document; None if no reader recognises it. Raises InvalidRecord."""
         kind = ClaudeCode if _is_claude_codes(document) else self._reader_of(document)
         if kind is None:
             return None
@@ -92,13 +91,13 @@ class SourceReaders:
         return reader.feed(document)
 
     def passed(self, last: Document) -> None:
-        """The document of the last line that a reader took as bytes."""
+        """Take the document of the last line that a reader consumed as bytes."""
         for reader in self._readers.values():
             if reader.passing:
                 reader.noted(last)
 
     def resume(self, kept: KeptRun) -> bool:
-        """Go on with the log of this run, before the first document. False where no reader can."""
+        """Resume the log of this run, before the first document. Return False if no reader can."""
         for kind in all_readers():
             if kind.agent == kept.agent:
                 reader = kind(self._context_of)
@@ -108,9 +107,9 @@ class SourceReaders:
         return False
 
     def note(self, events: Events, first: int, places: int) -> int:
-        """How many events, from `first` on, the reader of the document before notes: no run ends with them, and none is refused.
+        """Return how many events, from `first` on, the current reader can read without ending a run or rejecting one.
 
-        They are dispatched as `feed` does. `places`: how much higher the numbers of their documents are.
+        They are dispatched as in `feed`. `places`: offset of their document numbers.
         """
         reader = self.last
         if reader is None or type(reader).note is AgentReader.note:
@@ -126,13 +125,13 @@ class SourceReaders:
         return count - first
 
     def met(self) -> Iterator[AgentReader]:
-        """The readers of the agents met so far."""
+        """Yield the readers used so far."""
         for reader in self._readers.values():
             self.last = reader
             yield reader
 
     def _reader_of(self, document: Document) -> type[AgentReader] | None:
-        """By the session, since most events of a stream look like those of Claude Code, else by the content."""
+        """Return the reader by session, since most stream events look like Claude Code's, else by content."""
         value = document.value
         type_, session = value.get("type"), value.get("session_id")
         of_session = self._sessions.get(session) if isinstance(type_, str) and isinstance(session, str) else None
@@ -149,7 +148,7 @@ class SourceReaders:
         return kind
 
     def _by_content(self, document: Document, type_: object) -> type[AgentReader] | None:
-        """The reader that recognises the document, first that of the document before: some types are those of several agents."""
+        """Return the reader that recognises the document, trying the last one first, since several agents share some types."""
         last = self.last
         if not isinstance(type_, str):
             return next((reader for reader in by_type().untyped if reader.recognises(document)), None)
@@ -160,7 +159,7 @@ class SourceReaders:
 
 
 def _is_claude_codes(document: Document) -> bool:
-    """Whether a result record is Claude Code's, mostly without parsing it. One that only looks whole is its reject."""
+    """Return whether a result record is Claude Code's, mostly without parsing. One that only looks whole becomes its reject."""
     if not document.is_result:
         return False
     if document.contains(_COST) and document.contains(_OWN):
@@ -172,7 +171,7 @@ def _is_claude_codes(document: Document) -> bool:
 
 
 class UnreadLogs(AgentReader):
-    """Logs of agents that have no reader, as `schemas.unread_logs` recognises them: one reject for each source, with their name."""
+    """Logs of agents without a reader (`schemas.unread_logs`): one reject per source, with the agent's name."""
 
     agent: ClassVar[str] = "unread"
     priority: ClassVar[int] = -2
@@ -187,7 +186,7 @@ class UnreadLogs(AgentReader):
         return unread_log(document.value) is not None
 
     def feed(self, document: Document) -> Iterable[Found]:
-        """Of many events only the first one is a reject."""
+        """Reject the first event only."""
         detail = str(unread_log(document.value))
         if detail not in self._named:
             self._named.add(detail)

@@ -1,12 +1,12 @@
 """The trajectories of SWE-agent and of mini-swe-agent → runs.
 
 SWE-agent's cost is `instance_cost`, which comes from the provider's usage. Its tokens are counted by the agent on the texts it sends and
-receives (litellm's `token_counter`, since 1.0): they know neither cache nor reasoning, and do not agree with the cost. All zero with steps
-means that nothing was counted: a demonstration, a replay or a local model.
+receives (litellm's `token_counter`, since 1.0): they ignore cache and reasoning, and do not match the cost. All zero with steps means that
+nothing was counted: a demonstration, a replay or a local model.
 
-mini-swe-agent keeps the provider's own usage with every reply, which is summed over all messages: since 2.4 a reply that could not be
-parsed stands in the message of its error. `api_calls` counts such replies too. Cost is the agent's, by litellm's table: 0.0 after a call
-means that it has no price.
+mini-swe-agent keeps the provider's usage with every reply, which is summed over all messages: since 2.4 a reply that could not be parsed is
+in the message of its error. `api_calls` counts such replies too. Cost is the agent's, by litellm's table: 0.0 after a call means that the
+model has no price.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ _INSTANCE = re.compile(r"([A-Za-z0-9][\w.-]*?)__([A-Za-z0-9][\w.-]*)-\d+")
 
 
 def _repo_of(instance: str | None) -> str | None:
-    """The repository in SWE-bench's name of a task: `django__django-12143` is an issue of django/django."""
+    """Return the repository in a SWE-bench task name: `django__django-12143` is an issue of django/django."""
     found = _INSTANCE.fullmatch(instance or "")
     return f"{found[1]}/{found[2]}" if found else None
 
 
 class SweAgent(RecordReader):
-    """Trajectories of SWE-agent, `*.traj`. A history without a trajectory is a demonstration and no run."""
+    """Trajectories of SWE-agent, `*.traj`. A history without a trajectory is a demonstration, not a run."""
 
     agent: ClassVar[str] = SWE_AGENT.key
 
@@ -135,17 +135,17 @@ _SWE_OUTCOMES = {
     "exit_total_execution_time": Outcome.LIMIT_REACHED,
     "exit_environment_error": Outcome.UNKNOWN,
 }
-"""The end of a run that took no patch; any other is an error. If its sandbox died, nothing is known of the agent."""
+"""Endings without a patch; any other is an error. If its sandbox died, the agent's outcome is unknown."""
 
 
 # mini-swe-agent
 
 _REPLAY = "a list of messages alone, mini-swe-agent's oldest form or its input for a replay: it has no calls, tokens or cost"
 _SUBMIT = ("COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT", "MINI_SWE_AGENT_FINAL_OUTPUT")
-"""Commands by which a run ends; the agent's own prompts explain them."""
+"""Commands that end a run; the agent's own prompts explain them."""
 
 _SEVERAL_MODELS = ("roulette", "interleaving")
-"""Names that stand for several models: each reply tells its own."""
+"""Names for several models: each reply names its own."""
 
 _ACTION = re.compile(r"^```(?:bash|mswea_bash_command)\s*\n", re.MULTILINE)
 _RETURN_CODE = re.compile(r"<returncode>(-?\d+)</returncode>")
@@ -163,7 +163,7 @@ class MiniSweAgent(RecordReader):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """A trajectory, or one of the agent's messages without a trajectory around it."""
+        """Recognise a trajectory, or one of the agent's messages without a trajectory around it."""
         value = document.value
         content = value.get("content") if isinstance(value.get("role"), str) else None
         return _is_trajectory(value) or (isinstance(content, str) and any(word in content for word in _SUBMIT))
@@ -236,7 +236,7 @@ def _is_reply(message: MiniMessage) -> bool:
 
 
 def _responses(record: MiniTrajectory) -> Iterator[MiniResponse]:
-    """Every reply of the model, also those in the message of an error."""
+    """Yield every reply of the model, including those inside error messages."""
     for message in record.messages:
         if message.extra and message.extra.response:
             yield message.extra.response
@@ -245,7 +245,7 @@ def _responses(record: MiniTrajectory) -> Iterator[MiniResponse]:
 
 
 def _cost_of_calls(record: MiniTrajectory) -> Decimal | None:
-    """The sum of the calls, as the agent counted them, else as the provider did; None if one of them has no price."""
+    """Return the sum of the calls' costs by the agent, else by the provider; None if one of them has no price."""
     costs = []
     for message in record.messages:
         extra = message.extra or MiniExtra()
@@ -257,7 +257,7 @@ def _cost_of_calls(record: MiniTrajectory) -> Decimal | None:
 
 
 def _models(responses: list[MiniResponse], asked: str | None, asked_by: str, cost: Decimal | None) -> list[dict[str, Any]]:
-    """Tokens by the model that was asked for: its name has the route that the price depends on."""
+    """Return tokens by the requested model: its name has the route that the price depends on."""
     calls: dict[str | None, list[CallUsage]] = {}
     for response in responses:
         name = response.model if asked in _SEVERAL_MODELS else asked or response.model
@@ -271,7 +271,7 @@ def _models(responses: list[MiniResponse], asked: str | None, asked_by: str, cos
 
 
 def _outcome(record: MiniTrajectory) -> Outcome:
-    """By the status; steps and cost share one for their limits. A container may fail to start before the first call of a model."""
+    """Return the outcome by status; limits on steps and cost share one. A container may fail to start before the first model call."""
     status, stats = record.info.exit_status or "", record.info.model_stats or MiniModelStats()
     if status == "Submitted":
         return Outcome.COMPLETED
@@ -291,7 +291,7 @@ def _outcome(record: MiniTrajectory) -> Outcome:
 
 
 def _text(message: MiniMessage) -> str | None:
-    """The text of a message: a string, parts, or the output items of a response."""
+    """Return the text of a message: a string, parts, or the output items of a response."""
     if isinstance(message.content, str):
         return lines_of(message.content)
     items = message.content if isinstance(message.content, list) else message.output or []
@@ -300,7 +300,7 @@ def _text(message: MiniMessage) -> str | None:
 
 
 def _tools(record: MiniTrajectory) -> ToolCounts:
-    """The one tool is the shell. Format 1 has its commands and exit codes in the text of messages."""
+    """Count the shell calls, the only tool. Format 1 has its commands and exit codes in the text of messages."""
     counts, last, place = ToolCounts(), 0, 0
     for number, message in enumerate(record.messages):
         extra = message.extra or MiniExtra()

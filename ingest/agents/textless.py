@@ -1,7 +1,7 @@
-"""Records without what was said in them, for an ingest or a rebuild with `--no-text`.
+"""Records without their texts, for an ingest or a rebuild with `--no-text`.
 
-Prompts, titles, final texts, patches, error messages and the excerpts of rejects go. Figures, times, paths, branches and the names of
-models, tools and sessions stay: every other table can be made from what is left.
+Prompts, titles, final texts, patches, error messages and the excerpts of rejects are dropped. Figures, times, paths, branches and the names
+of models, tools and sessions stay: every other table can be rebuilt from them.
 """
 
 from __future__ import annotations
@@ -17,24 +17,23 @@ from schemas.errors import RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptRun
 
 NOT_KEPT = "not kept (--no-text)"
-"""The detail of a reject, which may quote a value."""
+"""Replaces the detail of a reject, which may quote a value."""
 
 TEXTS: dict[str, Any] = {"title": None, "prompt": None, "errors": None, "result": None, "result_repaired": False}
-"""Columns of `runs` with what was said → what they hold without it."""
 
 
 _DESCRIBED = RESPONSE_COLUMNS.index("agent_description")
 
 
 def without_text(rows: Rows) -> Rows:
-    """The rows of a record, before `complete`, without text: nothing that is derived from texts follows from them."""
+    """Return a record's rows, before `complete`, without text, so that nothing is derived from texts."""
     raw, result = raw_without_text(rows.run.raw, rows.run.run_id)
     copies = tuple((*one[:_DESCRIBED], None, *one[_DESCRIBED + 1 :]) for one in rows.response_copies)
     return rows._replace(run=rows.run.completed(TEXTS | {"raw": raw, "result": result}), response_copies=copies, patches=())
 
 
 def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:
-    """A record as it is kept without text, and the summary that is read of it."""
+    """Return a record as it is kept without text, and its summary."""
     document = Document(0, "kept record", raw)
     if document.starts_with(KEPT_START):
         return KeptRun.model_validate_json(raw).textless().as_json(), None
@@ -42,5 +41,5 @@ def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:
 
 
 def reject_without_text(part: Unreadable) -> Unreadable:
-    """A reject with its place and reason alone, and of a look-alike the name of its agent."""
+    """Return a reject with only its place and reason, and for a look-alike the name of its agent."""
     return replace(part, detail=part.detail if part.reason is RejectReason.LOOK_ALIKE else NOT_KEPT, excerpt="")

@@ -1,8 +1,8 @@
 """TRAE's trajectory → a run.
 
-Every call has its usage; the steps repeat it. What is inside `input_tokens` depends on the provider's client:
-OpenAI and Google count cache reads in it, Anthropic beside it. Clients for OpenRouter, Azure, Doubao and the Bedrock client of ISO-Bench
-never copy the cache classes, so that their 0 means unknown and the input is an upper bound of the uncached input.
+Every call has its usage; the steps repeat it. What `input_tokens` includes depends on the provider's client: OpenAI and Google count cache
+reads in it, Anthropic beside it. The clients for OpenRouter, Azure and Doubao and the Bedrock client of ISO-Bench never copy the cache
+classes, so their 0 means unknown, and the input is an upper bound of the uncached input.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Trae(RecordReader):
 
 
 def _models(record: TraeTrajectory) -> list[dict[str, Any]]:
-    """Tokens by the model that was asked for, whose name has the region and the route that the price depends on, and by provider."""
+    """Return tokens by provider and requested model: its name has the region and route that the price depends on."""
     sums: dict[tuple[str, str], Tokens] = {}
     for call in record.llm_interactions:
         if call.response and call.response.usage:

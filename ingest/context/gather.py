@@ -19,16 +19,16 @@ from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
 from ingest.sources.times import lenient_time, plausible, shifted
 
 RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
-"""What each origin adds to `context_rank`. So of two copies of a record the one in its stream wins over one with sidecars, that over
-one with a path that says something, that over one with labels, and each over a bare file, whatever the order of ingest."""
+"""Added by each origin to `context_rank`. Of two copies of a record, one in its stream outranks one with sidecars, then one with a
+matching path, then one with labels, then a bare file, independent of the order of ingest."""
 
 FILE, TRUSTED_FILE = "file", "trusted_file"
-"""`time_source` of a run that is dated by its file: it may be a copy's time, unless whoever ingests says that it is not."""
+"""`time_source` of a run dated by its file: it may be a copy's time, unless the user declares it trusted."""
 
 
 @dataclass(frozen=True)
 class SourceContext:
-    """The context that all records of one source share."""
+    """The context shared by all records of one source."""
 
     source_id: str
     labels: dict[str, str] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class SourceContext:
     subagent: Subagent | None = None
 
     def for_run(self, facts: RunFacts, duration_ms: int | None) -> Context:
-        """The context of one run, with what its reader knows."""
+        """Return the context of one run, with the facts of its reader."""
         sidecar = self.sidecar
         time_source, started_at, ended_at = self._times(facts, sidecar.duration_ms if duration_ms is None else duration_ms)
         return Context(
@@ -85,11 +85,11 @@ class SourceContext:
         )
 
     def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, datetime | None, datetime | None]:
-        """(time_source, started_at, ended_at) of the first origin that has any.
+        """Return (time_source, started_at, ended_at) from the first origin that has any.
 
-        If only one of the two times is known, the other is the duration away. A stream has both; if only one of its events has a time, that
-        is the start. A path has the start (loops name a log when they start it), the file's time of change is the end. A record's own local
-        times have no zone: a sidecar's times are better.
+        If only one of the two times is known, the duration gives the other. A stream has both; if only one of its events has a time, that
+        is the start. A path has the start (loops name a log when they start it), the file's modification time is the end. A record's own
+        local times have no zone: a sidecar's times are better.
         """
         own = (facts.time_source, facts.started_at, None if facts.started_at == facts.ended_at else facts.ended_at)
         beside = ("sidecar", self.sidecar.started_at, self.sidecar.ended_at)
@@ -124,9 +124,9 @@ def gather(
     paths: PathReading,
     sidecars: Sidecars,
 ) -> SourceContext:
-    """The context of a source. `name`: its path, for a member with the path inside the archive; `path`: the file on disk.
+    """Return the context of a source. `name`: its path, for a member including the path inside the archive; `path`: the file on disk.
 
-    Raises nothing. The time of change counts only for a file on disk: that of an upload says nothing.
+    Never raises. The modification time counts only for a file on disk: that of an upload is meaningless.
     """
     sidecar = sidecars.beside(path, name)
     if sidecar.stamp and paths.zone is not UTC:  # its only time is that in the name of its folder

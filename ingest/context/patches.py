@@ -1,4 +1,4 @@
-"""A unified diff → the files it changes and by how many lines, and the text that is kept of it."""
+"""A unified diff → its changed files with their numbers of lines, and the stored text."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from typing import NamedTuple
 from ingest.agents.base import PatchText
 
 FILES_KEPT = 10_000
-"""Files of one patch that are listed; the totals count all of them."""
+"""Maximum number of files of one patch that are listed; the totals count all of them."""
 
 KEPT_BYTES = 1 << 20
-"""Most bytes of a patch that are kept."""
 
 FileChange = tuple[str, int, int]
 """(path, insertions, deletions)"""
@@ -28,7 +27,7 @@ _ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 
 
 class Hunk(NamedTuple):
-    """Lines of one place of a file, each with its mark. `heading`: the line of code that git shows to tell where that is."""
+    """Adjacent lines of a file, each with its mark. `heading`: the line of code that git prints to locate the hunk."""
 
     old_start: int
     new_start: int
@@ -38,7 +37,7 @@ class Hunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Patch:
-    """The size of a patch. `sha256`: of its bytes, hex; None for one without any."""
+    """The size of a patch. `sha256`: of its bytes, hex; None if it is empty."""
 
     files: int
     insertions: int
@@ -49,7 +48,7 @@ class Patch:
 
 
 def patch_in(file_name: str, content: bytes) -> Patch:
-    """Read a whole patch. One that is blank has neither hash nor text: nothing was changed."""
+    """Read a whole patch. A blank one has neither hash nor text: nothing was changed."""
     text = content.decode("utf-8", "replace")
     found = read_patch(text.split("\n"))
     if not content.strip():
@@ -62,7 +61,7 @@ def patch_in(file_name: str, content: bytes) -> Patch:
 
 
 def read_patch(lines: Iterable[str]) -> Patch:
-    """Count the changes of a diff. Text that is no diff counts nothing; a file that is changed twice is one file."""
+    """Count the changes of a diff. Text that is no diff counts nothing; a file changed twice counts once."""
     changes: dict[str, list[int]] = {}
     for path, part in parts_of(lines):
         total = changes.setdefault(path, [0, 0])
@@ -74,9 +73,9 @@ def read_patch(lines: Iterable[str]) -> Patch:
 
 
 def parts_of(lines: Iterable[str]) -> Iterator[tuple[str, Hunk | str]]:
-    """The parts of a diff with the path of their file: hunks, and what git notes of a file, which begins with an empty note.
+    """Yield the parts of a diff with the path of their file: hunks, and git's notes on a file, which starts with an empty note.
 
-    A hunk says its length, so its lines are never taken for headers.
+    A hunk states its length, so its lines are never mistaken for headers.
     """
     rest = (line.rstrip("\r\n") for line in lines)
     path = old = None
@@ -96,7 +95,7 @@ def parts_of(lines: Iterable[str]) -> Iterator[tuple[str, Hunk | str]]:
 
 
 def _body(lines: Iterator[str], old: int, new: int) -> Iterator[str]:
-    """The lines of a hunk with so many old and new lines."""
+    """Yield the lines of a hunk with so many old and new lines."""
     while old > 0 or new > 0:
         line = next(lines, "end")
         if (mark := line[:1]) not in ("+", "-", " ", "", "\\"):
@@ -107,12 +106,12 @@ def _body(lines: Iterator[str], old: int, new: int) -> Iterator[str]:
 
 
 def _number(text: str | None, usual: int) -> int:
-    """A number in the header of a hunk; `usual` where it is left out, as git does, or is impossibly long."""
+    """Return a number in the header of a hunk; `usual` if git omitted it or it is impossibly long."""
     return int(text) if text and len(text) < 10 else usual
 
 
 def _named(line: str) -> str | None:
-    """The path in a line `--- a/x` or `+++ b/x`; None for /dev/null. diff writes a time behind a tab."""
+    """Return the path in a line `--- a/x` or `+++ b/x`; None for /dev/null. diff appends a time behind a tab."""
     name = line[4:].partition("\t")[0].strip()
     if name == "/dev/null":
         return None
@@ -121,7 +120,7 @@ def _named(line: str) -> str | None:
 
 
 def _plain(path: str, quote: str) -> str:
-    """A path without git's quoting, which writes bytes beyond ASCII as three octal digits."""
+    """Return a path without git's quoting, which writes bytes beyond ASCII as three octal digits."""
     if not quote:
         return path
     raw = _ESCAPE.sub(lambda found: chr(int(found[1], 8) & 255) if found[1].isdigit() else _ESCAPED.get(found[1], found[1]), path)

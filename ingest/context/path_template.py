@@ -12,15 +12,14 @@ from ingest.sources.times import TIME_PATTERN, lenient_time, time_of_path
 from schemas.errors import UsageError
 
 COLUMNS = ("repo", "task", "experiment")
-"""Names in a template that are columns of `runs`. `timestamp` is when the run started; any other name becomes a label."""
+"""Names in a template that are columns of `runs`. `timestamp` is the start of the run; any other name becomes a label."""
 
 _TOKEN = re.compile(r"\{([^{}/]*)\}|(\*+)|([^{}*]+)|([{}])")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _ANY, _SOME = "(.+?)", ".*"
-"""A name, and a star inside a segment, as regular expressions."""
 
 _LONGEST_SEGMENT = 255
-"""Characters of a file or folder name that a template is for, as of file systems: with a star inside, the time grows with their square."""
+"""Longest file or folder name matched, as in file systems: with a star inside, the time grows with the square of the length."""
 
 _HINT = "For example: runs/{repo}/{agent}/{timestamp}/{task}/*"
 
@@ -47,14 +46,14 @@ class PathTemplate:
     names: tuple[str, ...]
     _head: tuple[re.Pattern[str], ...] = field(repr=False)
     _tail: tuple[re.Pattern[str], ...] | None = field(repr=False)
-    """The segments behind `**`, if there is one."""
+    """The segments behind `**`, if present."""
 
     @classmethod
     def parse(cls, text: str) -> PathTemplate:
         """Parse the text of a template. Raises UsageError.
 
-        `{name}` is one segment or a part of it (the shortest that fits), `*` is one segment or a part, `**` is any number of
-        segments. A template that begins with `/` is for the whole path, any other for the shortest end of it that fits.
+        `{name}` is one segment or a part of it (the shortest that fits), `*` is one segment or a part, `**` is any number of segments. A
+        template that begins with `/` must match the whole path, any other the shortest end of it that fits.
         """
         segments = [segment for segment in text.split("/") if segment not in ("", ".")]
         names = tuple(name for segment in segments for name in _names(text, segment))
@@ -71,9 +70,9 @@ class PathTemplate:
         return cls(text, names, head, tail if "**" in segments else None)
 
     def match(self, path: str, zone: tzinfo = UTC) -> PathFacts | None:
-        """The facts in the path; None if the template does not fit. In a path without `/` a backslash is the separator.
+        """Return the facts in the path; None if the template does not fit. In a path without `/` a backslash is the separator.
 
-        `zone` is that of a timestamp that names none. A timestamp that cannot be read becomes a label, so that nothing is lost.
+        `zone` applies to timestamps without one. An invalid timestamp becomes a label, so that nothing is lost.
         """
         clean = path.encode("utf-8", "replace").decode()
         clean = clean if "/" in clean else clean.replace("\\", "/")
@@ -87,7 +86,7 @@ class PathTemplate:
         return PathFacts(parts.get("repo"), parts.get("task"), parts.get("experiment"), labels, started_at)
 
     def _values(self, path: list[str]) -> list[str] | None:
-        """What the names stand for in the segments of a path, in time that grows with its length."""
+        """Return the values of the names in a path's segments, in time linear in its length."""
         is_whole = self.text.startswith("/")
         path = path[1:] if is_whole and not path[0] else path
         tail = self._tail or ()
@@ -106,13 +105,13 @@ class PathTemplate:
 
 @dataclass(frozen=True)
 class PathReading:
-    """How paths are read: by a template, if there is one. `zone`: of times that name none."""
+    """Reads paths, optionally by a template. `zone`: of times without one."""
 
     template: PathTemplate | None = None
     zone: tzinfo = UTC
 
     def facts(self, name: str, path: Path | None = None) -> PathFacts:
-        """The facts by the template, if it fits the name or the whole path. A time in the name needs no template."""
+        """Return the facts by the template, if it fits the name or the whole path. A time in the name needs no template."""
         found = None
         if self.template:
             found = self.template.match(name, self.zone) or (self.template.match(str(path.absolute()), self.zone) if path else None)
@@ -126,7 +125,7 @@ class PathReading:
 
 
 def _names(text: str, segment: str) -> Iterator[str]:
-    """The names in one segment of the template. Raises UsageError."""
+    """Yield the names in one segment of the template. Raises UsageError."""
     if segment != "**" and len(re.findall(r"\*+(?!\*|\Z)", segment)) > 1:
         raise UsageError(
             f"the path template {text!r} has * more than once in {segment!r}.", "Use * once in a segment, and once more at its end."
@@ -146,7 +145,7 @@ def _names(text: str, segment: str) -> Iterator[str]:
 
 
 def _parts(patterns: tuple[re.Pattern[str], ...], segments: list[str]) -> list[str] | None:
-    """What the names in some segments of a template stand for; None if one does not fit."""
+    """Return the values of the names in some segments of a template; None if one does not fit."""
     values: list[str] = []
     for pattern, segment in zip(patterns, segments, strict=False):
         found = pattern.fullmatch(segment) if len(segment) <= _LONGEST_SEGMENT else None
@@ -157,11 +156,11 @@ def _parts(patterns: tuple[re.Pattern[str], ...], segments: list[str]) -> list[s
 
 
 def _segment(segment: str) -> re.Pattern[str]:
-    """One segment as a regular expression.
+    """Return one segment as a regular expression.
 
-    A name and the text behind it are an atomic group: the first place where they fit is the right one, since what comes next begins with a
-    name or a star, which take any text. So a path that does not fit is not tried in every way that its characters can be shared out. Beside
-    other text a timestamp matches only a time, so that {task}_{timestamp} is divided at the right place.
+    A name and the text behind it are an atomic group: the first match is the right one, since the next part begins with a name or a star,
+    which match any text. So a path that does not fit is not tried with every split of its characters. Beside other text a timestamp
+    matches only a time, so that {task}_{timestamp} is split at the right place.
     """
     groups = [""]
     for name, stars, literal, _ in _TOKEN.findall(segment):

@@ -1,8 +1,8 @@
 """Facts in the files beside a record, in the layouts of ISO-Bench, `tachograph run` and Claude Code's sub-agents.
 
-`schemas.wire.iso_bench` and `launch` have their fields and source. Sidecars in archives and uploads are written to temporary folders while
-their records are read, so that sidecars are always files. Of an item of ISO-Bench in which no agent left a record, only the harness's
-journal says that there was a run: `Items`.
+`schemas.wire.iso_bench` and `launch` define their fields. Sidecars in archives and uploads are written to temporary folders while their
+records are read, so sidecars are always files. If no agent left a record in an item of ISO-Bench, the harness's journal is the only trace
+of its run: see `Items`.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from schemas.wire.launch import LAUNCH_FILE, Launch, LaunchGit, LaunchPatch
 JOURNAL, SUMMARY, PATCH, PREDICTION, TASK, LAUNCH = NAMES = (
     "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt", LAUNCH_FILE,
 )  # fmt: skip
-"""TASK, the prompt of the agent, counts only beside one of the others: any file may be called so."""
+"""TASK, the prompt of the agent, counts only beside one of the others, since its name is too common."""
 
 _UNKNOWN = ("", "unknown", "default", "openhands")
-"""Words that ISO-Bench writes for a repository, task or model that it does not know."""
+"""ISO-Bench's words for an unknown repository, task or model."""
 
 _INSTANCE = re.compile(r"(?:[^/]*?__)?([^/]+)-([0-9a-f]{7,40})")
 _PLAN = re.compile(r"([a-z0-9]+)_core")
@@ -51,11 +51,11 @@ _SNIFFED = 4096
 
 @dataclass(frozen=True)
 class SidecarFacts:
-    """The facts in the sidecars of one folder; None: no sidecar says it. `started_at`, `ended_at`: of the agent's process.
+    """The facts in the sidecars of one folder; None if unknown. `started_at`, `ended_at`: of the agent's process.
 
-    `file_changes`: (path, insertions, deletions) of the first files of the patch. `duration_ms`: wall time of the agent's process, by the
-    clock of whoever started it. `ended_by`: the limit or the signal that ended it. `stamp`: the name of a folder that says when it started,
-    if nothing else does.
+    `file_changes`: (path, insertions, deletions) of the first files of the patch. `duration_ms`: wall time of the agent's process, by its
+    launcher's clock. `ended_by`: the limit or the signal that ended it. `stamp`: the name of a folder with the start time, used if there
+    is no other.
     """
 
     found: bool = False
@@ -87,7 +87,7 @@ class SidecarFacts:
 NO_SIDECAR_FACTS = SidecarFacts()
 
 Unpacked = Mapping[str, Path]
-"""The name of a folder in an archive or upload → the temporary folder of its sidecars."""
+"""Folder name in an archive or upload → the temporary folder of its sidecars."""
 
 
 class Sidecars:
@@ -101,7 +101,7 @@ class Sidecars:
         self._harness = NO_HARNESS_FACTS
 
     def beside(self, path: Path | None, name: str) -> SidecarFacts:
-        """The facts in the sidecars beside a file, or beside a member of an archive or an upload (`path` is None). Raises nothing."""
+        """Return the facts in the sidecars beside a file, or beside a member of an archive or an upload (`path` is None). Never raises."""
         folder = os.path.dirname(path) or "." if path else self._folder_of(name)  # noqa: PTH120  # a Path would cost more
         if folder != self._folder:
             self._folder, self._facts = folder, NO_SIDECAR_FACTS
@@ -110,7 +110,7 @@ class Sidecars:
         return self._facts
 
     def harness(self, path: Path | None, name: str) -> HarnessFacts:
-        """What the files of a benchmark harness say of a file. Raises nothing."""
+        """Return the facts of a benchmark harness about a file. Never raises."""
         if not path and not self._unpacked:
             return NO_HARNESS_FACTS
         whole = os.path.abspath(path) if path else name  # noqa: PTH100  # as above
@@ -122,7 +122,7 @@ class Sidecars:
         return self._harness
 
     def neighbour(self, path: Path | None, name: str, relative: str) -> Path | None:
-        """Where another file lies, such as `../benchmarks.json` from the folder of this one, or None. Raises nothing."""
+        """Return the path of another file, such as `../benchmarks.json` from the folder of this one, or None. Never raises."""
         if path:
             return path.parent / relative
         folder, _ = split(name)
@@ -132,7 +132,7 @@ class Sidecars:
         return found / relative if found else None
 
     def has(self, path: Path | None, name: str) -> bool:
-        """Whether the file is a sidecar itself. Raises nothing."""
+        """Return whether the file is a sidecar itself. Never raises."""
         if path:
             return is_sidecar(path) or _is_beside_subagent(path)
         folder = self._folder_of(name)
@@ -143,18 +143,18 @@ class Sidecars:
 
 
 def is_sidecar(path: Path) -> bool:
-    """Whether a file is a sidecar, by its name and its content: then it is no record, and ignored."""
+    """Return whether a file is a sidecar, by name and content, and so ignored as a record."""
     return path.name in _IS_SIDECAR and _state(str(path)) is not None and _IS_SIDECAR[path.name](path)
 
 
 def sidecar_facts(folder: Path) -> SidecarFacts:
-    """The facts in the sidecars of a folder, cached until one of them changes. Raises nothing."""
+    """Return the facts in the sidecars of a folder, cached until one of them changes. Never raises."""
     state = tuple(_state(os.path.join(folder, name)) for name in NAMES)  # noqa: PTH118  # making a Path would take longer than the system call
     return _read(folder, state) if any(state) else NO_SIDECAR_FACTS
 
 
 def _state(path: str) -> tuple[int, int] | None:
-    """Size and time of change of a regular file that is not too large; None for anything else, such as a pipe."""
+    """Return size and modification time of a regular file within the size limit; None for anything else, such as a pipe."""
     with suppress(OSError, ValueError):
         found = os.stat(path)  # noqa: PTH116
         if stat.S_ISREG(found.st_mode) and found.st_size <= LARGEST_READ:
@@ -164,7 +164,7 @@ def _state(path: str) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=32)
 def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFacts:
-    """The facts of the journal first, since the other files are made from it; then of the summary, then of the prediction."""
+    """Merge the facts: the journal first, since the other files are made from it, then the summary, then the prediction."""
     present = {name for name, known in zip(NAMES, state, strict=True) if known}
     found_journal = _journal(folder / JOURNAL) if JOURNAL in present else None
     found_summary = _summary(folder / SUMMARY) if SUMMARY in present else None
@@ -228,7 +228,7 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
 
 
 def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
-    """What the launch knows. The patch itself, if it is there, tells its size better."""
+    """Return the facts of a launch. The patch itself, if present, has a more exact size."""
     git = launch.git or LaunchGit()
     size = git.patch or LaunchPatch()
     facts: dict[str, Any] = {
@@ -253,12 +253,10 @@ def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
 
 
 def _known(*values: str | None) -> str | None:
-    """The first value that is known."""
     return next((value for value in values if value and value not in _UNKNOWN), None)
 
 
 def _milliseconds(*seconds: float | None) -> int | None:
-    """The first duration that is known."""
     return next((round(each * 1000) for each in seconds if each is not None), None)
 
 
@@ -280,7 +278,7 @@ def _prediction(path: Path) -> Prediction | None:
 
 
 def _is_patch(path: Path) -> bool:
-    """Whether a file is a patch, by its beginning. An empty file is a patch too: the agent changed nothing."""
+    """Return whether a file is a patch, by its beginning. An empty file is a patch too: the agent changed nothing."""
     with suppress(OSError), path.open("rb") as file:
         start = file.read(_SNIFFED)
         return not start.strip() or _PATCH_START.search(start) is not None
@@ -305,8 +303,7 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     "prompt.json": lambda path: {"task", "target_files", "commits"} <= json_object(path).keys(),
     "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= json_object(path).keys(),
 }
-"""Name → whether the content is that of the sidecar. Nothing is kept of the last two, nor of `measure.toml`, which is about the measured
-results beside it."""
+"""Name → check of the content. Nothing is kept of the last two, nor of `measure.toml`, which is about measured results."""
 
 SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
 
@@ -318,7 +315,7 @@ _LONGEST_WORDS = 200
 
 
 def subagent_beside(path: Path) -> Subagent | None:
-    """What the file beside a transcript says of its sub-agent, if anything. Raises nothing."""
+    """Return the facts about a sub-agent in the file beside its transcript, if any. Never raises."""
     if not path.name.startswith(_SUBAGENT) or _TRANSCRIPT not in path.name:
         return None
     content = json_object(path.with_name(path.name.partition(_TRANSCRIPT)[0] + _BESIDE))
@@ -338,20 +335,20 @@ _UNSAFE = re.compile(r"[^\w.-]")
 
 
 def named_as_sidecars(names: Sequence[str]) -> frozenset[str]:
-    """Those files or members that are named like sidecars; only their content shows whether they are."""
+    """Return the files or members named like sidecars; only their content shows whether they are."""
     named = frozenset(name for name in names if split(name)[1] in SIDECAR_NAMES | NEIGHBOURS)
     return named | frozenset(named_by_harness(names)).intersection(names)
 
 
 def sidecars_among(sources: Sequence[Source]) -> list[Source]:
-    """The sources of an upload that are named like sidecars."""
+    """Return the sources of an upload that are named like sidecars."""
     named = named_as_sidecars([source.name for source in sources])
     return [source for source in sources if source.name in named]
 
 
 @contextmanager
 def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
-    """Write sidecars to temporary folders. Yields these by the name of the folder that the sidecar is in. Raises OSError.
+    """Write sidecars to temporary folders. Yields these by the name of the folder of the sidecar. Raises OSError.
 
     A folder is named by the last part of that name, which may name the item, without characters that are unsafe in a path.
     """
@@ -371,7 +368,7 @@ def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
 # Items of ISO-Bench without a record of an agent.
 
 _ITEM_FILES = ("task.txt", "prompt.json")
-"""Files of every item of the benchmark: beside them a journal is that of an item."""
+"""Files of every item of the benchmark, which identify a journal beside them as an item's."""
 
 _SNIFFED_LOG = 1 << 18
 _LONGEST_ERROR = 2000
@@ -379,9 +376,9 @@ _ERRORS = "_stderr.txt"
 
 
 def is_lone_journal(path: Path) -> bool:
-    """Whether a file is the journal of an item whose other files hold no record of an agent. Raises nothing.
+    """Return whether a file is the journal of an item without any agent record in its other files. Never raises.
 
-    A file that cannot be looked into may be that record: its run would be counted twice.
+    An unreadable file counts as such a record; otherwise its run could be counted twice.
     """
     try:
         if path.name != JOURNAL or not any((path.parent / name).is_file() for name in _ITEM_FILES):
@@ -397,7 +394,7 @@ def is_lone_journal(path: Path) -> bool:
 
 
 def error_beside(path: Path) -> str | None:
-    """The end of what the agent's process wrote to its standard error."""
+    """Return the end of the agent process's standard error."""
     with suppress(OSError):
         for file in _logs(path.parent):
             if file.name.endswith(_ERRORS) and (text := _end_of(Source(file.name, path=file))):
@@ -406,7 +403,7 @@ def error_beside(path: Path) -> str | None:
 
 
 def _logs(folder: Path) -> Iterator[Path]:
-    """The files of an item that may be an agent's log. Raises OSError."""
+    """Yield the files of an item that may be an agent's log. Raises OSError."""
     for file in sorted(folder.iterdir()):
         if file.name not in SIDECAR_NAMES and file.name not in _ITEM_FILES:
             with suppress(FileNotFoundError):
@@ -422,7 +419,7 @@ def _end_of(source: Source) -> str:
 
 
 class Result(Protocol):
-    """What became of a source: its kind, and whether the store knew it."""
+    """The result of reading a source: its kind, and whether the store already had it."""
 
     name: str
     kind: FileKind
@@ -430,7 +427,7 @@ class Result(Protocol):
 
 
 class Items:
-    """The items of an archive, whose members come one by one: that an item has no record is known after its last file.
+    """The items of an archive. Members come one by one, so only an item's last file shows that it has no record.
 
     `folders`: the folders of unpacked sidecars by their names in the archive.
     """
@@ -442,7 +439,7 @@ class Items:
         self._errors: dict[str, str] = {}
 
     def hold(self, member: Source) -> bool:
-        """Whether a member is the journal of an item: it waits for the others. Of any other, note what it says of an error."""
+        """Return whether a member is an item's journal, which waits for the other files. For any other member, keep its error text."""
         folder, name = split(member.name)
         if folder not in self._folders:
             return False
@@ -454,12 +451,12 @@ class Items:
         return False
 
     def note(self, result: Result) -> None:
-        """Note what became of a member."""
+        """Process the result of a member."""
         if self._folders and (result.kind is FileKind.LOG or result.known):
             self._recorded.add(split(result.name)[0])
 
     def held(self, folders: Container[str]) -> Iterator[tuple[Source, Callable[[], str | None] | None]]:
-        """The journals in some folders, which wait no longer, each with the error of its item, or None if the item has a record."""
+        """Yield the journals waiting in some folders, each with the error of its item, or None if the item has a record."""
         waited, self._journals = self._journals, [one for one in self._journals if split(one[0])[0] not in folders]
         for name, modified_at in waited:
             folder, file = split(name)

@@ -1,9 +1,9 @@
-"""What the files of a benchmark harness say of a log in their folders: its trial, its agent and model, and its score.
+"""Facts of a benchmark harness about a log in its folders: its trial, its agent and model, and its score.
 
-- A log in `agent/` belongs to Harbor's trial whose `result.json` lies beside that folder and names the model that the agent was started
-  with; one in `agent-logs/` or `sessions/` to terminal-bench's trial with a `results.json` there.
+- A log in `agent/` belongs to Harbor's trial with a `result.json` beside that folder, which names the requested model; one in
+`agent-logs/` or `sessions/` to terminal-bench's trial with a `results.json` there.
 - `run_metadata.json` names the agent and the model of terminal-bench's `results.json` beside it or two folders below, and the model of the
-  logs beside those.
+logs beside those.
 - `metadata.json` names the agent and the model of the OpenHands Index's results in the folder `instance_results/` beside it.
 - SWE-bench's `report.json` grades the log beside it, and `logs/TASK/report.json` the log `trajs/TASK.…`.
 """
@@ -27,14 +27,14 @@ _LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str | None]]] = {
     "agent-logs": (RESULTS, run_of_terminal_benchs_logs),
     "sessions": (RESULTS, run_of_terminal_benchs_logs),
 }
-"""Folder of an agent's logs → the harness's result beside it, and the function that finds the id of its run in it."""
+"""Folder of an agent's logs → the harness's result beside it, and the function that reads its run id."""
 
 PlaceOf = Callable[[str], "str | Path | None"]
-"""The name of a folder, with a slash at its end → the folder on disk, if it has one."""
+"""Folder name ('x/') → path on disk, or None."""
 
 
 class HarnessFacts(NamedTuple):
-    """What a harness says of a log. `trial_id`: the run that it belongs to; `model`: as asked for; `score`: 1.0 if resolved, else 0.0."""
+    """A harness's facts about a log. `trial_id`: its run; `model`: as requested; `score`: 1.0 if resolved, else 0.0."""
 
     trial_id: str | None = None
     agent: str | None = None
@@ -46,7 +46,7 @@ NO_HARNESS_FACTS = HarnessFacts()
 
 
 def named_by_harness(names: Iterable[str]) -> Iterator[str]:
-    """The names of files that tell something of other files among `names`; only their content shows whether they do."""
+    """Yield the names of files that may describe other files among `names`; only their content shows whether they do."""
     for name in names:
         folder, file = split(name)
         if file in (METADATA, GRADE):
@@ -58,12 +58,12 @@ def named_by_harness(names: Iterable[str]) -> Iterator[str]:
 
 
 def differs_in_folder(name: str) -> bool:
-    """Whether the facts of a file may differ from those of the others in its folder."""
+    """Return whether a file's facts may differ from those of other files in its folder."""
     return name.endswith((RESULTS, METADATA, GRADE)) or f"/{_TRAJECTORIES}" in name
 
 
 def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
-    """What the harness says of a file. `name`: as a source, on disk the absolute path. Raises nothing."""
+    """Return the harness's facts about a file. `name`: as a source, on disk the absolute path. Never raises."""
     folder, file = split(name)
     above, last = split(folder[:-1])
 
@@ -72,7 +72,7 @@ def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
         return json_object(Path(place, name)) if place is not None else {}
 
     def metadata(folder: str) -> tuple[str | None, str | None]:
-        """(agent, model) of the run whose results lie in the folder."""
+        """Return (agent, model) of the run with its results in the folder."""
         for at in (folder, split(split(folder[:-1])[0][:-1])[0]):
             value = read(at, METADATA)
             if "agent_name" in value and "run_id" in value:
@@ -102,7 +102,7 @@ def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
 
 
 def _places(name: str) -> Iterator[tuple[str, str]]:
-    """(folder that holds the folder of the logs, name of the folder of the logs), the nearest first."""
+    """Yield (parent of the folder of the logs, name of the folder of the logs), the nearest first."""
     folder = split(name)[0]
     while folder:
         above, logs = split(folder[:-1])
@@ -112,7 +112,7 @@ def _places(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _graded(report: dict[str, Any], task: str) -> float | None:
-    """The grade of a task, in a report of one task, by itself or under its name."""
+    """Return the grade of a task, from a report of one task, at its top or under its name."""
     inside = report.get(task, report)
     if isinstance(inside, dict) and "patch_exists" in inside and isinstance(inside.get("resolved"), bool):
         return float(inside["resolved"])

@@ -1,1 +1,1 @@
-"""Documents → measured rows: one file per measuring tool, `tools` with all of them, and `given`: what people say about measurements."""
+"""Documents → measured rows. One file per measuring tool; `tools` lists all, `given` has facts that people state about measurements."""

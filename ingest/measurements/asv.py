@@ -26,10 +26,10 @@ from schemas.units import Better
 Fields = Mapping[str, Any]
 
 _METRICS = {"time": "time", "timeraw": "time", "memory": "memory", "peakmemory": "memory"}
-"""Type of a benchmark -> metric. A benchmark of another type, such as `track`, names what it measures itself."""
+"""Type of a benchmark -> metric. Benchmarks of other types, such as `track`, name their own quantity."""
 
 _INTERVALS = ((SpreadKind.CI, "stats_ci_99_a", "stats_ci_99_b"), (SpreadKind.IQR, "stats_q_25", "stats_q_75"))
-"""The interval of 99 %; the quartiles if there are too few samples for one."""
+"""The 99 % interval, or the quartiles if there are too few samples for one."""
 
 _STEP = r"\[ *+\d++\.\d++%\] ·"
 _RESULT = re.compile(rf"{_STEP}·· ++(?:Running )?([^\s(=]\S*+)(?: ++(\S.*+))?")
@@ -40,11 +40,11 @@ _NUMBER = r"[-+]?[\d.]++(?:e[-+]?\d++)?"
 _VALUE = re.compile(rf"({_NUMBER})(?:±({_NUMBER}))?([nuµμm]?s|[mhkMGTP])?")
 _UNITS = {"m": "min", "k": "kB", "M": "MB", "G": "GB", "T": "TB", "P": "PB"}
 _SIZE = re.compile(r"(?:.*\.)?(?:peak)?mem_[^.]*")
-"""Names of benchmarks that measure bytes: asv takes the type of a benchmark from its name."""
+"""Benchmarks that measure bytes: asv derives the type of a benchmark from its name."""
 
 _NO_VALUE = {"failed": MeasuredStatus.FAILED, "n/a": MeasuredStatus.NOT_RUN}
 _MOST_COLUMNS = 500
-"""Each value of a table is repeated with all parameters on its left."""
+"""A bound, since each value of a table repeats all parameters on its left."""
 
 
 def _is_result(file: MeasuredFile) -> bool:
@@ -54,7 +54,7 @@ def _is_result(file: MeasuredFile) -> bool:
 
 
 def _read_result(file: MeasuredFile) -> Iterator[Measured]:
-    """Raises ValueError if the machine is not that of its folder: asv ignores such a file (`iter_results_for_machine`)."""
+    """Yield the values. Raises ValueError if the machine is not its folder's: asv ignores such a file (`iter_results_for_machine`)."""
     document, names = file.object, file.object.get("result_columns")
     params, of_folder = document["params"] or {}, file.beside("machine.json").get("machine")
     machine = params.get("machine")
@@ -85,7 +85,7 @@ def _read_result(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _from_version_1(document: Fields, name: str, written: Any) -> Fields:
-    """The columns of version 2. Version 1 has a bare value, or an object with `result`, and `params` and `stats` if there are any."""
+    """Convert to the columns of version 2. Version 1 has a bare value, or an object with `result`, and optional `params` and `stats`."""
     found = written if isinstance(written, dict) else {"result": [written]}
     result, stats = found.get("result"), found.get("stats")
     each = [one or {} for one in (stats if isinstance(stats, list) else [stats])]
@@ -101,7 +101,7 @@ def _from_version_1(document: Fields, name: str, written: Any) -> Fields:
 
 
 def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -> Measured:
-    """The value of one combination of parameters; null is a failure, also if there is no list, NaN a benchmark that skipped itself."""
+    """Return the value of one combination of parameters. null, or no list, is a failure; NaN a benchmark that skipped itself."""
 
     def cell(column: str) -> Any:
         values = columns.get(column)
@@ -131,7 +131,7 @@ def _measured(origin: Origin, definition: Fields, columns: Fields, place: int) -
 
 
 def _read_text(file: MeasuredFile) -> Iterator[Measured]:
-    """A line per benchmark, with a table under it if it has parameters."""
+    """Yield the value of each benchmark's line, or those of the table under it if it has parameters."""
     commit = environment = None
     top, below = "", list[str]()
     origin = Origin(scope=Scope.MICRO)
@@ -155,7 +155,7 @@ def _read_text(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _printed(origin: Origin, written: str) -> Iterator[Measured]:
-    """A value as printed; nothing for words such as `ok`, after which a table has the values."""
+    """Yield a printed value; nothing for words such as `ok`, which a table of values follows."""
     if written in _NO_VALUE:
         yield Measured(origin, status=_NO_VALUE[written])
     elif found := _VALUE.fullmatch(written):
@@ -167,17 +167,17 @@ def _printed(origin: Origin, written: str) -> Iterator[Measured]:
 
 
 def _cells(top: str, lines: Sequence[str]) -> Iterator[tuple[Mapping[str, str], str]]:
-    """The parameters of each value of a table, and the value. `top`: its first rule, whose parts are the columns; `lines`: those under it.
+    """Yield each value of a table with its parameters before it. `top`: its first rule, which marks the columns; `lines`: those under it.
 
-    The columns on the left are parameters. Those of values have a head of their own only if other parameters run across:
+    The columns on the left are parameters. Columns of values have their own head only if other parameters run across:
 
-        ====== ======== ========            ====== ========
-          --        module                     n
-        ------ -----------------            ------ --------
-          n     numpy    scipy                10    21.1ms
-        ====== ======== ========            ====== ========
-          10    21.1ms   19.4ms
-        ====== ======== ========
+    ====== ======== ========            ====== ========
+    --        module                     n
+    ------ -----------------            ------ --------
+    n     numpy    scipy                10    21.1ms
+    ====== ======== ========            ====== ========
+    10    21.1ms   19.4ms
+    ====== ======== ========
     """
     columns = [found.span() for found in re.finditer("=++", top)]
     if len(columns) > _MOST_COLUMNS:

@@ -1,4 +1,4 @@
-"""The protocol of a measuring tool, the file that it recognises and reads, and the bounds on one file."""
+"""The protocol of a measuring tool, its input file, and the limits per file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ingest.measurements.measured import MOST_VALUES, Measured, TooManyValues
 from ingest.measurements.words import snake_case
 
 MOST_JSON_VALUES = 1 << 22
-"""Values in the JSON of one file: so many take less than half a gigabyte."""
+"""Maximum number of values in the JSON of one file: so many take less than half a gigabyte."""
 
 _LONGEST_HEADER = 1 << 20
 _HEADER = re.compile(r"[\ufeff\r\n]*+((?![ \t]*+[{[])[^\r\n]++)[\r\n]")
@@ -32,7 +32,7 @@ csv.field_size_limit(sys.maxsize)  # a cell may hold a log: the file as a whole 
 
 
 class Line(NamedTuple):
-    """A row of a table. `number`: of its last line in the file, from 1. `cells`: those that are not empty, by the name of the column."""
+    """A row of a table. `number`: its last line in the file, from 1. `cells`: the non-empty ones, by column name."""
 
     number: int
     cells: Mapping[str, str]
@@ -40,10 +40,10 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class MeasuredFile:
-    """A file that may hold measurements.
+    """A file that may contain measurements.
 
-    `name`: the path of the source; its folders may name variant, agent or commit. `neighbour`: where another file lies, by its path from
-    the folder of this one, if it exists.
+    `name`: the path of the source; its folders may name variant, agent or commit. `neighbour`: finds another file by its path relative to
+    the folder of this one, or returns None.
     """
 
     name: str
@@ -52,9 +52,9 @@ class MeasuredFile:
 
     @property
     def documents(self) -> list[Any]:
-        """Its JSON objects or arrays: one, or several one after another (JSONL). Empty for any other text. Raises TooManyValues.
+        """Return its JSON objects or arrays: one, or several one after another (JSONL). Empty for any other text. Raises TooManyValues.
 
-        NaN and Infinity are read as Python's floats, since several tools write them.
+        NaN and Infinity are parsed as Python's floats, since several tools write them.
         """
         if isinstance(self._parsed, TooManyValues):
             raise self._parsed
@@ -82,32 +82,32 @@ class MeasuredFile:
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether it begins like a JSON object or array."""
+        """Return whether it begins like a JSON object or array."""
         return self.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
 
     @cached_property
     def objects(self) -> list[dict[str, Any]]:
-        """Its JSON values if all of them are objects, else none."""
+        """Return its JSON values if all of them are objects, else nothing."""
         return self.documents if all(isinstance(value, dict) for value in self.documents) else []
 
     @cached_property
     def object(self) -> dict[str, Any]:
-        """Its only JSON value if that is an object, else an empty one."""
+        """Return its only JSON value if that is an object, else an empty one."""
         return self.objects[0] if len(self.objects) == 1 else {}
 
     @property
     def lines(self) -> Iterator[str]:
-        """Its lines one at a time: a list of millions takes gigabytes."""
+        """Yield its lines one at a time: a list of millions takes gigabytes."""
         return lines_of(self.text)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names in the first line, in snake_case."""
+        """Return the names in the first line, in snake_case."""
         return columns_of(self.text)
 
     @property
     def rows(self) -> Iterator[Line]:
-        """The rows below the header. Raises ValueError for a row with more cells than the header, TooManyValues for too many rows."""
+        """Yield the rows below the header. Raises ValueError for a row longer than the header, TooManyValues for too many rows."""
         header = _HEADER.match(self.text[:_LONGEST_HEADER])
         if not header:
             return
@@ -123,17 +123,17 @@ class MeasuredFile:
 
     @cached_property
     def is_page(self) -> bool:
-        """Whether it is a page or source code, which may quote the output of a tool: it has a block of code, or a text in three quotes."""
+        """Return whether it is a page or source code, which may quote a tool's output: it has a code block, or a text in three quotes."""
         return _QUOTED.search(self.text) is not None
 
     @cached_property
     def folders(self) -> tuple[str, ...]:
-        """The names of its folders, the outermost first, including those inside an archive."""
+        """Return the names of its folders, the outermost first, including those inside an archive."""
         return tuple(self.name.replace("!", "/").split("/")[:-1])
 
     @cached_property
     def file_name(self) -> str:
-        """Its name without folders."""
+        """Return its name without folders."""
         return self.name.replace("!", "/").rsplit("/", 1)[-1]
 
     @cached_property
@@ -141,16 +141,16 @@ class MeasuredFile:
         return {}
 
     def most_frequent(self, words: tuple[str, ...]) -> str | None:
-        """The word that its text has most often, or None. The text is searched once for all calls."""
+        """Return the most frequent of these words in its text, or None. The text is searched once for all calls."""
         if words not in self._most_frequent:
             most = max(words, key=self.text.count)
             self._most_frequent[words] = most if most in self.text else None
         return self._most_frequent[words]
 
     def beside(self, name: str) -> Mapping[str, Any]:
-        """The object in another JSON file, `name` from the folder of this one: `sample.json`, `../benchmarks.json`.
+        """Return the object in another JSON file, `name` from the folder of this one: `sample.json`, `../benchmarks.json`.
 
-        Empty if there is no such file, or it has over 64 MB. Raises nothing.
+        Empty if there is no such file, or it has over 64 MB. Never raises.
         """
         place = self.neighbour(name)
         try:
@@ -162,23 +162,23 @@ class MeasuredFile:
 
 @lru_cache(maxsize=4)
 def _json_object(path: Path, _changed_ns: int, _size: int) -> Mapping[str, Any]:
-    """Kept for the next files: thousands of results may share one list of their benchmarks."""
+    """Parse a file; cached, since thousands of results may share one list of their benchmarks."""
     return json_object(path)
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """The lines of a text without their ends, which are those of any system: what a terminal would overwrite is a line of its own."""
+    """Yield the lines of a text without their ends, of any system: text that a terminal would overwrite is a line of its own."""
     return (found[1] if found[1] is not None else found[0] for found in _LINE.finditer(text))
 
 
 def columns_of(text: str) -> tuple[str, ...]:
-    """The names in the first line of a table, in snake_case; none if that line is too long for a header."""
+    """Return the names in a table's first line, in snake_case; none if that line is too long for a header."""
     header = _HEADER.match(text[:_LONGEST_HEADER])
     return tuple(map(snake_case, next(_reader(header[1], header[1])))) if header else ()
 
 
 def _reader(text: str, header: str) -> Any:
-    """A reader of rows with any ends of lines. The separator is the one that the header has most of."""
+    """Return a reader of rows with any line ends. The separator is the most frequent one in the header."""
     return csv.reader((f"{line}\n" for line in lines_of(text)), delimiter=max(",;\t", key=header.count), skipinitialspace=True)
 
 
@@ -186,10 +186,10 @@ def _reader(text: str, header: str) -> Any:
 class Tool:
     """A measuring tool.
 
-    `name`: `measurements.format`. `marks`: words that every file of this tool has within its first megabyte; cheap, so that most files are
-    never parsed. `recognises`: whether the file is the tool's own, by content. `read`: the values of a recognised file; raises
-    `ValueError` with a reason for people if it cannot be read.
-    `marks_suffice`: whether broken JSON with all marks is surely a file of this tool, and is refused as one; else it is passed over.
+    `name`: `measurements.format`. `marks`: words within the first megabyte of every file of this tool; cheap, so that most files are never
+    parsed. `recognises`: whether the content is the tool's. `read`: the values of a recognised file; raises `ValueError` with a reason for
+    people if it cannot be read.
+    `marks_suffice`: broken JSON with all marks is refused as a file of this tool, otherwise skipped.
     """
 
     name: str

@@ -1,13 +1,13 @@
 """Formats of services that watch benchmarks over time: Bencher, and github-action-benchmark.
 
 Bencher Metric Format is `{benchmark: {measure: {value, lower_value?, upper_value?}}}`. Measures that Bencher itself defines have a fixed
-unit; any other has none in the file. What the lower and the upper value are depends on the tool that wrote them: they are kept if the
-value lies between them, as bounds of an unknown kind.
+unit; any other has none in the file. The meaning of the lower and the upper value depends on the tool that wrote them: they are kept as
+bounds of an unknown kind if the value lies between them.
 
-github-action-benchmark has the array that its custom tools read, and its history, `window.BENCHMARK_DATA = {…}` in `data.js`. Which way is
-better stands only in the history, in the name of the tool. The array has units: more of a time is worse, of a rate better, and of anything
-else unknown (megabytes may be those used or those free). `range` is free text: a distance, or percent of the value. What it measures is
-known for some tools; for the others only where it lies is kept.
+github-action-benchmark has the array that its custom tools read, and its history, `window.BENCHMARK_DATA = {…}` in `data.js`. Only the
+history shows which direction is better, by the name of the tool. The array has units: more of a time is worse, of a rate better, and of
+anything else unknown (megabytes may be used or free ones). `range` is free text: a distance, or percent of the value. Its meaning is known
+for some tools; for the others only its position is kept.
 
 Sources: https://bencher.dev/docs/reference/bencher-metric-format/ and https://bencher.dev/docs/how-to/track-custom-benchmarks/;
 https://github.com/benchmark-action/github-action-benchmark, `src/extract.ts`, `src/write.ts` (`biggerIsBetter`).
@@ -39,7 +39,7 @@ _RUNS = re.compile(r"\b(\d++) samples\b|\brounds: (\d++)")
 
 
 class _Harness(NamedTuple):
-    """What a tool of the history gives: which way is better, the statistic of its values, and what its range is."""
+    """Values of a tool in the history: the better direction, their statistic, and the meaning of their range."""
 
     better: Better | None
     statistic: str | None = None
@@ -64,7 +64,7 @@ _HARNESSES = {
 
 
 def _is_bencher(file: MeasuredFile) -> bool:
-    """Whether all of it has the form, and something in it is Bencher's own: other programs nest values in two objects too."""
+    """Return whether all of it has the form, and some part is Bencher's own: other programs nest values in two objects too."""
     measures = [(name, metric) for of_one in file.object.values() for name, metric in of_one.items()]
     is_bmf = all(metric.keys() <= _BENCHER_KEYS and is_number(metric["value"]) for _, metric in measures)
     return is_bmf and any(name in _BENCHER_UNITS or "lower_value" in metric or "upper_value" in metric for name, metric in measures)
@@ -82,7 +82,7 @@ def _read_bencher(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _is_action(file: MeasuredFile) -> bool:
-    """The history, or an array of nothing but results: they have no other keys than the tool knows."""
+    """Return whether it is the history, or an array of only results, without keys unknown to the tool."""
     if _HISTORY.match(file.text):
         return True
     found = file.documents[0]
@@ -97,7 +97,7 @@ def _is_action(file: MeasuredFile) -> bool:
 
 
 def _read_action(file: MeasuredFile) -> Iterator[Measured]:
-    """The results of an array, or of every commit of every suite. Names may repeat in another suite, so the suite is a parameter."""
+    """Yield the results of an array, or of every commit of every suite. Names may repeat across suites, so the suite is a parameter."""
     start = _HISTORY.match(file.text)
     if not start:
         for bench in file.documents[0]:
@@ -117,7 +117,7 @@ def _read_action(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _measured(bench: Mapping[str, Any], origin: Origin, harness: _Harness) -> Measured:
-    """Of a value in percent, a range in percent may be percent of it or points: it is not read."""
+    """Return one result. For a value in percent, a range in percent is ambiguous (of the value, or points) and is ignored."""
     value, unit, written = float(bench["value"]), bench["unit"], bench.get("range")
     metric, runs, stored = metric_of_unit(unit), _RUNS.search(str(bench.get("extra") or "")), stored_unit(unit)
     found = _RANGE.fullmatch(str(written)) if written is not None else None

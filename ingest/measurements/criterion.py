@@ -1,9 +1,9 @@
-"""criterion.rs and libtest, the benchmarks of Rust: criterion's JSON files, and what `cargo bench` prints.
+"""criterion.rs and libtest, the benchmarks of Rust: criterion's JSON files, and the output of `cargo bench`.
 
 `estimates.json` has the mean, median and slope of a benchmark in nanoseconds, `sample.json` its single samples. Neither names its
-benchmark: that is in `benchmark.json` beside it, and in its folders `target/criterion/<benchmark>/<new or base>/`. The text has criterion's
-`name  time:   [low estimate high]` and libtest's `test name ... bench: 329 ns/iter (+/- 4)`, which criterion prints, too (`--output-format
-bencher`); one output may have both.
+benchmark: the name is in `benchmark.json` beside it, and in its folders `target/criterion/<benchmark>/<new or base>/`. The text has
+criterion's `name  time:   [low estimate high]` and libtest's `test name ... bench: 329 ns/iter (+/- 4)`, which criterion prints, too
+(`--output-format bencher`); one output may have both.
 
 Sources: https://github.com/bheisler/criterion.rs, book, chapters "Plots & Graphs" (folders) and "Command-Line Output", `src/estimate.rs`,
 `src/connection.rs`, `src/report.rs` (`CliReport`, `BencherReport`); the Rust compiler's `library/test/src/bench.rs`.
@@ -27,7 +27,7 @@ _STATISTICS = ("mean", "median", "slope")
 """`slope`: time per iteration by a fitted line; null if all samples have the same number of iterations."""
 
 _VARIANTS = {"base": Variant.BASELINE, "new": Variant.CANDIDATE}
-"""Folder -> variant: criterion keeps the last run in `new` and what it was compared with in `base`. Others are baselines by name."""
+"""Folder -> variant: criterion keeps the last run in `new` and its comparison in `base`. Other folders are named baselines."""
 
 _BOUND = r"([\d.]++(?:e[-+]?\d++)?) ([^\s%\]]++)"
 _ESTIMATE = re.compile(rf"(.*)(time|thrpt):\s++\[{_BOUND} {_BOUND} {_BOUND}\]")
@@ -39,7 +39,7 @@ _ESCAPE = re.compile(r"\x1b\[[\d;]*+[A-Za-z]")
 
 
 def _has_estimates(file: MeasuredFile) -> bool:
-    """Not `change/estimates.json`, which has shares."""
+    """Recognise the estimates, except `change/estimates.json`, which has shares."""
     estimates = file.object
     is_whole = {"mean", "median", "median_abs_dev", "std_dev"} <= estimates.keys()
     return is_whole and {"confidence_interval", "point_estimate"} <= estimates["mean"].keys()
@@ -57,7 +57,7 @@ def _read_estimates(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _has_samples(file: MeasuredFile) -> bool:
-    """Not if `estimates.json` lies beside it: its rows have these samples."""
+    """Recognise the samples, unless `estimates.json` lies beside them: its rows include these samples."""
     sample = file.object
     is_sample = sample.keys() <= {"sampling_mode", "iters", "times"} and bool(_times_per_iteration(sample))
     return is_sample and not file.beside("estimates.json")
@@ -69,7 +69,7 @@ def _read_samples(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _times_per_iteration(sample: Mapping[str, Any]) -> tuple[float, ...]:
-    """In ns. Each of `times` is the sum of as many iterations as `iters` says."""
+    """Return times in ns. Each of `times` is the sum over the iterations in `iters`."""
     times, iterations = numbers(sample.get("times")), numbers(sample.get("iters"))
     if len(times) != len(iterations) or not all(iterations):
         return ()
@@ -77,7 +77,7 @@ def _times_per_iteration(sample: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def _origin(file: MeasuredFile) -> Origin:
-    """The benchmark is what lies between the folder `criterion` and the variant's; else the last folder before that."""
+    """Return the origin. The benchmark is the path between the folder `criterion` and the variant's, else the last folder before that."""
     *folders, last = ("", *file.folders)
     identity = file.beside("benchmark.json")
     name = folders[len(folders) - folders[::-1].index("criterion") :] if "criterion" in folders else folders[-1:]
@@ -90,7 +90,7 @@ def _origin(file: MeasuredFile) -> Origin:
 
 
 def _lines(file: MeasuredFile) -> Iterator[str]:
-    """Without colours and blanks at their ends."""
+    """Yield the lines without colours and trailing blanks."""
     return (_ESCAPE.sub("", line).rstrip() for line in file.lines)
 
 
@@ -129,7 +129,7 @@ def _benchmark(name: str | None) -> Origin:
 
 
 def _in_unit(bound: str, written: str, wanted: str) -> float | None:
-    """A bound in the unit of the estimate: criterion writes 999.1 ns beside 1.002 µs. None if the units have nothing in common."""
+    """Convert a bound to the estimate's unit: criterion writes 999.1 ns beside 1.002 µs. None if the units are incompatible."""
     of_bound, of_estimate = stored_unit(written), stored_unit(wanted)
     if written == wanted or of_bound is None or of_estimate is None:
         return float(bound)

@@ -1,11 +1,11 @@
-"""Plain tables of measured values, with commas, semicolons or tabs, in one of two forms. Names of columns are free in case and spaces.
+"""Plain tables of measured values, with commas, semicolons or tabs, in one of two forms. Column names ignore case and spaces.
 
 Long: one value per row, in `value`, with its `metric` and its `variant` (baseline|before|base, reference|human|expert or
 candidate|agent|after|patched). Wide: a column `metric` or `name`, and one column of values for at least two variants.
 
-A unit stands in the column `unit`, or behind the name of a column or metric, as in `value (ms)`, `agent_ms`, `ttft_ms`. Optional columns
-are listed in `_TEXTS`, `_RUNS`, `_SPREADS` and `_STATUSES`. `lower` and `upper` are a confidence interval. Any other column is a
-parameter of the benchmark, unless its name says that it is a remark or follows from the values. What no column says stays unknown.
+A unit is in the column `unit`, or behind the name of a column or metric, as in `value (ms)`, `agent_ms`, `ttft_ms`. Optional columns are
+listed in `_TEXTS`, `_RUNS`, `_SPREADS` and `_STATUSES`. `lower` and `upper` are a confidence interval. Any other column is a parameter of
+the benchmark, unless its name marks it as a remark or as derived from the values. Everything else stays unknown.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ _TEXTS = {
     "bench_model": ("bench_model", "served_model"),
     "machine": ("machine", "hardware", "gpu", "host"),
 }
-"""Field of an origin -> the columns that may hold it."""
 
 _UNIT = ("unit", "units")
 _STATISTIC = ("statistic", "stat")
@@ -66,10 +65,9 @@ _KNOWN = frozenset(
         ),
     )
 )
-"""Columns that have a meaning of their own. Any other is a parameter of the benchmark."""
 
 _UNITS_BEHIND_NAMES = UNITS.keys() - {"min", "x", "h", "b", "ratio", "speedup", "percent"}
-"""`agent_min` is a minimum, and `agent_speedup` no value of the agent's code."""
+"""Units allowed as a suffix: `agent_min` is a minimum, and `agent_speedup` no value of the agent's code."""
 
 _SIDES = {
     **dict.fromkeys(("lower", "smaller", "less"), Better.LOWER),
@@ -85,14 +83,14 @@ _STATUSES = {
     "incorrect": (MeasuredStatus.FAILED, Failure.INCORRECT),
     **dict.fromkeys(("not_run", "skipped"), (MeasuredStatus.NOT_RUN, None)),
 }
-"""What a cell says in place of a value, or in the column `status` -> what became of the measurement."""
+"""Words in a cell instead of a value, or in the column `status` -> status of the measurement."""
 
 _NO_VALUE = frozenset(("", "-", "n/a", "na", "nan", "none", "null"))
 _SNIFFED_ROWS = 100
 
 
 class _ValueColumn(NamedTuple):
-    """A column with values. `variant`: of all of them; None: the row says it."""
+    """A column with values. `variant`: of all of them, or None if each row has its own."""
 
     name: str
     variant: Variant | None
@@ -100,7 +98,7 @@ class _ValueColumn(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """A table by its header. `values`: its columns with values; none if it is in neither form."""
+    """A table's header. `values`: its columns with values; empty if it is in neither form."""
 
     is_long: bool
     values: tuple[_ValueColumn, ...]
@@ -127,7 +125,7 @@ def _table(file: MeasuredFile) -> _Table:
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    """Whether the header has the structure, and the first rows have what it promises: words for variants, or numbers."""
+    """Return whether the header has the structure, and the first rows fit it: words for variants, or numbers."""
     table = _table(file)
     if not table.values:
         return False
@@ -138,7 +136,7 @@ def _recognises(file: MeasuredFile) -> bool:
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
-    """A commit that several variants carry names the task, and is not the code that was measured."""
+    """Yield the values. A commit shared by several variants names the task, not the measured code."""
     table, rows = _table(file), list(file.rows)
     if len(rows) * len(table.values) > MOST_VALUES:
         raise TooManyValues(f"its {len(rows):,} lines have {len(table.values)} columns of values, more than {MOST_VALUES:,} values")
@@ -168,7 +166,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _variant(line: Line, column: _ValueColumn) -> Variant | None:
-    """The variant of a value. Raises ValueError for a word that stands for none."""
+    """Return the variant of a value. Raises ValueError for an unknown word."""
     word = line.cells.get(_VARIANT)
     if column.variant or word is None:
         return column.variant
@@ -178,7 +176,7 @@ def _variant(line: Line, column: _ValueColumn) -> Variant | None:
 
 
 def _measured(line: Line, column: _ValueColumn, origin: Origin) -> Measured | None:
-    """The value of a cell; a failure if the row or the cell says so; None if the cell has nothing."""
+    """Return the value of a cell; a failure if the row or the cell is marked so; None if the cell is empty."""
     cells, written = line.cells, line.cells.get(column.name, "")
     named = quantity(_first(cells, _METRICS) or _first(cells, _NAMES) or "")
     unit = _first(cells, _UNIT) or column.unit or named.unit
@@ -203,13 +201,13 @@ def _measured(line: Line, column: _ValueColumn, origin: Origin) -> Measured | No
 
 
 def _failure(written: str) -> tuple[MeasuredStatus, Failure | None] | None:
-    """What words such as `timeout` or `failed: out of memory` say; None for a value, and for a success."""
+    """Return the meaning of words such as `timeout` or `failed: out of memory`; None for a value, and for a success."""
     words = snake_case(written)
     return _STATUSES.get(words) or _STATUSES.get(words.partition("_")[0])
 
 
 def _spread(line: Line, column: _ValueColumn, value: float) -> Spread | None:
-    """The first kind of spread that the row has."""
+    """Return the first kind of spread that the row has."""
     for kind, names in _SPREADS.items():
         if (distance := _beside(line, column, names)) is not None:
             return Spread.around(value, distance, kind)
@@ -221,7 +219,7 @@ def _spread(line: Line, column: _ValueColumn, value: float) -> Spread | None:
 
 
 def _beside(line: Line, column: _ValueColumn, names: tuple[str, ...]) -> float | None:
-    """The number in the first of these columns that the row has. In a wide table their names begin with another: `agent_std`."""
+    """Return the number in the first of these columns that the row has. A wide table prefixes their names: `agent_std`."""
     own = names if column.variant is None else tuple(f"{column.name}_{name}" for name in names)
     name = next((name for name in own if name in line.cells), None)
     return _number(line, name) if name else None
@@ -232,7 +230,7 @@ def _first(cells: Mapping[str, str], names: Iterable[str]) -> str | None:
 
 
 def _number(line: Line, column: str) -> float:
-    """A cell as a number. Raises ValueError with its place."""
+    """Return a cell as a number. Raises ValueError with its place."""
     try:
         return float(line.cells[column])
     except ValueError as error:

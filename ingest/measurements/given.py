@@ -1,7 +1,7 @@
-"""What people say about measured results whose files do not say it: `--measure KEY=VALUE,…` or `measure.toml` beside the file.
+"""Facts that people state about measured results: `--measure KEY=VALUE,…` or `measure.toml` beside the file.
 
-`measure.toml` holds the same keys; a table of it holds those for files whose name matches the table's own name, such as
-`["*_before.json"]`. What the command line says goes before the table, and the table before the top of the file.
+`measure.toml` has the same keys. A table in it applies to files whose name matches the table's name, such as `["*_before.json"]`. The
+command line overrides the table, and the table overrides the top of the file.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _TEXT = (
 _LISTED = ("variant", "better", "scope")
 
 KEYS = (*_LISTED, *_TEXT)
-"""`run`: the id of the measured run, or the end of its folder. `baseline`, `reference`, `candidate`: the name of the
-benchmark in the file that measures this variant, as where one file compares two commands."""
+"""`run`: the id of the measured run, or the end of its folder. `baseline`, `reference`, `candidate`: the name of the benchmark that
+measures this variant, for a file that compares two commands."""
 
 _EXAMPLE = "For example: --measure variant=candidate,better=lower,unit=ms"
 
 
 def parse_given(texts: Iterable[str]) -> dict[str, str]:
-    """`variant=baseline,unit=ms` → what is said by key. Raises UsageError."""
+    """Parse `variant=baseline,unit=ms` into values by key. Raises UsageError."""
     given: dict[str, str] = {}
     for text in texts:
         for part in text.split(","):
@@ -44,12 +44,11 @@ def parse_given(texts: Iterable[str]) -> dict[str, str]:
 
 
 def says_variant(said: Mapping[str, str]) -> bool:
-    """Whether it says which code was measured."""
+    """Return whether the facts include the measured variant."""
     return bool(said) and bool({"variant", *_words("variant")} & said.keys())
 
 
 def _words(key: str) -> tuple[str, ...]:
-    """The values of a key in _LISTED."""
     from schemas.rows.claim import Scope  # the models of rows, which an ingest without anything said does not need
     from schemas.rows.measurement import Variant
 
@@ -58,7 +57,7 @@ def _words(key: str) -> tuple[str, ...]:
 
 
 def _checked(where: str, key: str, value: str) -> dict[str, str]:
-    """The entries to keep for one key. A unit is kept as the stored one, with the factor to it and its better direction."""
+    """Return the entries to keep for one key. A unit becomes the stored one, with its factor and its better direction."""
     if key not in KEYS:
         raise UsageError(f"{where} has no key {key!r}.", f"{did_you_mean(key, KEYS)}Choose from: {', '.join(KEYS)}.")
     if key in _LISTED and value not in (words := _words(key)):
@@ -69,15 +68,15 @@ def _checked(where: str, key: str, value: str) -> dict[str, str]:
 
 
 class SaidBeside:
-    """What `measure.toml` in the folder of a file says about it. Each folder is looked at once."""
+    """Reads `measure.toml` in the folder of a file, once per folder."""
 
     def __init__(self) -> None:
         self._folders: dict[str, list[tuple[str, dict[str, str]]]] = {}
         self.broken: list[Path] = []
-        """Files that say nothing because they cannot be read: `error_in` says why."""
+        """Files ignored as unreadable; `error_in` returns the reason."""
 
     def of(self, path: Path) -> dict[str, str]:
-        """What is said about a file; nothing if there is no `measure.toml`, or one that makes no sense."""
+        """Return the facts about a file; empty if there is no `measure.toml`, or an invalid one."""
         folder, name = os.path.split(path)
         if folder not in self._folders:
             place = Path(folder, MEASURE_FILE)
@@ -91,7 +90,7 @@ class SaidBeside:
 
 
 def error_in(place: Path, name: str) -> str:
-    """What is wrong in a `measure.toml`, which messages call `name`; empty if nothing is."""
+    """Return the error in a `measure.toml`, called `name` in the message; "" if it is valid."""
     try:
         _tables(place, name)
     except UsageError as error:
@@ -100,7 +99,7 @@ def error_in(place: Path, name: str) -> str:
 
 
 def _tables(place: Path, name: str) -> list[tuple[str, dict[str, str]]]:
-    """(pattern of names, what is said) of a `measure.toml`: the top of the file first. Raises UsageError for one that makes no sense."""
+    """Return (name pattern, facts) of a `measure.toml`, the top of the file first. Raises UsageError for an invalid one."""
     try:
         told = parse_toml(read_small_text(place)) if place.is_file() else {}  # a pipe or a device may have no end
     except OSError:

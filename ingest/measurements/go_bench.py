@@ -1,7 +1,7 @@
 """`go test -bench`: text with a line per run of a benchmark, `BenchmarkName-8  1000  325 ns/op  48 B/op`. Runs of one name are one row.
 
 Source: the Go benchmark data format, https://go.dev/design/14313-benchmark-format, and `benchfmt` of https://github.com/golang/perf. Lines
-`key: value` hold for the lines after them, `Unit u better=higher` for the whole file. The value of a row is the median of its runs, as in
+`key: value` apply to the lines after them, `Unit u better=higher` to the whole file. The value of a row is the median of its runs, as in
 benchstat.
 """
 
@@ -32,17 +32,17 @@ _METRICS = {
     "allocs/op": "allocations",
     **dict.fromkeys(("MB/s", "B/s"), "throughput"),
 }
-"""Unit -> metric. Any other unit, which the benchmark's author chose, names the quantity itself."""
+"""Unit -> metric. Any other unit comes from the benchmark's author, and names the quantity itself."""
 
 _NOT_OF_THE_WORKLOAD = ("goos", "goarch", "cpu", "commit", "commit-time", "branch", "pkg")
-"""Configuration of the machine and of the measured code. Any other describes what the benchmark did."""
+"""Configuration of the machine and of the measured code. Any other describes the workload."""
 
 _MOST_KEYS = 64
-"""Each row repeats the whole configuration."""
+"""A bound, since each row repeats the whole configuration."""
 
 
 def _recognises(file: MeasuredFile) -> bool:
-    """Whether it ends like the output of `go test`, or half of it are runs. A page that quotes runs may have them from before and after."""
+    """Return whether it ends like the output of `go test`, or half of it are runs. A page may quote runs from before and after."""
     runs, count, last = 0, 0, ""
     for line in filter(str.strip, file.lines):
         runs += line.startswith("Benchmark") and _RUN.fullmatch(line) is not None
@@ -51,7 +51,7 @@ def _recognises(file: MeasuredFile) -> bool:
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
-    """The rows of runs, then those of failures. A line of no known form is the output of a test."""
+    """Yield the rows of runs, then those of failures. A line of no known form is test output."""
     configuration: dict[str, str] = {}
     runs: dict[tuple[tuple[tuple[str, str], ...], str, str], list[float]] = {}  # by configuration, name and unit
     better: dict[str, Better] = {}
@@ -82,7 +82,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _origin(configuration: Iterable[tuple[str, str]], name: str | None) -> Origin:
-    """The package is a part of the name, since packages may have benchmarks of one name."""
+    """Return the origin. The package is part of the name, since packages may share benchmark names."""
     said = dict(configuration)
     platform = "/".join(said[key] for key in ("goos", "goarch") if said.get(key))
     return Origin(

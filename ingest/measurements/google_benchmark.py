@@ -1,7 +1,7 @@
 """Google Benchmark `--benchmark_format=json`: wall and processor time of a function, rates and counters.
 
-Source: https://github.com/google/benchmark, `src/json_reporter.cc`, `docs/user_guide.md`. A benchmark has an entry for every repetition, or
-for the aggregates of all, or both. Fitted complexities (`_BigO`, `_RMS`) are no measurements; `stddev` is the spread of the mean.
+Source: https://github.com/google/benchmark, `src/json_reporter.cc`, `docs/user_guide.md`. A benchmark has an entry per repetition, or per
+aggregate of them, or both. Fitted complexities (`_BigO`, `_RMS`) are no measurements; `stddev` is the spread of the mean.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _QUANTITIES = {
     "total_allocated_bytes": ("allocated_bytes", "bytes"),
     "net_heap_growth": ("net_heap_growth", "bytes"),
 }
-"""Key of an entry -> metric and unit. Any other number is a counter of the benchmark, whose unit only its author knows."""
+"""Key of an entry -> metric and unit. Any other number is a counter of the benchmark in an unknown unit."""
 
 _TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
 """Key of an entry -> metric, in the entry's `time_unit`."""
@@ -80,7 +80,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _values(origin: Origin, runs: Sequence[Entry], aggregates: Mapping[str, Entry]) -> Iterator[Measured]:
-    """The published aggregates of each quantity, else those of its repetitions. The time of one repetition is a mean."""
+    """Yield the published aggregates of each quantity, else those of its repetitions. The time of one repetition is a mean."""
     quantities: dict[str, Entry] = {}  # the first entry with each quantity
     for entry in (*runs, *aggregates.values()):
         for key in entry:

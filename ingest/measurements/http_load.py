@@ -1,12 +1,12 @@
 """Tools that put an HTTP server under load: k6's JSON summaries, and the text of wrk and wrk2.
 
-k6 has the data of `handleSummary` (values under `values`, with `type` and `contains`) and the older `--summary-export` (flat). Both hold
+k6 has the data of `handleSummary` (values under `values`, with `type` and `contains`) and the older `--summary-export` (flat). Both have
 times in ms, whatever unit the summary on the screen has. A metric's tags, as in `http_req_duration{expected_response:true}`, are a
 parameter of its own. Gauges are no results: they hold the last value of a setting or a state.
 
-wrk prints one or several tests. wrk2 is told by its corrected latencies; its rate was set with `-R`. The standard deviation of the latency
-is that of requests within one run, and `Req/Sec` that of one thread: no rows have them. Bytes are counted in powers of 1024. `m` means
-minutes.
+wrk prints one or several tests. wrk2 is recognised by its corrected latencies; its rate was set with `-R`. The standard deviation of the
+latency is that of requests within one run, and `Req/Sec` that of one thread: no rows have them. Bytes are counted in powers of 1024. `m`
+means minutes.
 
 Sources: https://github.com/grafana/k6, `internal/js/summary.go`; https://github.com/wg/wrk and https://github.com/giltene/wrk2,
 `src/wrk.c`, `src/units.c`.
@@ -26,7 +26,7 @@ from schemas.rows.claim import Scope
 from schemas.units import Better, Flagged
 
 _TIMES = ("http_req_", "grpc_req_", "ws_", "iteration_duration", "group_duration")
-"""Beginnings of k6's own trends, which are all times. Only the newer form says what a script's own trend measures."""
+"""Prefixes of k6's own trends, which are all times. Only the newer form has the type of a script's own trend."""
 
 _METRICS = {"http_req_duration": "latency", "http_reqs": "request_throughput"}
 _COUNTED = {"http_reqs": "req/s", "iterations": "iter/s", "data_received": "B/s", "data_sent": "B/s"}
@@ -74,19 +74,19 @@ def _read_k6(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _values(metric: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values of a metric in either form."""
+    """Return the values of a metric in either form."""
     values = metric.get("values")
     return values if isinstance(values, dict) else metric
 
 
 def _share(values: Mapping[str, Any]) -> float | None:
-    """The share of a rate metric: `rate`, or, in the older form, `value`."""
+    """Return the share of a rate metric: `rate`, or, in the older form, `value`."""
     share = values.get("rate", values.get("value"))
     return share if is_number(share) else None
 
 
 def _read_wrk(file: MeasuredFile) -> Iterator[Measured]:
-    """The command of a test is the last line before it that has options of wrk, such as a copied command."""
+    """Yield the values. The command of a test is the last line before it with options of wrk, such as a copied command."""
     tests = list(_TEST.finditer(file.text))
     starts, ends = [test.start() for test in tests], [test.end() for test in tests]
     for test, before, end in zip(tests, (0, *ends), (*starts[1:], len(file.text)), strict=False):

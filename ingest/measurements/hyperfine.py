@@ -1,7 +1,7 @@
 """hyperfine `--export-json`: one result per command, seconds, with the time of every run.
 
-Source: https://github.com/sharkdp/hyperfine, `src/export/json.rs` and `src/benchmark/benchmark_result.rs`. hyperfine stops at a run that
-fails unless it is told to ignore failures, so times of failed runs are in a file only then: they are not the time of the work.
+Source: https://github.com/sharkdp/hyperfine, `src/export/json.rs` and `src/benchmark/benchmark_result.rs`. hyperfine stops at a failing run
+unless failures are ignored; only then a file contains times of failed runs, which are not times of the work.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _recognises(file: MeasuredFile) -> bool:
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
-    """Of processor time hyperfine keeps the two means, of memory since 1.19 the largest of every run."""
+    """Yield the values. hyperfine keeps only two means of processor time and, since 1.19, each run's peak memory."""
     for result in file.object["results"]:
         command, params = result["command"], result.get("parameters") or {}  # of `--parameter-scan` and `--parameter-list`, as texts
         origin = Origin(benchmark=command, command=command, params=params, scope=Scope.END_TO_END)

@@ -1,13 +1,13 @@
 """Results of ISO-Bench, which measures the patches of agents for vLLM and SGLang, in nine schemas that share one map of fields.
 
 Source: https://github.com/Lossfunk/ISO-Bench (Apache-2.0), before that https://github.com/thekernelcompany/OmniPerf-Bench (MIT),
-`archive/results/` and `omniperf_results*/`. Every value is one run. A reference is the patch of the human whose commit names the task.
-`FORMATS` has the schemas: each gives jobs, which are comparisons of one task, and says under which keys each figure of a variant stands.
+`archive/results/` and `omniperf_results*/`. Every value is one run. A reference is the patch of the human commit that names the task.
+`FORMATS` has the schemas: each yields jobs, which are comparisons of one task, and lists the keys of each figure of a variant.
 
-An experiment is one folder, such as `2026-01/omniperf_results_3way_claude_code`, with the results of one agent and of what it is
-compared with in `results/`, `results/separate_agent/`, `results/separate_baseline/` or `baseline_benchmark_results/`, one file per commit
-and variant; or `2026-05-x3` with `baseline/` and one folder per agent. So all files of an experiment are one batch: this is how the
-published analysis divides them, and a workload or a model that differs still keeps two of them apart. `docker/` is a set-up of its own.
+An experiment is one folder, such as `2026-01/omniperf_results_3way_claude_code`, with the results of one agent and its comparisons in
+`results/`, `results/separate_agent/`, `results/separate_baseline/` or `baseline_benchmark_results/`, one file per commit and variant; or
+`2026-05-x3` with `baseline/` and one folder per agent. So all files of an experiment are one batch, as in the published analysis; files
+with different workloads or models are still never compared. `docker/` is a set-up of its own.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ KEYS = {
     "time": ("timestamp", "benchmark_date"),
     "notes": ("note", "notes", "model_note"),
 }
-"""Keys of the same thing in the schemas: the first that is a text and not empty is read. A full commit goes before a short one."""
+"""Keys of the same field in the schemas: the first with a non-empty text counts. A full commit goes before a short one."""
 
 VARIANTS = {
     "baseline": Variant.BASELINE,
@@ -59,7 +59,7 @@ _WITHIN_EXPERIMENT = re.compile(
     rf"|baseline|(?:{'|'.join(ISO_BENCH_AGENTS)})(?:_(?:sonnet|gpt)\w*)?|[0-9a-f]{{8}}"
 )
 _OF_VLLM = re.compile(r"omniperf_results_3way_(?!sglang)\w+")
-"""Experiments with an agent in their name are those of vLLM; SGLang's has its own name there."""
+"""Experiments named after an agent are vLLM's; SGLang's are named after SGLang."""
 
 _OF_BASELINES = re.compile(r"(?:separate_)?baseline(?:_benchmark_results)?")
 _OF_VARIANT = re.compile(r"_(human|agent|baseline)_result\.json")
@@ -83,16 +83,16 @@ _INPUT_TOKENS = re.compile(r"Total input tokens:\s+(\d+)")
 _NOT_MEASURED = (
     "human_improvement_", "agent_improvement_", "agent_vs_human_", "agent_name", "agent_model", "baseline_raw", "human_raw", "agent_raw",
 )  # fmt: skip
-"""Columns of the table that begin like those of a variant's metrics."""
+"""Columns of the table with the prefix of a variant's metrics that are no metrics."""
 
 _FLAT = re.compile(r"ttft|tpot|itl|latency|throughput|benchmark_duration|total_generated_tokens")
 """Keys of metrics in a file without `metrics`."""
 
 
 class Job(NamedTuple):
-    """One comparison of a task: the fields that its variants share, and the object with the figures of each variant by its word.
+    """One comparison of a task: the fields shared by its variants, and the object with the figures of each variant, by its word.
 
-    The word is empty in a file of one variant: folder and name say which.
+    The word is empty in a file of one variant: folder and name decide.
     """
 
     shared: Fields
@@ -102,7 +102,7 @@ class Job(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A schema. `metrics`, `status`, `error`, `log`: under which keys of its object a variant's figures stand; `{}` is its word.
+    """A schema. `metrics`, `status`, `error`, `log`: the keys of a variant's figures in its object; `{}` is its word.
 
     Without `status` the job has one status for all variants.
     """
@@ -119,30 +119,30 @@ class Format(NamedTuple):
 
 
 def text(fields: Fields, *keys: str) -> str | None:
-    """The first of these values that is a text and not empty."""
+    """Return the first of these values that is a non-empty text."""
     return next((value for key in keys if isinstance(value := fields.get(key), str) and value.strip()), None)
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """A JSON object; an empty one for anything else."""
+    """Return a JSON object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def model_in(command: str | None) -> str | None:
-    """The model that a command names."""
+    """Return the model named in a command."""
     found = _MODEL.search(command) if command else None
     return found["model"] if found else None
 
 
 def substituted(fields: Fields) -> tuple[Flagged, ...]:
-    """A flag if the file says that another model ran than the task names, or if the command names another."""
+    """Return a flag if the file or its command shows that another model ran than the task names."""
     ran, original = text(fields, "model"), text(fields, "original_model") or model_in(text(fields, "perf_command"))
     is_noted = any(_SUBSTITUTED.search(note) for key in KEYS["notes"] if (note := text(fields, key)))
     return (Flagged.MODEL_SUBSTITUTED,) if is_noted or (ran and original and ran != original) else ()
 
 
 def _kind_of(fields: Fields, metrics: Any = None) -> str | None:
-    """serving, latency, throughput, prefix_caching or one_batch: as the file says it, by its command, or by what was measured."""
+    """Return serving, latency, throughput, prefix_caching or one_batch: as declared, else by its command, else by its metrics."""
     said = text(fields, *KEYS["kind"])
     if said in _KINDS:
         return said
@@ -152,7 +152,7 @@ def _kind_of(fields: Fields, metrics: Any = None) -> str | None:
 
 
 def _measured_at(fields: Fields) -> datetime | None:
-    """When the benchmark ran, with a zone only if the file has one."""
+    """Return when the benchmark ran, with a zone only if the file has one."""
     written = text(fields, *KEYS["time"]) or ""
     for form in ("%Y%m%d_%H%M%S", "%Y-%m-%d"):
         with suppress(ValueError):
@@ -161,7 +161,7 @@ def _measured_at(fields: Fields) -> datetime | None:
 
 
 def _repo_of(file: MeasuredFile, *texts: str | None) -> str | None:
-    """The repository, `vllm` or `sglang`: in the first of these texts that names one, in a folder, or the one that the file names most."""
+    """Return the repository, `vllm` or `sglang`: from the first text that names one, from a folder, or the file's more frequent one."""
     for one in (*texts, *reversed(file.folders)):
         if one and (named := next((repo for repo in _REPOSITORIES if repo in one.lower()), None)):
             return named
@@ -171,7 +171,7 @@ def _repo_of(file: MeasuredFile, *texts: str | None) -> str | None:
 
 
 def _experiment(file: MeasuredFile) -> str | None:
-    """The folder of the experiment, with the dated folder around it. None for a file without folders of its own."""
+    """Return the folder of the experiment, with the dated folder around it. None for a file without folders of its own."""
     places = [place for place, folder in enumerate(file.folders) if folder and not _WITHIN_EXPERIMENT.fullmatch(folder)]
     if not places:
         return None
@@ -182,10 +182,9 @@ def _experiment(file: MeasuredFile) -> str | None:
 
 
 def _origin(file: MeasuredFile, job: Job, word: str = "", part: Fields | None = None) -> Origin:
-    """Where the values of a variant come from. Run, agent and model are those of the candidate only.
+    """Return the origin of a variant's values. Run, agent and model are those of the candidate only.
 
-    They are named by the variant's word (`trae_gpt5`), by the file, by the path of the patch, or by the innermost folder that names an
-    agent.
+    They come from the variant's word (`trae_gpt5`), the file, the path of the patch, or the innermost folder that names an agent.
     """
     shared = job.shared
     fields = {**shared, **{key: value for key, value in part.items() if value is not None}} if part and part is not shared else shared
@@ -221,10 +220,10 @@ def _origin(file: MeasuredFile, job: Job, word: str = "", part: Fields | None = 
 
 
 def _variant_of(file: MeasuredFile, content: Fields) -> Variant | None:
-    """The variant of a file with one. What the content says goes before folder and name.
+    """Return the variant of a file with one. Content goes before folder and name.
 
     A folder of baselines goes before the name: in `2026-05-x3/baseline/` the files are called `…_agent_result.json`. Files of `docker/` do
-    not say whether the parent commit or the human's was measured: their variant is unknown.
+    not show whether the parent commit or the human's was measured: their variant is unknown.
     """
     for key in ("benchmark_source", "benchmark_type", "variant"):
         word = (text(content, key) or "").split(" ")[0].lower()
@@ -258,18 +257,18 @@ def _read(form: Format, file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _input_tokens(content: Fields, metrics: Any, log: str) -> int | None:
-    """How many tokens went in: the fingerprint of a workload that no older file tells.
+    """Return the number of input tokens: the fingerprint of a workload that older files do not record.
 
-    It keeps apart what must not be divided: 20,000 tokens in one run and 22,398 in the other are not the same requests.
+    It separates incomparable runs: 20,000 tokens in one run and 22,398 in the other are not the same requests.
     """
     written, logged = mapping(metrics).get("total_input_tokens", content.get("total_input_tokens")), _INPUT_TOKENS.findall(log)
     return written if isinstance(written, int) else int(logged[-1]) if logged else None
 
 
 def _why_without_values(word: str, shared: Fields, own_error: str | None) -> tuple[str, str | None]:
-    """(status, error) of a variant without values: a job's error is that of the variant it names first, or of all.
+    """Return (status, error) of a variant without values: a job's error belongs to the variant it names first, or to all.
 
-    What came after that variant was not run.
+    Later variants were not run.
     """
     if own_error:
         return "error", own_error
@@ -287,7 +286,7 @@ def _is_result(file: MeasuredFile) -> bool:
 
 
 def _is_early_result(file: MeasuredFile) -> bool:
-    """Every key but status and commit is missing in one file or another."""
+    """Recognise an early result; every key but status and commit is missing in some file."""
     content = file.object
     has_commit = bool(_COMMIT.fullmatch(text(content, *KEYS["commit"]) or ""))
     return has_commit and isinstance(content.get("status"), str) and "human_commit" not in content and _has_results(content)
@@ -299,7 +298,7 @@ def _has_results(content: Fields) -> bool:
 
 
 def _one_variant(file: MeasuredFile) -> Iterator[Job]:
-    """`<commit>_{human,agent,baseline}_result.json`, and those of `docker/`, with metrics in `metrics`, or beside the other keys."""
+    """Yield `<commit>_{human,agent,baseline}_result.json`, and those of `docker/`, with metrics in `metrics` or beside the other keys."""
     content = file.object
     if "metrics" not in content:
         content = content | {"metrics": {key: value for key, value in content.items() if _FLAT.search(key)}}
@@ -312,13 +311,13 @@ def _is_side_by_side(content: Fields) -> bool:
 
 
 def _is_instance(file: MeasuredFile) -> bool:
-    """Not of the benchmarks of one function, whose times are `baseline_ms`."""
+    """Recognise an instance, except benchmarks of one function, which have their times in `baseline_ms`."""
     instance, result = mapping(file.object.get("instance")), mapping(file.object.get("result"))
     return "commit_hash" in instance and isinstance(result.get("status"), str) and "baseline_ms" not in result
 
 
 def _is_progress(file: MeasuredFile) -> bool:
-    """Only with values: a log of failures alone says less than the files of its results."""
+    """Recognise a log with values: a log of failures alone has less information than the files of its results."""
     results = file.object.get("results")
     if not isinstance(results, list) or not {"completed", "timestamp"} <= file.object.keys():
         return False
@@ -327,7 +326,7 @@ def _is_progress(file: MeasuredFile) -> bool:
 
 
 def _side_by_side(file: MeasuredFile, result: Fields, instance: Fields) -> Job:
-    """One job measured the variants one after another: all three, or baseline and patched. The file is a batch."""
+    """Return a job that measured the variants one after another: all three, or baseline and patched. The file is a batch."""
     of_instance = {"repo": instance.get("repo"), "test_command": instance.get("perf_command"), "commit_short": instance.get("commit_hash")}
     shared = {**of_instance, **result}
     shared["model"] = text(result, "model") or model_in(text(shared, *KEYS["command"]))
@@ -336,14 +335,14 @@ def _side_by_side(file: MeasuredFile, result: Fields, instance: Fields) -> Job:
 
 
 def _progress(file: MeasuredFile) -> Iterator[Job]:
-    """The log of a whole run, with a list of its results."""
+    """Yield the jobs of a whole run's log, from its list of results."""
     for result in file.object["results"]:
         if isinstance(result, dict) and text(result, *KEYS["commit"]) and text(result, "status"):
             yield _side_by_side(file, {"timestamp": file.object["timestamp"]} | result, mapping(result.get("instance")))
 
 
 def _variants_in(content: Fields) -> dict[str, dict[str, Any]]:
-    """The objects of the variants of a rerun, at the top or in `results`."""
+    """Return the objects of a rerun's variants, at the top or in `results`."""
     holder = mapping(content.get("results")) or content
     return {word: holder[word] for word in _THREE if isinstance(holder.get(word), dict)}
 
@@ -355,7 +354,7 @@ def _is_rerun(file: MeasuredFile) -> bool:
 
 
 def _rerun(file: MeasuredFile) -> Iterator[Job]:
-    """The baseline may have another command than the other two: it is then another workload."""
+    """Yield the jobs. A baseline with another command than the other two is another workload."""
     content, parts = file.object, {}
     for word, one in _variants_in(content).items():
         command = content.get("baseline_command" if word == "baseline" else "test_command")
@@ -370,18 +369,17 @@ def _is_isolated(file: MeasuredFile) -> bool:
 
 
 def _isolated(file: MeasuredFile) -> Iterator[Job]:
-    """Baseline, human and every agent of one SGLang commit, each in a container of its own. `trae_gpt5` names an agent and its model."""
+    """Yield the jobs of one SGLang commit: baseline, human and every agent, each in its container. `trae_gpt5` is agent and model."""
     parts = {word: one for word, one in file.object["variants"].items() if word in VARIANTS or agent_named(word)}
     yield Job(file.object, {word: {**one, "metrics": one.get("metrics") or {}} for word, one in parts.items()}, file.name)
 
 
 def _table(file: MeasuredFile) -> Iterator[Job]:
-    """`hf_export/*.csv`: one row per commit and agent, with columns `{baseline,human,agent}_{metric}` and the three logs.
+    """Yield the jobs of `hf_export/*.csv`: one row per commit and agent, with columns `{baseline,human,agent}_{metric}` and the three logs.
 
-    Most rows were merged from several experiments, such as those of `codex_modal`, which repeat the baseline of another agent's row: only
-    if `data_source` names one experiment is a row a batch. A row without any value says nothing, unless the log or the source tells of a
-    failure. A `standalone` benchmark is one of latency or of throughput: what was measured says which, since some commands are of another
-    run.
+    Most rows were merged from several experiments, such as those of `codex_modal`, which repeat the baseline of another agent's row: a row
+    is a batch only if `data_source` names one experiment. A row without any value is skipped, unless the log or the source shows a
+    failure. A `standalone` benchmark is one of latency or of throughput: its metrics decide, since some commands are of another run.
     """
     for number, (_, row) in enumerate(file.rows, 1):
         parts = {}
@@ -406,10 +404,10 @@ def _table(file: MeasuredFile) -> Iterator[Job]:
 
 
 def _read_table(form: Format, file: MeasuredFile) -> Iterator[Measured]:
-    """The table names no units: times are ms.
+    """Yield the values of the table, which names no units: times are ms.
 
     `throughput` is the rate of output tokens in serving benchmarks, that of the engine's log in latency benchmarks, and in throughput
-    benchmarks now requests, now tokens per second, so that its unit stays unknown there.
+    benchmarks sometimes requests, sometimes tokens per second, so its unit stays unknown there.
     """
     for row in _read(form, file):
         yield replace(row, unit=None) if row.metric == "throughput" and row.origin.benchmark == "throughput" else row
@@ -462,9 +460,9 @@ def _is_function(file: MeasuredFile) -> bool:
 
 
 def _read_function(file: MeasuredFile) -> Iterator[Measured]:
-    """Benchmarks of one function before and after an agent's patch, on the CPU of one machine, from a script that a model wrote.
+    """Yield the values of benchmarks of one function before and after an agent's patch, on one machine's CPU, by a model-written script.
 
-    `…_output` holds mean, median and 95th percentile of its iterations, and its settings: device, type of the numbers, sizes.
+    `…_output` has mean, median and 95th percentile of its iterations, and its settings: device, type of the numbers, sizes.
     """
     result = file.object["result"]
     job, commit = _side_by_side(file, result, file.object["instance"]), text(file.object["instance"], "commit_hash")

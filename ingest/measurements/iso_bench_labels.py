@@ -1,9 +1,9 @@
 """Published judgements of agents' patches: a table (CSV, or JSONL) with a commit or task, the agent, and some of the judgements.
 
-`hard`: beats, similar or worse than the human's patch on the primary metric, with 5 % between them. `target`: whether the patch aims at
-the same code as the human's. `quadrant`: Q1 to Q4, from both. `primary_pct`: the distance to the human's patch in percent, positive if
-the agent is better. In some tables this column also holds percent OF the human's value (95.5 for -4.5): such a column is not used, and a
-label shows it: `similar` fits +3.4 only in the first sense, and 95.5 only in the second.
+`hard`: beats, similar or worse than the human's patch on the primary metric, with a margin of 5 %. `target`: whether the patch changes the
+same code as the human's. `quadrant`: Q1 to Q4, from both. `primary_pct`: the distance to the human's patch in percent, positive if the
+agent is better. In some tables this column also has percent OF the human's value (95.5 for -4.5): such a column is not used. A label
+reveals it: `similar` fits +3.4 only in the first sense, and 95.5 only in the second.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BAND = 5.0
 
 
 def _rows(file: MeasuredFile) -> Sequence[Mapping[str, Any]]:
-    """The rows of a table, or the objects of JSONL; none unless the first line, which is cheap to look at, has the names."""
+    """Return the rows of a table, or the objects of JSONL; none unless the first line, a cheap check, has the names."""
     names: Collection[str] = ()
     if not file.is_json:
         names = file.columns
@@ -87,13 +87,13 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _known(name: str, word: object) -> str | None:
-    """The word of the list, whatever its case; None for any other, such as `no_optimization` for a target."""
+    """Return the word of the list, ignoring case; None for any other, such as `no_optimization` for a target."""
     written = word.strip().lower() if isinstance(word, str) else None
     return next((known for known in _WORDS[name] if known.lower() == written), None)
 
 
 def _percent(row: Mapping[str, Any]) -> float | None:
-    """The column `primary_pct`; a percent sign is allowed. A number larger than any float is infinite."""
+    """Return the column `primary_pct`; a percent sign is allowed. A number larger than any float is infinite."""
     written = row.get(_PERCENT)
     if isinstance(written, bool) or not isinstance(written, str | int | float):
         return None

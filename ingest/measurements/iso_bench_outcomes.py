@@ -1,12 +1,11 @@
 """The outcome of one benchmark run of ISO-Bench → its rows: its quantities, whether the patch was in the code, why it failed.
 
-Keys of metrics are `ttft_mean_ms`, `p99_tpot_ms`, `output_token_throughput_tok_s`, `latency_avg` and others. If a key says no unit, rates
+Keys of metrics are `ttft_mean_ms`, `p99_tpot_ms`, `output_token_throughput_tok_s`, `latency_avg` and others. If a key has no unit, rates
 are tokens or requests per second and latencies ms: vLLM prints seconds, and the harness multiplies by 1000. The log of the benchmark goes
-before the key: `throughput_tok_s` is a rate of requests if the log says `9.18 requests/s`.
+before the key: `throughput_tok_s` is a rate of requests if the log has `9.18 requests/s`.
 
 The harness books any server that does not start after the patch as "Server crashed after applying patch". The log often shows another
-cause, which is not the fault of the change: a model that does not exist, a missing package, no memory, arguments that the benchmark does
-not know.
+cause, which is not the fault of the change: a model that does not exist, a missing package, no memory, arguments unknown to the benchmark.
 
 vLLM's latency benchmark prints no rate, so the harness takes one from the engine's log. That line is written every 10 s and counts the
 tokens of batches that began in this time: with 512 tokens per batch, 1, 2, 3, … batches are 51.2, 102.4, 153.6, … tok/s. One step more
@@ -49,7 +48,7 @@ _METRICS = {
 _PRIMARY = ("ttft", "output_throughput", "throughput", "request_throughput", "total_throughput")
 _NO_RESULTS = frozenset(("duration", "server_startup_time", "returncode", "num_prompts", "num_trials"))
 _COUNTED = re.compile(r"(?:total|successful|failed|completed|num)_|completed$")
-"""What was asked of the benchmark or counted on the way, and the time of the whole job: no results."""
+"""Inputs and counts of the benchmark, and the time of the whole job: no results."""
 
 _LOGGED_REQUESTS = re.compile(r"Throughput:\s++(\d++(?:\.\d*+)?) requests/s")
 _LOGGED_SECONDS = re.compile(r"Avg latency:\s++(\d++(?:\.\d*+)?) seconds")
@@ -58,14 +57,14 @@ STEP = 51.2
 """tok/s: 512 tokens in a window of 10 s."""
 
 _LONGER = 0.005
-"""A window lasts up to this share longer than 10 s, and its rate is as much lower: seen 10.00 to 10.05 s."""
+"""Longest relative excess of a window over 10 s, which lowers its rate: seen 10.00 to 10.05 s."""
 
 _ROUNDING = 0.05
 _MOST_STEPS = 100
-"""With more, one step is below 1 % of the value, and no longer too coarse."""
+"""Beyond it, one step is below 1 % of the value, and no longer too coarse."""
 
 _CHANCE = 0.12
-"""How likely it may be that other rates look like steps by chance: one rate of up to 24 steps may, or two of up to 69."""
+"""Highest accepted probability that other rates look like steps by chance: one rate of up to 24 steps, or two of up to 69."""
 
 _PATCH = re.compile(r"patch[_ ]failed|patch does not apply|corrupt patch|only non-Python files|no patch|empty patch", re.IGNORECASE)
 _TIMEOUT = re.compile(r"timed[ _]?out|timeout", re.IGNORECASE)
@@ -100,7 +99,7 @@ _NOT_APPLIED = re.compile(r"patch result rc=[1-9]|patch does not apply|Patch fai
 _PARTLY = re.compile(r"hunks?[ _]skipped|skipp(?:ed|ing) \d+ (?:\S+ )?hunks?", re.IGNORECASE)
 _APPLIED = re.compile(r"AGENT_PATCH_APPLIED|Patch applied successfully|patch result rc=0|\+ patch$", re.MULTILINE)
 _WRITTEN = re.compile(r"^patching file \S++(?<!\.diff)$", re.MULTILINE)
-"""A patch that contains itself, as some agents leave it, writes nothing of the code with it."""
+"""A patched file; a patch that contains itself, as some agents leave it, does not count as patched code."""
 
 
 class Value(NamedTuple):
@@ -113,7 +112,7 @@ class Value(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What one benchmark of one variant gave. `has_metrics`: false if it was not run. `log`: what it printed."""
+    """Result of one benchmark of one variant. `has_metrics`: false if it was not run. `log`: its output."""
 
     origin: Origin
     values: tuple[Value, ...]
@@ -125,7 +124,7 @@ class Outcome(NamedTuple):
 
 
 def rows_together(outcomes: Sequence[Outcome]) -> Iterator[Measured]:
-    """The rows of one comparison with at most one baseline: a row per value, and one that says why for a variant without values."""
+    """Yield the rows of one comparison with at most one baseline: one per value, or one with the reason for a variant without values."""
     baseline = next((one.values for one in outcomes if one.origin.variant is Variant.BASELINE), None)
     of_latency = [one.values for one in outcomes if any(value.metric == "latency" for value in one.values)]
     rates = [value for values in of_latency for value in values if value.metric == "throughput"]
@@ -153,7 +152,7 @@ def rows_together(outcomes: Sequence[Outcome]) -> Iterator[Measured]:
 
 
 def values_of(metrics: Mapping[str, Any] | None, benchmark: str | None, log: str = "") -> tuple[Value, ...]:
-    """The values in a mapping of metrics. `log`: what the benchmark printed. A number under two names is one value.
+    """Return the values in a mapping of metrics. `log`: the benchmark's output. A number under two names is one value.
 
     A rate of no named kind is one of output tokens if the benchmark counts tokens of both kinds, and one of the prefill in
     `one_batch`; else it is `throughput`.
@@ -177,7 +176,7 @@ def values_of(metrics: Mapping[str, Any] | None, benchmark: str | None, log: str
 
 
 def _value(key: str, number: float) -> Value | None:
-    """None for a key that names no result, and for the spread of requests within one run."""
+    """Return a value; None for a key that names no result, and for the spread of requests within one run."""
     ending = next((ending for ending in _UNITS if key.endswith(f"_{ending}")), None)
     name, unit = (key.removesuffix(f"_{ending}"), _UNITS[ending]) if ending else (key, None)
     if name in _NO_RESULTS or (_COUNTED.match(name) and unit is None and "throughput" not in name):
@@ -199,7 +198,7 @@ def _value(key: str, number: float) -> Value | None:
 
 
 def is_quantised(rates: Iterable[float]) -> bool:
-    """Whether all rates of a latency benchmark, in tok/s, are whole steps, and that is no chance. False for none."""
+    """Return whether all rates of a latency benchmark, in tok/s, are whole steps, beyond chance. False without rates."""
     counted = [(rate, round(rate * (1 + _LONGER / 2) / STEP)) for rate in rates]
     are_steps = all(
         0 < steps <= _MOST_STEPS and steps * STEP / (1 + _LONGER) - _ROUNDING <= rate <= steps * STEP + _ROUNDING for rate, steps in counted
@@ -210,9 +209,9 @@ def is_quantised(rates: Iterable[float]) -> bool:
 def failure_of(
     status: str | None, error: str | None, log: str = "", variant: Variant | None = None, *, baseline_ran: bool | None = None
 ) -> Failure:
-    """Why a benchmark failed. `baseline_ran`: whether the same job gave values for the code before the change; None: unknown.
+    """Return why a benchmark failed. `baseline_ran`: whether the same job has values for the code before the change; None: unknown.
 
-    If it did, memory and server suffice, and a change that lacks them is at fault. If it did not, nothing is.
+    If it has, memory and server suffice, so a change that runs out of them is at fault. If it has not, nothing is at fault.
     """
     told = f"{status or ''}\n{error or ''}"
     everything = f"{told}\n{log}"
@@ -232,7 +231,7 @@ def failure_of(
 
 
 def detail_of(error: str | None, log: str = "") -> str | None:
-    """The error, and the lines of the log that tell of one; of a log without such lines its end. At most 2,000 characters."""
+    """Return the error and the log's error lines, or the end of a log without such lines. At most 2,000 characters."""
     telling = (line for line in lines_of(log) if _NOT_OF_THE_CHANGE.search(line) or _NO_MEMORY.search(line) or _CRASH.search(line))
     lines = [line.strip() for line in deque(telling, _TELLING_LINES)]
     told = "\n".join(dict.fromkeys(lines)) if lines else log.strip()
@@ -241,7 +240,7 @@ def detail_of(error: str | None, log: str = "") -> str | None:
 
 
 def patch_in(told: object, log: str) -> PatchApplied:
-    """Whether the patch was applied. `told`: the field that says so, true or false. A log with rejected hunks goes before it."""
+    """Return whether the patch was applied. `told`: the field for it, true or false. A log with rejected hunks goes before it."""
     rejected = _REJECTED.findall(log)
     if rejected:
         whole = sum(count == of for count, of in rejected)

@@ -1,9 +1,9 @@
-"""One measured value as a tool's file says it → the row of `measurements`, by the same rules for all tools.
+"""One measured value of a tool's file → the row of `measurements`, by the same rules for all tools.
 
 The ratio of two values has the interval exp(ln r ± t · √(e₁² + e₂²)): e is the standard error of ln(value), t Student's quantile at the
 degrees of freedom of Welch and Satterthwaite. The error comes from the samples (standard deviation of their logarithms ÷ √n), else from
 the standard deviation (s ÷ (m·√n), the first term of the delta method), else from a published interval (half its width on the logarithmic
-scale ÷ the quantile of the normal distribution that belongs to its level: 1.96 for 95 %).
+scale ÷ the normal distribution's quantile for its level: 1.96 for 95 %).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from schemas.rows.tables import arrow_columns
 from schemas.units import Better, Flagged, stored_unit
 
 MOST_VALUES = 200_000
-"""Measured values of one file; also its JSON documents, and the rows of a table."""
+"""Maximum number of measured values per file; also the limit of its JSON documents and table rows."""
 
 MOST_CHARACTERS = 1 << 26
-"""Characters in all rows of one file, which may repeat a long parameter in each."""
+"""Maximum number of characters in all rows of one file, since each row may repeat a long parameter."""
 
 _FULL_HASH = re.compile(r"[0-9a-f]{7,64}")
 _CHUNK_ROWS = 4096
@@ -41,12 +41,12 @@ Parameter = str | float | int | bool | None
 
 
 class TooManyValues(ValueError):
-    """A file is beyond a bound on its values. The text names the bound."""
+    """A file exceeds a limit on its values. The text names the limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """How far single runs lie apart. `low`, `high`: in the unit of the value. `level`: of a published interval, 0.99 for 99 %."""
+    """The spread of single runs. `low`, `high`: in the unit of the value. `level`: of a published interval, 0.99 for 99 %."""
 
     kind: SpreadKind
     low: float | None = None
@@ -55,13 +55,13 @@ class Spread:
 
     @classmethod
     def around(cls, value: float | None, distance: float | None, kind: SpreadKind = SpreadKind.STD) -> Spread | None:
-        """`distance` on both sides of the value; None if it is unknown, as with a single run."""
+        """Return `distance` on both sides of the value; None if it is unknown, as with a single run."""
         return None if value is None or distance is None else cls(kind=kind, low=value - distance, high=value + distance)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What all values of one run of a benchmark have in common. Every field is the column of `measurements` of that name.
+    """Common facts of all values of one benchmark run. Every field is the column of `measurements` of that name.
 
     `commit`: column `commit_full`; `parent`: `parent_full`. A hash may be short; anything that is no hash is dropped.
     """
@@ -72,7 +72,7 @@ class Origin:
     task: str | None = None
     commit: str | None = None
     commit_names_task: bool = False
-    """Whether every variant of a task carries `commit`; otherwise it is the commit that was measured."""
+    """Whether every variant of a task has the same `commit`; otherwise it is the measured commit."""
     parent: str | None = None
     instance: str | None = None
     agent: str | None = None
@@ -90,12 +90,12 @@ class Origin:
     batch: str | None = None
     scope: Scope = Scope.UNSPECIFIED
     measured_at: datetime | None = None
-    """With a time zone if the file says it; without one it is taken as UTC, and `tz_known` is false. Dropped outside 2000–2100."""
+    """With a time zone if the file has one; otherwise taken as UTC, with `tz_known` false. Dropped outside 2000–2100."""
     flags: tuple[Flagged, ...] = ()
 
     @cached_property
     def columns(self) -> Mapping[str, object]:
-        """The columns of `measurements` that follow from it."""
+        """Return the columns of `measurements` derived from it."""
         measured_at = self.measured_at
         if measured_at and 1999 <= measured_at.year <= 2100:  # `astimezone` may not be able to convert other years
             measured_at = plausible(measured_at.astimezone(UTC) if measured_at.tzinfo else measured_at.replace(tzinfo=UTC))
@@ -123,8 +123,8 @@ _SAME_COLUMNS = tuple(each.name for each in fields(Origin) if each.name not in _
 class Measured:
     """One value of a file, or one failure.
 
-    `unit` as written; None: the file does not say it. `better`: only if the tool says it, else it follows from the unit.
-    `spread`, `samples`: in the same unit as the value. `n`: runs that the value sums up, not requests within a run.
+    `unit`: as written, or None if the file has none. `better`: only if the tool states it, else it is derived from the unit.
+    `spread`, `samples`: in the same unit as the value. `n`: number of runs behind the value, not requests within a run.
     """
 
     origin: Origin
@@ -147,7 +147,7 @@ class Measured:
     flags: tuple[Flagged, ...] = ()
 
     def columns(self) -> dict[str, object]:
-        """The columns of `measurements` of its row. A value that is not finite is no value: the row is a failure then."""
+        """Return the columns of `measurements` of its row. A value that is not finite makes the row a failure."""
         unit = stored_unit(self.unit)
         factor = unit.factor if unit else 1.0
         value, samples = _finite(self.value), tuple(one for each in self.samples if (one := _finite(each)) is not None)
@@ -184,7 +184,7 @@ class Measured:
 
 
 def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.Table:
-    """The rows of `measurements` of a file. Raises TooManyValues beyond a bound, WrongValue for a value that its column does not take.
+    """Return the rows of `measurements` of a file. Raises TooManyValues beyond a limit, WrongValue for a value its column rejects.
 
     Rows become Arrow a few thousand at a time, since each takes kilobytes until then.
     """
@@ -211,7 +211,7 @@ def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.T
 
 
 def log_error(value: float | None, spread: Spread, samples: Sequence[float], n: int | None) -> tuple[float | None, float | None]:
-    """The standard error of ln(value) and its degrees of freedom, which a published interval, taken as normal, has not.
+    """Return the standard error of ln(value) and its degrees of freedom (None for a published interval, taken as normal).
 
     (None, None) for a single run, without a spread, for a value not above 0, or for an impossible interval.
     """
@@ -236,7 +236,7 @@ def log_error(value: float | None, spread: Spread, samples: Sequence[float], n: 
 
 
 def _finite(value: float | None, factor: float = 1.0) -> float | None:
-    """The number times the factor, as a float; None if either is not finite or larger than any float."""
+    """Return the number times the factor, as a float; None if either is not finite or larger than any float."""
     try:
         return None if value is None or not math.isfinite(value) or not math.isfinite(value * factor) else float(value * factor)
     except OverflowError:

@@ -7,18 +7,18 @@ task, of each problem's shortest time in ms; its standard deviation is that of t
 **GSO** (https://github.com/gso-bench/gso, `src/gso/harness/grading/evalscript.py`, and `results/` of gso-experiments; both MIT): speedups
 of an agent's patch over the code before and over the human's commit, per task, without the values. `gm`, `hm` and `am` are the geometric
 and harmonic mean of the ratios of the tests, and the ratio of the mean times. A report has them only for tasks that reached its goal, and
-lists the tasks that failed. It names no model: the manifest beside the reports calls each file by its model. The manifest's `score` is the
+lists the tasks that failed. It names no model: the manifest beside the reports names the model of each file. The manifest's `score` is the
 share of tasks that reached the goal, in percent.
 
 **KernelBench** (https://github.com/ScalingIntelligence/KernelBench, `results/timing/README.md`, `scripts/generate_baseline_time.py`):
-`baseline_time_*.json` has times of the PyTorch module that kernels are compared with, in ms. How PyTorch ran (eager, or compiled and by
-what) stands only in the name of the file, so that two files for one machine have the same problems.
+`baseline_time_*.json` has times of the PyTorch module that kernels are compared with, in ms. PyTorch's mode (eager, or the compiler) is
+only in the name of the file, so two files for one machine have the same problems.
 
 **SWE-fficiency** (https://github.com/swefficiency/swefficiency, `scripts/eval`, `eval_reports/*.csv`; runtimes in seconds): for each
 instance the runtime before any change and the speedups of two patches over it. `pred_speedup_ratio` is of the agent's patch,
-`gold_speedup_ratio` of the people's, `human_speedup_ratio` the first over the second: 1.0 means "as fast as the people's", not "no change".
-If tests fail, or there is no runtime, the file has 1.0 for the agent: that is a failure here. In a report on the people's own patches both
-are the same measurement: it has no candidate.
+`gold_speedup_ratio` of the people's, `human_speedup_ratio` the first over the second: 1.0 means "as fast as the people's", not "no
+change". If tests fail, or there is no runtime, the file has 1.0 for the agent: that is a failure here. In a report on the people's own
+patches both are the same measurement: it has no candidate.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _read_gso_report(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _gso_origin(instance: str, file: MeasuredFile, variant: Variant) -> Origin:
-    """The id of a task holds the repository and the human's commit: `numpy__numpy-1b861a2`."""
+    """Return the origin of a task; its id contains the repository and the human's commit: `numpy__numpy-1b861a2`."""
     parts = _GSO_INSTANCE.fullmatch(instance)
     return Origin(
         variant,
@@ -159,7 +159,7 @@ def _read_kernelbench(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _read_swefficiency(file: MeasuredFile) -> Iterator[Measured]:
-    """The name of the file names agent and model of the run."""
+    """Yield the values. The file name contains the run's agent and model."""
     rows = [line.cells for line in file.rows]
     is_of_reference = all(row.get("pred_speedup_ratio") == row.get("gold_speedup_ratio") for row in rows)
     run = file.file_name.removesuffix(".csv").removeprefix("eval_report_")

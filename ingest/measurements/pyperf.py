@@ -1,7 +1,7 @@
 """pyperf `-o FILE`: every value of every process of a benchmark, in seconds, bytes or numbers.
 
-Source: https://pyperf.readthedocs.io/en/latest/api.html#pyperf-json-file-format. Warm-ups and the values of processes that only calibrate
-(they have no `values`) are no results. Mean, standard deviation and median are those that `pyperf stats` prints.
+Source: https://pyperf.readthedocs.io/en/latest/api.html#pyperf-json-file-format. Warm-ups, and processes that only calibrate (without
+`values`), are skipped. Mean, standard deviation and median are those that `pyperf stats` prints.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ _QUANTITIES = {"second": ("time", "second"), "byte": ("memory", "byte"), "intege
 """`metadata.unit` -> metric and unit. Without one the values are seconds."""
 
 _WORKLOAD = ("timeit_stmt", "timeit_setup", "timeit_teardown", "description")
-"""Metadata that say what the benchmark did."""
 
 
 def _recognises(file: MeasuredFile) -> bool:

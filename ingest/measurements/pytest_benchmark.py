@@ -20,7 +20,7 @@ def _recognises(file: MeasuredFile) -> bool:
 
 
 def _read(file: MeasuredFile) -> Iterator[Measured]:
-    """With changes that were not committed (`dirty`) the commit is the parent of what was measured."""
+    """Yield the values. With uncommitted changes (`dirty`) the commit is the parent of the measured code."""
     machine, commit = file.object["machine_info"] or {}, file.object["commit_info"] or {}
     cpu = machine.get("cpu") or {}
     for test in file.object["benchmarks"]:

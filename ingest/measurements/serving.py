@@ -3,9 +3,9 @@
 vLLM has `bench serve`, `latency` and `throughput`, SGLang `bench_serving`, `bench_offline_throughput` and `bench_one_batch`. Both write one
 object per run, with the same names of quantities: times in ms or seconds, rates per second, and counts of tokens. `std_…` is the spread of
 requests within one run, not of runs: no row has it. SGLang appends a line of JSON per run; its old versions have fewer quantities, and an
-infinite request rate is a bare `Infinity`. vLLM's `serve` may append, too (`--append-result`); values given with `--metadata` are strings
-beside its own keys, and say the workload, the variant, or which build was measured. A file `….pytorch.json` beside a result repeats its
-values for another program: no tool recognises it, so that no value has two rows.
+infinite request rate is a bare `Infinity`. vLLM's `serve` may append, too (`--append-result`); values of `--metadata` are strings beside
+its own keys, and name the workload, the variant, or the measured build. A file `….pytorch.json` beside a result repeats its values for
+another program: no tool recognises it, so that no value has two rows.
 
 Sources: https://github.com/vllm-project/vllm, `vllm/benchmarks/{serve,latency,throughput}.py`; https://github.com/sgl-project/sglang,
 `python/sglang/bench_{serving,offline_throughput,one_batch,one_batch_server}.py`.
@@ -79,7 +79,7 @@ _NO_WORKLOAD = frozenset(
     "agent branch build comment commit date dir id image label note notes parent path repo revision run sha tag task time url user "  # noqa: SIM905 - a list reads worse
     "variant version".split()
 )
-"""Metadata with such a word in its name says what was measured, where or when: no part of the workload."""
+"""Words in the names of metadata about the measured code, place or time: no part of the workload."""
 
 _MACHINES = ("machine", "hardware", "gpu", "gpu_type", "gpu_name", "device", "accelerator")
 _SGLANG_REQUESTS = (
@@ -90,12 +90,12 @@ _BATCH = ("batch_size", "input_len", "output_len")
 
 
 def _has(keys: Iterable[str], file: MeasuredFile) -> bool:
-    """Whether every object of the file has all keys."""
+    """Return whether every object of the file has all keys."""
     return bool(file.objects) and all(run.keys() >= frozenset(keys) for run in file.objects)
 
 
 def _values(names: Mapping[str, Quantity], run: Run, origin: Origin) -> Iterator[Measured]:
-    """The values of one run that have a name in the table. Of two for one quantity, the first: a 50th percentile repeats the median."""
+    """Yield the values of one run named in the table. Of two for one quantity, the first: a 50th percentile repeats the median."""
     found: dict[Quantity, Any] = {}
     for key, named in names.items():
         if is_number(value := run.get(key)):
@@ -112,7 +112,7 @@ def _serving_values(run: Run, origin: Origin) -> Iterator[Measured]:
 
 
 def _params(run: Run, names: Iterable[str]) -> dict[str, Parameter]:
-    """Those of its parameters that are known. An infinite request rate is "inf" with every tool."""
+    """Return its known parameters among these. An infinite request rate is "inf" with every tool."""
     known = {name: value for name in names if (value := run.get(name)) is not None}
     return {
         name: "inf" if value == float("inf") else value if isinstance(value, str | int | float) else str(value)
@@ -150,7 +150,7 @@ def _read_vllm_serve(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _read_vllm_latency(file: MeasuredFile) -> Iterator[Measured]:
-    """Seconds per iteration: a whole batch of prompts from start to end."""
+    """Yield seconds per iteration: a whole batch of prompts from start to end."""
     latencies = tuple(file.object["latencies"])
     origin = Origin(benchmark="vllm bench latency", scope=Scope.END_TO_END)
     found = {"mean": file.object["avg_latency"]}
@@ -161,13 +161,13 @@ def _read_vllm_latency(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _read_vllm_throughput(file: MeasuredFile) -> Iterator[Measured]:
-    """Every answer has its full length, so the number of tokens is part of the workload."""
+    """Yield the values. Every answer has its full length, so the number of tokens is part of the workload."""
     params = _params(file.object, ("num_requests", "total_num_tokens"))
     return _values(_VLLM_THROUGHPUT, file.object, Origin(benchmark="vllm bench throughput", params=params, scope=Scope.END_TO_END))
 
 
 def _read_sglang_serving(file: MeasuredFile) -> Iterator[Measured]:
-    """The number of prompts is not in the file: how many were completed stands for it. Only newer versions write the model."""
+    """Yield the values. The file lacks the number of prompts, so completed ones are used. Only newer versions write the model."""
     for run in file.objects:
         server = run.get("server_info")
         model, params = server.get("model_path") if isinstance(server, dict) else None, _params(run, _SGLANG_REQUESTS)
@@ -183,7 +183,7 @@ def _read_sglang_offline(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _read_sglang_one_batch(file: MeasuredFile) -> Iterator[Measured]:
-    """The name of the run, which a person gave, is the only place for a variant."""
+    """Yield the values. Only the user-given name of the run can name a variant."""
     batch = batch_of(file.name, (variant_named(run["run_name"]) for run in file.objects))
     for run in file.objects:
         variant, params = variant_named(run["run_name"]), _params(run, _BATCH)
@@ -192,7 +192,6 @@ def _read_sglang_one_batch(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _tool(name: str, keys: tuple[str, ...], read: Callable[[MeasuredFile], Iterator[Measured]]) -> Tool:
-    """A tool whose objects all have these keys."""
     return Tool(name, tuple(f'"{key}"' for key in keys), partial(_has, keys), read)
 
 

@@ -1,6 +1,6 @@
-"""The list of all measuring tools, and the measurements of a file that one of them wrote.
+"""All measuring tools, and reading the measurements of a file.
 
-A file is read as measurements if no run of an agent was found in it. Content decides, not its name.
+A file is read as measurements if it contains no agent's run. Content decides, not its name.
 """
 
 from __future__ import annotations
@@ -51,13 +51,12 @@ TOOLS: tuple[Tool, ...] = (
     *continuous.TOOLS,
     csv_table.TOOL,
 )
-"""Every measuring tool. The first that recognises a file reads it."""
+"""In order: the first that recognises a file reads it."""
 
 LARGEST_BYTES = 64 << 20
-"""Bytes of the largest file that is read as measurements."""
 
 MARKED_BYTES = 1 << 20
-"""The marks of a tool are within this beginning of a file."""
+"""Bytes at the beginning of a file that contain the marks of its tool."""
 
 _LONGEST_REASON = 300
 
@@ -66,7 +65,7 @@ _LONGEST_REASON = 300
 class Reading:
     """The measurements of a file, as rows of `measurements`.
 
-    `refused`: why its own tool could not read it; there are no rows then. `reason`: of the reject that it becomes.
+    `refused`: why its own tool could not read it; there are no rows then. `reason`: that of the resulting reject.
     """
 
     tool: str
@@ -102,7 +101,7 @@ def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
 
 
 def _recognises(tool: Tool, file: MeasuredFile) -> bool:
-    """Whether the file is the tool's own. One of an unexpected form is not. Raises TooManyValues for a file whose marks say that it is."""
+    """Return whether the file is the tool's own; False on an unexpected form. Raises TooManyValues if its marks suffice."""
     try:
         return tool.recognises(file)
     except TooManyValues:
@@ -114,10 +113,10 @@ def _recognises(tool: Tool, file: MeasuredFile) -> bool:
 
 
 def may_measure(beginning: str) -> bool:
-    """Whether a file that begins like this may be one of a tool: it has all marks of one, or the header of a table."""
+    """Return whether a file with this beginning may be a tool's: it has all marks of one, or the header of a table."""
     return any(tool.marks and all(mark in beginning for mark in tool.marks) for tool in TOOLS) or len(columns_of(beginning)) > 1
 
 
 def tool_names() -> Iterable[str]:
-    """The values of `measurements.format`."""
+    """Return the values of `measurements.format`."""
     return (tool.name for tool in TOOLS)

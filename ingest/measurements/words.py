@@ -1,4 +1,4 @@
-"""Names, numbers and times as files of measuring tools write them: variants, quantities, statistics, units."""
+"""Names, numbers and times in the files of measuring tools: variants, quantities, statistics, units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ VARIANTS: dict[str, Variant] = {
     **dict.fromkeys(("reference", "human", "expert"), Variant.REFERENCE),
     **dict.fromkeys(("candidate", "agent", "after", "patched"), Variant.CANDIDATE),
 }
-"""Words that say which code was measured. Any other word says nothing about it."""
 
 _METRICS = {
     "e2e_latency": "e2el",
@@ -35,7 +34,7 @@ _STATISTICS = {"avg": "mean", "average": "mean", "med": "median", "p50": "median
 _PERCENTILE = re.compile(r"p\d{1,2}(?:\.\d+)?")
 _UNITS = ("ns", "us", "ms", "s", "sec", "seconds", "bytes", "kb", "mb", "gb", "kib", "mib", "gib")
 UNNAMED = "value"
-"""The metric of a value whose name and unit say nothing about it."""
+"""The metric of a value if neither name nor unit determines it."""
 
 _METRIC_OF_UNIT = {"ms": "time"} | dict.fromkeys(("op/s", "req/s", "tok/s", "B/s"), "throughput")
 _EDGES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -43,7 +42,7 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class Quantity(NamedTuple):
-    """A quantity, such as `p99_ttft_ms` names it. None: the name does not say it."""
+    """A quantity, as named by `p99_ttft_ms`. None: not part of the name."""
 
     metric: str
     statistic: str | None = None
@@ -51,28 +50,28 @@ class Quantity(NamedTuple):
 
 
 def snake_case(name: str) -> str:
-    """A name in lower case, with one underscore for every other sign: the same for `Mean TTFT` and `mean_ttft`."""
+    """Return a name in lower case, with one underscore per run of other characters: the same for `Mean TTFT` and `mean_ttft`."""
     return re.sub(r"[^\w./%]+", "_", name.strip().lower()).strip("_")
 
 
 def metric_name(name: str) -> str:
-    """A quantity's name in a tool as the name of a metric: `auxMetricUnits` → `aux_metric_units`, `text-bytes` → `text_bytes`."""
+    """Return a tool's name of a quantity as a metric name: `auxMetricUnits` → `aux_metric_units`, `text-bytes` → `text_bytes`."""
     return _NO_NAME.sub("_", _EDGES.sub("_", name).lower()).strip("_")
 
 
 def variant_named(word: object) -> Variant | None:
-    """The variant that a word stands for, None for any other word."""
+    """Return the variant for a word, or None for any other word."""
     return VARIANTS.get(snake_case(word)) if isinstance(word, str) else None
 
 
 def statistic_named(word: str) -> str | None:
-    """The statistic that a word stands for: mean, median, min, max, std or a percentile such as p99. None for any other word."""
+    """Return the statistic for a word: mean, median, min, max, std or a percentile such as p99. None for any other word."""
     name = snake_case(word)
     return _STATISTICS.get(name) or (name if _PERCENTILE.fullmatch(name) else None)
 
 
 def quantity(name: str) -> Quantity:
-    """The canonical metric in a name, its statistic (first or last) and its unit of time or size (last)."""
+    """Return the canonical metric in a name, its statistic (first or last) and its unit of time or size (last)."""
     words, statistic, unit = snake_case(name).split("_"), None, None
     for _ in range(2):
         if unit is None and len(words) > 1 and words[-1] in _UNITS and words[-2] != "per":
@@ -85,23 +84,23 @@ def quantity(name: str) -> Quantity:
 
 
 def metric_of_unit(unit: str | None) -> str:
-    """The metric of a value without a name: a time, a throughput, or, for any other unit, `UNNAMED`."""
+    """Return the metric of a nameless value: a time, a throughput, or, for any other unit, `UNNAMED`."""
     stored = stored_unit(unit)
     return _METRIC_OF_UNIT.get(stored.unit, UNNAMED) if stored else UNNAMED
 
 
 def batch_of(file_name: str, variants: Iterable[Variant | None]) -> str | None:
-    """The batch of a file's values: the file, if it holds several variants, since they were measured to be compared."""
+    """Return the batch of a file's values: the file, if it has several variants, since they were measured to be compared."""
     return file_name if len(set(variants) - {None}) > 1 else None
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a JSON value is a number; true and false are none."""
+    """Return whether a JSON value is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def number(value: object) -> float | None:
-    """A JSON number; None for anything else, such as true, a text or null, and for a whole number that is larger than any float."""
+    """Return a JSON number, or None for anything else, such as true, a text, null, or a whole number larger than any float."""
     try:
         return float(value) if is_number(value) else None
     except OverflowError:
@@ -109,13 +108,13 @@ def number(value: object) -> float | None:
 
 
 def numbers(values: object) -> tuple[float, ...]:
-    """A JSON list of numbers; empty for anything else, and if one value is no number."""
+    """Return a JSON list of numbers; empty for anything else, or if one value is no number."""
     found = [number(value) for value in values] if isinstance(values, list) else []
     return () if None in found else tuple(value for value in found if value is not None)
 
 
 def written_time(text: object) -> datetime | None:
-    """A time in ISO 8601, with a zone only if the text has one. None for anything else."""
+    """Return a time in ISO 8601, with a zone only if the text has one. None for anything else."""
     try:
         return datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
@@ -123,5 +122,5 @@ def written_time(text: object) -> datetime | None:
 
 
 def joined(*parts: object) -> str | None:
-    """The texts that are known, with commas, such as host and processor of a machine. None without any."""
+    """Return the known texts joined by commas, such as host and processor of a machine; None without any."""
     return ", ".join(part for part in parts if isinstance(part, str) and part) or None

@@ -1,4 +1,4 @@
-"""What Aider writes: the lines of `--analytics-log`, and the result of an exercise of its benchmark. Its chat history is text.
+"""Aider's formats: the lines of `--analytics-log`, and the result of an exercise of its benchmark. Its chat history is text.
 
 Sources: Aider-AI/aider (aider/analytics.py, aider/coders/base_coder.py, benchmark/benchmark.py) and a real log of 2025-08 to 2026-04.
 """
@@ -13,7 +13,7 @@ from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, Wir
 
 
 class AiderMessage(WireModel):
-    """What a response used."""
+    """Tokens and cost of a response."""
 
     main_model: Secondary[WireText] = Field(default=None, description="Model; of one that is not public only `provider/REDACTED`.")
     prompt_tokens: WireCount | None = Field(default=None, description="Input, including what was cached.")

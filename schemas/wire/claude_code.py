@@ -1,11 +1,11 @@
-"""What Claude Code writes: the result record of every version, from 0.2 to 0.3.328 of its SDK, and lines of session transcripts.
+"""Claude Code's formats: the result record of every version, from 0.2 to 0.3.328 of its SDK, and lines of session transcripts.
 
-All fields are optional here: what a record must have is for `ingest.agents.claude_code.results` to say. Figures are checked (numbers, not
-negative); a field that no figure rests on is `Secondary`. A record has some fifty fields more, which nothing here reads: the SDK's typings
-describe them, and the raw record keeps them. Lists of words in the descriptions are open: others are read too.
+All fields are optional here; `ingest.agents.claude_code.results` decides which a record must have. Figures are checked (numbers, not
+negative); a field without influence on figures is `Secondary`. A record has some fifty more fields, unused here: the SDK's typings describe
+them, and the raw record keeps them. Lists of words in the descriptions are open: others are accepted too.
 
-Sources: typings of @anthropic-ai/claude-agent-sdk 0.1.1 to 0.3.328, the change logs of claude-code, and 1,055 real records; of transcripts
-those that projects published, of versions 1.0.24 to 2.1.219, and the issues of claude-code and ccusage.
+Sources: typings of @anthropic-ai/claude-agent-sdk 0.1.1 to 0.3.328, the change logs of claude-code, and 1,055 real records; for transcripts
+those published by projects, of versions 1.0.24 to 2.1.219, and the issues of claude-code and ccusage.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from schemas.rows.row import LARGEST_INT, LARGEST_USD, usd
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText, WireUsd
 
 EARLIER_COST_NAMES = ("total_cost", "cost_usd")
-"""Earlier names of `total_cost_usd`, newest first. A record may have several: the first one that is not null counts."""
+"""Newest first. A record may have several: the first one that is not null counts."""
 
 
 class CacheCreation(WireModel):
@@ -31,7 +31,7 @@ class CacheCreation(WireModel):
 
 
 class Usage(WireModel):
-    """Tokens of the main loop in the last turn group only; `modelUsage` has the whole process. Input excludes cache."""
+    """Tokens of the main loop in the last turn group only; `modelUsage` covers the whole process. Input excludes cache."""
 
     input_tokens: WireCount | None = Field(default=None, description="Uncached input tokens.")
     output_tokens: WireCount | None = Field(default=None, description="Output tokens, thinking included.")
@@ -73,8 +73,8 @@ class ModelUsage(WireModel):
 class ResultRecord(WireModel):
     """The record Claude Code ends a run with (`--output-format json`, or the `result` event of a stream).
 
-    In one process with several results, `total_cost_usd`, `modelUsage` and `duration_api_ms` are cumulative, while
-    `duration_ms`, `num_turns` and `usage` are of the one result. Unknown fields are kept: results that follow it are one of ours.
+    In one process with several results, `total_cost_usd`, `modelUsage` and `duration_api_ms` are cumulative, while `duration_ms`,
+    `num_turns` and `usage` cover the one result. Unknown fields are kept, including our own with the results that follow it.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -122,25 +122,24 @@ LINE_TYPES = frozenset(
         *("worktree-state", "relocated", "tag", "agent-color", "agent-setting"),
     }
 )
-"""Types of lines that were seen."""
 
 JOURNAL_TYPES = frozenset(("journal", "started", "result"))
-"""Types of lines in the journal of a workflow, which lies among the transcripts of its sub-agents."""
+"""Line types in the journal of a workflow, which lies among the transcripts of its sub-agents."""
 
 SYNTHETIC = "<synthetic>"
 """The model of lines that the agent wrote itself: errors, interruptions."""
 
 ADVISOR = "advisor_message"
-"""The type of an iteration that is billed in addition to its response. All others are parts of it."""
+"""Type of an iteration that is billed in addition to its response. All others are parts of it."""
 
 WEB_SEARCH = "WebSearch"
-"""The tool with results that count the provider's searches."""
+"""The tool with the provider's number of searches in its results."""
 
 
 Line = dict[str, Any]
 """One line: type, uuid, parentUuid, sessionId, timestamp, isSidechain, agentId, requestId, message, cwd, gitBranch, version; by its type
-costUSD, isApiErrorMessage, permissionMode, toolUseResult (whose `usage` is a sum, never added), forkedFrom, origin, summary, aiTitle,
-customTitle, totalCostUSD, totalAPIDuration, startTime, and data, whose `message` is a line of a sub-agent (`progress`)."""
+costUSD, isApiErrorMessage, permissionMode, toolUseResult (its `usage` is a sum, never added), forkedFrom, origin, summary, aiTitle,
+customTitle, totalCostUSD, totalAPIDuration, startTime, and data, with a sub-agent's line in `message` (`progress`)."""
 
 Message = dict[str, Any]
 """A message of the model's API: id, role, model, content, stop_reason, usage. An assistant's line has one block of the content."""
@@ -153,7 +152,7 @@ TokenUsage = dict[str, Any]
 
 
 def whole(value: object) -> int | None:
-    """A count: a whole number from 0 on, also as text or with a fraction of zero. None for anything else."""
+    """Return a count: a whole number from 0 on, also as text or with a fraction of zero. None for anything else."""
     if type(value) is int:
         return value if 0 <= value <= LARGEST_INT else None
     if isinstance(value, str):
@@ -167,7 +166,7 @@ def whole(value: object) -> int | None:
 
 
 def dollars(value: object) -> Decimal | None:
-    """An amount of US dollars as a JSON number, rounded to nanodollars. None for anything else."""
+    """Return an amount in USD from a JSON number, rounded to nanodollars. None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_USD:
         return None
     return usd(Decimal(repr(value)))

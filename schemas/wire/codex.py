@@ -1,8 +1,8 @@
-"""What OpenAI's Codex writes: events of `codex exec --json`, lines of rollout files, and messages of `codex app-server`.
+"""Formats of OpenAI's Codex: events of `codex exec --json`, lines of rollout files, and messages of `codex app-server`.
 
 Sources: typings of @openai/codex-sdk 0.163, codex-rs/exec/src/event_processor_with_jsonl_output.rs, and real files of versions 0.39 to
-0.104; codex-rs/app-server/README.md, protocol v2 of versions 0.105 to 0.147. Only events that say something about a run are modelled; the
-others (messages, tool output) are passed over unread.
+0.104; codex-rs/app-server/README.md, protocol v2 of versions 0.105 to 0.147. Only events with facts about a run are modelled; the others
+(messages, tool output) are skipped.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class TokenInfo(WireModel):
 
 
 class UsageRecord(WireModel):
-    """Payload of a `token_usage_record`, since 2026-09: one response, which token_count mostly states too."""
+    """Payload of a `token_usage_record`, since 2026-09: one response, usually also in token_count."""
 
     response_id: Secondary[WireText] = Field(default=None, description="Id of the response.")
     usage: CodexUsage | None = Field(default=None, description="Tokens of this response alone.")
@@ -200,7 +200,7 @@ class AppServerSettings(_AppServer):
 
 
 class AppServerParams(_AppServer):
-    """What a message is about: `params` of a request or notification, `result` of an answer."""
+    """Body of a message: `params` of a request or notification, `result` of an answer."""
 
     thread_id: Secondary[WireText] = Field(default=None, description="Thread that it belongs to.")
     turn_id: Secondary[WireText] = Field(default=None, description="Turn that it belongs to.")

@@ -1,4 +1,4 @@
-"""What GitHub's Copilot CLI writes: the events of a session, those of `copilot -p --output-format json`, and its older session files.
+"""Formats of GitHub's Copilot CLI: the events of a session, of `copilot -p --output-format json`, and its older session files.
 
 Sources: generated/session-events.ts of github/copilot-sdk, real sessions of 0.0.340 to 1.0.34. An event is {type, data, id, timestamp,
 parentId}; only the last one of the printed stream, `result`, has its fields beside the type.
@@ -14,7 +14,7 @@ from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, 
 
 
 class CopilotPlace(CamelWireModel):
-    """Where a session works."""
+    """The place of a session: folder, repository, branch."""
 
     cwd: Secondary[WireText] = Field(default=None, description="Working directory.")
     branch: Secondary[WireText] = Field(default=None, description="Branch.")
@@ -33,14 +33,14 @@ class CopilotUsage(CamelWireModel):
 
 
 class CopilotMetrics(CamelWireModel):
-    """What a session used of one model."""
+    """Figures of one model in a session."""
 
     usage: CopilotUsage | None = Field(default=None, description="Tokens.")
     nano_aiu: WireMilliseconds | None = Field(default=None, alias="totalNanoAiu", description="Newer: billionths of an AI credit.")
 
 
 class CopilotData(CamelWireModel):
-    """The data of an event that is read; each type has some of the fields."""
+    """The used fields of an event's data; each type has some of them."""
 
     session_id: Secondary[WireText] = Field(default=None, description="Of session.start.")
     version: Secondary[WireText] = Field(default=None, alias="copilotVersion", description="Of session.start.")
@@ -70,7 +70,7 @@ class CopilotData(CamelWireModel):
 
 
 class CopilotResultUsage(CamelWireModel):
-    """What a printed run used: no tokens (github/copilot-cli#4107)."""
+    """Figures of a printed run: no tokens (github/copilot-cli#4107)."""
 
     premium_requests: WireMilliseconds | None = Field(default=None, description="Premium requests.")
     api_ms: WireMilliseconds | None = Field(default=None, alias="totalApiDurationMs", description="Time in the API.")

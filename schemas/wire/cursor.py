@@ -1,7 +1,7 @@
-"""What Cursor's `cursor-agent -p` writes: events of `--output-format stream-json`, of which `json` is the last.
+"""Formats of Cursor's `cursor-agent -p`: events of `--output-format stream-json`; `json` is the last of them.
 
 Sources: https://cursor.com/docs/cli/reference/output-format and real streams of 2026-02 to 2026-08. They resemble those of Claude Code.
-Thinking and the output of tools are passed over unread.
+Thinking and tool output are skipped.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, 
 
 
 class CursorUsage(CamelWireModel):
-    """Tokens of a run; since 2026-03. Reasoning is not told."""
+    """Tokens of a run; since 2026-03. Reasoning is not logged."""
 
     input_tokens: WireCount | None = Field(
         default=None, description="Input, with cache reads and writes if it is at least as much as both."

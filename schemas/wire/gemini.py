@@ -1,4 +1,4 @@
-"""What Gemini CLI writes: the object of `-o json`, the events of `-o stream-json`, its chat files; and the metrics that Qwen Code shares.
+"""Gemini CLI's formats: the object of `-o json`, the events of `-o stream-json`, its chat files; and the metrics it shares with Qwen Code.
 
 Sources: google-gemini/gemini-cli, packages/core/src: telemetry/uiTelemetry.ts (`SessionMetrics`), output/types.ts and
 services/chatRecordingTypes.ts; and real files of 2025-10 to 2026-04.
@@ -61,7 +61,7 @@ class SessionMetrics(WireModel):
 
 
 class GeminiError(WireModel):
-    """What ended a run."""
+    """The error that ended a run."""
 
     type: Secondary[WireText] = Field(default=None, description="Class of the error: FatalTurnLimitedError, …")
     message: Secondary[WireText] = Field(default=None, description="What went wrong.")
@@ -69,7 +69,7 @@ class GeminiError(WireModel):
 
 
 class GeminiOutput(WireModel):
-    """The object of `-o json`; of a failed run mostly `error` alone."""
+    """The object of `-o json`; for a failed run usually `error` alone."""
 
     session_id: Secondary[WireText] = Field(default=None, description="Session; not in old versions.")
     response: Any = Field(default=None, description="Final text.")
@@ -78,7 +78,7 @@ class GeminiOutput(WireModel):
 
 
 class StreamTokens(WireModel):
-    """Tokens of a stream. What total has beside input and output is reasoning."""
+    """Tokens of a stream. The total minus input and output is reasoning."""
 
     total_tokens: WireCount | None = Field(default=None, description="All tokens.")
     input_tokens: WireCount | None = Field(default=None, description="Input, including what was cached.")
@@ -144,7 +144,7 @@ class ChatMessage(CamelWireModel):
 
 
 class ChatSession(CamelWireModel):
-    """A chat file, or its first line, or what a later line sets."""
+    """A chat file, its first line, or the values that a later line sets."""
 
     session_id: Secondary[WireText] = Field(default=None, description="Id of the session.")
     start_time: Any = Field(default=None, description="ISO 8601.")

@@ -1,7 +1,7 @@
-"""What Grok Build's `grok -p` writes: one object, a stream of its own, or one like Claude Code's.
+"""Formats of Grok Build's `grok -p`: one object, a stream of its own, or one like Claude Code's.
 
-Formats: `json`, `streaming-json`, `streaming-messages-json`. Source: crates/codegen/xai-grok-pager/docs/user-guide/14-headless-mode.md of
-xai-org/grok-build. Input leaves out the cache; a cost is told only where it is complete.
+They are `json`, `streaming-json`, `streaming-messages-json`. Source: crates/codegen/xai-grok-pager/docs/user-guide/14-headless-mode.md of
+xai-org/grok-build. Input excludes the cache; a cost is logged only if it is complete.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Records of benchmark harnesses: Harbor's results of trials, trajectories in its format ATIF, and results of terminal-bench.
 
-ATIF, the Agent Trajectory Interchange Format (v1.0 to v1.8), is what Harbor makes of any agent's log, and what other programs export. The
-results of jobs and the metadata of runs only sum up trials: see `schemas.wire.roll_ups`. Sources: harbor.models of harbor 0.25, the package
-atif 1.8.0, terminal_bench.harness.models of terminal-bench 0.2.18.
+Harbor converts any agent's log to ATIF, the Agent Trajectory Interchange Format (v1.0 to v1.8), and other programs export it. The results
+of jobs and the metadata of runs only sum up trials: see `schemas.wire.roll_ups`. Sources: harbor.models of harbor 0.25, the package atif
+1.8.0, terminal_bench.harness.models of terminal-bench 0.2.18.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class HarborUsage(WireModel):
 
 
 class HarborAgentResult(HarborUsage):
-    """What the agent used."""
+    """Tokens and cost of the agent."""
 
     model_usage: dict[str, HarborUsage] | None = Field(default=None, description="The same by model, with sub-agents.")
 
 
 class HarborRewards(WireModel):
-    """What the verifier found."""
+    """Scores by the verifier."""
 
     rewards: Secondary[dict[str, FiniteFloat]] = Field(default=None, description="reward, and any others.")
 
 
 class HarborException(WireModel):
-    """What ended the trial early. It may have a score all the same."""
+    """The error that ended the trial early. It may still have a score."""
 
     exception_type: Secondary[WireText] = Field(default=None, description="Class of the exception.")
     exception_message: Secondary[WireText] = Field(default=None, description="Its text.")
@@ -90,7 +90,7 @@ class HarborTrial(WireModel):
 
 
 ATIF_VERSION = "ATIF-v"
-"""How `schema_version` begins."""
+"""Prefix of `schema_version`."""
 
 
 class AtifAgent(WireModel):
@@ -109,7 +109,7 @@ class AtifToolCall(WireModel):
 
 
 class AtifMetrics(WireModel):
-    """Tokens of one step. What the format has no field for stands in `extra`, under the producer's names."""
+    """Tokens of one step. Counts without a field are in `extra`, under the producer's names."""
 
     prompt_tokens: WireCount | None = Field(default=None, description="All input, with cache reads and writes.")
     completion_tokens: WireCount | None = Field(default=None, description="All output.")

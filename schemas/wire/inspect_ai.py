@@ -1,4 +1,4 @@
-"""What Inspect AI writes: the log of an evaluation, whose samples are the runs. In one JSON document, or as members of an `.eval` zip.
+"""Inspect AI's format: the log of an evaluation with its samples, which are the runs. One JSON document, or members of an `.eval` zip.
 
 Source: inspect_ai 0.3.285 (`log/_log.py`, `model/_model_output.py`); logs of 0.3.41 to 0.3.154.
 """
@@ -64,7 +64,7 @@ class InspectScore(WireModel):
 
 
 class InspectTranscript(WireModel):
-    """Where the oldest samples have their events."""
+    """The events of the oldest samples."""
 
     events: Secondary[list[Any]] = Field(default=None, description="Events.")
     content: Secondary[dict[str, Any]] = Field(default=None, description="Long texts.")
@@ -104,7 +104,7 @@ class InspectSample(WireModel):
 
 
 class InspectEval(WireModel):
-    """What is evaluated."""
+    """The evaluation's task and model."""
 
     run_id: Secondary[WireText] = Field(default=None, description="Id of the evaluation.")
     task: Secondary[WireText] = Field(default=None, description="The task.")

@@ -1,7 +1,7 @@
-"""The files ISO-Bench writes beside an agent's log, as its `bench/prepare.py`, `bench/journal.py` and `src/eval/run_summary.py` do.
+"""The files ISO-Bench writes beside an agent's log in its `bench/prepare.py`, `bench/journal.py` and `src/eval/run_summary.py`.
 
-One folder per item: `runs/<repo>/<agent>/<model>/<timestamp>/<item>/`. Every field is `Secondary`: a sidecar only adds to what a
-record says, so whatever is missing or malformed is None. Times are Unix seconds, durations seconds.
+One folder per item: `runs/<repo>/<agent>/<model>/<timestamp>/<item>/`. Every field is `Secondary`: a sidecar only adds to a record, so a
+missing or malformed value is None. Times are Unix seconds, durations seconds.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _MODELS = {"sonnet-4.5": re.compile(r"sonnet[-_.]?4[-_.]?5"), "gpt-5": re.compil
 
 
 def agent_named(word: str) -> str | None:
-    """The agent that a word names: `claude_code`, `trae_gpt5`, or the folder of an experiment, `omniperf_results_3way_codex`."""
+    """Return the agent named by a word: `claude_code`, `trae_gpt5`, or the folder of an experiment, `omniperf_results_3way_codex`."""
     name = word.lower().replace("-", "_")
     return ISO_BENCH_AGENTS.get(name) or next((agent for key, agent in ISO_BENCH_AGENTS.items() if f"_{key}_" in f"_{name}_"), None)
 
 
 def model_named(word: str) -> str | None:
-    """The model in `trae_sonnet45` or `gpt-5-2025-08-07`; None for a word that names none, such as `default`."""
+    """Return the model in `trae_sonnet45` or `gpt-5-2025-08-07`; None for a word that names none, such as `default`."""
     return next((model for model, pattern in _MODELS.items() if pattern.search(word.lower())), None)
 
 
@@ -39,7 +39,7 @@ class RunFolder(NamedTuple):
 
 
 def run_folder(patch: str | None) -> RunFolder | None:
-    """The run that a patch is from, by its path `…/runs/REPO/AGENT/MODEL/TIMESTAMP/ITEM/model_patch.diff`. None for any other path."""
+    """Return the run of a patch, by its path `…/runs/REPO/AGENT/MODEL/TIMESTAMP/ITEM/model_patch.diff`. None for any other path."""
     found = _RUN_FOLDER.search(patch) if patch else None
     return RunFolder(found["path"], agent_named(found["agent"]), model_named(found["model"]), found["item"]) if found else None
 
@@ -112,12 +112,12 @@ class Journal(_Wire):
 
     @property
     def process(self) -> AgentProcess | None:
-        """The agent's process, whichever agent it was."""
+        """Return the agent's process, for any agent."""
         return self.claude_code or self.codex or self.codex_cli or self.trae or self.openhands
 
 
 class SummaryMeta(_Wire):
-    """Which run a summary is of."""
+    """The run of a summary."""
 
     repo: Secondary[WireText] = Field(default=None, description="vllm, sglang.")
     agent: Secondary[WireText] = Field(default=None, description="The agent.")
@@ -157,7 +157,7 @@ class RunSummary(_Wire):
 
 
 class Prediction(_Wire):
-    """The line of `prediction.jsonl`, in the shape SWE-bench's harness takes."""
+    """The line of `prediction.jsonl`, in the format of SWE-bench's harness."""
 
     instance_id: Secondary[WireText] = Field(default=None, description="<owner>__<repo>-<first 7 digits of the base commit>.")
     model_patch: Secondary[WireText] = Field(default=None, description="The patch, as in model_patch.diff.")

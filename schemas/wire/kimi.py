@@ -1,4 +1,4 @@
-"""What Kimi Code and its predecessor Kimi CLI write: the lines of `wire.jsonl`.
+"""The format of Kimi Code and its predecessor Kimi CLI: the lines of `wire.jsonl`.
 
 Sources: MoonshotAI/kimi-code (packages/agent-core/src/agent/records/types.ts), MoonshotAI/kimi-cli (src/kimi_cli/wire/types.py and
 file.py), a real file of protocol 1.4.
@@ -18,7 +18,7 @@ CODE_TYPES = frozenset(
         *("llm.request", "usage.record", "context.append_loop_event"),
     }
 )
-"""Types of lines of Kimi Code that are read. Those of Kimi CLI have no type of their own, only their message has."""
+"""Line types of Kimi Code that are read. Lines of Kimi CLI have no type; only their message has one."""
 
 CLI_TYPES = frozenset(
     {
@@ -26,7 +26,6 @@ CLI_TYPES = frozenset(
         *("SubagentEvent", "ToolCallPart", "SteerInput", "CompactionBegin", "CompactionEnd", "ApprovalRequest", "ApprovalResponse"),
     }
 )
-"""Types of messages of Kimi CLI that tell its log from others."""
 
 
 class _Wire(CamelWireModel):
@@ -97,7 +96,7 @@ class KimiFunction(_Wire):
 
 
 class KimiCliPayload(_Wire):
-    """What a message of Kimi CLI says."""
+    """Content of a message of Kimi CLI."""
 
     user_input: Any = Field(default=None, description="Of TurnBegin: a text, or parts.")
     type: Secondary[WireText] = Field(default=None, description="Of ContentPart: text, think, …")

@@ -1,7 +1,7 @@
-"""What `tachograph run` writes beside the log of a run: how the agent was started, and what became of it.
+"""What `tachograph run` writes beside the log of a run: how the agent was started, and how it ended.
 
-One folder per run: this file, the standard output of the agent, the patch of its changes, and copies of transcripts where the output has no
-record. Every field is `Secondary`, as in any other sidecar.
+One folder per run: this file, the agent's standard output, the patch of its changes, and copies of transcripts if the output has no record.
+Every field is `Secondary`, as in any other sidecar.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ LAUNCH_FILE = "tachograph-launch.json"
 OUTPUT_FILE = "stdout.log"
 PATCH_FILE = "model_patch.diff"
 RUN_FILE = "run.json"
-"""The run itself, where no agent left a record of it: a kept run (`schemas.rows.kept_run`)."""
+"""The run itself, if no agent left a record of it: a kept run (`schemas.rows.kept_run`)."""
 
 ENDED_BY = "ended-by"
-"""The label of a run that a limit or a signal ended."""
+"""Label of a run that a limit or a signal ended."""
 
 EXIT_CODE = "exit-code"
-"""The label of a run whose process exited with another code than 0."""
+"""Label of a run with a non-zero exit code."""
 
 MAX_USD, MAX_MINUTES = "max-usd", "max-minutes"
 ENDINGS = {MAX_USD: Outcome.MAX_BUDGET, MAX_MINUTES: Outcome.LIMIT_REACHED}
-"""The limit that ended a run → how the run ended, where its log does not say. The name of a signal stands for an interrupt."""
+"""The limit that ended a run → its outcome, if its log has none. The name of a signal means an interrupt."""
 
 _OF_SIGNALS = range(129, 160)
-"""Exit codes of processes that a signal ended, as shells have them."""
+"""Exit codes for signals, as shells report them."""
 
 
 def outcome_of_process(exit_code: int, ended_by: str | None) -> Outcome:
-    """How a run ended by its process alone. `exit_code`: as shells have it; `ended_by`: the limit or the signal that ended it."""
+    """Return how a run ended, from its process alone. `exit_code`: as in shells; `ended_by`: the limit or the signal that ended it."""
     if ended_by or exit_code in _OF_SIGNALS:
         return ENDINGS.get(ended_by or "", Outcome.INTERRUPTED)
     return Outcome.EXECUTION_ERROR if exit_code else Outcome.COMPLETED

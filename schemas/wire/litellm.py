@@ -1,6 +1,6 @@
-"""Token counts of one call as litellm and OpenRouter pass them on: in the shape of OpenAI's chat or Responses API, or of Anthropic's.
+"""Token counts of one call from litellm and OpenRouter: in the form of OpenAI's chat or Responses API, or of Anthropic's.
 
-`ingest.agents.shared.tokens` has what is inside what.
+`ingest.agents.shared.tokens` describes which counts include others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from schemas.wire.values import WireCount, WireModel, WireUsd
 
 
 class InputDetails(WireModel):
-    """What of the input was cached."""
+    """Cached parts of the input."""
 
     cached_tokens: WireCount | None = Field(default=None, description="Cache reads, inside the input.")
     cache_creation_tokens: WireCount | None = Field(default=None, description="Cache writes; litellm since 1.70.")
@@ -19,7 +19,7 @@ class InputDetails(WireModel):
 
 
 class OutputDetails(WireModel):
-    """What of the output was reasoning."""
+    """Reasoning part of the output."""
 
     reasoning_tokens: WireCount | None = Field(
         default=None, description="Reasoning; Gemini behind some gateways counts it beside the output."

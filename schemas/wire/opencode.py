@@ -1,7 +1,7 @@
-"""What OpenCode writes: the events of `opencode run --format json`, and the session that `opencode export` prints.
+"""OpenCode's formats: the events of `opencode run --format json`, and the session that `opencode export` prints.
 
-Sources: sst/opencode (packages/opencode/src/cli/cmd/run.ts, export.ts, session/message-v2.ts) and real streams of 2025-12 to 2026-07. What
-tools say is passed over unread.
+Sources: sst/opencode (packages/opencode/src/cli/cmd/run.ts, export.ts, session/message-v2.ts) and real streams of 2025-12 to 2026-07. Tool
+output is skipped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class OpenCodeCache(WireModel):
 
 
 class OpenCodeTokens(WireModel):
-    """Tokens of one step. Until spring 2026 `output` includes reasoning, later it does not: `total` tells."""
+    """Tokens of one step. Until spring 2026 `output` includes reasoning, later it does not: `total` decides."""
 
     total: WireCount | None = Field(default=None, description="All tokens; newer.")
     input: WireCount = Field(default=0, description="Uncached input.")
@@ -57,7 +57,7 @@ class OpenCodePart(WireModel):
 
 
 class OpenCodeErrorData(WireModel):
-    """What an error says."""
+    """Details of an error."""
 
     message: Secondary[WireText] = Field(default=None, description="The message.")
     status_code: Secondary[int] = Field(default=None, alias="statusCode", description="HTTP status.")
@@ -81,7 +81,7 @@ class OpenCodeEvent(WireModel):
 
 
 class OpenCodeTime(WireModel):
-    """Times in Unix ms: those of a session are created and updated, those of a message created and completed."""
+    """Times in Unix ms: created and updated for a session, created and completed for a message."""
 
     created: Any = Field(default=None, description="When it began.")
     updated: Any = Field(default=None, description="When a session was last changed.")
@@ -89,7 +89,7 @@ class OpenCodeTime(WireModel):
 
 
 class OpenCodeMessageInfo(WireModel):
-    """A message without its parts. `tokens` are those of its last step, `cost` is that of all."""
+    """A message without its parts. `tokens` are those of its last step, `cost` covers all."""
 
     id: Secondary[WireText] = Field(default=None, description="msg_…")
     role: Secondary[WireText] = Field(default=None, description="user, assistant.")
@@ -113,7 +113,7 @@ class OpenCodeMessage(WireModel):
 
 
 class OpenCodeSession(WireModel):
-    """What a session is."""
+    """Description of a session."""
 
     id: WireText = Field(description="ses_…")
     version: Secondary[WireText] = Field(default=None, description="Version of OpenCode.")

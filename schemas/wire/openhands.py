@@ -1,4 +1,4 @@
-"""What OpenHands writes: events and states of its SDK (1.x), lines of evaluations (`output.jsonl`, before the SDK and with it), its Index.
+"""OpenHands' formats: events and states of its SDK (1.x), lines of evaluations (`output.jsonl`, before the SDK and with it), its Index.
 
 Source: openhands.sdk 1.58 (`event/*`, `llm/utils/metrics.py`), OpenHands/benchmarks (`EvalOutput`), openhands-ai 0.59 (`llm/metrics.py`),
 OpenHands/openhands-index-results (`instance_results/BENCHMARK.json`, with `metadata.json` in the folder above).
@@ -14,7 +14,7 @@ from schemas.wire.values import Secondary, WireCount, WireDollars, WireFlag, Wir
 
 
 class TokenUsage(WireModel):
-    """Tokens of a call or their sum, as litellm counts them: see `ingest.agents.openhands` for what is inside what."""
+    """Tokens of a call or their sum, as litellm counts them; `ingest.agents.openhands` describes which counts include others."""
 
     model: Secondary[WireText] = Field(default=None, description="Model; empty in many sums.")
     prompt_tokens: WireCount | None = Field(default=None, description="Input including cache reads; under ACP agents without them.")
@@ -57,7 +57,7 @@ class Stats(WireModel):
 
 
 class LlmSettings(WireModel):
-    """The model that is asked."""
+    """The requested model."""
 
     model: Secondary[WireText] = Field(default=None, description="Model with its route: litellm_proxy/…")
 
@@ -152,7 +152,7 @@ class EvalLine(WireModel):
 
 
 class IndexResult(WireModel):
-    """The OpenHands Index: what an agent cost and whether it solved one instance of a benchmark."""
+    """The OpenHands Index: an agent's cost on one instance of a benchmark, and whether it solved it."""
 
     cost: WireUsd | None = Field(default=None, description="USD; 0.0 for all instances of a file where the agent does not report it.")
     resolved: WireFlag | None = Field(default=None, description="Whether the instance was solved; null where that is not known.")

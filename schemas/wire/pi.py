@@ -1,4 +1,4 @@
-"""What Pi writes: the lines of a session file, and the events of `pi --mode json`. OpenClaw and oh-my-pi write the same.
+"""Pi's formats: the lines of a session file, and the events of `pi --mode json`. OpenClaw and oh-my-pi write the same.
 
 Sources: badlogic/pi-mono (packages/coding-agent/docs/session.md and json.md, src/core/session-manager.ts) and real sessions of version 1.
 """
@@ -17,17 +17,16 @@ ENTRY_TYPES = frozenset(
         *("custom", "custom_message", "label", "session_info"),
     }
 )
-"""Types of the lines behind the header of a session file."""
 
 
 class PiCost(CamelWireModel):
-    """What a response cost."""
+    """Cost of a response."""
 
     total: WireUsd | None = Field(default=None, description="USD; 0 too where the model is in a subscription.")
 
 
 class PiUsage(CamelWireModel):
-    """Tokens of one response, in disjoint classes. All are 0 where it failed."""
+    """Tokens of one response, in disjoint classes. All are 0 if it failed."""
 
     input: WireCount = Field(default=0, description="Uncached input.")
     output: WireCount = Field(default=0, description="Output, including reasoning.")

@@ -1,4 +1,4 @@
-"""What Qwen Code writes: messages like Claude Code's (`-o json`, `stream-json`), and its chat files.
+"""Qwen Code's formats: messages like Claude Code's (`-o json`, `stream-json`), and its chat files.
 
 Sources: QwenLM/qwen-code, packages/cli/src/nonInteractive (0.15 to 0.20), and a real chat of 0.18.1.
 """
@@ -17,7 +17,7 @@ CHAT_TYPES = frozenset(("system", "assistant", "user", "tool_result"))
 
 
 class QwenUsage(WireModel):
-    """Tokens of a session. What total has beyond input and output is reasoning; without such a rest, output includes it."""
+    """Tokens of a session. The total minus input and output is reasoning; if that is zero, output includes it."""
 
     input_tokens: WireCount | None = Field(default=None, description="All input, including cache reads.")
     output_tokens: WireCount | None = Field(default=None, description="Output.")

@@ -1,4 +1,4 @@
-"""Files of benchmarks that hold no run of their own: predictions (patches), grades, and sums of runs that have records themselves.
+"""Benchmark files without runs of their own: predictions (patches), grades, and sums of runs that have their own records.
 
 Sources: SWE-bench's predictions and reports (swebench.harness), Harbor's result of a job, terminal-bench's metadata of a run.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 _PREDICTION = frozenset(("instance_id", "model_patch"))
 _OF_PREDICTIONS = _PREDICTION | {"model_name_or_path", "full_output"}
-"""All names of a prediction. One with more is somebody's own file, which may hold the record of an agent too."""
+"""All fields of a prediction. An object with more may contain the record of an agent, too."""
 
 _NAMES = (
     frozenset(("patch_is_None", "patch_exists")),
@@ -17,11 +17,11 @@ _NAMES = (
     frozenset(("n_total_trials", "stats")),
     frozenset(("run_id", "agent_name", "n_attempts")),
 )
-"""Names that make an object a grade, a sum of grades, a job of Harbor, the metadata of a run of terminal-bench."""
+"""Fields that identify a grade, a sum of grades, a job of Harbor, the metadata of a run of terminal-bench."""
 
 
 def is_roll_up(value: dict[str, Any]) -> bool:
-    """Whether an object is such a file, an entry of one, or one with entries by task. Nothing inside is a run, whatever patches hold."""
+    """Return whether an object is such a file, an entry of one, or has entries by task. It contains no runs, whatever its patches."""
     if any(names <= value.keys() for names in _NAMES) or _is_prediction(value):
         return True
     first = next(iter(value.values()), None)

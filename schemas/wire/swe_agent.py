@@ -14,11 +14,11 @@ from schemas.wire.litellm import CallUsage
 from schemas.wire.values import Secondary, WireCount, WireModel, WireText, WireUsd
 
 MINI_FORMAT = "mini-swe-agent-"
-"""How `trajectory_format` begins."""
+"""Prefix of `trajectory_format`."""
 
 
 class SweModelStats(WireModel):
-    """Sums of the run. `total_cost` (0.x), not read here, is the running sum of the whole batch."""
+    """Sums of the run. `total_cost` (0.x), unused here, is the running sum of the whole batch."""
 
     instance_cost: WireUsd | None = Field(default=None, description="Cost in USD, from the provider's usage.")
     tokens_sent: WireCount | None = Field(default=None, description="Input, counted by the agent itself in 1.x.")
@@ -27,7 +27,7 @@ class SweModelStats(WireModel):
 
 
 class SweInfo(WireModel):
-    """How the run went."""
+    """Exit status and results of the run."""
 
     model_stats: SweModelStats | None = Field(default=None, description="Cost and tokens.")
     exit_status: Secondary[WireText] = Field(default=None, description="submitted, exit_cost, submitted (exit_cost), …; null if torn.")
@@ -71,7 +71,7 @@ class MiniResponse(WireModel):
 
 
 class MiniExtra(WireModel):
-    """What the agent notes beside a message."""
+    """The agent's additions to a message."""
 
     response: MiniResponse | None = Field(default=None, description="The response that the message came from.")
     cost: WireUsd | None = Field(default=None, description="Cost of the call by litellm's table, in USD; 0 where it has no price.")
@@ -98,7 +98,7 @@ class MiniModelStats(WireModel):
 
 
 class MiniLimits(WireModel):
-    """Limits of the run; 0 is none."""
+    """Limits of the run; 0 means none."""
 
     step_limit: Secondary[float] = Field(default=None, description="Most calls.")
     cost_limit: Secondary[float] = Field(default=None, description="Most cost, in USD.")
@@ -114,7 +114,7 @@ class MiniConfig(WireModel):
 
 
 class MiniInfo(WireModel):
-    """How the run went."""
+    """Exit status and results of the run."""
 
     model_stats: MiniModelStats | None = Field(default=None, description="Cost and calls.")
     config: Secondary[MiniConfig] = Field(default=None, description="Settings.")

@@ -1,4 +1,4 @@
-"""TRAE's trajectory: one object that is written again after every call.
+"""TRAE's trajectory: one object, rewritten after every call.
 
 Source: trae_agent/utils/trajectory_recorder.py (bytedance/trae-agent at e839e55) and 887 real files of ISO-Bench.
 """
@@ -11,7 +11,7 @@ from schemas.wire.values import Secondary, WireCount, WireFlag, WireModel, WireS
 
 
 class TraeUsage(WireModel):
-    """Tokens of one call, as its provider counts them: see `ingest.agents.trae` for what is inside what."""
+    """Tokens of one call, as its provider counts them; `ingest.agents.trae` describes which counts include others."""
 
     input_tokens: WireCount | None = Field(default=None, description="Input; with some providers including what was cached.")
     output_tokens: WireCount | None = Field(default=None, description="Output, including reasoning.")

@@ -16,29 +16,29 @@ T = TypeVar("T")
 
 
 class WireModel(BaseModel):
-    """A lax record of an agent: unknown fields are passed over, all of a model's own may be missing."""
+    """Base of an agent's records: unknown fields are ignored, and every declared field may be missing."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class CamelWireModel(WireModel):
-    """The same with names in camel case."""
+    """A WireModel with field names in camel case."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
 
 DIGITS_LOST = "usd_digits_lost"
-"""Type of the error for a float that does not determine the amount: the record must be read again with `WrittenFloat`."""
+"""Error type for a float that does not determine the amount: the record must be read again with `WrittenFloat`."""
 
 _FLOAT_IS_EXACT = 1e6
 """Below this amount a float determines the nanodollars, unless it is next to the middle between two of them."""
 
 _MIDDLE = 3e-16
-"""Distance to that middle within which rounding may decide, as a share of the amount: rounding of the float, and of one multiplication."""
+"""Relative distance to that middle within which rounding may decide: of the float, and of one multiplication."""
 
 
 def _money(value: object) -> object:
-    """A JSON number as exact dollars, rounded once, to nanodollars. A float that does not determine them raises DIGITS_LOST."""
+    """Return a JSON number as exact dollars, rounded once, to nanodollars. Raises DIGITS_LOST for a float that does not determine them."""
     if type(value) is float:
         if not abs(value) < _FLOAT_IS_EXACT or abs(abs(value) * 1e9 % 1.0 - 0.5) <= abs(value) * 1e9 * _MIDDLE:
             raise PydanticCustomError(DIGITS_LOST, "Input should be read with all its digits")
@@ -50,7 +50,7 @@ def _money(value: object) -> object:
 
 
 def _amount(value: object) -> Decimal:
-    """The amount as written, not rounded; NaN for an exponent that no Decimal can have."""
+    """Return the amount as written, not rounded; NaN for an exponent beyond Decimal's range."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal | WrittenFloat):
         raise PydanticCustomError("usd_type", "Input should be a number of US dollars")
     try:
@@ -60,7 +60,7 @@ def _amount(value: object) -> Decimal:
 
 
 class _WholeNumber:
-    """`24` or `24.0`, checked without calling Python code: a record has dozens of them."""
+    """Validator of `24` or `24.0`, without calling Python code: a record has dozens of them."""
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         exact = core_schema.int_schema(strict=True, ge=0, le=LARGEST_INT)
@@ -74,29 +74,29 @@ class _WholeNumber:
 
 
 class _NoneOnError:
-    """A value that cannot be read becomes None."""
+    """Validator that turns an invalid value into None."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.with_default_schema(handler(source), default=None, on_error="default")
 
 
 WireCount = Annotated[int, _WholeNumber()]
-"""A whole number of things, `24` or `24.0`; never a string."""
+"""`24` or `24.0`; never a string."""
 
 WireMilliseconds = Annotated[float, Strict(), Field(ge=0, le=LARGEST_INT, allow_inf_nan=False)]
-"""Milliseconds as a JSON number, fractions allowed; never a string."""
+"""Fractions allowed; never a string."""
 
 WireSeconds = Annotated[float, Strict(), Field(ge=0, le=2**40, allow_inf_nan=False)]
-"""Seconds as a JSON number, fractions allowed; never a string."""
+"""Fractions allowed; never a string."""
 
 WireDollars = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
-"""US dollars as a sum of floats: digits beyond nanodollars mean nothing."""
+"""A sum of floats: digits beyond nanodollars mean nothing."""
 
 WireUsd = Annotated[Decimal, BeforeValidator(_money), Field(ge=0)]
-"""US dollars as a JSON number, read exactly and rounded once; never a string, never negative. See DIGITS_LOST."""
+"""Read exactly and rounded once; never a string, never negative. See DIGITS_LOST."""
 
 WireFlag = Annotated[bool, Strict()]
 WireText = Annotated[str, Strict()]
 
 Secondary = Annotated[T | None, _NoneOnError()]
-"""A field that no figure rests on: a value of an unknown shape becomes None (the raw record keeps it)."""
+"""A field without influence on figures: a value of an unknown form becomes None (the raw record keeps it)."""

@@ -1,1 +1,1 @@
-"""Claude Code's result records. `reader` turns one into rows; `outcome` says how the run ended."""
+"""Claude Code's result records, streams and transcripts."""

@@ -1,18 +1,17 @@
-"""The model responses of a transcript, each once.
+"""The model responses of a transcript, each counted once.
 
-A response has a line for each block of its content, and every line repeats the tokens of the whole response. Lines belong to one response
-if they have
+A response has one line per content block, and every line repeats the tokens of the whole response. Lines belong to one response if they
+have
 
 - the same message id and request id;
 - the same message id under two requests, and the same input, or one of them is a side chain (a side question sends the parent's message
-  again): the copy of the main thread counts;
+again): the copy of the main thread counts;
 - no request id, as gateways write it, the same message id, and the same line, parent or moment. Some gateways write one constant id, so an
-  id alone proves nothing.
+id alone proves nothing.
 
-Of several lines the one with the largest output counts, then the one with the largest total, whole. Requests to an advisor are responses
-of their own.
+The line with the largest output counts as a whole; ties go to the larger total. Requests to an advisor are responses of their own.
 
-Events of a stream have neither parent nor time: there, the same message id is one response as long as the same input went in.
+Stream events have neither parent nor time: there, lines with the same message id and the same input are one response.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ _NO_MODEL = ModelId("", None, None)
 
 
 def is_plain(stamp: object) -> TypeGuard[str]:
-    """Return whether a time is written as Claude Code does: such times are compared as text, which costs a tenth of reading them."""
+    """Return whether a time has Claude Code's format. Such times are compared as text, which takes a tenth of the time of parsing them."""
     return type(stamp) is str and len(stamp) == PLAIN_LENGTH and stamp[-1] == "Z" and stamp[0] == "2"
 
 
 class Counts(NamedTuple):
-    """Tokens of a line by class; None: not told."""
+    """Tokens of a line by class; None if not logged."""
 
     input: int | None
     output: int | None
@@ -50,7 +49,7 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, usage: TokenUsage) -> Counts:
-        """The counts of a line. Cache writes are at least those by time to live."""
+        """Return the counts of a line. Cache writes are at least the sum of their split by time to live."""
         read, written = whole(usage.get("cache_read_input_tokens")), whole(usage.get("cache_creation_input_tokens"))
         split = usage.get("cache_creation")
         if type(split) is dict:
@@ -59,12 +58,12 @@ class Counts(NamedTuple):
         return cls(whole(usage.get("input_tokens")), whole(usage.get("output_tokens")), read, written)
 
     def size(self) -> tuple[int, ...]:
-        """What decides between two copies: the largest output counts, then the largest total."""
+        """Return the sort key between two copies: larger output first, then larger total."""
         known = [-1 if count is None else count for count in self]
         return (known[1], sum(filter(None, self)), *known)
 
     def went_in(self) -> tuple[int, int, int]:
-        """Uncached input, cache reads and cache writes."""
+        """Return uncached input, cache reads and cache writes."""
         return self.input or 0, self.cache_read or 0, self.cache_write or 0
 
 
@@ -72,14 +71,14 @@ NO_COUNTS = Counts(None, None, None, None)
 
 
 class Speaker(NamedTuple):
-    """Who asked for a response: the main agent, a side chain, or a sub-agent with that id."""
+    """Origin of a response: the main agent, a side chain, or the sub-agent with that id."""
 
     is_sidechain: bool
     agent_id: str | None
 
 
 class _Extras(NamedTuple):
-    """What else a line says of its response.
+    """Other fields of a response's line.
 
     `split`: cache writes for 5 minutes and for 1 hour. `advice`: requests to an advisor, which are billed in addition.
     """
@@ -95,7 +94,6 @@ class _Extras(NamedTuple):
 
     @classmethod
     def of(cls, line: Line, usage: TokenUsage) -> _Extras:
-        """What a line says."""
         details, used, iterations = usage.get("output_tokens_details"), usage.get("server_tool_use"), usage.get("iterations")
         asked = iterations if isinstance(iterations, list) else ()
         advice = tuple(one for one in asked if isinstance(one, dict) and one.get("type") == ADVISOR)
@@ -111,7 +109,7 @@ class _Extras(NamedTuple):
         )
 
     def completed(self, other: _Extras) -> _Extras:
-        """These with what only the other line says."""
+        """Return these extras, with gaps filled from the other line."""
         if other is _NO_EXTRAS or self is other:
             return self
         pairs: Any = zip(self, other, strict=True)
@@ -125,7 +123,7 @@ _NO_EXTRAS = _Extras()
 class Response:
     """One response so far.
 
-    `searches`: how often its calls of WEB_SEARCH searched, by their results. `is_copied`: from another session. `lines`: its lines, if it
+    `searches`: number of provider searches by its WEB_SEARCH calls. `is_copied`: copied from another session. `lines`: its lines, if it
     has no request id.
     """
 
@@ -146,9 +144,9 @@ class Response:
     lines: set[str] = field(default_factory=set)
 
     def note(self, line: Line, message: Message, usage: TokenUsage, counts: Counts, speaker: Speaker) -> None:
-        """Note the figures of a line, unless it is a copy in a side chain of a response of the main thread.
+        """Read the figures of a line, unless it is a side chain's copy of a main-thread response.
 
-        What the better copy does not say is taken from the other one.
+        Fields missing in the better copy come from the other one.
         """
         request_id = line.get("requestId")
         if speaker.is_sidechain is not self.speaker.is_sidechain and request_id != self.request_id:
@@ -166,7 +164,7 @@ class Response:
         self.extras = self.extras.completed(_Extras.of(line, usage))
 
     def note_time(self, stamp: object) -> None:
-        """Keep the earliest time. Lines of one response are dated alike, mostly as text in UTC."""
+        """Keep the earliest time. Lines of a response usually have the same time, as text in UTC."""
         earlier = self.stamp
         if stamp is None:
             return
@@ -176,7 +174,7 @@ class Response:
             self.stamp = stamp
 
     def advised(self) -> Iterator[Response]:
-        """Yield the requests to advisors as responses: their tokens are not part of this one's."""
+        """Yield the requests to advisors as responses: this response's tokens do not include them."""
         for place, advice in enumerate(self.extras.advice or (), 1):
             one = Response(f"{self.message_id}/advisor-{place}", None, self.request_id, self.speaker, self.stamp)
             one.line_id = f"{self.line_id}/advisor-{place}" if self.line_id else None
@@ -231,8 +229,8 @@ class Response:
 class Responses:
     """The responses of one transcript, in the order of their first lines.
 
-    `open_calls`: tool calls without a result so far. `earlier`: rows of earlier readings of the file, or of other streams in it.
-    `in_stream`: whether the lines are events of a stream. In these, zeros mean that a gateway does not count.
+    `open_calls`: tool calls without a result so far. `earlier`: number of rows of earlier readings of the file, or of other streams in it.
+    `in_stream`: the lines are stream events, in which zeros mean that a gateway does not count.
     """
 
     def __init__(self, *, in_stream: bool = False) -> None:
@@ -250,7 +248,7 @@ class Responses:
         return len(self._all)
 
     def add(self, line: Line, message: Message, speaker: Speaker) -> Response | None:
-        """Note a line with `message.usage` and return its response; None if the agent wrote it, or it has no figures."""
+        """Read a line with `message.usage` and return its response; None if the agent wrote the message or it has no figures."""
         usage = message.get("usage")
         if type(usage) is not dict or message.get("model") == SYNTHETIC:
             return None
@@ -280,7 +278,7 @@ class Responses:
         return response
 
     def _placed(self, line: Line, message_id: Any, request_id: Any, speaker: Speaker, counts: Counts) -> Response:
-        """The response that a line belongs to, if its id and request were not met together before."""
+        """Return the response of a line with a new pair of message id and request id."""
         uuid = _text(line.get("uuid"))
         name = _text(message_id) or uuid or canonical_hash(line)
         request = _text(request_id)
@@ -304,34 +302,34 @@ class Responses:
         return found
 
     def close_calls(self, answered: set[str]) -> None:
-        """Close the open calls among `answered`, and remove them there."""
+        """Close the open calls in `answered`, and remove them from it."""
         if closed := self.open_calls & answered:
             self.open_calls -= closed
             answered -= closed
 
     def failed(self, call: object) -> None:
-        """Note that a tool call failed, once."""
+        """Count the failure of a tool call, once."""
         if isinstance(call, str) and call not in self._answered and (called := self._calls.get(call)):
             self._answered.add(call)
             called[0].failed.append(called[1])
 
     def searched(self, call: object, times: object) -> None:
-        """Note how often the provider searched for a call of WEB_SEARCH, once."""
+        """Store the number of provider searches of a WEB_SEARCH call, once."""
         if isinstance(call, str) and call not in self._answered and (called := self._calls.get(call)) and called[1] == WEB_SEARCH:
             self._answered.add(call)
             called[0].searches += whole(times) or 0
 
     def counted(self, first: int) -> int:
-        """Return the number of rows of the first responses; those of earlier readings included."""
+        """Return the number of rows of the first responses, including earlier readings."""
         return self.earlier + sum(1 + len(response.extras.advice or ()) for response in self._all[:first])
 
     def went_in(self) -> int:
-        """Return all tokens that went in: uncached, read from the cache and written to it."""
+        """Return the total input tokens: uncached, cache reads and cache writes."""
         return sum(sum(response.counts.went_in()) for response in self._all)
 
     @property
     def first_id(self) -> str | None:
-        """The message id of the first response."""
+        """Return the message id of the first response."""
         return self._all[0].message_id if self._all else None
 
     def rows(
@@ -339,7 +337,7 @@ class Responses:
     ) -> Iterator[tuple[Any, ...]]:
         """Yield the values of RESPONSE_COLUMNS of each response.
 
-        `agent_id`: the sub-agent of responses that do not name one; `subagent`: what it is. `stream_id`: the stream that they are from.
+        `agent_id`: default sub-agent for responses that name none; `subagent`: its description. `stream_id`: the stream they come from.
         """
         number = self.earlier
         for response in self._all:
@@ -363,7 +361,7 @@ def blocks_of(message: Message) -> Sequence[dict[str, Any]]:
 
 
 def _is_same(one: Response, line: Line, uuid: str | None, request: str | None, speaker: Speaker, counts: Counts) -> bool:
-    """Whether a line of the same message id belongs to a response."""
+    """Return whether a line with the same message id belongs to the response."""
     if one.request_id and request:
         return one.speaker.is_sidechain is not speaker.is_sidechain or one.counts.went_in() == counts.went_in()
     stamp, parent = line.get("timestamp"), line.get("parentUuid")
@@ -371,13 +369,13 @@ def _is_same(one: Response, line: Line, uuid: str | None, request: str | None, s
 
 
 def _has_same_input(one: Counts, other: Counts) -> bool:
-    """Whether the same input went in, as far as both tell: the event that begins a response may have zeros."""
+    """Return whether the inputs match as far as both are logged: the event that begins a response may have zeros."""
     own, theirs = one.went_in(), other.went_in()
     return own == theirs or not any(own) or not any(theirs)
 
 
 def _split_of(usage: TokenUsage) -> tuple[int, int] | None:
-    """Cache writes for 5 minutes and for 1 hour; None if neither is told."""
+    """Return cache writes for 5 minutes and for 1 hour, or None if neither is logged."""
     split = usage.get("cache_creation")
     if type(split) is not dict:
         return None

@@ -1,4 +1,4 @@
-"""Claude Code's result records → runs: of `claude -p --output-format json`, and of its event streams, every version."""
+"""Claude Code's result records → runs, from `claude -p --output-format json` and its event streams, all versions."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from schemas.wire.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecor
 from schemas.wire.values import DIGITS_LOST
 
 MOST_MODELS = 1000
-"""Models of one record. Real ones name a handful; each is a row, a price and a line of every report."""
+"""Maximum number of models per record. Real records have a handful; each costs a row, a price and a line in every report."""
 
 _RUN = RunRow.unchecked()
-"""A row with defaults only, completed for each record."""
 
 _IS_FOLLOWED, _TELLS_MODELS, _TELLS_SUMMARY = 4, 2, 1
-"""The parts of `record_rank`. A list of runs with ids and totals must not replace the full records, nor a result that with what follows."""
+"""Parts of `record_rank`. A list of runs with ids and totals must not replace full records, and a lone result must not replace one with
+the results that follow from it."""
 
 # How a run ended. The words changed meaning between versions: `is_error` was false on every error before SDK 0.2.89, `terminal_reason`
 # exists since 0.2.91 and says more than "completed" since 0.3.204, and an API error comes as `subtype: success` with `is_error: true` and
@@ -101,11 +101,11 @@ def is_limit(text: str) -> bool:
 
 
 def reset_time(text: str, told_at: datetime | None) -> datetime | None:
-    """Return when a limit of the account resets (UTC), by the message that it was reached; None if the message has no time.
+    """Return when an account limit resets (UTC), from the message about it; None if the message has no time.
 
     Early versions write a Unix time (`Claude AI usage limit reached|1756400400`), later ones a time of day with its zone (`You've hit your
-    limit · resets 3pm (Europe/Berlin)`), which is the next one after `told_at`. Without a zone it is not known which time that is. A date
-    is that of a weekly limit, which no window of hours has.
+    limit · resets 3pm (Europe/Berlin)`), which means its next occurrence after `told_at`. Without a zone the time is unknown. A date
+    belongs to a weekly limit, which has no window of hours.
     """
     if unix := _RESET_AT_UNIX_TIME.search(text, 0, 500):
         return datetime.fromtimestamp(int(unix[1]), UTC)
@@ -126,9 +126,9 @@ def reset_time(text: str, told_at: datetime | None) -> datetime | None:
 # So the run is that of the answer, with the tokens, turns and time that came behind it.
 
 FOLLOWING = frozenset(("task-notification", "auto-continuation", "observer", "observer-activity"))
-"""Kinds of `origin` of a turn that nobody asked for. The other kinds hand the agent a prompt: human, channel, peer, coordinator."""
+"""Kinds of `origin` of a turn nobody asked for. The other kinds hand the agent a prompt: human, channel, peer, coordinator."""
 _FOLLOWED_BY = "followed_by"
-"""The field of a kept record that holds the results that follow from it, as they were logged."""
+"""Field of a kept record with the results that follow from it, as logged."""
 _CUMULATIVE = ("total_cost_usd", "modelUsage", "duration_api_ms")
 _OF_EACH = ("num_turns", "duration_ms")
 _USED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -137,9 +137,9 @@ _WRITTEN = ("ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 
 
 def _joined_record(earlier: Document, later: Document) -> Document | None:
-    """The earlier result of a session with the later one, which follows from it, as one record; None if that does not.
+    """Return two results of a session as one record, or None if the later one does not follow from the earlier one.
 
-    The totals of the later result must include those of the earlier one; those of a new process are what its own turn used.
+    The later totals must include the earlier ones; the totals of a new process cover its own turn only.
     """
     if not later.contains('"origin"'):  # as nearly all: they need not be parsed
         return None
@@ -167,7 +167,7 @@ def _joined_record(earlier: Document, later: Document) -> Document | None:
 
 
 def _model_totals(record: Mapping[str, Any]) -> dict[str, float]:
-    """Tokens of all models by class; empty if the record has no models."""
+    """Return the tokens of all models by class; empty if the record has no models."""
     models = [one for one in (record.get("modelUsage") or {}).values() if isinstance(one, dict)]
     return {
         name: sum(one[total] for one in models if _is_figure(one.get(total))) for name, total in zip(_USED, _TOTAL, strict=True) if models
@@ -175,7 +175,7 @@ def _model_totals(record: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _sums(first: Mapping[str, Any], then: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The sums of the figures that both have."""
+    """Return the sums of the figures that both records have."""
     return {name: first[name] + then[name] for name in names if _is_figure(first.get(name)) and _is_figure(then.get(name))}
 
 
@@ -187,7 +187,7 @@ def _is_figure(value: object) -> bool:
 
 
 class _Pending(NamedTuple):
-    """The last result of a session, to which results of the same run may follow."""
+    """The last result of a session, which may be followed by further results of the same run."""
 
     document: Document
     facts: RunFacts
@@ -197,8 +197,8 @@ class _Pending(NamedTuple):
 class ClaudeCode(AgentReader):
     """Result records, alone and in streams.
 
-    A run is a result with those that follow from it in its stream (`FOLLOWING`), so each waits for the next one of its session. A stream
-    without a result is a run that was interrupted.
+    A run is a result plus the results that follow from it in its stream (`FOLLOWING`), so each result is held until the session's next
+    one. A stream without a result is an interrupted run.
     """
 
     agent: ClassVar[str] = CLAUDE_CODE.key
@@ -216,7 +216,7 @@ class ClaudeCode(AgentReader):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """Version 0.2 wrote `role: system` and no type; some wrappers drop the type."""
+        """Return whether it is a record or event; version 0.2 wrote `role: system` and no type, and some wrappers drop the type."""
         if document.is_result:
             return True
         value = document.value
@@ -224,9 +224,9 @@ class ClaudeCode(AgentReader):
         return isinstance(value.get("type"), str) or is_untyped_record
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        """Return the run before of the same session, which ends with this result, unless that follows from it.
+        """Return the session's previous run, which ends with this result unless the result follows from it.
 
-        An event is context of the results behind it. Results need not be parsed to be told from events.
+        Events are context for the results behind them. Distinguishing results from events needs no parsing.
         """
         if not document.is_result and document.value.get("type", "result") != "result":
             self._events += 1
@@ -251,7 +251,7 @@ class ClaudeCode(AgentReader):
         return done
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """Yield the runs that are still open, and those that were cut off. Events of neither make a reject."""
+        """Yield the runs that are still open or were cut off; a reject if there are only events."""
         yield from (pending.found for pending in self._pending.values())
         self._pending.clear()
         for one in self._stream.end():
@@ -311,7 +311,7 @@ class ClaudeCode(AgentReader):
         return Found(document, Rows(run, usage, calls, **patch_rows(run_id, context)))
 
     def _interrupted(self, one: CutOff) -> Found | Unreadable:
-        """The run of a stream that was cut off. What its responses come to is summed in the store, as it is for a transcript."""
+        """Return the run of a stream that was cut off. The store sums its responses, as for a transcript."""
         segment = one.segment
         ids = segment.ids(one.session_id)
         run = ended(
@@ -346,7 +346,7 @@ class ClaudeCode(AgentReader):
 
 
 def _joined_facts(first: RunFacts, then: RunFacts, record_id: str) -> RunFacts:
-    """The facts about a result and one with that id which follows from it."""
+    """Merge the facts of a result with those of the result `record_id` that follows from it."""
     calls, errors = Counter[str](), Counter[str]()
     for tool, count, failed in (*first.tool_calls, *then.tool_calls):
         calls[tool] += count
@@ -361,7 +361,7 @@ def _joined_facts(first: RunFacts, then: RunFacts, record_id: str) -> RunFacts:
 
 
 def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
-    """The validated record and its raw JSON. Raises InvalidRecord, also for the record of another agent."""
+    """Return the validated record and its raw JSON. Raises InvalidRecord, also for the record of another agent."""
     raw = document.content
     try:
         try:
@@ -389,7 +389,7 @@ def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
 
 
 def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
-    """(model id, usage) of each model; None for an empty id. An old record without `modelUsage` has one model without id: its `usage`."""
+    """Return (model id, usage) per model; None for an empty id. An old record without `modelUsage` has one nameless model: `usage`."""
     if record.model_usage is not None:
         if len(record.model_usage) > MOST_MODELS:
             detail = f"modelUsage: {len(record.model_usage):,} models; the maximum is {MOST_MODELS:,}"
@@ -407,10 +407,10 @@ def _model_usage(record: ResultRecord) -> list[tuple[str | None, ModelUsage]]:
 
 
 def _model_row(run_id: str, logged: str | None, usage: ModelUsage, record: ResultRecord) -> ModelUsageRow:
-    """The row of a model.
+    """Return the row of a model.
 
-    Newer records separate cache writes for 5 minutes and for 1 hour per model. Older ones do in `usage.cache_creation`, for the main loop
-    of the last turn group: that is the model's split only if it adds up to all the model wrote.
+    Newer records split cache writes into 5 minutes and 1 hour per model. Older ones do so in `usage.cache_creation`, for the main loop of
+    the last turn group: it is used only if it adds up to all that the model wrote.
     """
     parsed = parse_model_id(logged, usage.provider, usage.canonical_model) if logged else None
     short, long = usage.cache_write_5m_tokens, usage.cache_write_1h_tokens
@@ -436,26 +436,26 @@ def _model_row(run_id: str, logged: str | None, usage: ModelUsage, record: Resul
 # Records without what was said in them, for --no-text
 
 LIMIT_WORDS = "usage limit reached"
-"""What is left of the text of an error that says that a limit of the account was reached: the outcome of the run rests on it."""
+"""Text kept for an error about an account limit, since the run's outcome depends on it."""
 
 _WORDS = frozenset((
     "type", "role", "subtype", "stop_reason", "terminal_reason", "session_id", "uuid", "user_message_uuid", "kind", "service_tier", "speed",
     "inference_geo", "model", "costBasis", "canonicalModel", "provider", "status", "tool_name", "tool_use_id", "fast_mode_state",
     "fast_mode_disabled_reason",
 ))  # fmt: skip
-"""Fields with a word of the format, an id or a name: their texts are kept."""
+"""Fields with a fixed word, an id or a name: their texts are kept."""
 _PARTS = frozenset((
     "usage", "modelUsage", "cache_creation", "server_tool_use", "output_tokens_details", "iterations", "permission_denials",
     "fallback_credit", "origin",
 ))  # fmt: skip
-"""Fields with objects that are kept without their texts."""
+"""Objects that are kept without their texts."""
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
 def result_without_text(record: Mapping[str, Any], run_id: str) -> tuple[str, str | None]:
-    """Return the record as JSON without free text, and its summary: none, an empty one, or LIMIT_WORDS.
+    """Return the record as JSON without free text, and its summary: None, "" or LIMIT_WORDS.
 
-    Every table but those of texts can be made of it. It has the id of its run, which may have been a hash of the whole record.
+    All tables except those of texts can be rebuilt from it. It gets the id of its run, which may have been a hash of the whole record.
     """
     said = record.get("result")
     result = None if said is None else LIMIT_WORDS if record.get("is_error") and is_limit(str(said)) else ""

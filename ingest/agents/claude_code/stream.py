@@ -1,11 +1,11 @@
-"""Facts about result records in the other events of their Claude Code stream.
+"""Facts about result records from the other events of their Claude Code stream.
 
 The events are those of the SDK's typings (`SDKMessage` in @anthropic-ai/claude-agent-sdk, sdk.d.ts). User events of newer versions have a
-`timestamp`, and so has every event of saved transcripts or of some wrappers. A stream may have millions of events, so all but the rare init
-event are read by a few dict lookups.
+`timestamp`, as have all events of saved transcripts and of some wrappers. A stream may have millions of events, so all but the rare init
+event are read with a few dict lookups.
 
-A stream that ends without a result is that of a process that was killed, or a log that was cut. What the responses in it cost is known but
-for the end of their output: most events tell only the output count of the beginning.
+A stream without a result comes from a killed process or a truncated log. The cost of its responses is known except for the end of their
+output: most events have only the initial output count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from schemas.marks import EVENT_TYPES
 from schemas.text import paired
 
 SESSIONS_KEPT = 64
-"""Sessions of one stream that are remembered. Of more, the one without events for the longest time is forgotten."""
+"""Maximum number of sessions remembered per stream; beyond it, the one idle the longest is forgotten."""
 _LONGEST_PATH = 4096
 _WENT_IN = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 _CAME_OUT = ("output_tokens", "output_tokens_details", "server_tool_use", "iterations")
@@ -35,8 +35,8 @@ _CAME_OUT = ("output_tokens", "output_tokens_details", "server_tool_use", "itera
 class Segment:
     """The events of one process since its last result: so far, those of a run that was cut off.
 
-    `begun`: whether an agent began or answered in it. `started`: the message of each response that is being streamed in pieces, by the tool
-    call of its sub-agent. `last`: the document of its last event.
+    `begun`: whether an agent began or answered in it. `started`: the message of each response being streamed, by the tool call of its
+    sub-agent. `last`: the document of its last event.
     """
 
     first: datetime | None = None
@@ -53,7 +53,7 @@ class Segment:
     last: Document | None = None
 
     def ids(self, session_id: str | None) -> tuple[str, ...]:
-        """Return the ids of the stream, the best first: by its init event, else by its first response, and as it was known before that."""
+        """Return the ids of the stream, best first: from its init event, else from its first response, then its earlier ids."""
         if not self.begun:
             return ()
         first = self.first_event if self.init_id is None else None
@@ -63,10 +63,10 @@ class Segment:
 
 @dataclass(slots=True)
 class Session:
-    """One session so far. `init` and `is_claudes` are kept after a result; everything else starts again.
+    """One session so far. A result resets everything except `init` and `is_claudes`.
 
-    `before`: segments before the current one without a result, which other processes wrote. `is_claudes`: whether one of its events is one
-    that only Claude Code writes.
+    `before`: earlier segments without a result, written by other processes. `is_claudes`: whether it has an event that only Claude Code
+    writes.
     """
 
     session_id: str | None = None
@@ -77,7 +77,7 @@ class Session:
     before: list[Segment] = field(default_factory=list)
 
     def note_init(self, event: dict[str, Any]) -> None:
-        """Note the settings at the start of the agent. Long-lived processes write one per turn."""
+        """Read the settings at the start of the agent. Long-lived processes write them once per turn."""
         was = self.init
         self.is_claudes = self.is_claudes or "claude_code_version" in event or {"permissionMode", "mcp_servers"} <= event.keys()
         self.segment.begun = True
@@ -94,7 +94,7 @@ class Session:
         )
 
     def note_assistant(self, event: dict[str, Any]) -> None:
-        """Note a message of the model: its tokens, tool calls and text, which of a sub-agent is no final text."""
+        """Read a model's message: tokens, tool calls and text. A sub-agent's text is never the final text."""
         segment, message = self.segment, event.get("message")
         if not isinstance(message, dict):
             return
@@ -115,13 +115,13 @@ class Session:
         segment.text = text or segment.text
 
     def _respond(self, event: dict[str, Any], message: dict[str, Any]) -> None:
-        """Note the tokens of a response. Of a sub-agent only the call is known that started it."""
+        """Count the tokens of a response. A sub-agent is only known by the call that started it."""
         agent = event.get("parent_tool_use_id")
         line = event | {"requestId": event["request_id"]} if "request_id" in event else event
         self.segment.responses.add(line, message, Speaker(agent is not None, _text_within(agent)))
 
     def note_piece(self, event: dict[str, Any]) -> None:
-        """Note a piece of a streamed response: it begins with the tokens that went in, and ends with those that came out."""
+        """Read a piece of a streamed response: the first has the input tokens, the last the output tokens."""
         piece, agent = event.get("event"), _text_within(event.get("parent_tool_use_id"))
         if not isinstance(piece, dict):
             return
@@ -138,7 +138,6 @@ class Session:
             self._respond(event, began | {"usage": whole, "stop_reason": reason, "content": []})
 
     def note_user(self, event: dict[str, Any]) -> None:
-        """Note a prompt, or results of tools."""
         segment, message = self.segment, event.get("message")
         if segment.prompt is None:
             segment.prompt = prompt_of(event)
@@ -160,10 +159,10 @@ class CutOff:
 
 
 class StreamContext:
-    """Collects the facts of a stream event by event; besides the responses since the last result, in bounded memory.
+    """Collects the facts of a stream event by event, in bounded memory except for the responses since the last result.
 
-    A stream is named after its beginning. Otherwise order matters in three ways only: a result ends the counts and times of its session, a
-    later init replaces an earlier one field by field, and the result of a tool must follow its call. Events without a session belong to
+    A stream is named after its beginning. Otherwise order matters in three ways only: a result resets the counts and times of its session,
+    a later init replaces an earlier one field by field, and the result of a tool must follow its call. Events without a session belong to
     every session.
     """
 
@@ -175,7 +174,7 @@ class StreamContext:
         self._cut: list[CutOff] = []
 
     def see(self, event: dict[str, Any], logged_at: datetime | None = None, document: Document | None = None) -> None:
-        """Note an event. `logged_at`: the time in front of it in the log. Never raises, whatever the object is."""
+        """Read an event. `logged_at`: the time in front of it in the log. Never raises, whatever the object is."""
         kind = event.get("type")
         if not isinstance(kind, str):
             return
@@ -207,10 +206,10 @@ class StreamContext:
             session.note_init(event)
 
     def at_result(self, session_id: str | None, logged_at: datetime | None = None) -> RunFacts:
-        """Return the facts about the next result record. Counts and times then start again for the session's next result.
+        """Return the facts about the next result record, and reset counts and times for the session's next result.
 
-        A record without a session belongs to the session of the last event. The result event itself may be noted before or after: only
-        its `timestamp` or log time counts.
+        A record without a session belongs to the session of the last event. The result event itself may be read before or after: only its
+        `timestamp` or log time counts.
         """
         unnamed, session = self._unnamed, self._sessions.get(session_id) if session_id else self._current
         ended = [unnamed] if session is None or session is unnamed else [session, unnamed]
@@ -261,7 +260,7 @@ class StreamContext:
 
 
 def _is_claudes(event: dict[str, Any], message: dict[str, Any]) -> bool:
-    """Whether a message with tokens is one that only Claude Code writes. Those of Qwen Code and of Amp look like it, but tell totals."""
+    """Return whether only Claude Code writes such a message with tokens. Qwen Code's and Amp's look alike but contain totals."""
     usage = message["usage"]
     if not isinstance(usage, dict) or "total_tokens" in usage or "max_tokens" in usage or str(event.get("session_id")).startswith("T-"):
         return False
@@ -269,5 +268,5 @@ def _is_claudes(event: dict[str, Any], message: dict[str, Any]) -> bool:
 
 
 def _text_within(value: object, longest: int = LONGEST_NAME) -> str | None:
-    """A text of plausible length; None for anything else."""
+    """Return a text of plausible length, or None for anything else."""
     return value if isinstance(value, str) and 0 < len(value) <= longest else None

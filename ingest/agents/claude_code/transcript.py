@@ -1,8 +1,8 @@
-"""Claude Code's session transcripts → one run for each file, with its responses.
+"""Claude Code's session transcripts → one run per file, with its responses.
 
-A session has its file, `<session>.jsonl`, and its sub-agents have theirs: `agent-<id>.jsonl` beside it, or in `<session>/subagents/`. All
-of them are records of one run, whose id is that of the session; the record of the session's own file ranks first. Which responses are
-billed is decided across files, in the store: resumed and forked sessions repeat lines of others.
+A session has the file `<session>.jsonl`, and each sub-agent has `agent-<id>.jsonl` beside it or in `<session>/subagents/`. All of them are
+records of one run with the session's id; the session's own file ranks first. The store decides across files which responses are billed:
+resumed and forked sessions repeat lines of others.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.claude_code import JOURNAL_TYPES, LINE_TYPES, SYNTHETIC, Line, Message, dollars, whole
 
 SESSIONS_KEPT = 1000
-"""Ids of sessions, and processes with costs, that are remembered of one file. Real files have a few."""
+"""Maximum number of session ids, and processes with costs, remembered per file. Real files have a few."""
 
 # Which objects are lines of a transcript
 
 _OF_OTHERS = ("session_id", "parent_tool_use_id", "usageMetadata", "systemPayload")
-"""Fields of events of streams, and of Qwen Code's chat files."""
+"""Fields of stream events, and of Qwen Code's chat files."""
 
 
 def is_line(value: dict[str, Any]) -> bool:
-    """Return whether an object is a line of a transcript. Raises nothing."""
+    """Return whether an object is a line of a transcript. Never raises."""
     if "isSidechain" in value and "sessionId" in value:  # as nearly all have
         return "session_id" not in value
     kind, message = value.get("type"), value.get("message")
@@ -67,18 +67,18 @@ def is_line(value: dict[str, Any]) -> bool:
 _INTERRUPTED = "[Request interrupted by user"
 _OUTCOMES = {"end_turn": Outcome.COMPLETED, "stop_sequence": Outcome.COMPLETED, "refusal": Outcome.REFUSED}
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
-"""Type of a line with a title → its field, the best first."""
+"""Type of a line with a title → its field, in order of preference."""
 _LONGEST = 100_000
-"""Characters of a text that are kept."""
+"""Maximum number of characters kept of a text."""
 
 
 @dataclass
 class SessionFacts:
-    """The session so far: whose it is, where and when it ran, what it was asked, and how it ended.
+    """The session so far: its id, place, times, prompts and end.
 
-    `sessions`: the ids on its lines; `last_session`: that of the last response. `is_woken`: whether nobody asked for the turn, as when a
-    background task woke the agent. Version and branch are those of the last response, `cwd` is that of the first line.
-    `first_stamp` and `last_stamp`: the times of lines as Claude Code writes them; `odd_times`: the first and the last of any others.
+    `sessions`: the ids on its lines; `last_session`: the id of the last response. `is_woken`: nobody asked for the turn, for example after
+    a background task woke the agent. Version and branch are those of the last response, `cwd` is that of the first line.
+    `first_stamp` and `last_stamp`: times in Claude Code's format; `odd_times`: the first and last time in any other format.
     """
 
     first_stamp: str = "9"
@@ -105,7 +105,7 @@ class SessionFacts:
     costs: dict[tuple[Any, Any], tuple[Decimal, int]] = field(default_factory=dict)
 
     def note_time(self, stamp: Any, by: By = By.OTHERS) -> None:
-        """Note the time of a line, however it is written, and who made what it tells."""
+        """Read the time of a line in any format, and who made the line's content."""
         if stamp is None:
             return
         time = event_time(stamp)
@@ -117,12 +117,11 @@ class SessionFacts:
             self.odd_times = [min((*self.odd_times, time)), max((*self.odd_times, time))]
 
     def times(self) -> tuple[datetime | None, datetime | None]:
-        """Return the first and the last time."""
         times = [time for time in (event_time(self.first_stamp), event_time(self.last_stamp), *self.odd_times) if time]
         return min(times, default=None), max(times, default=None)
 
     def place(self, line: Line) -> None:
-        """Note the session and the folder of a line."""
+        """Read the session and the folder of a line."""
         session = line.get("sessionId")
         if self.is_main and self.cwd and type(session) is str and session in self.sessions:
             return
@@ -134,7 +133,7 @@ class SessionFacts:
         self.branch = self.branch or _text(line.get("gitBranch"))
 
     def responded(self, line: Line) -> None:
-        """Note where the session is at a response."""
+        """Read version, branch and session from the line of a response."""
         if (session := line.get("sessionId")) != self.last_session:
             self.last_session = _text(session) or self.last_session
         if (version := line.get("version")) != self.version:
@@ -145,7 +144,7 @@ class SessionFacts:
             self.agent_id = _text(line["agentId"])
 
     def user(self, line: Line) -> None:
-        """Note a line in the user's role: a prompt, an interruption, or results of tools."""
+        """Read a line in the user's role: a prompt, an interruption, or tool results."""
         self.permission_mode = _text(line.get("permissionMode")) or self.permission_mode
         if line.get("isSidechain") is True:
             return
@@ -163,7 +162,7 @@ class SessionFacts:
             self.forked_from = _text(forked.get("sessionId"))
 
     def assistant(self, line: Line, message: Message, response: Response | None) -> None:
-        """Note a line of the main thread in the assistant's role."""
+        """Read a main-thread line in the assistant's role."""
         self.is_interrupted = False
         content = message.get("content")
         text = content if isinstance(content, str) else ""
@@ -181,7 +180,7 @@ class SessionFacts:
         self.last_response = response or self.last_response
 
     def other(self, line: Line, kind: str) -> None:
-        """Note a line without a message: a title, the permission mode, or the cost of a process of the session so far, by the agent."""
+        """Read a line without a message: a title, the permission mode, or the cost of a process as the agent counted it."""
         if name := _TITLES.get(kind):
             self.titles[kind] = _text(line.get(name)) or self.titles.get(kind, "")
         elif kind == "permission-mode":
@@ -194,12 +193,12 @@ class SessionFacts:
                 self.costs[key] = max(self.costs.get(key, (cost, 0)), (cost, api_ms or 0))
 
     def cost_of(self, session: str) -> tuple[Decimal | None, int | None]:
-        """Return the cost in US dollars and the API time in ms of all processes of a session, by the agent."""
+        """Return the cost in USD and the API time in ms of all processes of a session, as the agent counted them."""
         own = [value for (owner, _), value in self.costs.items() if owner in (session, None)]
         return (sum((cost for cost, _ in own), Decimal()), sum(time for _, time in own) or None) if own else (None, None)
 
     def outcome(self) -> Outcome:
-        """Return how the session ended, as far as the last lines of the main thread say."""
+        """Return how the session ended, judged by the last lines of the main thread."""
         if self.is_interrupted:
             return Outcome.INTERRUPTED
         if self.failed_as is not None:
@@ -208,7 +207,7 @@ class SessionFacts:
         return _OUTCOMES.get(stop_reason or "", Outcome.UNKNOWN)
 
     def state(self) -> dict[str, Any]:
-        """Return the facts that a kept run does not have, for `restore`."""
+        """Return the facts that a kept run lacks, for `restore`."""
         return {
             "sessions": list(self.sessions),
             "last_session": self.last_session,
@@ -223,7 +222,7 @@ class SessionFacts:
         }
 
     def restore(self, kept: KeptRun, state: Mapping[str, Any], titles: Mapping[str, str]) -> None:
-        """Take over the facts of an earlier reading of the file; `titles` by type of line.
+        """Restore the facts of an earlier reading of the file; `titles` by type of line.
 
         Raises KeyError, TypeError, ValueError for the state of another version.
         """
@@ -251,36 +250,35 @@ _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _FRAME = rb'"isSidechain":(true|false),(?:"\w+":(?:true|false|null|%b),)*?' % _STRING
 _OUTPUT = rb'user","message":\{"role":"user","content":\[\{"tool_use_id":"([^"\\]*+)","type":"tool_result",'
 _BEGINNING = re.compile(rb'\{"parentUuid":(?:null|%b),(%b)"type":"(?:progress","data":|%b)' % (_STRING, _FRAME, _OUTPUT))
-"""The beginning of a line that may be passed over. Groups: who wrote it where, whether in a side chain, and the tool call that it
-answers."""
+"""The beginning of a line that may be skipped. Groups: its author and place, its side chain flag, and the tool call it answers."""
 _MARKS = (b'"usage"', b'"[Request interrupted by user', b'"searchCount"', b'"permissionMode"', b'"forkedFrom"', b'"session_id"')
-"""What the reader looks for on such lines, and a name that only lines of other agents have. Quotes in the output of a tool are escaped."""
+"""Marks of a line that must be parsed, and a name that only other agents' lines have. Quotes inside tool output are escaped."""
 _FAILURE = b'"is_error"'
 _NONE_FAILED = b":false"
 _TIME = b'"timestamp":"'
 _BRACE, _QUOTE = b'}"'
 _SEARCHES = {mark: BytesAhoCorasick([mark]) for mark in (*_MARKS, _FAILURE, _TIME)}
-"""One search for each mark: for a single word the library compares 32 bytes at a time, ten times as fast as for several."""
+"""One search per mark: for a single word the library compares 32 bytes at a time, ten times as fast as for several."""
 
 FRAMES_KEPT = 1000
-"""Beginnings of lines that are remembered of one file. Real files have a few."""
+"""Maximum number of line beginnings remembered per file. Real files have a few."""
 
 
 class PassedLines:
-    """Passes over lines of one transcript: of the output of tools, and of progress, only the time is read, from the bytes.
+    """Skips lines of one transcript: for tool output and progress, only the time is read from the bytes.
 
-    Such lines are three quarters of a transcript, and most tell its reader nothing else. A line is passed over only if its bytes show that:
+    Such lines are three quarters of a transcript, and most contain nothing else for the reader. A line is skipped only if its bytes show
+    that:
 
-    - it begins as Claude Code writes it, up to its type and the type of its first block, and who wrote it where (session, folder, version,
-      …) was read on another line before;
-    - nothing that the reader looks for is on it (`_MARKS`): tokens, a failed call, an interruption, …;
-    - it has one time, and ends with a brace.
+    - it begins in Claude Code's format, up to its type and the type of its first block, and its author and place (session, folder,
+    version, …) were parsed on an earlier line;
+    - it has none of the reader's marks (`_MARKS`): tokens, a failed call, an interruption, …;
+    - it has exactly one time, and ends with a brace.
 
-    Any other line is parsed. So no tokens are missed, however a line is written. A line that is broken in the middle of such an output, and
-    has none of the marks, is not noticed.
+    Any other line is parsed, so no tokens are missed, however a line is written. A line that is broken in the middle of such an output,
+    and has none of the marks, goes unnoticed.
 
-    `count`: lines that were passed over; `answered`: the tool calls with results on them, which may be here before they were read, since
-    lines are looked at ahead.
+    `count`: skipped lines; `answered`: tool calls with results on them, possibly ahead of the reader, since lines are scanned in advance.
     """
 
     def __init__(self, facts: SessionFacts) -> None:
@@ -293,14 +291,14 @@ class PassedLines:
         self._times: list[int] = []
 
     def look_at(self, data: bytes) -> None:
-        """Look for marks and times in the bytes of the next lines."""
+        """Find the marks and times in the bytes of the next lines."""
         failures = (end for _, end in _found(_FAILURE, data) if not data.startswith(_NONE_FAILED, end))
         self._data = data
         self._marks = sorted((*(start for mark in _MARKS for start, _ in _found(mark, data)), *failures, len(data)))
         self._times = [*(end for _, end in _found(_TIME, data)), len(data), len(data)]
 
     def takes(self, start: int, end: int) -> bool:
-        """Return whether the line from `start` to `end` is passed over; its time is noted then. Lines must come in their order."""
+        """Return whether the line from `start` to `end` is skipped, after reading its time. Lines must come in order."""
         if self._marks[bisect_left(self._marks, start)] < end or not (begins := _BEGINNING.match(self._data, start, end)):
             return False
         frame, is_sidechain, call = begins.groups()
@@ -325,7 +323,7 @@ class PassedLines:
 
 
 def _found(mark: bytes, data: bytes) -> list[tuple[int, int]]:
-    """(start, end) of every place of a mark, in order."""
+    """Return (start, end) of every occurrence of a mark, in order."""
     return [(start, end) for _, start, end in _SEARCHES[mark].find_matches_as_indexes(data)]
 
 
@@ -339,7 +337,7 @@ _AGENT = "agent-"
 
 
 class _Settled(NamedTuple):
-    """A line from which a later reading can go on: a new response begins there, and every earlier tool call has its result."""
+    """A line where a later reading can resume: a new response begins there, and every earlier tool call has its result."""
 
     lines: int
     passed: int
@@ -456,7 +454,7 @@ class ClaudeTranscript(AgentReader):
             self._responses.searched(call, searches)
 
     def _progress(self, line: Line) -> None:
-        """A line of a sub-agent inside the progress of the tool call that started it."""
+        """Read a sub-agent's line inside the progress of the tool call that started it."""
         data: Any = line.get("data")
         inner: Any = data.get("message") if type(data) is dict else None
         message = message_of(inner)
@@ -486,10 +484,10 @@ class ClaudeTranscript(AgentReader):
         return True
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """Yield the run of the file. A file without prompts and responses makes none: titles, snapshots and commands alone.
+        """Yield the run of the file. A file without prompts and responses (only titles, snapshots, commands) makes none.
 
-        The run is the session: by the folder of its sub-agents, by the name of its file, or by its last response, since a resumed session
-        has lines of the earlier one, with its id. A name proves nothing if no line has it.
+        The session id comes from the folder of sub-agents, the file name, or the last response, since a resumed session contains lines of
+        the earlier one with its id. A name counts only if some line has it.
         """
         facts, last, self._last = self._facts, self._last, None
         if last is None or not (len(self._responses) or self._messages or facts.prompt):
@@ -513,10 +511,10 @@ class ClaudeTranscript(AgentReader):
         yield run
 
     def _kept(self, run_id: str, *, is_subagents: bool) -> dict[str, Any]:
-        """The values of the KeptRun; titles, texts, end and costs only from the file of the session itself.
+        """Return the values of the KeptRun; titles, texts, end and costs only from the session's own file.
 
-        `resume`: counts as they were before the line to go on from, and facts as they are. That line and those behind it will be read
-        again, which changes no fact.
+        `resume`: counts as before the line to resume from, and facts as they are now. That line and later ones will be read again, which
+        changes no fact.
         """
         facts, at = self._facts, self._left_at
         started_at, ended_at = facts.times()

@@ -1,11 +1,10 @@
-"""Codex's rollout files → runs, one for each session, and its responses.
+"""Codex's rollout files → runs, one per session, and its responses.
 
-Tokens are running totals of the session, and every total is written about twice: what counts is its growth, which is one response. A fork
-or a sub-agent begins with a copy of its parent's lines, totals included. The copy ends with the first turn that is younger than the
-session: ids of turns are UUIDs of version 7; since 2026-09 a sub-agent says which line is its first. If nothing tells, all responses
-count, as an upper bound, and are named as the parent's, so that they count once beside its file. A file without any total is not as full as
-the stream of its thread. TRAE CLI, a fork, writes the same. Rules and cases: Codex's issues 1370, 17539, 19022 and 47003 as ccusage,
-tokscale and CodexBar met them.
+Tokens are running totals of the session, each written about twice; every increase is one response. A fork or a sub-agent begins with a copy
+of its parent's lines, including totals. The copy ends at the first turn that is younger than the session: turn ids are UUIDs of version 7;
+since 2026-09 a sub-agent states its first own line. If nothing separates them, all responses count as an upper bound, named like the
+parent's, so that they count once beside its file. A file without any total ranks below the stream of its thread. TRAE CLI, a fork, writes
+the same. Rules and cases: Codex's issues 1370, 17539, 19022 and 47003, as handled in ccusage, tokscale and CodexBar.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from schemas.text import paired
 from schemas.wire.codex import CodexUsage, Compacted, EventMessage, SessionMeta, TokenInfo, TurnContext, UsageRecord
 
 RECORDS_KEPT = 64
-"""Usage records that are remembered in a file with totals: the one of a compaction comes just before it."""
+"""Maximum number of usage records remembered in a file with totals: that of a compaction comes just before it."""
 _CLOCKS_DIFFER = timedelta(seconds=1)
 _LONGEST_NUMBER = 18
 
@@ -61,24 +60,23 @@ class Counts(NamedTuple):
 
     @classmethod
     def of(cls, usage: CodexUsage) -> Counts:
-        """The counts of one request, or a running total."""
+        """Return the counts of one request, or of a running total."""
         cached, written = usage.cached_input_tokens, usage.cache_write_input_tokens
         return cls(usage.input_tokens, cached, written, usage.output_tokens, usage.reasoning_output_tokens)
 
     @property
     def total(self) -> int:
-        """All tokens; cached ones and reasoning are parts of the others."""
+        """Return all tokens; cached ones and reasoning are parts of the others."""
         return self.given + self.output
 
     def plus(self, other: Counts) -> Counts:
-        """The sum of each count."""
         reasoning = None if self.reasoning is other.reasoning is None else (self.reasoning or 0) + (other.reasoning or 0)
         return Counts(
             self.given + other.given, self.cached + other.cached, self.written + other.written, self.output + other.output, reasoning
         )
 
     def since(self, earlier: Counts) -> Counts:
-        """What was used between two running totals; all of this one if input or output has fallen: the counter began again."""
+        """Return the usage between two running totals; all of this one if input or output has fallen, since the counter restarted."""
         if self.given < earlier.given or self.output < earlier.output:
             return self
         return Counts(
@@ -90,7 +88,7 @@ class Counts(NamedTuple):
         )
 
     def tokens(self) -> Tokens:
-        """The tokens in disjoint classes. No more is cached than was given."""
+        """Return the tokens in disjoint classes; the cached part is capped at the input."""
         read = min(self.cached, self.given)
         written = min(self.written, self.given - read)
         return Tokens(self.given - read - written, read, written, self.output, self.reasoning)
@@ -106,10 +104,9 @@ _TOOL_NAMES = {
     "web_search_call": "type",
     "tool_search_call": "type",
 }
-"""Type of an item that is a tool call → the field with the name of the tool."""
+"""Item types of tool calls → the field with the tool's name."""
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "local_shell_call_output"))
 _CALL_ENDS = frozenset(("exec_command_end", "patch_apply_end", "mcp_tool_call_end"))
-"""Types of the events that tell how a call ended."""
 _EXIT_CODE_AT_HEAD = re.compile(r"(?:Chunk ID: [^\n]*\n)?(?:Wall time: [^\n]*\n)?(?:Process exited with code|Exit code:) (-?\d{1,10})")
 _EXIT_CODE_AT_TAIL = re.compile(r'"metadata": ?\{"exit_code": ?(-?\d{1,10})')
 _LONGEST_TAIL = 200
@@ -117,7 +114,7 @@ _REFUSALS = ("apply_patch verification failed", "exec_command failed", "failed t
 
 
 def is_failure(item: dict[str, Any]) -> bool:
-    """Return whether an item is the output of a call that failed, as far as the log tells."""
+    """Return whether an item is the output of a failed call, as far as the log shows."""
     kind, output = item.get("type"), item.get("output")
     if not isinstance(kind, str) or kind not in _OUTPUTS:
         return False
@@ -132,7 +129,7 @@ def is_failure(item: dict[str, Any]) -> bool:
 
 
 def ended_badly(event: dict[str, Any]) -> bool:
-    """Return whether one of the events `_CALL_ENDS` reports a failure."""
+    """Return whether an event in `_CALL_ENDS` reports a failure."""
     result = event.get("result")
     return event.get("success") is False or event.get("exit_code") not in (None, 0) or (isinstance(result, dict) and "Err" in result)
 
@@ -146,14 +143,12 @@ _DEFAULTS = {
 
 @dataclass(slots=True)
 class _Call:
-    """One tool call."""
-
     tool: str
     failed: bool = False
 
 
 class Moment(NamedTuple):
-    """When and where in a session a response was logged. `copied`: among lines that were copied."""
+    """Time and place of a response in a session. `copied`: on a copied line."""
 
     turn: str | None
     at: datetime | None
@@ -162,9 +157,9 @@ class Moment(NamedTuple):
 
 
 class Response(NamedTuple):
-    """One response. Its turn, its `number` in it and `total` (the running total of tokens with it) name it; a compaction has an id.
+    """One response, identified by its turn, its `number` in it and `total` (the running token total); a compaction has an id.
 
-    `calls`: which of the session's tool calls are its own, from and up to.
+    `calls`: range of the session's tool calls that belong to it.
     """
 
     moment: Moment
@@ -177,7 +172,7 @@ class Response(NamedTuple):
     def name(self, session: str) -> str:
         """Return an id, since Codex logs none with the tokens. Copies in the files of forks and sub-agents get the same.
 
-        If ids of turns are no UUIDs, a fork goes on with the same numbers as its parent does: only the total tells the two apart.
+        If turn ids are no UUIDs, a fork continues its parent's numbers: only the total distinguishes the two.
         """
         if self.response_id:
             return self.response_id
@@ -188,10 +183,10 @@ class Response(NamedTuple):
 
 @dataclass
 class Responses:
-    """The responses of a session so far: `counted` ones, by the growth of the totals, and `recorded` ones, which have a line of their own.
+    """The responses of a session so far: `counted` from increases of the totals, `recorded` from lines of their own.
 
-    A recorded response counts in two cases: if there are no totals at all, and if it is one of a compaction, which the totals leave out
-    (Codex's issue 47003). `attributed`: how many of the tool calls belong to a response.
+    A recorded response counts only if there are no totals at all, or if it is one of a compaction, which the totals leave out (Codex's
+    issue 47003). `attributed`: number of tool calls assigned to a response.
     """
 
     has_totals: bool = False
@@ -205,7 +200,7 @@ class Responses:
     compacted: Counts | None = None
 
     def called(self, call_id: str | None, tool: str) -> None:
-        """Note a tool call, once per id."""
+        """Count a tool call, once per id."""
         if call_id is not None and call_id in self.open_calls:
             return
         call = _Call(str(paired(tool[:LONGEST_NAME])))
@@ -216,12 +211,11 @@ class Responses:
             self.open_calls[call_id] = call
 
     def failed(self, call_id: str) -> None:
-        """Note that a call failed."""
         if call := self.open_calls.get(call_id):
             call.failed = True
 
     def grew(self, used: Counts, total: Counts, moment: Moment) -> None:
-        """Note that the totals grew by what a response used."""
+        """Add a response, from an increase of the totals."""
         self.has_totals = True
         compacted, self.compacted = self.compacted, None
         if used == compacted:
@@ -232,7 +226,7 @@ class Responses:
         self.counted.append(Response(moment, self.numbers[moment.turn], total.total, used, calls))
 
     def record(self, response_id: str | None, used: Counts, moment: Moment) -> None:
-        """Note a line that states the usage of one response."""
+        """Add a response from a line with its usage."""
         name = response_id or f"#{len(self.recorded)}"
         if name in self.recorded:
             return
@@ -243,7 +237,7 @@ class Responses:
         self.recorded[name] = Response(moment, self.record_numbers[moment.turn], 0, used, (before, len(self.calls)))
 
     def compaction(self, response_id: str) -> None:
-        """Note that the history was compacted by this response."""
+        """Mark a response as the one of a compaction."""
         record = self.recorded.get(response_id)
         if record is None or (self.counted and self.counted[-1].used == record.used):
             return
@@ -255,7 +249,7 @@ class Responses:
             self.recorded[response_id] = record._replace(response_id=response_id)
 
     def chosen(self, *, copied: bool) -> list[Response]:
-        """Return the responses that count, in order: those among copied lines, or the session's own."""
+        """Return the responses that count, in order: copied ones or the session's own."""
         found = self.counted if self.has_totals else list(self.recorded.values())
         return [one for one in found if one.moment.copied == copied and one.used.total]
 
@@ -267,8 +261,8 @@ class Responses:
 class _Session(OpenRun):
     """A session.
 
-    `origin`: the session that it may begin with copies of; `is_fork`: whether it says so. `own_from`: the number of its first own line, if
-    known. `copying`: whether the lines are copies; `dated`: whether that is known. `total`: the last running total, logged as `last_total`.
+    `origin`: the session it may begin with copies of; `is_fork`: whether it is declared as a fork. `own_from`: number of its first own
+    line, if known. `copying`: the lines are copies; `dated`: that is certain. `total`: the last running total, logged as `last_total`.
     """
 
     meta: SessionMeta = field(default_factory=SessionMeta)
@@ -289,19 +283,19 @@ class _Session(OpenRun):
     prompts: int = 0
 
     def has_begun(self) -> bool:
-        """Return whether there are lines of its own."""
+        """Return whether it has lines of its own."""
         return bool(self.tasks or self.prompts or (not self.copying and self.responses.counted))
 
     def has_content(self) -> bool:
-        """Lines without the first one of a session are a run if they have turns or tokens."""
+        """Return whether it is a run: lines before a session's first one need turns or tokens."""
         return bool(self.meta.id or self.has_begun() or self.total)
 
     def is_upper_bound(self) -> bool:
-        """Return whether nothing told its lines from those of its parent."""
+        """Return whether its lines could not be separated from its parent's."""
         return self.copying and not self.dated
 
     def note(self, event: dict[str, Any]) -> None:
-        """Note a line. Raises ValidationError, and then nothing but its time and place is noted."""
+        """Read a line. On ValidationError only its time and place are kept."""
         kind, payload, stamp = event["type"], event["payload"], event["timestamp"]
         self.note_stamp(event)
         if self.own_from is not None and (number := _whole(event.get("ordinal"))) is not None:
@@ -335,7 +329,7 @@ class _Session(OpenRun):
             self.responses.compaction(response_id)
 
     def note_stamp(self, event: dict[str, Any]) -> None:
-        """Note the time of a line. An item of a response is the model's but for messages of others and outputs of tools."""
+        """Read the time of a line. Response items are the model's, except messages of other roles and tool output."""
         stamp, payload = event.get("timestamp"), event.get("payload")
         if type(stamp) is str:
             self.last_stamp = max(self.last_stamp, stamp)
@@ -349,7 +343,7 @@ class _Session(OpenRun):
         self.active.note(time, by)
 
     def _note_place(self, *, copied: bool) -> None:
-        """Note whether the lines from here on are copies. Calls among copied lines belong to no response."""
+        """Set whether the following lines are copies. Calls on copied lines belong to no response."""
         if self.copying and not copied:
             self.responses.attributed = len(self.responses.calls)
         self.copying, self.dated = copied, True
@@ -389,9 +383,9 @@ class _Session(OpenRun):
             self.errors = [event.message] if event.message else self.errors
 
     def _enter_turn(self, turn: str | None, started_at: datetime | None = None) -> None:
-        """A turn that is older than its session was copied from the parent.
+        """Enter a turn; one that is older than its session was copied from the parent.
 
-        An old start without a UUID that tells it is no sign of a copy unless the file says that it is a fork.
+        An old start, without a UUID to confirm it, counts as a copy only if the file declares a fork.
         """
         self.turn = turn
         made_at = time_of_uuid(turn)
@@ -403,9 +397,9 @@ class _Session(OpenRun):
             self._note_place(copied=copied)
 
     def _tokens(self, logged: Any, stamp: object) -> None:
-        """What the session used since the last total is a response of the model of this turn. The same total again adds nothing.
+        """Add the increase since the last total as a response of this turn's model; a repeated total adds nothing.
 
-        A fork that copies no totals goes on with that of its parent: the first request is its own.
+        A fork that copies no totals continues its parent's: the first request is its own.
         """
         if logged is None:
             return
@@ -432,7 +426,7 @@ class _Session(OpenRun):
         return Moment(self.turn, event_time(stamp), self.model, self.copying)
 
     def values(self) -> dict[str, Any]:
-        """Tokens by model are the sums of the responses that count."""
+        """Return the values of a `KeptRun`; tokens by model are sums over the responses that count."""
         meta, git = self.meta, self.meta.git
         self.ended_at = event_time(self.last_stamp) or event_time(self.last_number)
         has_counts = self.total is not None or bool(self.responses.recorded)
@@ -467,7 +461,7 @@ class _Session(OpenRun):
         }
 
     def response_rows(self, run: Rows) -> tuple[tuple[Any, ...], ...]:
-        """Return the responses as values of RESPONSE_COLUMNS. The only model of the run names one that the log does not."""
+        """Return the responses as values of RESPONSE_COLUMNS. A response without a model gets the run's model if there is only one."""
         meta, run_id = self.meta, run.run.run_id
         origin = (self.origin if self.is_upper_bound() else None) or run_id
         started_by = "subagent" in meta.source if isinstance(meta.source, str | dict) else False
@@ -505,7 +499,7 @@ class _Session(OpenRun):
 
 _READ_EVENTS = frozenset(("task_started", "task_complete", "turn_aborted", "user_message", "agent_message", "error"))
 _OTHERS = ("user", "developer", "system")
-"""Roles of messages that the model did not write."""
+"""Roles of messages not written by the model."""
 
 
 def _run_id(meta: SessionMeta, started_at: datetime | None) -> str:
@@ -517,19 +511,19 @@ def _began_at(meta: SessionMeta, document: Document) -> datetime | None:
 
 
 def _parent(meta: SessionMeta) -> str | None:
-    """The session it was forked from, or that started it as a sub-agent."""
+    """Return the session it was forked from, or that started it as a sub-agent."""
     return meta.forked_from_id or meta.parent_thread_id or spawned_by(meta.source, "subagent")
 
 
 def spawned_by(source: Any, subagent: str) -> str | None:
-    """Return the session that started one as a sub-agent, by its source."""
+    """Return the session that started a sub-agent, from the sub-agent's source."""
     for name in (subagent, "thread_spawn", "parent_thread_id"):
         source = source.get(name) if isinstance(source, dict) else None
     return source if isinstance(source, str) else None
 
 
 def _whole(value: object) -> int | None:
-    """A whole number, which some versions write as a text."""
+    """Return a whole number, which some versions write as text."""
     if isinstance(value, str) and value.isdecimal() and len(value) < _LONGEST_NUMBER:
         return int(value)
     return value if type(value) is int else None
@@ -574,7 +568,7 @@ class CodexRollout(StreamReader[_Session]):
             session.last = last
 
     def _meta(self, document: Document, meta: SessionMeta) -> Iterable[Found | Unreadable]:
-        """The first line of a session: another one if this one's own turns have begun, else its parent, with the lines that follow.
+        """Read the first line of a session: of a new one if this one's own turns have begun, else of the parent, followed by copied lines.
 
         Any session with a parent may begin with copies of its lines.
         """

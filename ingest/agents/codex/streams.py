@@ -41,19 +41,16 @@ _NO_TOKENS = "The log has no token counts."
 
 _EXEC_TOOLS = frozenset(("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"))
 _EXEC_MUST_HOLD = {"thread.started": ("thread_id", str), "turn.failed": ("error", dict), "error": ("message", str)}
-"""Type of an event → a field of it, and the type of its value."""
 
 
 @dataclass
 class _ExecThread(OpenRun):
-    """A thread of `codex exec --json`."""
-
     outcome: Outcome = Outcome.INTERRUPTED
     turns: int = 0
     usage: Tokens | None = None
 
     def note(self, event: ExecEvent) -> None:
-        """Note an event. An item comes up to three times, started, updated and completed, with one id."""
+        """Read an event. An item comes up to three times with one id: started, updated and completed."""
         if item := event.item:
             if item.type == "agent_message" and item.text:
                 self.final_text = item.text
@@ -77,7 +74,7 @@ class _ExecThread(OpenRun):
         return bool(self.session_id or self.usage or self.final_text or self.tools.counts)
 
     def values(self) -> dict[str, Any]:
-        """There are no timestamps: the start is in the id of the thread. Nor is there a model: a harness may name the one it asked for."""
+        """Return the values of a `KeptRun`. Events have no times: the start comes from the thread id. The model comes from the harness."""
         models = [self.usage.as_model(None)] if self.usage else []
         names = {"thread": self.session_id, "text": self.final_text, "tokens": models}
         reason = "The stream ended within a turn, whose tokens it does not tell."
@@ -95,11 +92,11 @@ class _ExecThread(OpenRun):
 
 
 class CodexExec(StreamReader[_ExecThread]):
-    """Streams of `codex exec --json` → runs, one for each thread.
+    """Streams of `codex exec --json` → runs, one per thread.
 
-    `usage` is the running total of the thread, not of the turn: the last one counts. A resumed thread starts another stream, whose totals
-    include those of the first; both are records of one run, and the one with more tokens is kept. `config.toml` does not name the model,
-    since the command line overrides it, and neither does ISO-Bench's journal, which has the name of a folder.
+    `usage` is the running total of the thread, not of the turn: the last one counts. Resuming a thread starts another stream, and its
+    totals include those of the first; both are records of one run, and the one with more tokens is kept. The model is taken neither from
+    `config.toml`, since the command line overrides it, nor from ISO-Bench's journal, which has the name of a folder.
     """
 
     agent: ClassVar[str] = CODEX.key
@@ -107,7 +104,7 @@ class CodexExec(StreamReader[_ExecThread]):
 
     @staticmethod
     def recognises(document: Document) -> bool:
-        """By what each event must hold, since other programs log `error` and `item.completed` too."""
+        """Check the required fields of each event, since other programs log `error` and `item.completed` too."""
         value = document.value
         kind = str(value.get("type"))
         if kind == "turn.started":
@@ -144,7 +141,7 @@ _LONGEST_TEXT = 4 << 20
 
 @dataclass
 class _TextLog(OpenRun):
-    """A log: a header up to the second row of dashes, then sections, each under a line with its name."""
+    """A log: a header up to the second row of dashes, then sections headed by a line with their name."""
 
     header: dict[str, str] = field(default_factory=dict)
     dashes: int = 0
@@ -156,7 +153,7 @@ class _TextLog(OpenRun):
     calls: int = 0
 
     def note(self, line: str) -> None:
-        """Note a line. Names of sections also occur in the output of tools: only whole lines count."""
+        """Read a line. Section names also occur in tool output: only whole lines count."""
         if self.dashes < 2:
             self.dashes += line.startswith("--------")
             if found := _VERSION.match(line):
@@ -186,7 +183,7 @@ class _TextLog(OpenRun):
             self.section = ""
 
     def values(self) -> dict[str, Any]:
-        """A log with tokens is complete, since they come last. One without may be of an older version, so its outcome is unknown."""
+        """Return the values of a `KeptRun`. Tokens come last, so a log with tokens is complete; otherwise it may be an older version."""
         header, session_id = self.header, self.header.get("session id")
         self.prompt, self.final_text = ("\n".join(self.texts.get(section, [])).strip() or None for section in ("user", "codex"))
         reason = _NO_TOKENS
@@ -241,7 +238,7 @@ _SERVER_TOOLS = {
     "collabAgentToolCall": "collab_tool_call",
     "webSearch": "web_search",
 }
-"""Type of an item that is a tool call → the tool, if it does not name it; called as in `codex exec --json`."""
+"""Item types of tool calls → the tool's name, if the item has none; as in `codex exec --json`."""
 _OUTCOMES = {"completed": Outcome.COMPLETED, "interrupted": Outcome.INTERRUPTED, "inProgress": Outcome.INTERRUPTED}
 _LIMITS = frozenset(("usagelimitexceeded", "contextwindowexceeded", "sessionbudgetexceeded"))
 _OF_THE_API = frozenset(
@@ -250,17 +247,17 @@ _OF_THE_API = frozenset(
         *("unauthorized", "internalservererror", "serveroverloaded", "badrequest"),
     }
 )
-"""Kinds of errors (`codexErrorInfo`) in lower case, since versions differ in it."""
+"""Kinds of API errors (`codexErrorInfo`) in lower case, since versions differ in case."""
 _OLDER = "codex/event"
-"""How methods of the first protocol begin. Newer versions send its events, too."""
+"""Prefix of the methods of the first protocol. Newer versions send its events, too."""
 
 
 @dataclass
 class _ServerThread(OpenRun):
     """A thread of `codex app-server`.
 
-    `asked`: the model of the request that began it; `rerouted`: the model that answers this turn in place of its own. `total`: the last
-    running total; `used`: what it grew by, by model. `turns`: how long each turn took, in ms, if that is told.
+    `asked`: the model of the request that began it; `rerouted`: the model that replaces its own in this turn. `total`: the last running
+    total; `used`: its increases by model. `turns`: duration of each turn in ms, if logged.
     """
 
     about: AppServerThread = field(default_factory=AppServerThread)
@@ -275,7 +272,7 @@ class _ServerThread(OpenRun):
     used: dict[str | None, Counts] = field(default_factory=dict)
 
     def note(self, method: str, told: AppServerParams) -> None:
-        """Note a message. An item comes when it starts and again, whole, when it is completed."""
+        """Read a message. An item comes when it starts and again, whole, when it is completed."""
         item = told.item or AppServerItem()
         if method == "thread/tokenUsage/updated":
             self._tokens(told)
@@ -314,7 +311,7 @@ class _ServerThread(OpenRun):
             self.permission_mode = told.approval_policy or self.permission_mode
 
     def _turn_completed(self, told: AppServerParams, turn: AppServerTurn) -> None:
-        """The end of a turn may be told twice, and its beginning not at all."""
+        """End a turn, once: its end may be logged twice, and its beginning not at all."""
         self.turns[turn.id or told.turn_id] = None if turn.duration_ms is None else round(turn.duration_ms)
         self.in_turn, self.rerouted, self.ended_as = False, None, turn.status
         error = turn.error or told.error
@@ -332,7 +329,7 @@ class _ServerThread(OpenRun):
         self.note_time(event_time(turn.completed_at))
 
     def _tokens(self, told: AppServerParams) -> None:
-        """Note what the thread used since the last total. A fork's first total, told outside of its turns, is its parent's."""
+        """Add the increase since the last total. A fork's first total, outside of its turns, is its parent's."""
         usage = told.token_usage
         last = Counts.of(usage.last) if usage and usage.last else None
         if usage is None or (usage.total is None and last is None):
@@ -347,7 +344,7 @@ class _ServerThread(OpenRun):
             self.used[model] = self.used.get(model, Counts()).plus(grown)
 
     def has_content(self) -> bool:
-        """One without a turn, an answer or tokens was only listed or opened."""
+        """Return whether it is a run: without a turn, an answer or tokens it was only listed or opened."""
         return bool(self.turns or self.used or self.final_text or self.tools.counts)
 
     def values(self) -> dict[str, Any]:
@@ -387,11 +384,11 @@ def _input_text(content: object) -> str | None:
 
 
 class CodexAppServer(StreamReader[_ServerThread]):
-    """Logs of messages of `codex app-server`, bare, behind a prefix, or each in an object of the log → runs, one for each thread.
+    """Logs of messages of `codex app-server`, bare, behind a prefix, or each in an object of the log → runs, one per thread.
 
-    Every update of tokens has the running total of the thread; what it grew by belongs to the model of the moment. A fork goes on with the
-    total of its parent. A thread is interrupted if its last turn did not end. Messages have no time: it comes from the log, newer turns, or
-    the id of the thread. Two processes of one thread write two logs, which are records of one run: the one with more tokens is kept.
+    Every token update has the thread's running total; its increase belongs to the current model. A fork continues the total of its parent.
+    A thread is interrupted if its last turn did not end. Messages have no time: it comes from the log, newer turns, or the thread id. Two
+    processes on one thread write two logs, which are records of one run: the one with more tokens is kept.
     """
 
     agent: ClassVar[str] = CODEX.key
@@ -409,7 +406,7 @@ class CodexAppServer(StreamReader[_ServerThread]):
         return app_server_message(document.value) is not None
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
-        """Messages of turns and items need not name their thread: it is that of the message before."""
+        """Return the ended runs. Messages of turns and items without a thread belong to the thread of the message before."""
         value = app_server_message(document.value) or {}
         told_names = ("method", "params", "result")
         try:
@@ -437,7 +434,7 @@ class CodexAppServer(StreamReader[_ServerThread]):
         return closed
 
     def end(self) -> Iterator[Found | Unreadable]:
-        """Yield the open threads. Events of the first protocol alone are a reject that names it."""
+        """Yield the open threads; events of the first protocol alone become a reject that names it."""
         runs = tuple(super().end())
         yield from runs
         if self._older and not runs:

@@ -1,1 +1,1 @@
-"""What several readers need: tokens in disjoint classes, runs that are being read, texts, and which reported cost counts."""
+"""Shared by several readers: disjoint token classes, open runs, texts, and which reported cost counts."""

@@ -1,9 +1,9 @@
-"""Sums over the models of a run, and what it cost by its agent: which $0 is no cost, and which of two totals counts.
+"""Sums over a run's models, and its reported cost: which $0 means unknown, and which of two totals counts.
 
 - $0 for tokens is unknown: agents write it for a model without a price, behind a gateway, or under a subscription. It is a cost only if
-  nothing was used, or if the model's name says that it is free.
-- A record whose models cost more than its total (background agents that were killed are missing from the total) cost what its models did;
-  one whose total is higher cost its total, and the difference is of no model.
+nothing was used, or if the model's name marks it as free.
+- If the models cost more than the record's total (which misses background agents that were killed), the models' sum counts. If the total
+is higher, it counts, and the difference belongs to no model.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from schemas.rows.row import LARGEST_INT, LARGEST_USD
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RunRow
 
 COST_TOLERANCE = Decimal("0.000001")
-"""Costs that differ by less are the same: agents add in binary floats."""
+"""Costs that differ by less are equal: agents add in binary floats."""
 
 _MODEL_ROW = ModelUsageRow.unchecked()
-"""A row with defaults only, completed for each model."""
 _OWN = tuple(f"own_{name}" for name in TOKEN_CLASSES)
 _tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 
 
 def model_row(run_id: str, parsed: ModelId | None, logged: Any, others: Mapping[str, Any]) -> ModelUsageRow:
-    """Return the row of a model from the counts and the cost that were logged. `others`: its other columns."""
+    """Return the row of a model from its logged counts and cost. `others`: its other columns."""
     counts = _tokens(logged)
     return _MODEL_ROW.completed(
         {
@@ -48,10 +47,10 @@ def model_row(run_id: str, parsed: ModelId | None, logged: Any, others: Mapping[
 
 
 def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
-    """Return the columns of `runs` that are made of its models: the main one, the cost of each, and tokens by class.
+    """Return the columns of `runs` derived from its models: main model, cost of each, tokens by class.
 
-    The main one cost the most; ties go to more output, then to the first by name. One model may be logged under several ids. A sum is
-    that of the known values, None if none is known. Raises InvalidRecord for sums beyond all bounds.
+    The main model cost the most; ties go to more output, then to the first by name. One model may be logged under several ids. Sums are
+    over the known values, None if none is known. Raises InvalidRecord for sums out of range.
     """
     if len(usage) == 1 and usage[0].model:  # as in most records
         main: ModelUsageRow | None = usage[0]
@@ -79,7 +78,7 @@ def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
 
 
 def settled(rows: Rows) -> Rows:
-    """Return the rows of a run with the costs that count. Findings are about the costs as logged, so they come first."""
+    """Return the rows of a run with the effective costs. Findings are about the costs as logged, so they come first."""
     run, usage = rows.run, rows.model_usage
     told: dict[str, Any] = {}
     if any(map(is_unpaid, usage)):
@@ -95,12 +94,12 @@ def settled(rows: Rows) -> Rows:
 
 
 def is_unpaid(row: ModelUsageRow) -> bool:
-    """Return whether the reported cost of a model is $0 although it may have cost something."""
+    """Return whether a model's reported cost is $0 although it may have cost something."""
     return row.cost_reported_usd == 0 and _may_cost(row)
 
 
 def is_unknown(run: RunRow, usage: Sequence[ModelUsageRow]) -> bool:
-    """Return whether the reported cost of a run is $0 although it used tokens, or worked without a count of them."""
+    """Return whether a run's reported cost is $0 although it used tokens, or worked without a token count."""
     if run.cost_reported_usd != 0:
         return False
     if any(any(_tokens(row)) for row in usage) or any(_main_loop_tokens(run)):
@@ -111,7 +110,7 @@ def is_unknown(run: RunRow, usage: Sequence[ModelUsageRow]) -> bool:
 
 
 def _may_cost(row: ModelUsageRow) -> bool:
-    """Whether a model used tokens, or has no count of them, and is not free by its name."""
+    """Return whether a model used tokens, or has no token count, and its name does not mark it as free."""
     counts = [count for count in _tokens(row) if count is not None]
     return (any(counts) or not counts) and not is_free(row.model_id)
 

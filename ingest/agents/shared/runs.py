@@ -1,4 +1,4 @@
-"""What readers of all agents keep of a run while its log is read: times, tool calls, ids; and the readers' common shape."""
+"""State that readers keep of an open run: times, tool calls, ids; and base classes of readers."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Wire = TypeVar("Wire", bound=BaseModel)
 
 
 def canonical_hash(value: Any) -> str:
-    """Return the sha256 (hex) of a JSON value, whatever its key order and white space, and however its numbers are spelled (1, 1.0, 10e-1).
+    """Return the sha256 (hex) of a JSON value, independent of key order, white space and number spelling (1, 1.0, 10e-1).
 
-    It is the id of a record that has none.
+    It is the id of records without one.
     """
     canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     if _WHOLE_FLOAT.search(canonical):
@@ -47,13 +47,13 @@ _WHOLE_FLOAT = re.compile(r"\d(?:\.0|e\+\d+)[,}\]]")
 
 
 def _whole_if_exact(number: str) -> int | float:
-    """A float that is a whole number as an int, exactly as written: 1e23 is 10**23, though the nearest float is not."""
+    """Parse a float; a whole number becomes an int exactly as written: 1e23 is 10**23, though the nearest float is not."""
     exact = Decimal(number)
     return int(exact) if exact == exact.to_integral_value() else float(number)
 
 
 def is_uuid(text: str | None) -> bool:
-    """Return whether a text is a UUID, of any version: then it is unique wherever it was made."""
+    """Return whether a text is a UUID of any version, and so globally unique."""
     try:
         return bool(text) and UUID(text).int != 0
     except ValueError:
@@ -76,7 +76,6 @@ def milliseconds_between(started_at: datetime | None, ended_at: datetime | None)
 
 
 def whole_ms(milliseconds: float | None) -> int | None:
-    """Return milliseconds as a whole number."""
     return None if milliseconds is None else round(milliseconds)
 
 
@@ -89,13 +88,13 @@ class By(IntEnum):
 
 
 class ActiveTime:
-    """The time in which the agent of a session worked, by the moments of the session's events, in any order: eight bytes each.
+    """The time an agent worked in a session, from the times of its events in any order: eight bytes each.
 
-    A session waits for its user: overnight, over lunch. So only the gaps before an answer of the model and before the result of a tool
-    count; what comes before a prompt, and before lines that the program writes by itself, does not. A gap of more than five minutes counts
-    only while a tool ran: hardly a request takes so long, but a computer sleeps, and a limit of the account is waited for.
+    A session waits for its user: overnight, over lunch. So only the gaps before an answer of the model and before a tool result count, not
+    those before a prompt or before lines that the program writes by itself. A gap of more than five minutes counts only while a tool ran:
+    few requests take so long, but computers sleep, and agents wait for an account limit to reset.
 
-    `before`: the active time and the last moment of earlier readings of its log, in microseconds.
+    `before`: the active time and the last time of earlier readings of its log, in microseconds.
     """
 
     def __init__(self) -> None:
@@ -103,12 +102,12 @@ class ActiveTime:
         self._moments = array("q")
 
     def note(self, time: datetime | None, by: By = By.OTHERS) -> None:
-        """Note the time of an event, if it has one."""
+        """Add the time of an event, if it has one."""
         if time:
             self._moments.append((time - _EPOCH) // _MICROSECOND * len(By) + by)
 
     def until(self, end: datetime | None = None) -> tuple[int, int] | None:
-        """Return the active time and the last moment, in microseconds, of the events before `end`; None if no event has a time."""
+        """Return the active time and the last time, in microseconds, of the events before `end`; None if no event has a time."""
         active, last = self.before or (0, None)
         limit = None if end is None else (end - _EPOCH) // _MICROSECOND
         for moment in sorted(self._moments):
@@ -123,7 +122,7 @@ class ActiveTime:
 
     @property
     def ms(self) -> int | None:
-        """The active time in milliseconds; None if no event has a time."""
+        """Return the active time in milliseconds, or None if no event has a time."""
         active = self.until()
         return None if active is None else round(active[0] / 1000)
 
@@ -135,9 +134,9 @@ _LONGEST_ANSWER = timedelta(minutes=5) // _MICROSECOND
 # Tool calls
 
 CALLS_KEPT = 1024
-"""Ids of tool calls that are remembered: to count each call once and to find the tool of an error."""
+"""Maximum number of ids of tool calls remembered, to count each call once and to find the tool of an error."""
 TOOLS_KEPT = 512
-"""Tools that are counted by name; further ones are counted together as OTHER_TOOLS."""
+"""Maximum number of tools counted by name; further ones are summed as OTHER_TOOLS."""
 OTHER_TOOLS = "(other tools)"
 LONGEST_NAME = 256
 
@@ -154,7 +153,6 @@ class ToolCounts:
     """Id of a call → its tool, or None once its error was counted."""
 
     def called(self, call: str | None, tool: str) -> None:
-        """Count a tool call once per id, since streams repeat messages."""
         if call is not None:
             if call in self.calls:
                 return
@@ -169,7 +167,7 @@ class ToolCounts:
         self.counts.setdefault(tool, [0, 0])[0] += 1
 
     def failed(self, call: str) -> None:
-        """Count the error of a call, once. The error of an unknown call is not counted."""
+        """Count the error of a call, once. Errors of unknown calls are not counted."""
         tool = self.calls.get(call)
         if tool is not None:
             self.counts[tool][1] += 1
@@ -177,7 +175,7 @@ class ToolCounts:
 
 
 def merged(*counted: ToolCounts) -> ToolCalls:
-    """Return the calls of several counts together."""
+    """Return the sum of several counts."""
     totals: dict[str, list[int]] = {}
     for each in counted:
         for tool, (calls, errors) in each.counts.items():
@@ -191,7 +189,7 @@ def merged(*counted: ToolCounts) -> ToolCalls:
 
 
 def wire_record(model: type[Wire], document: Document) -> Wire:
-    """Return a document as its wire model, its money with all its digits. Raises InvalidRecord with every wrong field."""
+    """Return a document as its wire model, with exact amounts of money. Raises InvalidRecord with every wrong field."""
     try:
         try:
             return model.model_validate(document.value)
@@ -204,7 +202,7 @@ def wire_record(model: type[Wire], document: Document) -> Wire:
 
 
 def wire_event(model: type[Wire], event: dict[str, Any]) -> Wire | None:
-    """Return the event; None if `wire_record` has to read its document, for the digits of its money or for the reason of its reject."""
+    """Return the event, or None if `wire_record` has to read its document for exact amounts or the reason of a reject."""
     try:
         return model.model_validate(event)
     except ValidationError:
@@ -216,7 +214,7 @@ def wire_event(model: type[Wire], event: dict[str, Any]) -> Wire | None:
 
 @dataclass
 class OpenRun:
-    """A run while its log is read: what most logs have, under the names of `KeptRun`."""
+    """An open run: common fields, under the names of `KeptRun`."""
 
     last: Document
     session_id: str | None = None
@@ -236,7 +234,7 @@ class OpenRun:
     tools: ToolCounts = field(default_factory=ToolCounts)
 
     def note_time(self, time: datetime | None, by: By | None = None) -> None:
-        """Note the time of an event. `by`: who made it, in logs that tell the active time."""
+        """Add the time of an event. `by`: its author, in logs with active time."""
         if time:
             self.started_at = min(self.started_at or time, time)
             self.ended_at = max(self.ended_at or time, time)
@@ -276,19 +274,19 @@ class StreamReader(AgentReader, Generic[Run]):
     """Base of the readers of streams and transcripts. `_open`: the open runs by session, or the only one under None."""
 
     MOST_OPEN: ClassVar[int] = 64
-    """Runs of one source that may be open at once; of more, the first one is taken as ended."""
+    """Maximum number of open runs per source; beyond it, the first one is closed."""
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__(context_of)
         self._open: dict[str | None, Run] = {}
 
     def _close(self, session: str | None = None) -> tuple[Found | Unreadable, ...]:
-        """Close the run of a session and return it; empty if none is open."""
+        """Close a session's run and return it; empty if none is open."""
         run = self._open.pop(session, None)
         return (ended(run.last, run.values(), self._context_of),) if run and run.has_content() else ()
 
     def _make_room(self, session: str | None) -> tuple[Found | Unreadable, ...]:
-        """Return the run that began first, if a session is new and too many are open."""
+        """Close and return the oldest run if a session is new and too many are open."""
         return self._close(next(iter(self._open))) if session not in self._open and len(self._open) >= self.MOST_OPEN else ()
 
     def end(self) -> Iterator[Found | Unreadable]:
@@ -298,7 +296,7 @@ class StreamReader(AgentReader, Generic[Run]):
 
 
 class RecordReader(AgentReader):
-    """Base of the readers of records that are each a whole run: `_values` are those of its `KeptRun`."""
+    """Base of the readers of records that are each a whole run; `_values` returns those of its `KeptRun`."""
 
     def _values(self, document: Document) -> dict[str, Any]:
         """Return the values of a `KeptRun`. Raises InvalidRecord."""
@@ -310,5 +308,5 @@ class RecordReader(AgentReader):
 
 
 def is_failed(outcome: Outcome) -> bool | None:
-    """Return `is_error` of a run that ended so, or None if its end is unknown."""
+    """Return `is_error` for an outcome, or None if it is unknown."""
     return None if outcome in (Outcome.INTERRUPTED, Outcome.UNKNOWN) else outcome is not Outcome.COMPLETED

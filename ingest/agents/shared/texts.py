@@ -1,4 +1,4 @@
-"""Texts in the logs of all agents: prompts, words of errors, and repair of damaged text."""
+"""Texts in the logs of all agents: prompts, error messages, and repair of damaged text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from schemas.rows.run import Outcome
 from schemas.text import paired
 
 LONGEST_PROMPT = 20_000
-"""Characters of a prompt that are kept."""
 
 _NOT_THE_USER = ("parent_tool_use_id", "isSynthetic", "isMeta", "isSidechain", "isCompactSummary")
-"""Marks of messages in the user's role that the agent wrote: prompts of sub-agents, expanded commands and skills, hooks, summaries."""
+"""Fields of messages in the user's role that the agent wrote: prompts of sub-agents, expanded commands and skills, hooks, summaries."""
 
 _OF_THE_AGENT = (
     "<command-",
@@ -27,11 +26,11 @@ _OF_THE_AGENT = (
     "[Request interrupted",
     "Caveat: The messages below",
 )
-"""How such messages, and blocks of messages, begin that have no mark."""
+"""Beginnings of such messages, and blocks of messages, without such a field."""
 
 
 def prompt_of(event: dict[str, Any]) -> str | None:
-    """Return the text of a `user` event without results of tools, or None if it has none or the agent wrote it. Never raises."""
+    """Return the text of a `user` event without tool results, or None if it has none or the agent wrote it. Never raises."""
     message = event.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if any(map(event.get, _NOT_THE_USER)):
@@ -45,7 +44,7 @@ def prompt_of(event: dict[str, Any]) -> str | None:
 
 
 def prompt_in(path: Path) -> str | None:
-    """Return the beginning of a text file, or None if it holds none."""
+    """Return the beginning of a text file, or None if it is blank."""
     with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
         return file.read(LONGEST_PROMPT).strip() or None
     return None
@@ -91,16 +90,16 @@ _HARNESS = re.compile(
 
 
 def outcome_of_error(text: str) -> Outcome:
-    """Return whether a limit of the account, an error of the model's API, or else an error of the run itself ended it."""
+    """Return whether an account limit, an API error or another error of the run ended it."""
     if _LIMIT.search(text):
         return Outcome.LIMIT_REACHED
     return Outcome.API_ERROR if _API.search(text) else Outcome.EXECUTION_ERROR
 
 
 def is_harness_failure(text: str) -> bool:
-    """Return whether the harness of a benchmark failed: its sandbox or image, the installation of the agent, its tests.
+    """Return whether a benchmark's harness failed: its sandbox or image, the installation of the agent, its tests.
 
-    How the agent ended is unknown then, so that such a run counts neither as completed nor as failed.
+    The agent's outcome is unknown then, so such a run counts neither as completed nor as failed.
     """
     return _HARNESS.search(text) is not None
 
@@ -118,7 +117,7 @@ _CONTINUATIONS = "\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•
 
 
 def repair(text: str) -> str:
-    """Return the text without mojibake, otherwise unchanged. Each line is repaired by itself, so that a bad one does not affect another."""
+    """Return the text without mojibake. Each line is repaired separately, so that a bad one does not affect another."""
     leads = "" if text.isascii() else "".join(lead for lead in _LEADS if lead in text)  # the cheapest test first
     if not leads:
         return text
@@ -135,19 +134,19 @@ def repair(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _mojibake(leads: str) -> re.Pattern[str]:
-    """Pattern of possible mojibake with these first bytes. Most texts have one of them, which is searched as fast as a single character."""
+    """Return a pattern of possible mojibake with these first bytes. Most texts have only one, found as fast as a single character."""
     return re.compile(f"[{leads}][{_CONTINUATIONS}]")
 
 
 @lru_cache(maxsize=4096)
 def _repaired_line(line: str) -> str:
-    """Cached: agents repeat lines, and ftfy takes as long for a line as pydantic for a record."""
+    """Repair a line; cached, since agents repeat lines and ftfy takes as long per line as pydantic per record."""
     return _fixer()(line)
 
 
 @cache
 def _fixer() -> Callable[[str], str]:
-    """Repairs encodings and nothing else. Imported only for damaged text: that takes 25 ms, and most logs have none."""
+    """Return a repair function for encodings only. Importing it takes 25 ms, so only damaged text does."""
     import ftfy  # noqa: PLC0415
 
     encoding_only = ftfy.TextFixerConfig(

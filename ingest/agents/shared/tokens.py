@@ -1,4 +1,4 @@
-"""Token counts of all agents in disjoint classes: from inclusive counts, from Google's API, and from litellm."""
+"""Token counts of all agents in disjoint classes, converted from inclusive counts, Google's API and litellm."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def known_sum(values: Iterable[Number | None]) -> Number | None:
 
 
 def in_range(total: Number, largest: Number, unit: str) -> Number:
-    """Return a sum over models, bounded as a single figure is. Raises InvalidRecord."""
+    """Return a sum over models, limited like a single figure. Raises InvalidRecord."""
     if total > largest:
         detail = f"modelUsage: its models add up to {total:,} {unit}; the maximum is {largest:,}"
         raise InvalidRecord(RejectReason.INVALID_RECORD, detail)
@@ -32,7 +32,7 @@ def in_range(total: Number, largest: Number, unit: str) -> Number:
 
 
 def unrecorded(model: str | None, reason: str, provider: str | None = None) -> dict[str, Any]:
-    """Return the values of a `KeptModel` without token counts, and why."""
+    """Return the values of a `KeptModel` without token counts, with the reason."""
     return {"model_id": model, "provider": provider, "basis": TokensBasis.UNKNOWN, "basis_reason": reason}
 
 
@@ -48,13 +48,13 @@ class Tokens:
 
     @classmethod
     def of_whole_input(cls, given: int, read: int, written: int, output: int, reasoning: int | None) -> Tokens:
-        """From counts with the cache inside the input. A record with more cached than input excluded it."""
+        """Convert counts with the cache inside the input. If more is cached than input, the cache was beside it."""
         inside = read + written <= given
         return cls(given - read - written if inside else given, read, written, output, reasoning)
 
     @property
     def total(self) -> int:
-        """All tokens; reasoning is a part of output."""
+        """Return all tokens; reasoning is a part of output."""
         return self.uncached + self.read + self.written + self.output
 
     def __add__(self, other: Tokens) -> Tokens:
@@ -88,9 +88,9 @@ NOT_RECORDED = "The log has no token counts for this model."
 def google_tokens(
     prompt: int | None, cached: int | None, candidates: int | None, thoughts: int | None, tool: int | None, total: int | None
 ) -> Tokens:
-    """Return the counts of one response, or of many. The prompt includes cache reads; `tool` is input beside it.
+    """Return the counts of one or more responses. The prompt includes cache reads; `tool` is input beside it.
 
-    Thoughts are beside the candidates, but inside if the model was asked through OpenAI's API: then the total is prompt and candidates.
+    Thoughts are beside the candidates, but inside them through OpenAI's API: then the total is prompt plus candidates.
     """
     outside, told, reasoning = tool or 0, candidates or 0, thoughts or 0
     inside = reasoning <= told and total == (prompt or 0) + outside + told
@@ -99,31 +99,30 @@ def google_tokens(
 
 
 def google_tokens_by_total(prompt: int | None, cached: int | None, output: int | None, total: int | None) -> Tokens:
-    """Return counts that have no reasoning: it is what the total has beyond prompt and output. Without such a rest it may be inside."""
+    """Return counts logged without reasoning: it is the total minus prompt and output. If that is zero, it may be inside."""
     rest = max(0, (total or 0) - (prompt or 0) - (output or 0))
     return Tokens.of_whole_input(prompt or 0, cached or 0, 0, (output or 0) + rest, rest or None)
 
 
 def google_model(tokens: Tokens, model: str | None, basis: TokensBasis = TokensBasis.EXACT, reason: str | None = None) -> dict[str, Any]:
-    """Return the values of a `KeptModel`. All counts zero means that none were recorded."""
+    """Return the values of a `KeptModel`. If all counts are zero, none were recorded."""
     return tokens.as_model(model, None, basis, reason) if tokens.total else unrecorded(model, NOT_RECORDED)
 
 
 class ResponseTokens:
-    """Sums over the responses of a chat by model. Responses without counts make the sums of their model a lower bound."""
+    """Sums over a chat's responses by model. Responses without counts make the sums of their model a lower bound."""
 
     def __init__(self) -> None:
         self.sums: dict[str | None, Tokens] = {}
         self._lower_bounds: dict[str | None, str] = {}
 
     def add(self, model: str | None, tokens: Tokens | None) -> None:
-        """Count a response."""
         if tokens is None or not tokens.total:
             self._lower_bounds[model] = "Some responses of this model have no token counts."
         self.sums[model] = self.sums.get(model, Tokens()) + (tokens or Tokens())
 
     def models(self, unread: str | None = None) -> list[dict[str, Any]]:
-        """Return the values of a `KeptModel` for each model. `unread`: a reason for which all are lower bounds."""
+        """Return the values of a `KeptModel` per model. `unread`: a reason why all are lower bounds."""
         reasons: Mapping[str | None, str] = dict.fromkeys(self.sums, unread) if unread else self._lower_bounds
         return [
             google_model(tokens, model, *((TokensBasis.LOWER_BOUND, reasons[model]) if model in reasons else ()))
@@ -132,7 +131,7 @@ class ResponseTokens:
 
 
 def metrics_values(metrics: SessionMetrics) -> dict[str, Any]:
-    """Return what Gemini's metrics of a session tell, as values of a `KeptRun`: models, API time and tool calls."""
+    """Return Gemini's metrics of a session as values of a `KeptRun`: models, API time and tool calls."""
     models = []
     for name, model in metrics.models.items():
         told = model.tokens
@@ -170,18 +169,18 @@ _PROVIDERS = {
     "vertex_ai": "google",
     "xai": "x-ai",
 }
-"""litellm's name of a provider → the price library's."""
+"""litellm's provider name → the price library's."""
 
 
 def provider_named(name: str | None) -> str | None:
-    """Return the provider by litellm's name; an unknown name as it is."""
+    """Return the provider by litellm's name; an unknown name is returned unchanged."""
     return _PROVIDERS.get(name.lower(), name) if name else None
 
 
 def provider_of(model: str | None) -> str | None:
     """Return the known provider in front of a model's name (`openai/gpt-5`), or None. Portkey writes `@` before it.
 
-    It is the one that is asked, not the maker as in OpenRouter's catalogue.
+    It is the provider that serves the request, not the maker as in OpenRouter's catalogue.
     """
     first, slash, _ = (model or "").partition("/")
     return _PROVIDERS.get(first.removeprefix("@").lower()) if slash else None
@@ -191,8 +190,8 @@ def litellm_tokens(calls: Sequence[CallUsage]) -> dict[str, Any]:
     """Return the token columns of a `KeptModel` with their basis; {} if no call has counts.
 
     Cache reads are inside the input. Cache writes of Anthropic's models are inside it by version: in litellm 1.65, beside it in 1.70 to
-    1.74, inside again since 1.78. A call with more cached than input proves that they are beside; else they are taken to be inside, and
-    the basis says so. Anthropic's own counts leave the cache out, and so does a call with more reads than input.
+    1.74, inside again since 1.78. More cached than input proves that they are beside; otherwise they are assumed to be inside, and the
+    basis records that. Anthropic's own counts leave the cache out, and so does a call with more reads than input.
     """
     uncached: list[tuple[int, int]] = []
     read = written = output = 0
