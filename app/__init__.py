@@ -1,1 +1,1 @@
-"""How people see it: command line, dashboard, exports."""
+"""The interfaces: command line, dashboard, exports."""

@@ -1,4 +1,4 @@
-"""The dashboard's entry, which `app.server` has Streamlit run; the store's location is in TACHOGRAPH_DB."""
+"""The dashboard's entry point, which `app.server` passes to Streamlit; TACHOGRAPH_DB is the store's location."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -26,7 +26,7 @@ holds = cache.contents()
 
 
 def screen(file: str, title: str, icon: str, question: str, *, shown: bool = True, default: bool = False) -> StreamlitPage:
-    """A screen; in the menu only where the store has data for it, so that links to it go on working."""
+    """Return a screen. Without data it is only hidden from the menu, so that links to it still work."""
     visibility: Literal["visible", "hidden"] = "visible" if shown or default else "hidden"
     return st.Page(f"screens/{file}.py", title=title, icon=f":material/{icon}:", help=question, default=default, visibility=visibility)
 
@@ -42,11 +42,11 @@ DATA = screen("data", "Data", "fact_check", "What was read, what is missing, and
 RUN = st.Page("screens/run.py", title="Run", visibility="hidden")  # opened from a link or a list, as /run?run=ID
 
 OF_RUNS = (OVERVIEW, RUNS, TASKS, SPEEDUPS, COMPARE, COST, REPORTS)
-"""Screens about many runs, below the filter bar."""
+"""Screens about many runs, which have the filter bar."""
 
 
 def moved(path: str, to: StreamlitPage, view: str = "") -> StreamlitPage:
-    """An address of earlier versions, which leads on with its filters."""
+    """Return an address of earlier versions that redirects with its filters."""
 
     def lead_on() -> None:
         st.switch_page(to, query_params={**widgets.filters_kept(), **({"view": [view]} if view else {})})

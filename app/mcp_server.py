@@ -1,8 +1,8 @@
-"""`tachograph mcp`: the store as tools of an agent, by the Model Context Protocol (https://modelcontextprotocol.io) over stdio.
+"""`tachograph mcp`: the store as tools for an agent, by the Model Context Protocol (https://modelcontextprotocol.io) over stdio.
 
-A tool is a function below; its arguments are its signature. `**filters` stands for the filters of the registry, so an agent can use what is
-added there. All tools only read. Their answers are bounded in rows and characters, and marked as data, since they hold texts that other
-agents wrote. Nothing else may write to standard output.
+A tool is a function below; its arguments are its signature. `**filters` stands for the filters of the registry, so new filters are
+available at once. All tools only read. Their answers are bounded in rows and characters, and marked as data, since they hold texts of other
+agents. Nothing else may write to standard output.
 """
 
 from __future__ import annotations
@@ -50,16 +50,15 @@ INSTRUCTIONS = (
 
 USUAL_ROWS, MOST_ROWS = 20, 200
 MOST_CHARACTERS = 24_000
-"""Characters of the data of an answer: some 6,000 tokens."""
+"""Characters of data in an answer: some 6,000 tokens."""
 
 LONGEST_TEXT = 600
-"""Characters of a text in a row."""
 
 SIZES = ((4_000, 20), (LONGEST_TEXT, 20), (150, 10), (80, 3))
-"""(characters of a text, items of a list) within a run: the first that fits is taken."""
+"""(characters of a text, items of a list) within a run: the first pair that fits is used."""
 
 NOT_SHOWN = ("raw", "origins", "ordinal", "source_id", "in_stream", "record_rank", "context_rank")
-"""Columns of a run that say nothing to an agent, or all of it again."""
+"""Columns of a run that are useless to an agent or repeat others."""
 
 RUN_COLUMNS = tuple(dict.fromkeys(("run_id", "title", "agent", "task", *RUNS_SHOWN)))
 
@@ -113,11 +112,10 @@ Groups = Annotated[
 ]
 
 _JSON_TYPES: Mapping[Unit, dict[str, str]] = {Unit.TEXT: {}, Unit.TIME: {"type": "string"}}
-"""The JSON type of a unit; the others are numbers."""
 
 
 class Reply(NamedTuple):
-    """An answer. `about` says what it covers, `notes` what it leaves out, `more` how to get the rest of it, empty for nothing."""
+    """An answer. `about` is its coverage, `notes` its omissions, `more` how to get the rest, or ""."""
 
     data: Mapping[str, Any]
     about: str = ""
@@ -126,7 +124,7 @@ class Reply(NamedTuple):
 
 
 class Server(MCPServer[Any]):
-    """The SDK's server, with errors that say what to do, and schemas without the words that only repeat names."""
+    """The SDK's server with errors that give advice, and schemas without words that only repeat names."""
 
     async def list_tools(self) -> list[Tool]:
         tools = await super().list_tools()
@@ -141,7 +139,7 @@ class Server(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool. The SDK ignores an unknown argument, which would answer another question: here it is an error."""
+        """Call a tool. An unknown argument is an error; the SDK would ignore it and answer another question."""
         known = {tool.name: [*tool.input_schema["properties"]] for tool in await self.list_tools()}
         given = {key: value for key, value in arguments.items() if value is not None}
         try:
@@ -170,13 +168,13 @@ def serve(store: Store) -> None:
 
 
 def server_of(store: Store) -> Server:
-    """The server of a store, which need not exist yet."""
+    """Return the server of a store, which need not exist yet."""
     server = Server(
         "tachograph", "Tachograph", instructions=INSTRUCTIONS, version=version("tachograph"), log_level="ERROR", subscriptions=False
     )
 
     def tool(title: str, data: dict[str, Any]) -> Callable[[Callable[..., Reply]], None]:
-        """Register a function as a tool; `data` is the JSON Schema of what it answers."""
+        """Register a function as a tool; `data` is the JSON Schema of its answer."""
 
         def register(ask: Callable[..., Reply]) -> None:
             @wraps(ask)
@@ -234,7 +232,7 @@ def server_of(store: Store) -> Server:
         made = store.report(by=by, metrics=metrics, tz=tz, cost=cost, **filters)
 
         def first(section: str, most: int, shown: Sequence[str] = ()) -> list[dict[str, Any]]:
-            """The first rows of a section, without the counts of known runs that are all runs."""
+            """Return the first rows of a section, without counts of known runs that equal all runs."""
             if section not in made.sections:
                 return []
             table = made.sections[section]
@@ -274,7 +272,7 @@ def server_of(store: Store) -> Server:
 
 
 def row_schema(columns: Columns, shown: Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema of a row. A column that is missing is unknown."""
+    """Return the JSON Schema of a row. A missing column is unknown."""
     properties = {}
     for key in dict.fromkeys(shown):
         if key in columns:
@@ -286,19 +284,19 @@ def row_schema(columns: Columns, shown: Sequence[str]) -> dict[str, Any]:
 
 
 def rows_schema(columns: Columns, shown: Sequence[str]) -> dict[str, Any]:
-    """The JSON Schema of the data of an answer that is rows."""
+    """Return the JSON Schema of data that is rows."""
     rows = {"type": "array", "items": row_schema(columns, shown)}
     return {"type": "object", "properties": {"rows": rows}, "required": ["rows"]}
 
 
 def quoted(text: str) -> str:
-    """A text from the store, between marks that no record can know."""
+    """Return a text from the store between marks that no record can guess."""
     mark = f"quoted-data-{secrets.token_hex(6)}"
     return f"{NOTICE}\n<{mark}>\n{visible(text)}\n</{mark}>"
 
 
 def rows_reply(table: Table, shown: Sequence[str], offset: int, limit: int) -> Reply:
-    """The rows from `offset` on, at most `limit` of them and as many as fit."""
+    """Return the rows from `offset` on, at most `limit` and as many as fit."""
     taken = fitting_rows(table.to_pylist()[offset : offset + limit], shown)
     end = offset + len(taken)
     more = f"call again with offset={end} for the rows from {end + 1} to {table.available:,}." if end < table.available else ""
@@ -308,7 +306,7 @@ def rows_reply(table: Table, shown: Sequence[str], offset: int, limit: int) -> R
 
 
 def fitting_rows(rows: Sequence[Mapping[str, Any]], shown: Sequence[str], room: int = MOST_CHARACTERS) -> list[dict[str, Any]]:
-    """The first rows that fit into so many characters, at least one; of each the columns that are known."""
+    """Return the first rows that fit into so many characters, at least one, with their known columns."""
     found = list[dict[str, Any]]()
     for row in rows:
         made = {key: short(json.loads(json_text(row[key]))) for key in shown if row.get(key) is not None}
@@ -320,7 +318,7 @@ def fitting_rows(rows: Sequence[Mapping[str, Any]], shown: Sequence[str], room: 
 
 
 def fitting_object(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """An object with all that is known, its texts and lists cut until it fits, and the names of what was cut: `result, prompt`."""
+    """Return the known values with texts and lists cut to fit, and the names of the cut ones: `result, prompt`."""
     known = {key: json.loads(json_text(value)) for key, value in values.items() if value is not None and value not in ([], {}, "")}
     whole = {key: short(value, None) for key, value in known.items()}
     made: dict[str, Any] = {}
@@ -332,7 +330,7 @@ def fitting_object(values: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def short(value: Any, longest: int | None = LONGEST_TEXT) -> Any:
-    """A JSON value whose texts are shortened, and show characters that deceive or cannot be seen."""
+    """Return a JSON value with shortened texts and visible forms of deceptive or invisible characters."""
     if isinstance(value, str):
         shown = visible(value)
         return shown if longest is None or len(shown) <= longest else f"{shown[:longest]}… ({len(shown):,} characters)"

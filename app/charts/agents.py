@@ -1,4 +1,4 @@
-"""Charts of runs by agent: what runs cost and how long they took, claimed against measured speedups, and who dominates whom."""
+"""Charts of runs by agent: what runs cost and how long they took, claimed against measured speedups, and Pareto fronts."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from schemas.units import Unit
 Row = Mapping[str, Any]
 
 MOST_POINTS = 2_000
-"""Runs that are drawn one by one; above, each row is a box."""
+"""Runs up to which each is drawn; with more, rows are boxes."""
 
 NEAR = 0.3
-"""Difference of the logarithms of two costs whose names would lie over one another: one stands above its point, one below."""
+"""Log difference of two costs below which their names would overlap, so that one goes above its point and one below."""
 
 ROW, LEAST, MOST = 34, 230, 400
-"""Heights in pixels: of a row, and of a chart."""
+"""Heights in pixels: of a row, and least and most of a chart."""
 
 WRITE: dict[Unit, Callable[[Any], str]] = {Unit.USD: brief.usd, Unit.MILLISECONDS: brief.duration, Unit.RATIO: brief.ratio}
 
 
 @dataclass(frozen=True)
 class Strip:
-    """One row of a chart: its name in two lines, its agent, and runs as (value, kind, run id, title), kind being filled, hollow or bound.
+    """One row of a chart: its name in two lines, its agent, and runs as (value, kind, run id, title); kinds are filled, hollow and bound.
 
-    `median` is the value of the bar and `label` its words at the right; `empty` says why there is nothing. `quantiles` (5, 25, 50, 75,
-    95 %) take the place of too many runs.
+    `median` is the value of the bar and `label` its words at the right; `empty` is the text of a row without runs. `quantiles` (5, 25, 50,
+    75, 95 %) replace runs if there are too many.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a strip chart shows of each run: a column of `app.queries.agents.points`, its unit, and the kind of its mark."""
+    """Content of a strip chart: a column of `app.queries.agents.points`, its unit, and the kind of its mark."""
 
     key: str
     unit: Unit
@@ -73,7 +73,7 @@ CONTENTS = {
 
 
 def row_name(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
-    """Return agent and model in two lines, as they stand beside the rows of charts; for a single agent the model alone."""
+    """Return agent and model in two lines for a row of a chart; for a single agent the model alone."""
     if not row.is_model:
         return safe(agent_name(row.agent))
     short = "model not rec." if row.model is None else row.model.removeprefix("claude-")
@@ -83,7 +83,7 @@ def row_name(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
 
 
 def leaves(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
-    """Return the rows of charts: the models of an agent that has several in the table, else its only model, else the agent itself."""
+    """Return the rows of charts: the models of an agent with several in the table, else its only model, else the agent itself."""
     found: list[AgentFigures] = []
     for row in rows:
         if row.is_all or row.is_model:
@@ -98,7 +98,7 @@ def leaves(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
 def strips_of(
     what: str, rows: Sequence[AgentFigures], points: Sequence[Row], boxes: Mapping[Any, Sequence[float]] | None = None
 ) -> list[Strip]:
-    """Return one of CONTENTS of runs that started, by agent or model, with the median from ENOUGH runs on.
+    """Return one of CONTENTS for started runs by agent or model, with the median from ENOUGH runs on.
 
     `boxes`: quantiles by (agent, model, is a model) if there are too many points.
     """
@@ -126,7 +126,7 @@ def strips_of(
 
 
 def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequence[float] = ()) -> go.Figure:
-    """Return runs along a logarithmic axis (with `through` on it), one row per agent or model, the first on top; bar: median."""
+    """Return runs on a logarithmic axis (which includes `through`), one row per agent or model, the first on top; bar: median."""
     traces: list[Any] = []
     shapes: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
@@ -168,12 +168,12 @@ def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequ
 
 
 def _spread(count: int, at: float, height: float) -> list[float]:
-    """Return places around a row, so that neighbours along the axis do not cover one another."""
+    """Return offsets within a row, so that neighbours do not overlap."""
     return [at + ((place * 0.618034) % 1 - 0.5) * height for place in range(count)]
 
 
 def panels(runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: str | None) -> go.Figure:
-    """Return cost, wall time and claimed speedup of a few runs as bars side by side, one row per run; `titles` stand above the three."""
+    """Return cost, wall time and claimed speedup of a few runs as bars side by side, one row per run; `titles` are above the three."""
     columns = (
         ("cost_usd", Unit.USD, "Cost", brief.NOT_RECORDED, [0, 0.28]),
         ("duration_ms", Unit.MILLISECONDS, "Wall time", brief.NOT_RECORDED, [0.36, 0.64]),
@@ -212,7 +212,7 @@ def panels(runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: 
 
 
 def claimed_against_measured(points: Sequence[Row], page: str | None) -> go.Figure:
-    """Return claimed along, measured upwards, a point per run: hollow if another part was measured; dashed: equal; line: no change."""
+    """Return claimed (x) against measured speedup (y), a point per run, hollow if another part was measured; dashed: equal; line: 1×."""
     runs = [one for one in points if (one["claimed_speedup"] or 0) > 0 and (one["measured_speedup"] or 0) > 0]
     traces = []
     for agent in dict.fromkeys(one["agent"] for one in runs):
@@ -245,7 +245,7 @@ def pair_hover(run: Row) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One agent × model among the others: cost per run with its quartiles, and a share with its 95 % interval, 0 to 1."""
+    """One agent × model: cost per run with its quartiles, and a share with its 95 % interval, 0 to 1."""
 
     row: AgentFigures
     cost: float
@@ -257,10 +257,10 @@ class Standing:
 
 
 def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
-    """Return (what the share counts, the agents × models whose cost and share rest on ENOUGH runs). Bounds are never ahead of anybody.
+    """Return (meaning of the share, the agents × models with ENOUGH runs for cost and share). Bounds are never ahead.
 
-    Verified speedups among comparable runs if two rows have ENOUGH of these, else completed runs among known ends. One is ahead
-    (non-dominated) if no other costs at most as much and has at least the share, one of both being better.
+    Share: verified speedups among comparable runs if two rows have ENOUGH of these, else completed runs among known outcomes. A row is
+    ahead (non-dominated) if no other row is at least as good in cost and share and better in one of them.
     """
     is_verified = sum(row.comparable >= ENOUGH for row in rows) > 1
     found = []
@@ -285,7 +285,7 @@ def wilson(part: int, of: int) -> tuple[float, float]:
 
 
 def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
-    """Return cost per run along, the share upwards with its interval; a line joins those that no other dominates. Hollow: a bound."""
+    """Return cost per run (x) against the share with its interval (y); a line joins the non-dominated. Hollow: a bound."""
     traces: list[Any] = []
     ahead = sorted((one for one in found if one.is_ahead), key=lambda one: one.cost)
     if len(ahead) > 1:

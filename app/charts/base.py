@@ -1,4 +1,4 @@
-"""What all charts have in common: the figure, colours by day and by night, axes, places along a calendar, and hover texts."""
+"""Common parts of charts: figure, colours for light and dark pages, axes, calendar positions, and hover texts."""
 
 from __future__ import annotations
 
@@ -20,47 +20,47 @@ from schemas.units import Unit
 
 HEIGHT = 380
 LEGEND_ROW = 20
-"""Pixels of a row of the legend; on half a page, a row has two names."""
+"""Pixels of a row of the legend, which has two names on half a page."""
 
 LONGEST_LINE, LONGEST_NAME = 26, 48
-"""Characters of a line of a name beside a row, and of a model's name in a legend."""
+"""Characters of a line of a row's name, and of a model's name in a legend."""
 
 INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
-"""Colour of axis texts: on a light page, Streamlit's own has a contrast of 3.6:1 only."""
+"""Colour of axis texts, because Streamlit's own has a contrast of only 3.6:1 on a light page."""
 
 GREY = "#7A7A7A"
 PAPER = ("#FBFAF7", "#11171A")
-"""The colour of the page, by day and by night."""
+"""Colour of the page, light and dark."""
 
 _HOVERED = {"light": ("#FFFFFF", "#0F1719"), "dark": ("#1C2526", "#F0F2F1")}
-"""Colours of hover text, which else takes those of its mark: small and grey on many."""
+"""Colours of hover text; by default it would be small and grey on many mark colours."""
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#C0649B", "#B07D00", "#3A93C8", "#8A7F00")
 """Okabe and Ito's colours for the colour-blind; the light ones darkened so that all keep 3:1 against light and dark pages.
-Grey is for unknown models, and no model has it."""
+Grey is reserved for unknown models."""
 
 TOP = 6
-"""Models with a colour of their own if there are more than PALETTE has colours; the others are one entry of every legend."""
+"""Models with a colour of their own if there are more than colours in PALETTE; the others share a legend entry."""
 
 TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "input_tokens": "#B07D00", "output_tokens": "#D55E00"}
-"""Classes of tokens: cached ones in blue, uncached ones in warm colours."""
+"""Colours of token classes: blue for cached, warm for uncached."""
 
 FAILED, PLAIN = "#B5352C", "#0F8A84"
-"""The colours of failures, and of data without groups."""
+"""Colours of failures, and of data without groups."""
 
 ON_DEEP = "#FFFFFF"
-"""The colour of texts on the first colour of PALETTE, which is too deep for the other."""
+"""Text colour on the first colour of PALETTE, which is too dark for the other one."""
 
 MOST_PLACES, MOST_LABELS = 120, 16
-"""Places along a calendar that gaps are filled up to (more bars would be too thin to see), and labels beneath them."""
+"""Calendar positions up to which gaps are filled (more bars would be too thin), and labels below them."""
 
 LEFT = {"l": 4, "r": 4, "t": 4, "b": 4}
-"""Margins of a figure whose axes make room for themselves."""
+"""Margins of a figure with automatic margins for its axes."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """The colour of a model, the hatching of its bars, and its place in legends. `is_other`: models beyond the first ones share it."""
+    """The colour of a model, the hatching of its bars, and its position in legends. `is_other`: models beyond the first ones share it."""
 
     colour: str
     pattern: str = ""
@@ -74,7 +74,7 @@ OTHER_LOOK = Look("#8A8F91", "/", 1_000, is_other=True)
 
 
 def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figure:
-    """Return a figure with a transparent background, a legend only for several named traces, and texts readable on a light or dark page."""
+    """Return a figure with a transparent background, a legend for several named traces only, and texts for a light or dark page."""
     named = sum(bool(trace.showlegend) for trace in traces)
     behind, written = _HOVERED.get(page or "", (None, None))
     ours = {
@@ -112,33 +112,30 @@ def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figu
 
 
 def nothing(why: str) -> go.Figure:
-    """Return an empty figure with the reason as its text."""
+    """Return an empty figure that shows the reason."""
     axis = {"visible": False}
     return figure([], xaxis=axis, yaxis=axis).add_annotation(text=safe(why), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
 
 
 def ink(page: str | None) -> str:
-    """Return the colour of lines that count."""
+    """Return the colour of important lines."""
     return "#E4E8E5" if page == "dark" else "#0F1719"
 
 
 def grid(page: str | None) -> str:
-    """Return the colour of grid lines."""
     return "#2F3A3F" if page == "dark" else "#DEDACE"
 
 
 def colour(agent: str | None) -> str:
-    """Return the colour of an agent, the same in every chart."""
     return AGENTS[agent].colour if agent in AGENTS else GREY
 
 
 def symbol(agent: str | None) -> str:
-    """Return the shape of an agent's points."""
     return AGENTS[agent].marker if agent in AGENTS else "circle"
 
 
 def line(x0: Any, y0: Any, x1: Any, y1: Any, *, dash: str = "solid", width: float = 1, colour: str = GREY, **more: Any) -> dict[str, Any]:
-    """Return a line as a shape of a figure, below its marks."""
+    """Return a line as a shape of a figure, drawn below its marks."""
     style = {"color": colour, "width": width, "dash": dash}
     return {"type": "line", "x0": x0, "y0": y0, "x1": x1, "y1": y1, "line": style, "layer": "below"} | more
 
@@ -151,7 +148,7 @@ def looks(models: Iterable[str | None]) -> dict[str | None, Look]:
 
 
 def in_legend(rows: Iterable[Mapping[str, Any]], models: Looks) -> list[tuple[str, Look, list[Mapping[str, Any]]]]:
-    """Return rows by their model as entries of a legend: label, look and rows, in the one order that all charts have."""
+    """Return rows by model as entries of a legend (label, look, rows), in the same order for all charts."""
     entries: dict[Look, tuple[str, list[Mapping[str, Any]]]] = {}
     groups: dict[str | None, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -169,7 +166,7 @@ def model_name(model: Any) -> str:
 
 
 def tick_name(text: str | None) -> str:
-    """Return a name beside a row of a chart. A long one has two lines, broken behind a sign if it has one: a phone is narrow."""
+    """Return the name of a chart's row, in two lines if it is long, because phones are narrow."""
     whole = model_name(text)
     if len(whole) <= LONGEST_LINE:
         return safe(whole)
@@ -179,7 +176,7 @@ def tick_name(text: str | None) -> str:
 
 
 def safe(text: str) -> str:
-    """Return a text from logs, escaped for a figure: Plotly renders tags and links."""
+    """Escape a text from logs for a figure: Plotly renders tags and links."""
     return html.escape(one_line(text), quote=False)
 
 
@@ -190,12 +187,12 @@ def hover(title: str, figures: Mapping[str, tuple[Any, Unit]]) -> str:
 
 
 def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tuple[Any, Unit]]:
-    """Return figures of a row for `hover`: columns of the catalogue."""
+    """Return figures of a row (columns of the catalogue) for `hover`."""
     return {of[key].label: (row[key], of[key].unit) for key in keys}
 
 
 def linear_axis(entry: Entry) -> dict[str, Any]:
-    """Return Plotly's layout of the axis of a column of money, tokens or counts."""
+    """Return Plotly's layout of the axis for a column of money, tokens or counts."""
     title = f"{entry.label} (USD)" if entry.unit is Unit.USD else entry.label
     ticks: dict[str, Any] = {"tickformat": ",~f"} | ({"tickprefix": "$"} if entry.unit is Unit.USD else {})
     ticks = {"exponentformat": "B", "minexponent": 3} if entry.unit is Unit.TOKENS else ticks
@@ -254,19 +251,19 @@ def row_axis(names: Sequence[str], edge: float = 0.6, **more: Any) -> dict[str, 
 
 
 def filled(groups: Sequence[str | None]) -> list[str | None]:
-    """Return hours, days, weeks or months with those missing between the first and the last; a group without a period stays last."""
+    """Return hours, days, weeks or months with gaps filled; a group without a period stays last."""
     named = [group for group in groups if group is not None]
     found = _all_periods(named)
     return [*found, *([None] if None in groups else [])] if found else list(groups)
 
 
 def is_sparse(groups: Sequence[str]) -> bool:
-    """Whether the periods between these have no place: there are too many of them."""
+    """Return whether gaps between these periods stay unfilled, because there are too many."""
     return _walk_of(groups) is not None and not _all_periods(groups)
 
 
 def _all_periods(named: Sequence[str]) -> list[str]:
-    """Return all periods from the first to the last; none if the groups are no periods, or far more than have room."""
+    """Return all periods from the first to the last; none if the groups are not periods, or far too many."""
     found: list[str] = []
     if walk := _walk_of(named):
         for period in walk(named[0]):
@@ -314,7 +311,7 @@ _WALKS = {r"\d{4}-\d{2}-\d{2} \d{2}:00": _hours, r"\d{4}-\d{2}-\d{2}": _days, r"
 
 
 def labels(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
-    """Return the axis of bars in a row: a tick at every one, or every nth counted from the last, so that the last has its label."""
+    """Return the axis of bars: a tick at each one, or at every nth counted from the last, so that the last has a label."""
     step = -(-len(names) // most) or 1
     places = list(range(len(names) - 1, -1, -step))[::-1]
     return {

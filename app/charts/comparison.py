@@ -1,4 +1,4 @@
-"""Charts of groups beside a baseline: one per metric, a row per group, a dot per task on a logarithmic axis of ratios."""
+"""Charts of groups against a baseline: one per metric, a row per group, a dot per task on a logarithmic axis of ratios."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from app.text.compare import Name, lacks, ratio_words, times
 from schemas.units import Unit
 
 ROW, MOST = 76, 400
-"""Heights in pixels: of a row, and of a chart."""
+"""Heights in pixels: of a row, and the most of a chart."""
 
 MOST_DOTS = 1_500
-"""Tasks of a row that are drawn; of more, every k-th by rank."""
+"""Tasks drawn in a row; with more, every k-th by rank."""
 
 LARGEST = 1e9
 """Ratios from here on are not drawn."""
@@ -26,7 +26,7 @@ _MARKS = {"": "", "≤": "triangle-left-open", "≥": "triangle-right-open", "?"
 
 
 def ratios(comparison: Comparison, metric: str, called: Sequence[Name], page: str | None, *, with_names: bool = True) -> go.Figure:
-    """Return each group's ratios of a metric. `with_names`: group and model stand at the left, else above each row at its right."""
+    """Return each group's ratios of a metric. `with_names`: names are at the left, else above each row at its right."""
     rows = [one[metric] for one in comparison.ratios]
     traces, shapes, notes, values = list[Any](), list[dict[str, Any]](), list[dict[str, Any]](), [0.8, 1.25]
     for place, ratio in enumerate(rows):
@@ -59,7 +59,7 @@ def ratios(comparison: Comparison, metric: str, called: Sequence[Name], page: st
 
 
 def _dots(ratio: Ratio, at: int, agent: str | None, opacity: float) -> list[go.Scatter]:
-    """Return the tasks of a row, spread within it; hollow if a bound leaves the ratio open."""
+    """Return the tasks of a row, spread within it; hollow if bounds leave the ratio open."""
     placed = sorted((span.value, task, span.sign) for task, span in (ratio.tasks or {}).items() if 0 < span.value < LARGEST)
     step = -(-len(placed) // MOST_DOTS) or 1
     found = []

@@ -1,4 +1,4 @@
-"""Charts of claimed and measured speedups: pair by pair, by what to divide a claim, and what became of measurements."""
+"""Charts of claimed and measured speedups: pairs, their factors, and classes of measurements."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from schemas.catalogue.metrics import BAND, MEASURED_CLASSES
 from schemas.units import Unit
 
 MOST_PAIRS = 600
-"""Pairs that are drawn; of more, every k-th."""
+"""Pairs drawn; with more, every k-th."""
 
 MANY = 60
-"""Pairs from which on marks shrink, and lines are no more told apart."""
+"""Pairs from which on marks shrink and lines are too dense to distinguish."""
 
 TOP, LOW, HIGH = 10.0, 0.66, 12.5
-"""Claims above the first lie on the upper edge; the ends of the axis, further only if something was measured there."""
+"""Larger claims are drawn at the upper edge; then the ends of the axis, which only measurements extend."""
 
 CLASSES = ("faster", "same", "slower", "breaks", *UNCOMPARED)
 COLOURS = {
@@ -37,7 +37,7 @@ COLOURS = {
     "failed_unknown": ("#8E9192", "#5C6A70"),
     "machine": ("#D8D3C6", "#3A464B"),
 }
-"""Segments by day and by night, as in the style sheet; the last is hatched."""
+"""Colours of segments on light and dark pages, as in the style sheet; the last one is hatched."""
 
 _DEEP = ("faster", "slower", "breaks", "failed_unknown")
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.7, 1, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -94,7 +94,7 @@ def beside(pairs: Sequence[Row], page: str | None) -> go.Figure:
 
 
 def factors(checks: Sequence[Checks], pairs: Sequence[Row], page: str | None) -> go.Figure:
-    """Return claimed ÷ measured of each run: a row per agent and part, filled if claim and benchmark cover the same part."""
+    """Return claimed ÷ measured of each run: a row per agent and part, filled if both cover the same part."""
     rows = [row for row in checks if not row.is_all]
     is_one = len({row.agent for row in rows}) == 1
     made = []
@@ -111,12 +111,12 @@ def factors(checks: Sequence[Checks], pairs: Sequence[Row], page: str | None) ->
 
 
 def claims(rows: Sequence[AgentFigures], points: Sequence[Row], page: str | None) -> go.Figure:
-    """Return the claimed speedups alone, a row per agent and model that claims any."""
+    """Return only the claimed speedups, a row per agent and model with claims."""
     return strips(strips_of("claims", [row for row in leaves(rows) if row.claimed.known], points), Unit.RATIO, page)
 
 
 def outcomes(rows: Sequence[AgentFigures], page: str | None) -> go.Figure:
-    """Return what became of measured runs: one bar per agent, a segment per class with its number if it is wide enough."""
+    """Return the classes of measured runs: one bar per agent, a segment per class with its number if there is room."""
     most, night = max(row.runs_measured for row in rows), page == "dark"
     names = [f"<b>{safe(agent_name(row.agent))}</b><br>{row.runs_measured:,} measured of {row.runs:,}" for row in rows]
     hatched = {"shape": "/", "size": 5, "solidity": 0.25, "fgcolor": "#8E9192", "bgcolor": "rgba(0,0,0,0)"}

@@ -1,4 +1,4 @@
-"""Charts of a report: what groups and models cost, and how they get into a self-contained HTML file, which needs no network."""
+"""Charts of a report: costs of groups and models, and their embedding in a self-contained HTML file without network access."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from schemas.units import Unit
 
 MODEL_KEYS = ("model", "provider", "region")
 MOST_BARS = 24
-"""The most bars that fit on a printed page."""
+"""Bars that fit on a printed page."""
 
 LEAST_SEEN = 500
-"""A bar of less than this part of the longest one is too short to be seen."""
+"""A bar is invisible if it is shorter than the longest one divided by this."""
 
 
 @dataclass(frozen=True)
 class Embedded:
-    """A chart of a page: `figure` is JSON, escaped for a script element; `alt` is the text alternative; `height` is in pixels."""
+    """A chart embedded in a page: `figure` is JSON escaped for a script element; `alt` is the text alternative; `height` is in pixels."""
 
     figure: str
     alt: str
@@ -37,12 +37,12 @@ class Embedded:
 
 
 def plotly_script() -> str:
-    """Return the whole of Plotly for browsers, 4.8 MB."""
+    """Return the source of Plotly for browsers, 4.8 MB."""
     return str(get_plotlyjs())
 
 
 def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, measure: CostMeasure = REPORTED) -> Mapping[str, Embedded]:
-    """Return the charts of a report by the key of their section; a chart of fewer than two bars says no more than its table."""
+    """Return the charts of a report by the key of their section; a single bar is left out, because it repeats its table."""
     # most models have no region; they have a reported cost and one at list prices, and no best-known one
     names = [" · ".join(row[key] for key in MODEL_KEYS if row[key]) or None for row in models.select(MODEL_KEYS).to_pylist()]
     named = models.set_column(0, "model", pa.array(names, pa.string()))
@@ -70,7 +70,7 @@ def _embedded(table: pa.Table, keys: tuple[str, ...], per: str, measure: CostMea
 
 
 def cost_bars(table: pa.Table, keys: Sequence[str], *, in_order: bool = False, measure: CostMeasure = REPORTED) -> go.Figure | None:
-    """Return a bar per row with its cost, named by the `keys`; upright if rows follow one another in time. None without a cost."""
+    """Return a bar per row with its cost, named by the `keys`; vertical if rows are in order of time. None without a cost."""
     cost = measure.total
     rows = [row for row in table.to_pylist() if row[cost] is not None]
     if not rows:

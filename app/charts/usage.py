@@ -46,7 +46,7 @@ from schemas.units import Unit
 Row = Mapping[str, Any]
 
 HEIGHT, LANE, BINS = 600, 30, 100
-"""Pixels of a timeline and of a lane, and parts of the axis in which tool calls are counted."""
+"""Pixels of a timeline and of a lane, and bins of the axis for counting tool calls."""
 
 
 def bars(found: Along, shown: Content, looks: Looks, page: str | None) -> go.Figure:
@@ -92,7 +92,7 @@ def _along(axis: str) -> dict[str, Any]:
 
 
 def timeline(points: pa.Table, axis: str, page: str | None) -> go.Figure:
-    """Return the context of the main conversation above, cumulative cost in the middle, tool calls below, along time or responses."""
+    """Return context of the main conversation (top), cumulative cost (middle) and tool calls (bottom), along time or responses."""
     rows = drawn_rows(points, axis)
     if not rows:
         return nothing("No response of this session has a time.")
@@ -134,7 +134,7 @@ def timeline(points: pa.Table, axis: str, page: str | None) -> go.Figure:
 
 
 def _calls(rows: Sequence[Row], axis: str) -> list[go.Bar]:
-    """Return tool calls in BINS even parts of the axis, those that failed below the others."""
+    """Return tool calls in BINS equal bins of the axis, failed ones downwards."""
     numbers = [row[axis].timestamp() if axis == "at" else float(row[axis]) for row in rows]
     first, last = min(numbers), max(numbers)
     if axis == "at":

@@ -1,4 +1,4 @@
-"""The command line: a file per group of commands, and what the commands share.
+"""The command line: a file per group of commands, and shared code.
 
 - `main`: all commands in the order of use, and those that serve
 - `answers`, `claims`, `annotate`, `ingest`, `watch`, `run`, `store`: the other commands

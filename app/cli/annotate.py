@@ -1,4 +1,4 @@
-"""`tachograph label`, `note`, `star`, `exclude` and `undo`: what people say of runs, and taking an ingest back."""
+"""`tachograph label`, `note`, `star`, `exclude` and `undo`: annotations of runs, and taking an ingest back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _with_runs(command: Command) -> Command:
-    """The filters and `--yes`, handed on as `chosen` and `yes`."""
+    """Add the filters and `--yes`, passed as `chosen` and `yes`."""
 
     @functools.wraps(command)
     def packed(*arguments: Any, **options: Any) -> Any:
@@ -128,7 +128,7 @@ def undo(number: int | None, asked: Asked, *, listed: bool, yes: bool) -> None:
 
 
 def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, done: str, *, yes: bool) -> None:
-    """Change what is said of the runs that ids or filters choose. Raises UsageError, StoreError."""
+    """Change the annotations of the runs that ids or filters choose. Raises UsageError, StoreError."""
     from app.queries.run_page import Found, named, run_id_of, with_whole_ids
     from app.queries.runs import ids
     from ingest.store.annotations import annotate
@@ -153,7 +153,7 @@ def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, 
 
 
 def confirm(question: str, does: str) -> None:
-    """Ask whether to go on. Raises UsageError where nobody can be asked, click.Abort where the answer is no. `does`: `undo it`."""
+    """Ask whether to go on. Raises UsageError if nobody can be asked, click.Abort if the answer is no. `does`: `undo it`."""
     if not sys.stdin.isatty():
         terminal.note(question)
         raise UsageError(f"add --yes to {does}.", "Nothing was changed.")

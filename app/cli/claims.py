@@ -1,4 +1,4 @@
-"""Commands about what agents claim, what was measured, what does not add up, and why runs failed."""
+"""Commands about claims of agents, measurements, findings, and failures."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from schemas.text import in_json
 
 KINDS = ("quantified", "qualitative")
 SEVERITIES = ("error", "warning", "info")
-"""The words of ClaimKind and Severity in `schemas.rows`, which cost an import of pydantic; a test compares them."""
+"""The words of ClaimKind and Severity in `schemas.rows`, repeated because these import pydantic; a test compares them."""
 
 MOST_BYTES = 128 << 20
-"""A longer line of texts is refused before it fills the memory."""
+"""Longest line of texts: a longer one would fill the memory."""
 
 _LINE = 'Each line is {"id": "…", "text": "…"}.'
 
@@ -98,7 +98,7 @@ def extract(texts: Path, least_confidence: float) -> None:
 
 
 def _lines(path: Path, name: str) -> Iterator[bytes]:
-    """The lines of the file; `-` is the standard input. Raises InputUnreadable."""
+    """Yield the lines of the file; `-` is the standard input. Raises InputUnreadable."""
     from ingest.sources.walking import is_device, standard_input
 
     hint = "Give a file of JSON lines, or - for standard input."
@@ -150,7 +150,7 @@ def findings(severities: tuple[str, ...], rules: tuple[str, ...], asked: Asked) 
 
 
 def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
-    """Callback: `5%` or `0.05` as a number between 0 and 1."""
+    """Parse `5%` or `0.05` as a number between 0 and 1 (callback)."""
     from app.reports.budgets import share as read_share
 
     number = read_share(value.strip())

@@ -1,4 +1,4 @@
-"""Checks of the installation and the store: what is there, whether its books balance, and what to do where they do not.
+"""Checks of the installation and the store: versions, consistency, and advice on problems.
 
 A new check is a function of a store that yields findings, and an entry of CHECKS.
 """
@@ -29,15 +29,15 @@ from schemas.text import plural
 from schemas.units import Unit
 
 PACKAGES = ("tachograph", "duckdb", "streamlit", "plotly", "pydantic", "pyarrow")
-"""Packages that `doctor` lists with their versions; others only if something is wrong."""
+"""Packages that `doctor` always lists with their versions; others only if something is wrong."""
 
 OLD_PRICES_DAYS = 120
-"""Providers change prices and add models every few weeks: a library without any for so long is out of date."""
+"""Providers change prices and add models every few weeks, so a library without news for this long is out of date."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the doctor's: what was looked at, what was found and, where it is a problem, what to do."""
+    """One line of the output: what was checked, the result and, for a problem, advice."""
 
     subject: str
     found: str
@@ -47,7 +47,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Balance:
-    """Books that must balance: `sql` counts the rows that do not. `command` belongs to the advice."""
+    """A consistency check: `sql` counts the violating rows. `command` belongs to the advice."""
 
     subject: str
     sql: str
@@ -101,7 +101,7 @@ BALANCES = (
 
 
 def examine(store: Store) -> Iterator[Finding]:
-    """Everything there is to say, in order."""
+    """Yield all findings in order."""
     for check in CHECKS:
         yield from check(store)
 
@@ -111,7 +111,7 @@ def _interpreter(_store: Store) -> Iterator[Finding]:
 
 
 def _packages(_store: Store) -> Iterator[Finding]:
-    """The main packages with their versions, and every other one that is missing or of another version than we need."""
+    """Yield the main packages with their versions, and every other one that is missing or of another version than required."""
     needed = {one.name: one for one in map(Requirement, requires("tachograph") or ()) if one.marker is None or one.marker.evaluate()}
     for name in dict.fromkeys((*PACKAGES, *needed)):
         found = _package(name, needed.get(name, Requirement(name)))
@@ -137,7 +137,7 @@ def _prices(_store: Store) -> Iterator[Finding]:
 
 
 def price_age(newest: date, today: date) -> Finding:
-    """What the newest dated price of the price library says of its age."""
+    """Return a finding on the age of the price library, from its newest dated price."""
     days = (today - newest).days
     found = f"genai-prices {version('genai-prices')}; its newest price is of {newest}, {plural(days, 'day')} ago"
     upgrade = f"Newer models have no list price: {install_command('--upgrade', 'genai-prices')}, then tachograph reprice."
@@ -149,7 +149,7 @@ def _today() -> date:
 
 
 def _store(store: Store) -> Iterator[Finding]:
-    """Ends early where the store cannot be used."""
+    """Yield findings on the store; ends early if it cannot be used."""
     location = os.path.realpath(store.location) if store.is_file else store.location
     try:
         with read_transaction(store) as transaction, transaction.reading() as connection:
@@ -181,7 +181,7 @@ def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: 
 
 
 def _unattributed(store: Store) -> Iterator[Finding]:
-    """The cost that runs attribute to no model, of excluded runs too."""
+    """Yield a finding on the cost that runs attribute to no model, including excluded runs."""
     if said := unattributed_words(*run_queries.unattributed(store, Filters(((EXCLUDED, ("all",)),)))):
         yield Finding("cost", said.rstrip("."))
 
@@ -196,4 +196,4 @@ def _unusable(error: Exception) -> Finding:
 Check = Callable[[Store], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (_interpreter, _packages, _prices, _store)
-"""What is looked at, in this order."""
+"""The checks in order."""

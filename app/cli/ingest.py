@@ -1,4 +1,4 @@
-"""`tachograph ingest`: how logs are ingested (options that `watch` shares), which paths are read, and what became of them."""
+"""`tachograph ingest`: its options (shared with `watch`), the paths to read, and the summary of results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from schemas.rows.source import RejectRow
 
 REJECTS_SHOWN = 20
-"""Rejects that `ingest` lists before it points to `tachograph rejects`."""
 
 prices_option = click.option(
     "--prices",
@@ -38,7 +37,7 @@ prices_option = click.option(
 
 
 def _zone_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
-    """Callback of options that take a time zone: its IANA name, empty for none."""
+    """Return the IANA name of a time zone, or "" for none (callback)."""
     from app.queries.grouping import known_zone
 
     name = utf8(ctx, param, value) or ""
@@ -91,7 +90,7 @@ _OPTIONS = (
 
 
 def ingest_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Labels, template, zone and the like, handed on by the names of `pipeline_options`."""
+    """Add labels, template, zone and the like, passed by the names of `pipeline_options`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -149,7 +148,7 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
 def pipeline_options(
     *, labels: Sequence[str], path_template: str | None, jobs: int, prices: Path | None, measures: Sequence[str], no_text: bool, **how: Any
 ) -> Options:
-    """The values of `ingest_options` as the pipeline takes them. Raises UsageError."""
+    """Return the values of `ingest_options` as options of the pipeline. Raises UsageError."""
     from app.queries.filters import parse_label
     from ingest.context.path_template import PathTemplate
     from ingest.measurements.given import parse_given
@@ -179,7 +178,7 @@ def pipeline_options(
 
 
 def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
-    """The paths to read. Without any, and where no rejects are retried, the sessions on this machine. Raises UsageError without these."""
+    """Return the paths to read: by default the sessions on this machine, unless rejects are retried. Raises UsageError without any."""
     from ingest.agents.homes import only_sessions, session_folders
 
     if paths or retries:
@@ -194,7 +193,7 @@ def paths_to_read(paths: Sequence[Path], *, retries: bool) -> Sequence[Path]:
 
 
 def _rejected(store: Store) -> tuple[Path, ...]:
-    """Files to be retried; those that are not there are told, with the folder they were looked for in."""
+    """Return the files to retry. Missing ones are reported with the folder they were looked for in."""
     from ingest.reading.known_sources import retried
     from ingest.sources.walking import ITS_NAME
 
@@ -210,7 +209,7 @@ def _rejected(store: Store) -> tuple[Path, ...]:
 
 
 def _counted(paths: Sequence[Path], bar: terminal.ReadingBar, excluding: Excluding) -> Iterator[Source | InputUnreadable]:
-    """The sources, all listed first so that the bar knows how much there is."""
+    """Yield the sources; all are listed first, so that the bar knows the total."""
     from ingest.sources.files import Source
     from ingest.sources.walking import read_paths
 
@@ -220,7 +219,7 @@ def _counted(paths: Sequence[Path], bar: terminal.ReadingBar, excluding: Excludi
 
 
 def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
-    """What became of everything that was read: totals, what could not be opened, what was rejected and why."""
+    """Print the result of an ingest: totals, unreadable files, and rejects with reasons."""
     for error in report.unreadable:
         terminal.fail(error)
     for name in report.superseded.changed:

@@ -1,6 +1,6 @@
 """The command line. stdout is data, stderr narration, exit codes are in `schemas.errors`.
 
-Nothing heavy is imported before a command runs: `--help` and completion must feel immediate.
+Heavy imports wait until a command runs, so that `--help` and completion are immediate.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 class Commands(click.Group):
-    """Commands in the order they are written below, which is the order of use."""
+    """Commands in the order of their definition below, which is the order of use."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """Not by name."""
+        """Return the names in order of definition, not sorted."""
         return list(self.commands)
 
 

@@ -1,4 +1,4 @@
-"""Options that commands share. `answering` has those of a command that shows something of a store, handed on as `asked`."""
+"""Options that commands share. `answering` combines those of a command that shows data of a store, passed as `asked`."""
 
 from __future__ import annotations
 
@@ -35,21 +35,20 @@ Command = Callable[..., Any]
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 TABLE = "table"
-"""The format for a terminal; the others are EXPORTS."""
+"""Format for a terminal; the others are EXPORTS."""
 
 OUTPUT_FORMATS = (TABLE, *EXPORTS)
 LATEX = "latex"
-"""A format of tables for papers, for commands that ask for it."""
+"""Format of tables for papers, for commands that offer it."""
 
 ROWS_IN_A_TABLE = 50
-"""Rows a list in a terminal has unless --limit says otherwise; files and programs get all."""
+"""Rows of a list in a terminal without --limit; files and programs get all."""
 
 MOST_ROWS = 2**63 - 1
-"""What a number of rows may be to DuckDB."""
+"""Largest number of rows in DuckDB."""
 
 WAITS = "Seconds to wait while another process locks the store."
 NO_TEXT = "no prompts, titles, summaries, error messages and excerpts of rejects, and so no claims"
-"""What `--no-text` leaves out."""
 
 WITH_TEXT = "In files and formats for programs: include prompts, titles, summaries and claims of session transcripts."
 
@@ -70,7 +69,7 @@ class Whole(click.IntRange):
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number."""
+        """Return the number."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
@@ -85,10 +84,10 @@ class Seconds(click.FloatRange):
 
 
 class Word(click.Choice[str]):
-    """One of a closed list; an error names the nearest word."""
+    """One of a closed list; an error suggests the nearest word."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The word."""
+        """Return the word."""
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
@@ -96,16 +95,16 @@ class Word(click.Choice[str]):
 
 
 class Rows(Whole):
-    """A number of rows. More than a store can count are all of them."""
+    """A number of rows. Numbers beyond MOST_ROWS mean all rows."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number, at most MOST_ROWS."""
+        """Return the number, at most MOST_ROWS."""
         return min(super().convert(value, param, ctx), MOST_ROWS)
 
 
 @dataclass(frozen=True)
 class Output:
-    """Where data goes and as what. `path` None is stdout. `with_text`: with prompts, titles, summaries and claims of sessions."""
+    """Destination and format of data. `path` None is stdout. `with_text`: with prompts, titles, summaries and claims of sessions."""
 
     format: str = TABLE
     path: Path | None = None
@@ -113,18 +112,18 @@ class Output:
 
     @property
     def keeps_text(self) -> bool:
-        """Whether texts of sessions are in it: where they are asked for, and in a terminal."""
+        """Whether it includes texts of sessions: if asked for, or in a terminal."""
         return self.with_text or (self.format == TABLE and self.path is None)
 
     @property
     def runs(self) -> int:
-        """How many runs a report lists in it."""
+        """The number of runs that a report lists in it."""
         return EXPORTS[self.format].runs if self.format in EXPORTS else REPORT_RUNS
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command shows: of which store, which runs, how many rows of them (None: all), and where the answer goes."""
+    """The request of a command: store, filters, number of rows (None: all), and output."""
 
     store: CheckedStore
     filters: Filters
@@ -135,9 +134,9 @@ class Asked:
 def answering(
     *, filters: bool = True, output: bool = True, limit: str = "", at: bool = False, formats: tuple[str, ...] = ()
 ) -> Callable[[Command], Command]:
-    """Options of a command that shows something of a store, handed on as `asked`. `limit`: the noun of its rows, if --limit cuts them.
+    """Add the options of a command that shows data of a store, passed as `asked`. `limit`: the noun of its rows, if --limit cuts them.
 
-    At the end it notes which runs were not counted, and which names in the filters no run has.
+    Afterwards it notes runs that were not counted, and names in the filters that no run has.
     """
 
     def decorated(command: Command) -> Command:
@@ -189,7 +188,7 @@ def answering(
 
 
 def store_option(command: Command) -> Command:
-    """`--db` and `--wait`, handed on as `store`, for a command that writes or needs nothing of what questions need."""
+    """Add `--db` and `--wait`, passed as `store`, for a command that writes or asks no questions."""
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
@@ -210,7 +209,7 @@ def wait_option(command: Command) -> Command:
 
 
 def filter_options(command: Command) -> Command:
-    """One option per filter, each handed on by itself as `filter_KEY`."""
+    """Add one option per filter, each passed as `filter_KEY`."""
     for one in reversed(FILTERS.values()):
         how: dict[str, Any] = {"help": one.help}
         if one.kind is Kind.FLAG:
@@ -226,12 +225,12 @@ def filter_options(command: Command) -> Command:
 
 
 def chosen_filters(options: dict[str, Any]) -> Filters:
-    """The filters among the values of `filter_options`, which are taken out. Raises UsageError."""
+    """Return the filters among the values of `filter_options`, which are removed. Raises UsageError."""
     return with_known_words(choose({key: options.pop(_parameter(key)) for key in FILTERS}))
 
 
 def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
-    """`--format`, `-o` and `--with-text`; `chosen_output` reads them. `formats`: those beside OUTPUT_FORMATS."""
+    """Add `--format`, `-o` and `--with-text` for `chosen_output`. `formats`: those besides OUTPUT_FORMATS."""
     command = click.option("--with-text", is_flag=True, help=WITH_TEXT)(command)
     to = "Output file; format from the extension."
     command = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(command)
@@ -240,7 +239,7 @@ def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
 
 
 def chosen_output(options: dict[str, Any]) -> Output:
-    """Where the values of `output_options`, which are taken out, say that an answer goes. Raises UsageError."""
+    """Return the destination in the values of `output_options`, which are removed. Raises UsageError."""
     format_, path, with_text = options.pop("format_"), options.pop("path"), options.pop("with_text")
     if path is None or str(path) == "-":
         if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
@@ -259,13 +258,13 @@ def chosen_output(options: dict[str, Any]) -> Output:
 
 
 def zone_option(help_: str) -> Callable[[Command], Command]:
-    """`--tz ZONE`, handed on as `zone`."""
+    """Add `--tz ZONE`, passed as `zone`."""
     how: dict[str, Any] = {"callback": utf8, "shell_complete": _completer(_zone_names)}
     return click.option("--tz", "zone", default=UTC_ZONE, show_default=True, metavar="ZONE", help=help_, **how)
 
 
 def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: tuple[str, ...], help_: str) -> Callable[[Command], Command]:
-    """An option that takes comma-separated keys of a registry and hands on each once; it lists them all in its help."""
+    """Add an option for comma-separated keys of a registry, each passed once; its help lists all."""
 
     def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
         keys = tuple(dict.fromkeys(key.strip() for key in value.split(","))) if value is not None else default
@@ -280,7 +279,7 @@ def keys_option(flag: str, registry: Mapping[str, object], noun: str, default: t
 
 
 def by_option(command: Command) -> Command:
-    """`--by`, handed on as `by`: comma-separated words of `app.queries.grouping`, each once."""
+    """Add `--by`, passed as `by`: comma-separated words of `app.queries.grouping`, each once."""
 
     def checked(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
         words = tuple(dict.fromkeys(word.strip() for word in (utf8(ctx, param, value) or "").split(",") if word.strip()))
@@ -296,13 +295,13 @@ def by_option(command: Command) -> Command:
 
 
 def cost_option(command: Command) -> Command:
-    """`--cost`, handed on as `cost`: the key of a measure of cost, empty for the usual one."""
+    """Add `--cost`, passed as `cost`: the key of a measure of cost, "" for the usual one."""
     listed = "Count cost as reported by the agents, at list prices, or as best known: reported, else list.  [default: best]"
     return click.option("--cost", type=Word(tuple(COST_MEASURES)), callback=lambda _ctx, _param, value: value or "", help=listed)(command)
 
 
 def budget_options(command: Command) -> Command:
-    """One option per limit and `--budgets FILE`, handed on as `budgets` (`app.reports.budgets`)."""
+    """Add one option per limit and `--budgets FILE`, passed as `budgets` (`app.reports.budgets`)."""
 
     @functools.wraps(command)
     def packed(*arguments: Any, budget_file: Path | None, **options: Any) -> Any:
@@ -322,7 +321,7 @@ def budget_options(command: Command) -> Command:
 
 
 def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Callback of options whose values reach the store, which holds UTF-8 only; a shell passes any bytes."""
+    """Check options whose values reach the store, which holds UTF-8 only; a shell passes any bytes (callback)."""
     for text in (value,) if isinstance(value, str) else value or ():
         if not text.isprintable() and any("\ud800" <= character <= "\udfff" for character in text):
             raise click.BadParameter(f"{text!r} is not UTF-8 text.", ctx, param)
@@ -330,14 +329,14 @@ def utf8(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 def examples(*commands: str) -> str:
-    """The end of a help text."""
+    """Return the examples at the end of a help text."""
     heading = "Example" if len(commands) == 1 else "Examples"
     unjoined = "\b\n"  # tells click to leave the lines as they are
     return unjoined + "\n".join([f"{heading}:", *(f"  tachograph {command}" for command in commands)])
 
 
 def noted(store: AnyStore) -> AnyStore:
-    """Note a store that the command opens: if it fails, it says what was written there."""
+    """Register a store that the command opens, so that an error can say what was written there."""
     context = click.get_current_context(silent=True)
     if context and isinstance(context.obj, list):
         context.obj.append(store)
@@ -345,7 +344,7 @@ def noted(store: AnyStore) -> AnyStore:
 
 
 def told_once() -> Callable[[str], None]:
-    """A function that notes the first message alone: in a long queue there is one for each process before us."""
+    """Return a function that notes only its first message, since a long queue has one for each process before us."""
     told: list[str] = []
 
     def tell(message: str) -> None:
@@ -357,7 +356,7 @@ def told_once() -> Callable[[str], None]:
 
 
 def _as_of(text: str) -> datetime | None:
-    """The time that `--at` means. Raises UsageError."""
+    """Return the time of `--at`. Raises UsageError."""
     if not text:
         return None
     from app.queries.filters import EXAMPLES, moment, this_moment
@@ -393,12 +392,12 @@ def _zone_names() -> Iterable[str]:
 
 
 def _completer(words: Callable[[], Iterable[str]]) -> Completer:
-    """Completes one word of a list, which is made when it is asked for."""
+    """Return a completer for one word of a list that is made on demand."""
     return lambda _context, _parameter, begun: [CompletionItem(word) for word in words() if word.startswith(begun)]
 
 
 def _list_completer(words: Iterable[str]) -> Completer:
-    """Completes the last of several words with commas between: `model,out` → `model,outcome`."""
+    """Return a completer for the last of several comma-separated words: `model,out` → `model,outcome`."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
         before, comma, last = begun.rpartition(",")
@@ -408,6 +407,6 @@ def _list_completer(words: Iterable[str]) -> Completer:
 
 
 def _completer_of(key: str) -> Completer | None:
-    """Completes the values of a filter; None if they are names of a store."""
+    """Return a completer for the values of a filter; None if they are names from a store."""
     values: dict[str, Callable[[], Iterable[str]]] = {**CLOSED, "agent": _agents, "since": _times, "until": _times}
     return _completer(values[key]) if key in values else None

@@ -1,4 +1,4 @@
-"""Where answers leave the program: drawn on the terminal, written to stdout as a format, or put into a file at once."""
+"""Destinations of answers: drawn on the terminal, written to stdout in a format, or saved as a file."""
 
 from __future__ import annotations
 
@@ -33,23 +33,21 @@ if TYPE_CHECKING:
     from app.reports.first_page import FirstPage
 
 FILE_WIDTH = 160
-"""Width of a table that is written to a file."""
 
 LEAST_WIDTH = 40
-"""A terminal that says it is narrower (some say 0) gets a table that wraps."""
+"""Least width of a table: terminals that claim less (some say 0) wrap it."""
 
 LONGEST_NAME = 40
-"""Characters of a name in a list of a report's first page."""
 
 MOST_IMPORTANT = ("totals", "groups", "what_if")
-"""The sections of a report that a terminal shows unless it is asked for all."""
+"""Sections of a report in a terminal, unless all are asked for."""
 
 NO_REPOSITORIES = "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or from --label repo=NAME."
 ALL = "For all metrics, models, the most expensive runs and findings, add --all."
 
 
 def deliver(answer: Answer, output: Output) -> None:
-    """Write the answer where it was asked for. What a table is about goes to stderr; programs do not need it."""
+    """Write the answer to its destination. The heading goes to stderr, because programs do not need it."""
     if output.format == TABLE and output.path is None:
         terminal.note(terminal.short(one_line(answer.heading)))
         hidden: tuple[str, ...] = ()
@@ -72,7 +70,7 @@ def deliver(answer: Answer, output: Output) -> None:
 
 
 def deliver_body(body: bytes, answer: Answer, output: Output) -> None:
-    """Write an answer that is made already to the file or to stdout: bytes as they are, text in the encoding of the terminal."""
+    """Write a finished answer to the file or to stdout: bytes unchanged, text in the encoding of the terminal."""
     if output.path is not None:
         write_file(output.path, body)
         terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
@@ -83,14 +81,14 @@ def deliver_body(body: bytes, answer: Answer, output: Output) -> None:
 
 
 def printed_sections(output: Output, *, whole: bool) -> tuple[str, ...]:
-    """The sections that `deliver_report` prints, none for all."""
+    """Return the sections that `deliver_report` prints, none for all."""
     if output.format == TABLE:
         return () if whole else MOST_IMPORTANT
     return () if EXPORTS[output.format].is_whole else MOST_IMPORTANT
 
 
 def deliver_report(report: Report, output: Output, *, whole: bool = False) -> None:
-    """Write a report where it was asked for. As a table it has the first page, the most important totals and the groups, unless `whole`."""
+    """Write a report to its destination. A table has the first page, the most important totals and the groups, unless `whole`."""
     header = report.header
     if output.format == TABLE and output.path is None:
         if header.coverage["runs"]:
@@ -119,7 +117,7 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
 
 
 def write_file(path: Path, body: bytes) -> None:
-    """Write the file whole or not at all: another name first, then renamed. Raises UsageError where that cannot be done."""
+    """Write the file completely or not at all: under another name, then renamed. Raises UsageError if that fails."""
     target = path.resolve()
     aside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
@@ -138,12 +136,12 @@ def write_file(path: Path, body: bytes) -> None:
 
 
 def hidden_columns(labels: tuple[str, ...]) -> str:
-    """The columns that a table has no room for, and how to see them."""
+    """Return a note on the columns that do not fit, and how to see them."""
     return f"Hidden columns: {', '.join(labels)} (widen the terminal or use --format csv)"
 
 
 def width() -> int:
-    """Columns for a table: $COLUMNS, else the width of the terminal that stdout or (`| less`) stderr is on, else 80."""
+    """Return the columns of a table: $COLUMNS, else the width of the terminal at stdout or (`| less`) stderr, else 80."""
     chosen = os.environ.get("COLUMNS", "")
     if chosen.isdecimal():
         return max(int(chosen), LEAST_WIDTH)
@@ -154,10 +152,10 @@ def width() -> int:
 def report_text(
     report: Report, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False, whole: bool = True
 ) -> bytes:
-    """A report as a terminal shows it, in at most `width` columns: its first page, then its sections one below the other.
+    """Return a report for a terminal in at most `width` columns: its first page, then its sections.
 
-    Columns without room are named beneath their table. `whole` False leaves out what only some readers ask for: all but the most important
-    totals, and the sections behind the groups.
+    Columns that do not fit are named below their table. `whole` False leaves out details: all but the most important totals, and the
+    sections after the groups.
     """
     parts: list[str | bytes] = [_first_page(report.first, width, encoding, color=color)]
     for section in report.shown:
@@ -174,7 +172,7 @@ def report_text(
 
 
 def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> bytes:
-    """Title, the sentence of the Overview, the table of agents, figures, top lists, budgets and notes."""
+    """Return title, sentence of the Overview, table of agents, figures, top lists, budgets and notes."""
     more = "".join(f"{_folded(text, width, 0)}\n" for text in page.more)
     parts: list[str | bytes] = [f"{_bold(one_line(page.title), color=color)}\n{_labelled(page.lines, width)}"]
     parts.append(f"\n{_bold(_folded(page.answer, width, 0), color=color)}\n{more}\n")
@@ -206,7 +204,7 @@ def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> b
 
 
 def budget_table(verdicts: Sequence[Verdict]) -> Answer:
-    """The verdicts on budgets, a row each."""
+    """Return the verdicts on budgets, a row each."""
     from app.reports.budgets import cells
 
     lines = [cells(verdict) for verdict in verdicts]
@@ -214,7 +212,7 @@ def budget_table(verdicts: Sequence[Verdict]) -> Answer:
 
 
 def _folded(text: str, width: int, indent: int = 2) -> str:
-    """The text in lines of at most `width`; those behind the first are indented."""
+    """Return the text in lines of at most `width`, indented from the second line on."""
     return textwrap.fill(one_line(text), width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 

@@ -1,4 +1,4 @@
-"""`tachograph run`: an agent's command, recorded and ingested. The only door to `app.runner`."""
+"""`tachograph run`: an agent's command, recorded and ingested. Only this module imports `app.runner`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
-    """Callback of an option that takes an amount."""
+    """Parse an amount (callback)."""
     if value is None:
         return None
     from schemas.numbers import amount
@@ -110,7 +110,7 @@ def run(command: tuple[str, ...], labels: Sequence[str], asked: Asked, **options
 
 
 def _ingest(ended: Recorded, store: Store, which: str, called_as: str, *, quiet: bool, keeps_text: bool) -> None:
-    """Ingest a run that has ended, and say in a line what it was. Problems are told in any case; none of them changes the exit code."""
+    """Ingest a run that has ended and summarise it in a line. Problems are reported but never change the exit code."""
     if not ended.folder.exists():
         for told in ended.told:
             _say(told)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ingest.store.lake.upkeep import Upkeep
 
 KEPT_DAYS = 90
-"""Days of history that `expire` leaves unless it is told otherwise: a quarter, so that its report can be made again."""
+"""Days of history that `expire` keeps by default: a quarter, so that its report can be made again."""
 
 
 @click.command(epilog=examples("rebuild", "rebuild --db runs.duckdb", "rebuild --no-text"))

@@ -1,6 +1,6 @@
-"""Everything on stderr, the bytes on stdout, and the exit code of the command.
+"""Everything on stderr, bytes on stdout, and the exit code of the command.
 
-stdout is data only. Text from logs is shown without the characters that a terminal would obey (`schemas.text`).
+stdout is data only. Text from logs is shown without control characters of terminals (`schemas.text`).
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ if TYPE_CHECKING:
     from ingest.store.database import Store
 
 LONGEST_TOLD = 4_000
-"""Characters of an error that are shown."""
 
 _WORKFLOW_COMMAND = re.compile(r"^[^\S\n]*+:(?=:)|##(?=\[)", re.MULTILINE)
-"""How workflow commands begin: `::error::` at the beginning of a line, `##[error]` anywhere."""
+"""Beginnings of workflow commands: `::error::` at the beginning of a line, `##[error]` anywhere."""
 
 _NO_STDOUT = (errno.EBADF, errno.EPIPE)
-"""What a stdout that is closed, or whose reader went away, looks like to a help text: click writes those itself."""
+"""errno values for a closed stdout while click prints a help text."""
 
 
 def run(command: click.Command) -> int:
-    """Run the command line and return its exit code; no error is shown as a traceback, except with `--debug`."""
+    """Run the command line and return its exit code; errors show a traceback only with `--debug`."""
     _stand_in_for_closed_streams()
     opened: list[Store] = []
     try:
@@ -62,7 +61,7 @@ def run(command: click.Command) -> int:
 
 
 def tell_defect(error: Exception, stores: Sequence[Store] = ()) -> int:
-    """Say what failed that nobody expected, what the stores have of it, and where its traceback is. Returns the exit code for it."""
+    """Report an unexpected error, what the stores have saved, and where its traceback is. Returns the exit code."""
     from ingest.system.defects import DEBUG, traceback_of, what_failed, written_down
 
     if os.environ.get(DEBUG):
@@ -80,47 +79,47 @@ def tell_defect(error: Exception, stores: Sequence[Store] = ()) -> int:
 
 
 def echo(text: str, *, nl: bool = True) -> None:
-    """Write to stderr. Every line that we say goes through here."""
+    """Write to stderr. Every message of the command goes through here."""
     click.echo(obeyed_by_nobody(text), nl=nl, err=True)
 
 
 def obeyed_by_nobody(text: str) -> str:
-    """The text without commands to GitHub Actions, which reads them in what a step prints: a file may be called like one."""
+    """Return the text without commands to GitHub Actions, which reads them in a step's output, even in names of files."""
     return _WORKFLOW_COMMAND.sub(r"\g<0> ", text) if "GITHUB_ACTIONS" in os.environ else text
 
 
 def note(message: str, **style: Any) -> None:
-    """Say something beside the data, in a style of `click.style`."""
+    """Print a message next to the data, in a style of `click.style`."""
     echo(click.style(visible(message), **style))
 
 
 def fail(error: TachographError) -> None:
-    """Tell an error and what to do next."""
+    """Print an error and what to do next."""
     echo(f"{click.style('Error:', fg='red', bold=True)} {short(one_line(error.message))}")
     for line in error.hint.split("\n") if error.hint else ():
         note(short(one_line(line)))
 
 
 def _show(error: click.ClickException) -> None:
-    """What click says of a command line, whose words it repeats as they are."""
+    """Print click's error about a command line, which repeats its words unchanged."""
     said = io.StringIO()
     error.show(said)
     echo(short(visible(said.getvalue())), nl=False)
 
 
 def short(text: str) -> str:
-    """The text as far as anybody reads it: somebody's argument of a megabyte is repeated by its beginning, the end says what to do."""
+    """Return the text cut in the middle: a megabyte of an argument keeps its beginning, and the end says what to do."""
     half = LONGEST_TOLD // 2
     return text if len(text) <= LONGEST_TOLD else f"{text[:half]} … {text[-half:]}"
 
 
 def put_text(body: bytes) -> None:
-    """Write a format that is text to stdout: exactly, but where that is a terminal without what it would obey."""
+    """Write a text format to stdout: exactly, but without control characters on a terminal."""
     put(visible(body.decode()).encode() if sys.stdout.isatty() else body)
 
 
 def tell_interrupt(what_became: str = "") -> int:
-    """Say what ended the command and, where it writes, what became of that. Returns the exit code that shells have for it: 128 + signal."""
+    """Report the interrupt and, for a command that writes, what was saved. Returns the exit code as in shells: 128 + signal."""
     number = received()
     ended = "Interrupted" if number == signal.SIGINT else f"Stopped by {number.name}"
     with suppress(OSError):  # after SIGHUP there is often no terminal any more
@@ -130,7 +129,7 @@ def tell_interrupt(what_became: str = "") -> int:
 
 @contextmanager
 def told_interrupts(store: Store) -> Iterator[None]:
-    """Where a command that writes is interrupted, say what the store has of it, and end with the exit code for it."""
+    """If a command that writes is interrupted, report what the store has saved and end with the exit code for it."""
     try:
         yield
     except (KeyboardInterrupt, Exception) as error:
@@ -141,9 +140,9 @@ def told_interrupts(store: Store) -> Iterator[None]:
 
 
 def put(body: bytes, *, is_binary: bool = False) -> None:
-    """Write data to stdout. A reader that went away (`| head`) is no error. Raises UsageError where stdout takes no more.
+    """Write data to stdout. A closed reader (`| head`) is no error. Raises UsageError if stdout takes no more.
 
-    Text is exact, but where GitHub Actions may read it.
+    Text is exact, except where GitHub Actions may read it.
     """
     try:
         if not is_binary and "GITHUB_ACTIONS" in os.environ and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
@@ -163,7 +162,7 @@ def _cannot_put(error: OSError) -> UsageError:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr, moved by calling it with (done, total). Nothing where stderr is no terminal."""
+    """Show a bar on stderr, moved by calling it with (done, total). Does nothing if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield lambda _done, _total: None
         return
@@ -177,19 +176,19 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 class ReadingBar:
-    """A bar on stderr while logs are read: bytes, rate, documents, rejects. Silent where stderr is no terminal."""
+    """A bar on stderr while logs are read: bytes, rate, documents, rejects. Silent if stderr is no terminal."""
 
     def __init__(self, bar: Any = None) -> None:
         self._bar = bar
         self._task = bar.add_task("Reading", total=None, documents=0, rejected=0) if bar else None
 
     def expect(self, sources: int, size: int) -> None:
-        """Tell how much there is to read."""
+        """Set the total to read."""
         if self._bar:
             self._bar.update(self._task, description=f"Reading {plural(sources, 'file')}", total=size)
 
     def advance(self, done: Progress) -> None:
-        """Print what was read just now."""
+        """Add what was just read."""
         if self._bar:
             fields = self._bar.tasks[0].fields
             counts = {name: fields[name] + getattr(done, name) for name in ("documents", "rejected")}
@@ -198,7 +197,7 @@ class ReadingBar:
 
 @contextmanager
 def reading_progress() -> Iterator[ReadingBar]:
-    """The bar of `tachograph ingest`."""
+    """Yield the bar of `tachograph ingest`."""
     if not sys.stderr.isatty():
         yield ReadingBar()
         return
@@ -212,9 +211,9 @@ def reading_progress() -> Iterator[ReadingBar]:
 
 
 def _stand_in_for_closed_streams() -> None:
-    """Python has None for a stream that the shell closed (`>&-`), and the next file opened would get its number.
+    """Replace streams that the shell closed (`>&-`): Python has None for them, and the next open file would get their number.
 
-    What is said to a closed stderr is lost; data for a closed stdout fails as it does on a full disk.
+    Messages to a closed stderr are lost; data for a closed stdout fails as on a full disk.
     """
     if sys.stdout is None:
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
@@ -223,5 +222,5 @@ def _stand_in_for_closed_streams() -> None:
 
 
 def _silence_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter does not fail once more when it flushes at exit."""
+    """Redirect stdout to nothing, so that the interpreter does not fail again when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

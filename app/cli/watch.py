@@ -1,6 +1,6 @@
-"""`tachograph watch`: ingests what agents write, as they write it.
+"""`tachograph watch`: ingests logs as agents write them.
 
-It shows a status line on a terminal, else a line for each ingest; with `--json` that on standard output. `watch_worker` ingests.
+It shows a status line on a terminal, else a line per ingest; `--json` writes these to standard output. `watch_worker` ingests.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
 
 
 def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] = ()) -> list[str]:
-    """The command line of a watcher in a process of its own; none without paths.
+    """Return the command line of a separate watcher process, empty without paths.
 
-    Raises InputUnreadable, and StoreError where the store has a watcher already or can have none.
+    Raises InputUnreadable, and StoreError if the store has a watcher already or can have none.
     """
     from ingest.watching import sole_watcher
 
@@ -85,7 +85,7 @@ def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] 
 
 @contextmanager
 def _shown(*, json_lines: bool) -> Iterator[Callable[[Answer, State], None]]:
-    """A function that shows an answer and the state behind it."""
+    """Yield a function that shows an answer and its state."""
     with _status_line() as update:
 
         def tell(answer: Answer, state: State) -> None:
@@ -102,7 +102,7 @@ def _shown(*, json_lines: bool) -> Iterator[Callable[[Answer, State], None]]:
 
 @contextmanager
 def _status_line() -> Iterator[Callable[[str, bool], None]]:
-    """A function that shows a line: always on a terminal, elsewhere only the first that `is_news`."""
+    """Yield a function that shows a line: always on a terminal, elsewhere only lines with `is_news`."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         said: list[str] = []
 
@@ -122,7 +122,6 @@ def _status_line() -> Iterator[Callable[[str, bool], None]]:
 
 
 def _line(state: State) -> str:
-    """The status line."""
     parts = [
         f"Watching {', '.join(map(one_line, state.places))}" if state.places else "Starting",
         state.how,
@@ -137,7 +136,7 @@ def _line(state: State) -> str:
 
 
 def _told(answer: Answer, state: State) -> str:
-    """One line on the end of a batch; empty where it changed nothing."""
+    """Return one line on the end of a batch, or "" if it changed nothing."""
     at = f"{state.last:%H:%M:%S} " if state.last and not answer.error else ""
     if answer.error:
         again = "" if answer.gone else " Trying again."  # the hint says what is tried then
@@ -149,7 +148,7 @@ def _told(answer: Answer, state: State) -> str:
 
 
 def _as_json(answer: Answer, state: State) -> str:
-    """One line on the end of a batch that changed the store, or on its error; empty for others."""
+    """Return one line on a batch that changed the store or failed, else ""."""
     if answer.error:
         return json.dumps({"error": answer.error, "hint": answer.hint})
     if answer.ingest is None:

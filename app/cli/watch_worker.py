@@ -1,6 +1,6 @@
 """The process that ingests for `tachograph watch`: `python -m app.cli.watch_worker`. Speaks lines of JSON (`ingest.watching`).
 
-It ends with its standard input, after what it is at: also when the watcher was killed.
+It ends when its standard input closes, also if the watcher was killed, after finishing the current batch.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from schemas.errors import InputUnreadable, NotAStore, StoreVersionMismatch, Tac
 from schemas.text import one_line
 
 HOPELESS = (UsageError, NotAStore, StoreVersionMismatch, InputUnreadable)
-"""Errors that another try does not mend."""
+"""Errors that a retry cannot fix."""
 
 TOLD_SECONDS = 0.5
-"""Between two words on progress."""
+"""Seconds between progress messages."""
 
 NOTES = 5
-"""Most rejects of a batch that are told."""
+"""Rejects of a batch that are reported."""
 
 
 def main() -> int:
-    """Ingest batches until the input ends. A Ctrl-C on the terminal is the watcher's to hear, which lets us finish."""
+    """Ingest batches until the input ends. The watcher handles Ctrl-C on the terminal, so that this process can finish."""
     spare_pandas()
     for number in (getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)):
         signal.signal(number, signal.SIG_IGN)
@@ -68,7 +68,7 @@ def _serve(order: dict[str, Any], lines: Any) -> None:
 
 
 def _folders(paths: Sequence[str]) -> list[str]:
-    """The files and folders to watch. Raises InputUnreadable, UsageError."""
+    """Return the files and folders to watch. Raises InputUnreadable, UsageError."""
     for path in paths:
         if not os.path.exists(path):  # noqa: PTH110
             raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
@@ -76,9 +76,9 @@ def _folders(paths: Sequence[str]) -> list[str]:
 
 
 def _ingested(paths: Sequence[str], roots: Sequence[str], excludes: Sequence[str], store: Store, options: Options) -> Options:
-    """Ingest a batch and say how it ended. Returns the options of the next one: a price file is taken up once.
+    """Ingest a batch and report its result. Returns the options of the next batch, since a price file is read only once.
 
-    `roots`: the watched files and folders, from where on ignore files and patterns hold.
+    `roots`: the watched files and folders, which ignore files and patterns are relative to.
     """
     excluding = Excluding(excludes)  # anew, since ignore files may have changed
     try:
@@ -101,14 +101,14 @@ def _ingested(paths: Sequence[str], roots: Sequence[str], excludes: Sequence[str
 
 
 def _is_out(path: str, roots: Sequence[str], excluding: Excluding) -> bool:
-    """Whether a path is left out of all watched folders that it is in."""
+    """Return whether a path is excluded in all watched folders that contain it."""
     above = [root for root in roots if path == root or path.startswith(f"{root.rstrip('/')}/")]
     is_ignore_file = os.path.basename(path) == IGNORE_FILE  # noqa: PTH119
     return is_ignore_file or (bool(above) and all(excluding.leaves_out_below(root, path) for root in above))
 
 
 def _notes(report: IngestReport) -> list[str]:
-    """What could not be read and what was rejected, the first of each."""
+    """Return the first unreadable files and the first rejects."""
     unreadable = [one_line(error.message) for error in report.unreadable[:NOTES]]
     rejects = [
         one_line(f"{source.name}, {reject.position}: {reject.reason}: {reject.detail}")
@@ -121,7 +121,7 @@ def _notes(report: IngestReport) -> list[str]:
 
 
 def _told_progress() -> Any:
-    """Says now and then how many files were read."""
+    """Return a function that reports the number of files read now and then."""
     sources, told = 0, time.monotonic()
 
     def on_progress(progress: Progress) -> None:

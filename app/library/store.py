@@ -1,4 +1,4 @@
-"""`tachograph.open`: a store to ask from Python. The same filters, figures and errors as the command line and the dashboard."""
+"""`tachograph.open`: a store to query from Python, with the filters, figures and errors of the command line and the dashboard."""
 
 from __future__ import annotations
 
@@ -35,21 +35,20 @@ from schemas.rows.source import Severity
 from schemas.text import did_you_mean, one_line, plural
 
 Words = str | Sequence[str]
-"""One word, several with commas between, or a list of them."""
+"""One word, several separated by commas, or a list of them."""
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-"""One path, or several."""
 
 Choice = str | Mapping[str, object]
-"""Filters of a side of a comparison: `'model=glm-5.1 repo=vllm'` or `{"model": "glm-5.1", "repo": "vllm"}`."""
+"""Filters for a side of a comparison: `'model=glm-5.1 repo=vllm'` or `{"model": "glm-5.1", "repo": "vllm"}`."""
 
 KINDS = tuple(map(str, ClaimKind))
 COMMAND = "tachograph.open(…).ingest(…)"
-"""What the list of ingests says of one from here."""
+"""Name of these ingests in the list of ingests."""
 
 
 class Ingested(NamedTuple):
-    """What became of the documents of an ingest: `documents` = accepted + duplicates + rejected + ignored. `seconds`: wall time."""
+    """The results of an ingest: `documents` = accepted + duplicates + rejected + ignored. `seconds`: wall time."""
 
     sources: int
     documents: int
@@ -61,11 +60,11 @@ class Ingested(NamedTuple):
 
 
 class Store:
-    """A store at one location. It holds no connection: each method opens the store, reads one state of it and closes it again.
+    """A store at one location. Each method opens the store, reads one state of it and closes it again.
 
-    Texts of session transcripts are left out unless it is opened `with_text`, as they are in the files that commands write.
-    Keyword arguments that no method names are filters (`FilterWords`): an unknown one is a UsageError, as is a value that cannot be
-    read. A store that cannot be used is a StoreError. `limit`: the most rows, None for all.
+    Texts of session transcripts are left out unless it is opened `with_text`, as in the files that commands write.
+    Other keyword arguments are filters (`FilterWords`): an unknown filter or unreadable value raises UsageError. A store that cannot be
+    used raises StoreError. `limit`: the most rows, None for all.
     """
 
     def __init__(self, location: str | os.PathLike[str], wait_seconds: float = DEFAULT_WAIT_SECONDS, *, with_text: bool = False) -> None:
@@ -82,18 +81,18 @@ class Store:
 
     @property
     def location(self) -> str:
-        """Where the store is."""
+        """The location of the store."""
         return self._location
 
     def runs(self, *, limit: int | None = None, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
-        """The runs, most expensive first. `cost`: best (reported, else list), reported or list; empty for best."""
+        """Return the runs, most expensive first. `cost`: best (reported, else list), reported or list; empty for best."""
         measure = _one_of("cost", cost, COST_MEASURES)
         return self._answer(filters, lambda store, chosen: results.runs(store, chosen, _rows(limit), measure))
 
     def run(self, run_id: str) -> Row:
-        """All that is known of one run: its columns, models, claims, findings, files and record.
+        """Return everything about one run: its columns, models, claims, findings, files and record.
 
-        `run_id`: the id or its first 4 or more characters. Raises UsageError where no run has it, or several.
+        `run_id`: the id or its first 4 or more characters. Raises UsageError if no run has it, or several.
         """
         with read_transaction(self._checked()) as transaction:
             page = run_page(transaction, run_id_of(transaction, _text("run_id", run_id)))
@@ -101,12 +100,12 @@ class Store:
         return page.as_dict()
 
     def models(self, *, cost: str = "", **filters: Unpack[FilterWords]) -> Table:
-        """Cost and tokens of each model, helper models included. `cost` as for `runs`."""
+        """Return cost and tokens of each model, helper models included. `cost` as for `runs`."""
         measure = _one_of("cost", cost, COST_MEASURES)
         return self._answer(filters, lambda store, chosen: results.models(store, chosen, measure))
 
     def claims(self, *, kind: Words = KINDS, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
-        """What summaries claim, quantified claims first, largest first. `kind`: quantified, qualitative or both.
+        """Return claims of summaries, quantified claims first, then by ratio, largest first. `kind`: quantified, qualitative or both.
 
         `evidence`, `min_claim` and `min_confidence` choose claims, all other filters choose runs.
         """
@@ -114,22 +113,22 @@ class Store:
         return self._answer(filters, lambda store, chosen: results.claims(store, chosen, kinds, _rows(limit)))
 
     def findings(self, *, severity: Words = (), rule: Words = (), limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
-        """What does not add up in a record or its summary, the severest first. `severity`: error, warning, info."""
+        """Return inconsistencies in records and their summaries, the most severe first. `severity`: error, warning, info."""
         severities, rules = _several("severity", severity, tuple(map(str, Severity))), _words("rule", rule)
         return self._answer(filters, lambda store, chosen: results.findings(store, chosen, severities, rules, _rows(limit)))
 
     def tasks(self, *, by: Words = ("agent",), value: str = "result", **filters: Unpack[FilterWords]) -> Table:
-        """Tasks beside those who worked on them: a row per task, for each column `x` its text, `x_value` and `x_runs`.
+        """Return the matrix of tasks: a row per task, for each column `x` its text, `x_value` and `x_runs`.
 
-        `value`: result (the measured ratio, else how runs ended), outcome, measured, claimed, cost or duration.
+        `value`: result (the measured ratio, else the outcome), outcome, measured, claimed, cost or duration.
         """
         columns, shown = _words("by", by) or ("agent",), _text("value", value)
         return self._answer(filters, lambda store, chosen: results.tasks(store, chosen, columns, shown))
 
     def failures(self, *, by: str = "agent", texts: str = "", **filters: Unpack[FilterWords]) -> Table:
-        """Why runs did not complete: a row per reason with its runs, a column per agent (or `by`), lost time and best-known cost.
+        """Return why runs did not complete: a row per reason with its runs, a column per agent (or `by`), lost time and best-known cost.
 
-        `texts`: a reason, whose error texts are listed instead, with numbers and ids masked.
+        `texts`: a reason; then its error texts are listed instead, with numbers and ids masked.
         """
         column, reason = _text("by", by), _text("texts", texts)
         if reason:
@@ -146,7 +145,7 @@ class Store:
         limit: int | None = None,
         **filters: Unpack[FilterWords],
     ) -> Table:
-        """Claimed beside measured speedups: per run, or with `by` per group. `every`: also runs that were not measured.
+        """Return claimed and measured speedups per run, or with `by` per group. `every`: also runs that were not measured.
 
         `band`: ratios within this distance from 1 are the same, such as 0.05.
         """
@@ -163,7 +162,7 @@ class Store:
         return self._answer(filters, ask)
 
     def measurements(self, *, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
-        """Measured values of benchmarks, and the runs whose changes they measured."""
+        """Return measured values of benchmarks, and the runs whose changes they measured."""
         return self._answer(filters, lambda store, chosen: results.measurements(store, chosen, _rows(limit)))
 
     def usage(
@@ -175,9 +174,9 @@ class Store:
         session_length: int = HOURS,
         **filters: Unpack[FilterWords],
     ) -> Table:
-        """Responses, tokens and cost per day, week, month, hour, session, block, project, model, tool or agent; `session_length` in hours.
+        """Return responses, tokens and cost per day, week, month, hour, session, block, project, model, tool or agent.
 
-        `since` and `until` choose responses by their own time.
+        `session_length` is in hours. `since` and `until` choose responses by their own time.
         """
         groups, zone = _words("by", by), _text("tz", tz)
         starts = _one_of("week_starts", week_starts, WEEK_STARTS)
@@ -189,11 +188,11 @@ class Store:
         )
 
     def rejects(self) -> Table:
-        """Records that could not be read, and why."""
+        """Return records that could not be read, and why."""
         return table(results.rejects(self._checked()))
 
     def sources(self, *, limit: int | None = None) -> Table:
-        """Ingested files, the newest first, and what became of them."""
+        """Return ingested files with their results, the newest first."""
         return table(results.sources(self._checked(), _rows(limit)))
 
     def report(
@@ -208,10 +207,10 @@ class Store:
         owner: str = "",
         **filters: Unpack[FilterWords],
     ) -> Report:
-        """The cost report. As a table it is the groups of `by`, or the totals; `.sections` has the rest, `.export("html")` makes the file.
+        """Return the cost report. As a table it is the groups of `by`, or the totals; `.sections` has the rest, `.export("html")` a file.
 
-        `metrics`: the figures of groups and totals, none for the usual ones. `reprice`: MODEL or MODEL@PROVIDER at whose prices the same
-        tokens are shown as well.
+        `metrics`: the figures of groups and totals, none for the usual ones. `reprice`: MODEL or MODEL@PROVIDER with other prices for the
+        same tokens.
         """
         figures, measure = _several("metrics", metrics, tuple(RUN_METRICS)), _one_of("cost", cost, COST_MEASURES)
         groups, zone, model = _words("by", by), _text("tz", tz), _text("reprice", reprice)
@@ -221,10 +220,10 @@ class Store:
         return report_table(cost_report.report(store, request), _notes(store))
 
     def compare(self, *groups: Choice, pair: str = "", cost: str = "best") -> Table:
-        """Groups of runs beside the first of them: a row per group and metric. Durations in milliseconds, money in US dollars.
+        """Compare groups of runs with the first of them: a row per group and metric. Durations in milliseconds, money in US dollars.
 
-        Without groups, the largest of an agent with a model. `ratio` is the median over tasks that both have, with a 95 % interval;
-        `pair="nothing"`: of the medians of all runs.
+        Without groups, the largest ones of an agent with a model. `ratio` is the median over tasks that both have, with a 95 % interval;
+        `pair="nothing"`: the ratio of the medians of all runs.
         """
         store = self._checked()
         chosen = [with_whole_ids(store, with_known_words(_chosen(group))) for group in groups]
@@ -241,11 +240,11 @@ class Store:
         path_template: str = "",
         jobs: int = 1,
     ) -> Ingested:
-        """Read files, folders and archives into the store, in one transaction. What was read before changes nothing.
+        """Read files, folders and archives into the store, in one transaction. Files that were read before change nothing.
 
-        `labels` are given to all runs; `path_template` as of `tachograph ingest`. `jobs`: processes that read; more than one only where
-        the script has an `if __name__ == "__main__":`. Raises InputUnreadable, after all else was ingested, for a path that cannot be
-        opened.
+        `labels` are given to all runs; `path_template` as of `tachograph ingest`. `jobs`: the number of reading processes;
+        more than one only if the script has an `if __name__ == "__main__":`. Raises InputUnreadable for a path that cannot be opened,
+        after all others were ingested.
         """
         from ingest import pipeline
         from ingest.agents.homes import only_sessions
@@ -276,14 +275,14 @@ class Store:
         return CheckedStore(self._location, self._wait_seconds, lambda message: _LOG.warning("%s", one_line(message)))
 
     def _checked(self) -> CheckedStore:
-        """The store to ask."""
+        """Return the store to query."""
         store = self._store()
         if not self._with_text:
             store.leave_out_texts()
         return store
 
     def _asked(self, words: FilterWords) -> tuple[CheckedStore, Filters]:
-        """A store that looks the filters up, and the filters. Raises UsageError and StoreError."""
+        """Return a store that looks the filters up, and the filters. Raises UsageError and StoreError."""
         store = self._checked()
         filters = with_whole_ids(store, with_known_words(filters_of(words)))
         store.look_up(filters)
@@ -300,17 +299,17 @@ _LOG = logging.getLogger("tachograph")
 def open_store(
     store: str | os.PathLike[str] | None = None, *, wait_seconds: float = DEFAULT_WAIT_SECONDS, with_text: bool = False
 ) -> Store:
-    """The store at a location: a path, or whatever else DuckDB can attach. Without one `$TACHOGRAPH_DB`, else `tachograph.duckdb` here.
+    """Return the store at a path, or at anything else that DuckDB can attach; default `$TACHOGRAPH_DB`, else `tachograph.duckdb` here.
 
-    Nothing is opened yet: a store that does not exist is made by its first `ingest`. `wait_seconds`: how long to wait while another
-    process locks the store. `with_text`: answers have prompts, titles, summaries and claims of session transcripts, too.
+    Nothing is opened yet: the first `ingest` creates a missing store. `wait_seconds`: how long to wait while another process locks the
+    store. `with_text`: answers include prompts, titles, summaries and claims of session transcripts.
     """
     usual = os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE
     return Store(usual if store is None else store, wait_seconds, with_text=with_text)
 
 
 def extract_claims(text: str, min_confidence: float = SHOWN_FROM) -> tuple[Claim, ...]:
-    """The performance claims of a text, without a store; those with a number only where they are at least so sure, 0 for all of them."""
+    """Return the performance claims in a text, without a store; `min_confidence` applies to claims with a number, 0 returns all of them."""
     return tuple(extract(_text("extract_claims", text), probability(str(min_confidence), MIN_CONFIDENCE)))
 
 
@@ -327,7 +326,7 @@ def _chosen(side: Choice) -> Filters:
 
 
 def _rows(limit: object) -> int | None:
-    """The most rows, None for all. More than a store can count are all of them."""
+    """Return the most rows, None for all. Numbers beyond what a store can count mean all rows."""
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
@@ -336,14 +335,14 @@ def _rows(limit: object) -> int | None:
 
 
 def _text(name: str, value: object) -> str:
-    """A text."""
+    """Check that a value is a text."""
     if not isinstance(value, str):
         raise UsageError(f"{name} takes a text, not {value!r}.")
     return value
 
 
 def _words(name: str, value: object) -> tuple[str, ...]:
-    """Each word once."""
+    """Return each word once."""
     listed = value.split(",") if isinstance(value, str) else value
     if not isinstance(listed, Sequence) or not all(isinstance(word, str) for word in listed):
         raise UsageError(f"{name} takes a word or a list of words, not {value!r}.")
@@ -351,12 +350,12 @@ def _words(name: str, value: object) -> tuple[str, ...]:
 
 
 def _several(name: str, value: object, known: Sequence[str]) -> tuple[str, ...]:
-    """Words of a closed list."""
+    """Return words of a closed list."""
     return tuple(_one_of(name, word, known) for word in _words(name, value))
 
 
 def _one_of(name: str, value: object, known: Iterable[str]) -> str:
-    """A word of a closed list, or none."""
+    """Return a word of a closed list, or none."""
     word, choices = _text(name, value), list(known)
     if word and word not in choices:
         raise UsageError(f"unknown {name} {word!r}.", f"{did_you_mean(word, choices)}Choose from: {', '.join(choices)}.")

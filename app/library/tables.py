@@ -1,4 +1,4 @@
-"""Answers in Python: a table of rows with what it is about, and a cost report. Neither changes."""
+"""Answers in Python: a table of rows with heading and notes, and a cost report. Both are immutable."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from app.reports.cost_report import Report as CostReport
 
 Row = dict[str, Any]
-"""A row: column → value. Money is Decimal, times are datetimes in UTC, durations are in milliseconds, and what is not known is None."""
+"""A row: column → value. Money is Decimal, times are datetimes in UTC, durations are in milliseconds, and unknown values are None."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Table:
     """Rows of an answer, as an Arrow table.
 
-    `heading` says how many runs it covers, of which store and under which filters; `notes` what it leaves out, and names in the filters
-    that no run has. Any library that reads the Arrow C stream interface takes it as it is: `polars.DataFrame(table)`.
+    `heading` gives the number of runs, the store and the filters; `notes` what it leaves out, and names in the filters that no run has.
+    Libraries that read the Arrow C stream interface accept it: `polars.DataFrame(table)`.
     """
 
     heading: str
@@ -40,40 +40,40 @@ class Table:
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """The columns → what each means."""
+        """The columns → their meanings."""
         return {column.name: column.meaning or column.label for column in columns(self._answer.table, self._answer.of)}
 
     @property
     def available(self) -> int:
-        """How many rows there are, also those that `limit` left out."""
+        """The number of rows before `limit`."""
         return len(self) if self._answer.available is None else self._answer.available
 
     @property
     def total(self) -> Row | None:
-        """The row of all groups together, None for a table without one. Medians and shares do not add up: it is counted by itself."""
+        """The row of all groups together, or None. It is computed separately, because medians and shares do not add up."""
         return None if self._answer.total is None else next(rows(self._answer.total))
 
     def arrow(self) -> pa.Table:
-        """The rows as a `pyarrow.Table`."""
+        """Return the rows as a `pyarrow.Table`."""
         return self._answer.table
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._answer.table.__arrow_c_stream__(requested_schema)
 
     def to_pylist(self) -> list[Row]:
-        """The rows as dicts."""
+        """Return the rows as dicts."""
         return list(self)
 
     def df(self) -> Any:
-        """The rows as a `pandas.DataFrame` with Arrow types: exact money, NA for what is not known. Raises UsageError without pandas."""
+        """Return the rows as a `pandas.DataFrame` with Arrow types: exact money, NA for unknown. Raises UsageError without pandas."""
         return self._answer.table.to_pandas(types_mapper=_library("pandas").ArrowDtype)
 
     def pl(self) -> Any:
-        """The rows as a `polars.DataFrame`. Raises UsageError without polars."""
+        """Return the rows as a `polars.DataFrame`. Raises UsageError without polars."""
         return _library("polars").from_arrow(self._answer.table)
 
     def export(self, format: str) -> bytes:  # noqa: A002  the word of the command line
-        """The bytes of a file as `-o FILE` writes it: csv, json, jsonl, md, html, xlsx, parquet. Raises UsageError for another format."""
+        """Return the bytes of a file as with `-o FILE`: csv, json, jsonl, md, html, xlsx, parquet. Raises UsageError for another format."""
         export = _export(format)
         answer = self._for_people if export.is_for_people else self._answer
         return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
@@ -94,28 +94,27 @@ class Table:
 
 
 def table(answer: Answer, notes: Sequence[str] = (), people: Answer | None = None) -> Table:
-    """The table of an answer. `people`: another answer to the same question for people to read, if there is one."""
+    """Return the table of an answer. `people`: another answer to the same question for people, if there is one."""
     said = (answer.note, answer.hidden, *notes)
     return Table(answer.heading, tuple(filter(None, said)), answer, people or answer)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Report(Table):
-    """A cost report. As a table it is the groups, or the totals where it has none.
+    """A cost report. As a table it is the groups, or the totals if there are none.
 
-    `title` is that of its first page. `sections` are all its tables by key: totals, groups, models, runs, findings and more.
+    `title` is that of its first page. `sections` has all tables by key: totals, groups, models, runs, findings and more.
     """
 
     _report: CostReport = field()
 
     @property
     def title(self) -> str:
-        """The title of the first page."""
         return self._report.first.title
 
     @property
     def sections(self) -> Mapping[str, Table]:
-        """The tables that hold something, by key."""
+        """The non-empty tables by key."""
         return {section.key: table(section.answer, [section.note]) for section in self._report.shown}
 
     @property
@@ -124,7 +123,7 @@ class Report(Table):
         return self._report.first.as_dict()
 
     def export(self, format: str) -> bytes:  # noqa: A002
-        """The bytes of the whole report, as `tachograph report -o FILE` writes it. Raises UsageError for another format."""
+        """Return the bytes of the whole report, as with `tachograph report -o FILE`. Raises UsageError for another format."""
         return _export(format).write_report(self._report)
 
     def _repr_html_(self) -> str:
@@ -134,7 +133,7 @@ class Report(Table):
 
 
 def report_table(report: CostReport, notes: Sequence[str]) -> Report:
-    """The report in Python."""
+    """Return a report of the library."""
     answer = report.main_answer
     return Report(answer.heading, tuple(filter(None, (answer.note, *notes))), answer, answer, report)
 
@@ -148,7 +147,7 @@ def _export(name: str) -> Export:
 
 
 def _library(name: str) -> Any:
-    """A library that is only used where it is installed. Raises UsageError where it is not."""
+    """Import an optional library. Raises UsageError if it is not installed."""
     try:
         return import_module(name)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The agents beside one another: figures of each agent, of each of its models, and of all runs together."""
+"""Figures of each agent, of each of its models, and of all runs together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.metrics import MEASURED_CLASSES
 
 ENOUGH = 5
-"""The fewest values whose median is said; of fewer, the range is."""
+"""Fewest values for a median; fewer are given as a range."""
 
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
 """Outcomes of runs that a limit ended."""
@@ -29,10 +29,10 @@ LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_re
 class AgentFigures:
     """Figures of an agent, of one of its models (`is_model`), or of all runs (`is_all`). `model` of an agent is its most frequent one.
 
-    `tasks`, `started`: numbers. The ends of started runs are `completed`, `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum
-    by the measure over the `cost.known` started runs that have it; `bounds` names the kinds of bounds in it (`upper_bound, estimate`),
+    `tasks`, `started`: counts. The ends of started runs are `completed`, `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum
+    by the measure over the `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound, estimate`),
     `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in milliseconds, of completed runs, `wall_ms` of all started
-    ones. `measured` counts runs by MEASURED_CLASSES. Of the `checked` claims, which have a comparable measurement, those that were
+    ones. `measured` counts runs by MEASURED_CLASSES. `checked` claims have a comparable measurement: they
     `held`, promised `more` or `less`, or went in the `wrong` direction; `other_part` of them cover another part of the software.
     """
 
@@ -70,22 +70,22 @@ class AgentFigures:
 
     @property
     def never_started(self) -> int:
-        """Runs that never got to work: in no cost, no time and no rate."""
+        """Runs that never started; no cost, time or rate includes them."""
         return self.runs - self.started
 
     @property
     def known_ends(self) -> int:
-        """Started runs whose log tells how they ended."""
+        """Started runs with a known outcome."""
         return self.started - self.unknown_ends
 
     @property
     def runs_measured(self) -> int:
-        """Runs whose change a benchmark measured, or tried to."""
+        """Runs that a benchmark measured or tried to measure."""
         return sum(number for name, number in self.measured.items() if name != "not_measured")
 
     @property
     def comparable(self) -> int:
-        """Runs measured beside a comparable baseline."""
+        """Runs measured against a comparable baseline."""
         return sum(self.measured[name] for name in ("faster", "same", "slower"))
 
     @property
@@ -95,24 +95,24 @@ class AgentFigures:
 
     @property
     def median_bounds(self) -> str:
-        """The kinds of bounds of the median cost: those of the runs, if more than half of these have any."""
+        """The kinds of bounds of the median cost: those of the runs if more than half of these have bounds."""
         return self.bounds if 2 * self.bounded > self.cost.known else ""
 
     @property
     def cost_per_faster_usd(self) -> Decimal | None:
-        """Cost of all started runs divided by those measured faster; None without any, or if a cost is unknown of one run in ten."""
+        """Cost of all started runs per run measured faster; None without any, or if the cost is unknown for one run in ten."""
         if not self.faster or self.cost_usd is None or not self.is_cost_known:
             return None
         return self.cost_usd / self.faster
 
     @property
     def is_cost_known(self) -> bool:
-        """Whether the cost is known of nine in ten started runs."""
+        """Whether the cost of nine in ten started runs is known."""
         return bool(self.started) and 10 * self.cost.known >= 9 * self.started
 
 
 def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[AgentFigures]:
-    """All runs in one row first, then each agent followed by its models, those with a verified speedup first, then by runs.
+    """Return all runs in one row, then each agent followed by its models; those with a verified speedup first, then by runs.
 
     Raises StoreError.
     """
@@ -173,7 +173,7 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
 
 
 def shown_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
-    """The rows of a table of agents: models stand below their agent if two of them or more have ENOUGH runs."""
+    """Return the rows for a table of agents: an agent's models get rows if at least two of them have ENOUGH runs."""
     shown: list[AgentFigures] = []
     for row in (row for row in rows if not row.is_all):
         siblings = [other for other in rows if other.is_model and other.agent == row.agent and other.runs >= ENOUGH]
@@ -183,9 +183,9 @@ def shown_rows(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
 
 
 def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BEST) -> pa.Table:
-    """Runs as charts draw them: agent, model, cost by the measure with its bound, wall time, claimed and measured speedup.
+    """Return runs as points of charts: agent, model, cost by the measure with its bound, wall time, claimed and measured speedup.
 
-    At most `limit` runs, by their ids. Raises StoreError.
+    At most `limit` runs, by id. Raises StoreError.
     """
     condition = where(filters)
     sql = f"""
@@ -198,9 +198,9 @@ def points(store: Store, filters: Filters, limit: int, measure: CostMeasure = BE
 
 
 def quantiles(store: Store, filters: Filters, column: str, which: str) -> pa.Table:
-    """Quantiles (5, 25, 50, 75, 95 %) of a column by `agent` and `model` (`is_model`), for runs that fulfil the condition `which`.
+    """Return quantiles (5, 25, 50, 75, 95 %) of a column by `agent` and `model` (`is_model`), for runs that match the condition `which`.
 
-    `column` and `which` are SQL of ours, never a text from outside. Raises StoreError.
+    `column` and `which` are SQL of ours, never text from outside. Raises StoreError.
     """
     condition = where(filters)
     sql = f"""
@@ -211,7 +211,7 @@ def quantiles(store: Store, filters: Filters, column: str, which: str) -> pa.Tab
 
 
 def fastest(store: Store, filters: Filters, limit: int) -> list[tuple[str, str, float]]:
-    """(id, title, measured speedup) of the runs measured fastest. Raises StoreError."""
+    """Return (id, title, measured speedup) of the runs measured fastest. Raises StoreError."""
     condition = where(filters)
     sql = f"""
         select run_id, title, measured_speedup from {measured.with_verdicts(store)}

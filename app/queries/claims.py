@@ -14,7 +14,7 @@ from ingest.store.database import Store
 from schemas.catalogue.figures import caveat_sql
 
 WINDOW = 300
-"""Code points on either side of a claim that are looked through for the ends of its sentence."""
+"""Code points on either side of a claim that are searched for the ends of its sentence."""
 
 _END = re.compile(r"(?<=[.!?])\s+(?=[^a-z\s])|\n")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>)\s+")
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
 
 def sentence_span(text: str, start: int, end: int) -> Span:
-    """Where the sentence around a span begins and ends: at a full stop, or at the ends of its lines."""
+    """Return the span of the sentence around a span, which ends at a full stop or a line's end."""
     ends = [found for found in _END.finditer(text) if not (found.start() < end and found.end() > start)]
     first = max((found.end() for found in ends if found.end() <= start), default=0)
     last = min((found.start() for found in ends if found.start() >= end), default=len(text))
@@ -36,7 +36,7 @@ def sentence_span(text: str, start: int, end: int) -> Span:
 
 
 def sentence(around: str, start: int, end: int, *, is_cut: tuple[bool, bool] = (False, False)) -> str:
-    """The sentence around a span in one line, without marks of Markdown; `…` where the text was cut before the sentence began or ended."""
+    """Return the sentence around a span in one line, without Markdown; `…` marks ends that `around` cut off."""
     found = sentence_span(around, start, end)
     words = " ".join(_LIST_MARK.sub("", around[found.start : found.end]).replace("**", "").replace("`", "").split())
     before = "… " if is_cut[0] and found.start == 0 else ""
@@ -49,7 +49,7 @@ CLAIM_COLUMNS = (
     "direction", "ratio", "ratio_low", "ratio_high", "before", "after", "unit", "evidence", "scope", "hedged", "caveat", "confidence",
     "origin", "subject", "start", "end",
 )  # fmt: skip
-"""What a list of claims holds: the claim, and what it is about in its run. Its `sentence` is found in the summary."""
+"""Columns of a list of claims: the claim and its run. Its `sentence` comes from the summary."""
 
 
 FINDING_COLUMNS = (
@@ -58,23 +58,22 @@ FINDING_COLUMNS = (
 )  # fmt: skip
 
 GRAVEST_FIRST = "list_position(['error', 'warning', 'info'], severity)"
-"""The order of findings."""
 
 STATEMENT_COLUMNS = ("kind", "subject", "count", "quote")
 
 _CAVEAT = f"case when kind = 'quantified' then {caveat_sql()} end as caveat"
 _LARGEST_FIRST = "kind desc, ratio desc nulls last, run_id, claim_no"
-"""Quantified claims come first: `quantified` follows `qualitative`."""
+"""Sort order with quantified claims first, because `quantified` follows `qualitative`."""
 
 _ABOUT_RUNS = "run_id, title, repo, task, experiment, agent, model, outcome, dated_at"
 _WORST_FIRST = f"{GRAVEST_FIRST}, rule, run_id, message"
 
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int | None = None) -> pa.Table:
-    """Claims with CLAIM_COLUMNS and their `sentence`, quantified ones first, then by ratio, largest first.
+    """Return claims with CLAIM_COLUMNS and their `sentence`: quantified ones first, then by ratio, largest first.
 
-    `--evidence`, `--min-claim` and `--min-confidence` choose claims, other filters runs. Claims of low confidence are hidden until the
-    last asks for them.
+    `--evidence`, `--min-claim` and `--min-confidence` filter claims, other filters runs. Claims of low confidence are hidden unless
+    `--min-confidence` asks for them.
     """
     chosen, parameters = _chosen(filters, kinds)
     keys = _cut(f"select run_id, claim_no {chosen} order by {_LARGEST_FIRST}", limit)
@@ -98,14 +97,14 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str] = (), limit: int
 
 
 def count_claims(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> tuple[int, int]:
-    """(claims, runs they are of) under the same choice."""
+    """Return the numbers of chosen claims and of their runs."""
     chosen, parameters = _chosen(filters, kinds)
     [(found, runs)] = _rows(fetch(store, f"select count(*), count(distinct run_id) {chosen}", parameters))
     return found, runs
 
 
 def count_hidden(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> int:
-    """The claims of the choice that are hidden for their low confidence; 0 where the choice itself says how sure they must be."""
+    """Return the number of chosen claims that are hidden for low confidence; 0 if the filters set a confidence."""
     if filters.values(MIN_CONFIDENCE):
         return 0
     chosen, parameters = _chosen(filters, kinds, hidden=True)
@@ -114,7 +113,7 @@ def count_hidden(store: Store, filters: Filters, kinds: Sequence[str] = ()) -> i
 
 
 def _chosen(filters: Filters, kinds: Sequence[str] = (), *, hidden: bool = False) -> tuple[str, dict[str, Any]]:
-    """The claims of a choice, or those hidden of it, from `from` on: joined with their runs only where the choice is about these."""
+    """Return SQL from `from` on for the chosen (or hidden) claims. It joins runs only if a filter needs them."""
     of_runs, of_claims = where_claims(filters, hidden=hidden)
     wanted = f"semi join (select run_id from v_runs where {of_runs.sql}) as wanted using (run_id)" if of_runs else ""
     parameters = (of_runs.parameters if of_runs else {}) | of_claims.parameters | _bound(kind=kinds)
@@ -122,9 +121,9 @@ def _chosen(filters: Filters, kinds: Sequence[str] = (), *, hidden: bool = False
 
 
 class RunFacts(NamedTuple):
-    """What one summary says, each a table in the order of the text, and what rules found, the gravest first.
+    """Claims, statements and changes in one summary, in the order of the text, and findings, the most severe first.
 
-    `hidden_claims` are those of low confidence; `claims` has all others.
+    `claims` leaves out the `hidden_claims` of low confidence.
     """
 
     claims: pa.Table
@@ -135,9 +134,9 @@ class RunFacts(NamedTuple):
 
 
 def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts:
-    """Claims, statements, file changes and findings of one run; empty tables where there are none.
+    """Return claims, statements, file changes and findings of one run; tables may be empty.
 
-    Of the filters, only that of the confidence counts.
+    Only the confidence filter applies.
     """
     bound = {"run_id": run_id}
     shown = where_shown(filters)
@@ -156,11 +155,11 @@ _CHOSEN_FINDINGS = """
 select rule, severity, message, run_id, place, cost_own_usd
 from findings join (select run_id, place, cost_own_usd from v_runs where {condition} and findings > 0) using (run_id)
 """
-"""The findings of chosen runs, with what tells and sorts them: the other columns are read of those that are listed."""
+"""Findings of chosen runs with the columns to sort by; the other columns are read only for listed findings."""
 
 
 def _findings_of(transaction: ReadTransaction, filters: Filters) -> str:
-    """The temporary table with the findings of the chosen runs."""
+    """Return the name of a temporary table with the findings of the chosen runs."""
     condition = where(filters)
     return transaction.keep(_CHOSEN_FINDINGS.format(condition=condition.sql), condition.parameters)
 
@@ -168,7 +167,7 @@ def _findings_of(transaction: ReadTransaction, filters: Filters) -> str:
 def findings(
     store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = (), limit: int | None = None
 ) -> pa.Table:
-    """Findings with FINDING_COLUMNS, errors first."""
+    """Return findings with FINDING_COLUMNS, errors first."""
     with read_transaction(store) as transaction:
         chosen = f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
         wanted = _cut(f"select run_id, rule, severity, message, place {chosen} order by {_WORST_FIRST}", limit)
@@ -181,7 +180,7 @@ def findings(
 
 
 def count_findings(store: Store, filters: Filters, severities: Sequence[str] = (), rules: Sequence[str] = ()) -> tuple[int, int]:
-    """(findings, runs they are about) under the same choice."""
+    """Return the numbers of chosen findings and of their runs."""
     with read_transaction(store) as transaction:
         chosen = f"from {_findings_of(transaction, filters)} where {_finding_choice(severities, rules)}"
         [(found, runs)] = _rows(
@@ -191,7 +190,7 @@ def count_findings(store: Store, filters: Filters, severities: Sequence[str] = (
 
 
 def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
-    """How often each rule found something, the gravest first, with what its runs cost, each run once, and one of its messages."""
+    """Return the findings per rule, most severe first: their number, the cost of their runs (each counted once), and an example message."""
     with read_transaction(store) as transaction:
         chosen = _findings_of(transaction, filters)
         sql = f"""
@@ -206,7 +205,7 @@ def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
 
 
 def rules(store: Store) -> list[str]:
-    """The rules of which the store holds findings."""
+    """Return the rules with findings in the store."""
     return [str(name) for (name,) in _rows(fetch(store, "select distinct rule from findings order by rule"))]
 
 
@@ -215,7 +214,7 @@ def _finding_choice(severities: Sequence[str], rules: Sequence[str]) -> str:
 
 
 def _one_of(column: str, values: Sequence[str]) -> str:
-    """A condition on a column of ours; all of them where nothing is chosen."""
+    """Return a condition that a column has one of these values; true if no values are given."""
     return f"list_contains($chosen_{column}, {column})" if values else "true"
 
 

@@ -1,4 +1,4 @@
-"""Groups of runs beside a baseline: cost, wall time, turns and measured speedup, task by task."""
+"""Compare groups of runs with a baseline: cost, wall time, turns and measured speedup, task by task."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from schemas.catalogue.cost_measures import BEST, BOUNDS, COST_MEASURES, LIST, R
 
 MOST_GROUPS = 6
 USUAL_GROUPS = 4
-"""How many groups are compared where none are named."""
+"""Number of groups to compare if none are named."""
 
 TASK, NOTHING = "task", "nothing"
 PAIRS = (TASK, NOTHING)
-"""What runs are paired by."""
+"""Ways to pair runs."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """A metric over the runs of a group that have it: median with ≤ or ≥ before it, least and largest."""
+    """A metric over the runs of a group that have it: median (with ≤ or ≥ if it is a bound), least and largest."""
 
     runs: int = 0
     median: Decimal | float | None = None
@@ -47,10 +47,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of runs. `filters`: None where the group and the filters of all groups exclude each other.
+    """A group of runs. `filters`: None if they contradict the filters of all groups.
 
-    `tasks`: those that its started runs worked on; `completed_tasks`: completed at least once; of `open_tasks` no run is known to have
-    completed, and how some ended is unknown. `unknown_ends`, `taskless`, `with_tokens`: started runs.
+    `tasks`: those that its started runs worked on; `completed_tasks`: completed at least once; `open_tasks`: not known to be completed, but
+    some outcomes are unknown. `unknown_ends`, `taskless`, `with_tokens`: started runs.
     """
 
     filters: Filters | None
@@ -68,7 +68,7 @@ class Group:
     known: Mapping[str, Known] | None = None
 
     def of(self, metric: str) -> Known:
-        """The metric over its runs."""
+        """Return the metric over its runs."""
         return (self.known or {}).get(metric, Known())
 
 
@@ -76,8 +76,8 @@ class Group:
 class Comparison:
     """The baseline, and the other groups with their ratios against it by metric.
 
-    `basis`: the cost that all are compared by; `is_forced`: best-known costs would have been sums of several kinds. `shared`: tasks that a
-    group has in common with the baseline. `overlap`: its runs that are in the baseline, too.
+    `basis`: the measure of cost for all groups; `is_forced`: best-known costs would have mixed several kinds. `shared`: tasks that a
+    group has in common with the baseline. `overlap`: its runs that are also in the baseline.
     """
 
     baseline: Group
@@ -91,22 +91,22 @@ class Comparison:
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """All of them, the baseline first."""
+        """All groups, the baseline first."""
         return self.baseline, *self.others
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that stand side by side: measured speedups only where two groups have enough of them."""
+        """The metrics to show: measured speedups only if two groups have enough of them."""
         measured = sum(group.of("speedup").runs >= FEWEST for group in self.groups) > 1
         return tuple(key for key in METRICS_COMPARED if key != "speedup" or measured)
 
     def is_paired(self, place: int) -> bool:
-        """Whether the other group at this place is compared task by task."""
+        """Return whether the other group at this place is compared task by task."""
         return self.pair == TASK and self.shared[place] > 0
 
 
 def narrowed(filters: Filters, group: Filters) -> Filters | None:
-    """The group's runs that the filters of all groups choose as well; None where they exclude each other."""
+    """Return the group's filters combined with those of all groups; None if they contradict each other."""
     found = filters
     for key, values in group.chosen:
         both = filters.values(key)
@@ -121,10 +121,9 @@ def narrowed(filters: Filters, group: Filters) -> Filters | None:
 
 
 def largest(store: Store, filters: Filters = NO_FILTERS, most: int = USUAL_GROUPS) -> tuple[list[Filters], str]:
-    """(the largest groups of an agent's runs with a model, what to pair them by). The baseline is first: it completed the most tasks.
+    """Return (the largest groups of an agent's runs with a model, how to pair them). The baseline is first: it completed the most tasks.
 
-    Those that share FEWEST tasks with it go before all others, and are paired by task; groups of one agent stand together. Raises
-    StoreError.
+    Groups that share FEWEST tasks with it come next and are paired by task; groups of one agent are adjacent. Raises StoreError.
     """
     condition = where(filters)
     sql = f"""
@@ -153,7 +152,7 @@ def largest(store: Store, filters: Filters = NO_FILTERS, most: int = USUAL_GROUP
 def compare(
     store: Store, chosen: Sequence[Filters | None], pair: str = TASK, cost: CostMeasure = BEST, base: Store | None = None
 ) -> Comparison:
-    """Compare the runs that each filters choose with those of the first. `base`: the store of the first, where it is another.
+    """Compare groups of runs, each chosen by filters, with the first. `base`: the store of the first group, if it is another.
 
     Raises StoreError.
     """
@@ -182,7 +181,7 @@ def compare(
 
 
 def _counted(sides: Sequence[tuple[ReadTransaction, Filters | None]]) -> list[dict[str, int]]:
-    """How many started runs of each group have each measure of cost, and how many of its runs are in the first group, too: `shared`."""
+    """Return for each group how many started runs have each measure of cost, and as `shared` how many are also in the first group."""
     found: list[dict[str, int]] = [{} for _ in sides]
     for store in dict.fromkeys(store for store, _ in sides):
         parts, parameters = list[str](), dict[str, Any]()
@@ -207,7 +206,7 @@ def _counted(sides: Sequence[tuple[ReadTransaction, Filters | None]]) -> list[di
 
 
 def _basis(known: Sequence[Mapping[str, int]], wanted: CostMeasure) -> tuple[CostMeasure, bool]:
-    """The cost that all groups are compared by: best-known ones are compared where all are reported, or all are at list prices."""
+    """Return the measure of cost for all groups and whether it was forced: best-known costs must all be reported, or all at list prices."""
     if wanted is not BEST:
         return wanted, False
     known = [row for row in known if row.get("best")]
@@ -220,7 +219,7 @@ def _basis(known: Sequence[Mapping[str, int]], wanted: CostMeasure) -> tuple[Cos
 
 
 def _values(basis: CostMeasure, *, has_measured: bool) -> dict[str, tuple[str, str, str]]:
-    """SQL of each metric: the value of a run, and the least and the largest that it can be. Failures never count as speed."""
+    """Return the SQL of each metric: a run's value and its least and largest possible value. Failed runs never count as fast."""
     usd = f"case when is_started then {basis.column} end"
     has_bounds = basis is LIST
     low = f"case when tokens_basis in ('upper_bound', 'estimate') then 0 * ({usd}) else {usd} end" if has_bounds else usd
@@ -234,7 +233,7 @@ def _values(basis: CostMeasure, *, has_measured: bool) -> dict[str, tuple[str, s
 
 
 def _from(store: Store, filters: Filters, basis: CostMeasure) -> tuple[str, dict[str, Any]]:
-    """SQL of the group's runs with the values of each metric."""
+    """Return the SQL of the group's runs with the values of each metric."""
     condition, has_measured = where(filters), bool(measured.count(store))
     listed = ", ".join(
         f"({sql})::{'decimal(38, 9)' if key == 'cost' and not end else 'double'} as {key}{end}"
@@ -247,7 +246,7 @@ def _from(store: Store, filters: Filters, basis: CostMeasure) -> tuple[str, dict
 
 
 def _group(store: ReadTransaction, filters: Filters | None, basis: CostMeasure) -> tuple[Group, list[dict[str, Any]]]:
-    """The group, and one row per task: how many of its runs `started`, and the median of each metric with its ends."""
+    """Return the group, and a row per task: how many runs `started`, and the median of each metric with its bounds."""
     if filters is None:
         return Group(None), []
     rows, parameters = _from(store, filters, basis)
@@ -299,7 +298,7 @@ def _spans(tasks: Mapping[str, Mapping[str, Any]], key: str) -> dict[str, Span]:
 
 
 def _runs(store: ReadTransaction, filters: Filters, basis: CostMeasure) -> dict[str, Spans]:
-    """Each metric of all runs that have it."""
+    """Return each metric over all runs that have it."""
     rows, parameters = _from(store, filters, basis)
     listed = ", ".join(f"{key}{end}" for key in METRICS_COMPARED for end in ("", "_low", "_high"))
     table = fetch(store, f"select {listed} from {rows}", parameters)
@@ -312,21 +311,21 @@ def _runs(store: ReadTransaction, filters: Filters, basis: CostMeasure) -> dict[
 
 
 def command(groups: Sequence[Filters], pair: str, location: str) -> str:
-    """The same comparison of the store at `location` on the command line."""
+    """Return the shell command for the same comparison of the store at `location`."""
     words = ["compare", *(shlex.quote(as_text(filters)) for filters in groups), *(["--pair", pair] if pair != TASK else [])]
     return command_line(" ".join(words), location)
 
 
 def as_text(filters: Filters) -> str:
-    """`main-model=claude-opus-4-6 repo=vllm`, as `app.queries.filters.parse` reads them."""
+    """Return `main-model=claude-opus-4-6 repo=vllm`, which `app.queries.filters.parse` reads."""
     return " ".join(shlex.quote(f"{key}={value}") for key, values in filters.chosen for value in values)
 
 
 @dataclass(frozen=True)
 class CohortTotals:
-    """The runs of one cohort. `known`: how many of them have a cost, which includes these `bounds`.
+    """Totals of one cohort. `known`: the number of runs with a cost, including the `bounds`.
 
-    `verified`: runs measured faster, None where none was compared.
+    `verified`: runs measured faster; None if no run was compared.
     """
 
     runs: int
@@ -338,7 +337,7 @@ class CohortTotals:
 
 @dataclass(frozen=True)
 class TwoTotals:
-    """Both cohorts. `measure`: the cost that both are counted by."""
+    """Totals of both cohorts by one `measure` of cost."""
 
     baseline: CohortTotals
     candidate: CohortTotals
@@ -347,13 +346,13 @@ class TwoTotals:
 
     @property
     def change(self) -> Decimal | None:
-        """Relative change of the cost; None where the sums are of different kinds, rest on less than five values, or there was none."""
+        """Relative change of the cost; None if the sums differ in kind, rest on fewer than five values, or the baseline cost nothing."""
         before, after = self.baseline.cost_usd, self.candidate.cost_usd
         return None if not self.is_comparable or after is None or not before else after / before - 1
 
 
 def two_totals(baseline: tuple[Store, Filters], candidate: tuple[Store, Filters]) -> TwoTotals:
-    """Totals of two cohorts, each of its store, by the best-known cost; at list prices where only these compare. Raises StoreError."""
+    """Return totals of two cohorts, each in its store, by best-known cost, or list prices if only these compare. Raises StoreError."""
     is_same = baseline[0].location == candidate[0].location
     with read_transaction(candidate[0]) as second, nullcontext(second) if is_same else read_transaction(baseline[0]) as first:
         sides = ((first, baseline[1]), (second, candidate[1]))

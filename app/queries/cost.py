@@ -1,4 +1,4 @@
-"""Where money and hours went, what a report covers, and what other prices would make of it."""
+"""Costs, hours, coverage of a report, and costs at other prices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def usage_by(measure: CostMeasure) -> str:
-    """SQL of the rows of models with a column of the measure: where its run reports a cost, the best-known one is that of the report."""
+    """Return SQL of the rows of models with a cost column. If the run reports a cost, the best-known cost is the reported one."""
     if measure is not BEST:
         return "from model_usage"
     reported = "run_id in (select run_id from runs where cost_own_usd is not null)"
@@ -39,19 +39,18 @@ COST_FACTS = (
     "runs", "cost_usd", "cost_list_usd", "unreported_runs", "unreported_list_usd", "unlisted_runs", "unlisted_cost_usd", "bounded_runs",
     "bounded_list_usd", "token_bounds", "unpriced_runs", "cost_best_usd", "costless_runs", "bounded_best_usd", "cost_best_bounds",
 )  # fmt: skip
-"""Which runs have a reported cost, which a list-price cost, and how much of that are bounds."""
+"""Columns that count runs with reported and list-price costs, and the bounds among these."""
 
 MODEL_FIGURES = ("cost_usd", "cost_list_usd", "bounded_list_usd", "cost_delta_usd", "cost_compared_usd", "cost_delta_share", "causes")
 
 FAR, ENOUGH_TO_JUDGE = 5.0, 10
-"""A slow outlier takes FAR times the median of ENOUGH_TO_JUDGE runs or more of its agent and model."""
+"""A slow outlier takes FAR times the median of its agent and model, which needs ENOUGH_TO_JUDGE runs."""
 
 
 def is_comparable(before: Mapping[str, Any], after: Mapping[str, Any], measure: CostMeasure) -> bool:
-    """Whether the change from one sum of costs to another is a percentage: both of five known costs, and of one kind.
+    """Return whether two sums of costs give a change in percent: both rest on five known costs, and both are of one kind.
 
-    `before`, `after`: COST_FACTS with their known counts. Sums differ in kind where one has reported costs, list prices or bounds, and the
-    other has none.
+    `before`, `after`: COST_FACTS with their known counts. Kinds differ if only one sum has reported costs, list prices or bounds.
     """
 
     def kind(facts: Mapping[str, Any]) -> tuple[bool, bool, str | None]:
@@ -65,9 +64,9 @@ def is_comparable(before: Mapping[str, Any], after: Mapping[str, Any], measure: 
 
 @dataclass(frozen=True, slots=True)
 class MonthCost:
-    """What the `started` runs of an agent and model cost in a month (`2026-03`, None without a date), of which `known` tell it.
+    """Cost of the `started` runs of an agent and model in a month (`2026-03`, None without a date); `known` of them have a cost.
 
-    `bounds` names the kinds of bounds in the sum. `total_usd` is the sum up to this row, `total_bounds` the bounds in that.
+    `bounds` names the kinds of bounds in the sum. `total_usd` is the running total with this row, `total_bounds` its bounds.
     """
 
     agent: str | None
@@ -82,7 +81,7 @@ class MonthCost:
 
 
 def by_month(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[MonthCost]:
-    """Cost by month, agent and model: months (UTC) one after the other, runs without a date last, the largest sum of a month first."""
+    """Return cost by month, agent and model: months (UTC) in order, runs without a date last, the largest sum of a month first."""
     condition = where(filters)
     sql = f"""
         select agent, model_group as model, strftime(dated_at at time zone 'UTC', '%Y-%m') as month,
@@ -103,9 +102,9 @@ def by_month(store: Store, filters: Filters, measure: CostMeasure = BEST) -> lis
 
 @dataclass(frozen=True, slots=True)
 class ListPrice:
-    """The runs of an agent and model with both a reported and a list-price cost, by why these differ (`cause`: a key of CAUSES).
+    """Runs of an agent and model with both reported and list-price cost, by the `cause` of the difference (a key of CAUSES).
 
-    `saved_usd`: what caching saved at list prices.
+    `saved_usd`: savings by caching at list prices.
     """
 
     agent: str | None
@@ -119,7 +118,7 @@ class ListPrice:
 
 
 def list_prices(store: Store, filters: Filters) -> list[ListPrice]:
-    """Reported against list-price cost by agent, model and cause, the largest difference of an agent and model first."""
+    """Return reported against list-price cost by agent, model and cause, the largest difference of an agent and model first."""
     condition = where(filters)
     sql = f"""
         select agent, model_group as model, cost_cause as cause, count(*) as runs, sum(cost_own_usd) as reported_usd,
@@ -133,8 +132,8 @@ def list_prices(store: Store, filters: Filters) -> list[ListPrice]:
 class Times:
     """Wall times in milliseconds of the runs of an agent and model, or of all runs (`is_all`).
 
-    `known` of the started runs tell their time, together `wall_ms`, `lost_ms` of it in runs that did not complete. `median`, `p90` and
-    `longest` are of the `timed` completed runs. `parallelism` is the median of API time ÷ wall time of `parallel` runs.
+    `known` started runs have a time, `wall_ms` in all, `lost_ms` of it in runs that did not complete. `median`, `p90` and
+    `longest` are over the `timed` completed runs. `parallelism` is the median of API time ÷ wall time of `parallel` runs.
     """
 
     agent: str | None
@@ -156,7 +155,7 @@ class Times:
 
 
 def times(store: Store, filters: Filters) -> list[Times]:
-    """Wall times of all runs in the first row, then by agent and model, the most time first."""
+    """Return wall times of all runs in the first row, then by agent and model, the most time first."""
     condition = where(filters)
     done = "is_started and is_completed"
     sql = f"""
@@ -175,9 +174,9 @@ def times(store: Store, filters: Filters) -> list[Times]:
 
 
 def slow(store: Store, filters: Filters, limit: int) -> list[dict[str, Any]]:
-    """Completed runs that took FAR times the median of the completed runs of their agent and model, the furthest first.
+    """Return completed runs that took FAR times the median of their agent and model, the slowest first.
 
-    Each has `run_id`, `title`, `agent`, `model`, `duration_ms`, `usual` (the median, of `judged_by` runs) and `times_usual`.
+    Columns: `run_id`, `title`, `agent`, `model`, `duration_ms`, `usual` (the median, of `judged_by` runs) and `times_usual`.
     """
     condition = where(filters)
     sql = f"""
@@ -194,7 +193,7 @@ def slow(store: Store, filters: Filters, limit: int) -> list[dict[str, Any]]:
 
 
 def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Table:
-    """`model` and `cost_usd`: what the tokens of each cost by the measure, most expensive first, of the runs whose own cost is known."""
+    """Return `model` and `cost_usd` by the measure, most expensive first, over the runs whose own cost is known."""
     condition, cost = where(filters), measure.column
     sql = f"""
         select model, sum({cost}) as cost_usd from ({usage_by(measure)})
@@ -204,9 +203,9 @@ def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Tabl
 
 
 def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> pa.Table:
-    """MODEL_FIGURES per model, provider and region, most expensive first; `uses` counts model rows: a run's use of one id of the model.
+    """Return MODEL_FIGURES per model, provider and region, most expensive first; `uses` counts the model rows of runs.
 
-    Unlike `queries.models` it counts no runs, which takes ten times as long as all of this over a million of them.
+    Unlike `queries.models` it counts no runs, which takes ten times as long for a million of them.
     """
     condition = where(filters)
     figures = ", ".join(f"{MODEL_METRICS[key].sql} as {key}" for key in MODEL_FIGURES)
@@ -219,9 +218,9 @@ def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> p
 
 
 def coverage(store: Store, filters: Filters) -> dict[str, Any]:
-    """How many runs the filters leave of how many, from when to when by their recorded dates, and what the store has read.
+    """Return how many of all runs match the filters, their first and last recorded dates, and what the store has read.
 
-    `undated_runs` have no recorded date, and cost `undated_usd`; of them, `file_dated_runs` have the modification time of their file.
+    `undated_runs` have no recorded date and cost `undated_usd`; `file_dated_runs` of them have the modification time of their file.
     """
     condition = where(filters)
     sql = f"""
@@ -242,14 +241,13 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
 
 
 def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
-    """Money in the total that is in doubt, by findings on the runs that the filters leave.
+    """Return the doubtful part of the total cost, by findings on the runs that match the filters.
 
-    `copied_runs`, `copied_usd`: runs beyond the first of each set of probable copies, and probable second logs of a session. Of sessions
-    that begin alike, all but the most expensive: they share at most so much.
-    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: whose models
-    cost more than their totals. `zero_runs`: that report $0 for their tokens, `part_zero_runs` for those of some models only.
-    `gateway_runs`, `gateway_usd`: at list prices of makers of models behind a gateway. `cut_runs`: runs that were
-    cut off.
+    `copied_runs`, `copied_usd`: all but the first run of each set of probable copies, and probable second logs of a session. Of sessions
+    with the same beginning, all but the most expensive: an upper bound of what they share.
+    `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: models cost
+    more than the run's total. `zero_runs` report $0 for their tokens, `part_zero_runs` only for some models.
+    `gateway_runs`, `gateway_usd`: priced at the makers' list prices for models behind a gateway. `cut_runs` were cut off.
     """
     condition = where(filters)
     sql = f"""
@@ -295,9 +293,9 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
 
 
 def unpriced_models(store: Store, filters: Filters) -> pa.Table:
-    """Models that no price list knows, most tokens first: what their list price would be is unknown, and counted nowhere.
+    """Return models that no price list knows, most tokens first. Their list price is unknown and counted nowhere.
 
-    The models of all unpriced runs; those whose record names no model are a row without one.
+    Covers all unpriced runs; records that name no model are a row without one.
     """
     condition = where(filters)
     sql = f"""
@@ -320,12 +318,12 @@ WHAT_IF_COLUMNS = (
     "runs", "cost_list_usd", "cost_list_usd_known", "cost_what_if_usd", "cost_what_if_usd_known", "cost_what_if_delta_usd",
     "cost_what_if_delta_usd_known",
 )  # fmt: skip
-"""Columns beside the groups: list-price cost, cost at the other prices, and other minus list over the runs that have both."""
+"""Columns besides the groups: list-price cost, cost at the other prices, and the difference over the runs that have both."""
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """The figures per group with their known-of counts (WHAT_IF_COLUMNS), and in words what prices they rest on."""
+    """The figures per group with their known-of counts (WHAT_IF_COLUMNS), and a note on the prices."""
 
     table: pa.Table
     words: str
@@ -340,10 +338,10 @@ _OWN = """{
 
 
 def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone: str = UTC_ZONE) -> WhatIf:
-    """Own tokens of the filtered runs at the prices of `model` (`MODEL` or `MODEL@PROVIDER`) on the day of each run, by cost.
+    """Return the cost of the filtered runs' tokens at the prices of `model` (`MODEL` or `MODEL@PROVIDER`) on the day of each run.
 
-    Every model of a run is taken for that one, helpers too. Cache reads and writes stay what they are. Raises UsageError for a model
-    without a price, with the names that come near.
+    All models of a run are repriced, helpers too; cache reads and writes keep their counts. Raises UsageError for a model without
+    a price, with similar names.
     """
     chosen, condition = groups(by, zone), where(filters)
     named = "".join(f'{group.sql} as "g{number}", ' for number, group in enumerate(chosen))
@@ -389,13 +387,13 @@ def what_if(store: Store, filters: Filters, by: Sequence[str], model: str, zone:
 
 
 def require_price(store: Store, model: str) -> None:
-    """Raises UsageError where the model that is asked for has no list price, StoreError."""
+    """Raise UsageError if the model has no list price, StoreError if the store cannot be read."""
     with store.reading() as connection:
         _prices(connection, model)
 
 
 def _prices(connection: duckdb.DuckDBPyConnection, model: str) -> list[Price]:
-    """The prices of the model that is asked for. Raises UsageError."""
+    """Return the prices of the model. Raises UsageError."""
     name, at, provider = model.strip().rpartition("@")
     if not at or provider[:1].isdigit() or provider == "default":  # `claude-sonnet-4-5@20250929` is a whole id
         name, provider = model.strip(), ""

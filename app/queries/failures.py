@@ -1,4 +1,4 @@
-"""Why runs did not complete: counted by reason, and by what people choose beside it."""
+"""Count why runs did not complete, by reason and a chosen grouping."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _FIGURES = ", ".join(
 
 
 def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_ZONE) -> tuple[pa.Table, pa.Table]:
-    """(one row per reason, one row of all reasons): the largest reason first, unknown reasons last.
+    """Return (one row per reason, one row of all reasons): the largest reason first, unknown reasons last.
 
-    `columns` of a row maps each group of `by` (a word of `app.queries.grouping`) to its number of runs. `runs` did not complete, of them
-    `never_started_runs` before they began; `lost_ms` is the median wall time of the others, in milliseconds.
+    `columns` of a row maps each group of `by` (a word of `app.queries.grouping`) to its number of runs. `runs` did not complete,
+    `never_started_runs` of them never started; `lost_ms` is the median wall time of the others, in milliseconds.
     """
     condition, column = where(filters), group(by, zone=zone)
     order = "g" if column.in_order else "n desc, g"
@@ -54,7 +54,7 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
 
 
 def texts(store: Store, filters: Filters, reason: str, limit: int | None = None) -> pa.Table:
-    """`reason`, `text` and `runs` of the error texts of a reason, with numbers and ids masked, the most frequent first."""
+    """Return the error texts of a reason as `reason`, `text` and `runs`, with numbers and ids masked, most frequent first."""
     condition = where(filters)
     sql = f"""
         select reason, {MASKED_SQL} as text, count(*) as runs from v_runs where {condition.sql} and reason = $reason
@@ -63,9 +63,9 @@ def texts(store: Store, filters: Filters, reason: str, limit: int | None = None)
 
 
 def runs_of(store: Store, filters: Filters, reason: str, text: str | None, limit: int) -> pa.Table:
-    """Runs with this reason and masked error text: id, title, agent, model, date, wall time, best-known cost with its bound.
+    """Return runs with this reason and masked error text: id, title, agent, model, date, wall time, best-known cost with its bound.
 
-    The most expensive first.
+    The most expensive come first.
     """
     condition = where(filters)
     sql = f"""
@@ -76,7 +76,7 @@ def runs_of(store: Store, filters: Filters, reason: str, text: str | None, limit
 
 
 def totals(store: Store, filters: Filters) -> dict[str, Any]:
-    """`runs`, `failed`, `never_started`, `unknown_ends`, and how many of the failed ones are each of WHOSE (a key for each)."""
+    """Return `runs`, `failed`, `never_started`, `unknown_ends`, and the failed runs by who caused it (a key for each of WHOSE)."""
     condition = where(filters)
     counted = ", ".join(f"count(*) filter (whose = '{key}') as \"{key}\"" for key in WHOSE)
     sql = f"""
@@ -89,7 +89,7 @@ def totals(store: Store, filters: Filters) -> dict[str, Any]:
 
 
 def never_started_because(store: Store, filters: Filters) -> list[tuple[str, int]]:
-    """Why runs never started, in words, with the number of runs, the most frequent first. Raises StoreError."""
+    """Return reasons why runs never started, in words, with the number of runs, most frequent first. Raises StoreError."""
     condition = where(filters)
     sql = f"""
         select reason, count(*) as runs from v_runs where {condition.sql} and not is_started and reason is not null

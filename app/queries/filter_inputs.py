@@ -1,4 +1,4 @@
-"""Filters as programs and links write them: values of Python and JSON, and the query of an address."""
+"""Filters as programs and links write them: Python or JSON values, and the query of an address."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, paired
 
 Names = str | Sequence[str]
-"""One name, or several of which any matches."""
+"""One name, or several alternatives."""
 
 Labels = Mapping[str, str] | str | Sequence[str]
-"""`{"branch": "main"}`, or `branch=main`; several must all match."""
+"""`{"branch": "main"}`, or `branch=main`; a run must match all of several."""
 
 Moment = str | date
-"""A time as `--since` takes it (`2026-03`, `7d`), a date, or a datetime, in UTC where it has no zone."""
+"""A time as in `--since` (`2026-03`, `7d`), a date, or a datetime (UTC if naive)."""
 
 Number = int | float | Decimal | str
 
 
 class FilterWords(TypedDict, total=False):
-    """The filters as keyword arguments. What they mean is in `app.queries.filters`; None is not chosen."""
+    """The filters as keyword arguments, described in `app.queries.filters`; None means not chosen."""
 
     repo: Names | None
     task: Names | None
@@ -52,12 +52,11 @@ class FilterWords(TypedDict, total=False):
 
 
 def word_of(key: str) -> str:
-    """The key of a filter as Python and JSON write it: `min_cost`."""
+    """Return the key of a filter in Python and JSON: `min_cost`."""
     return key.replace("-", "_")
 
 
 WORDS = {word_of(key): filter_ for key, filter_ in FILTERS.items()}
-"""The filters by their words."""
 
 
 _NUMBERS = (Kind.USD, Kind.FACTOR, Kind.PROBABILITY)
@@ -73,7 +72,7 @@ _EXPECTED = {
 
 
 def filters_of(values: Mapping[str, object]) -> Filters:
-    """The filters that values choose. Raises UsageError for a word that is no filter, and for a value that cannot be read."""
+    """Return the filters for these values. Raises UsageError for an unknown filter or an unreadable value."""
     unknown = next((word for word in values if word not in WORDS), None)
     if unknown is not None:
         raise UsageError(f"unknown filter {unknown!r}.", f"{did_you_mean(word_of(unknown), list(WORDS))}Choose from: {', '.join(WORDS)}.")
@@ -90,7 +89,7 @@ def filters_of(values: Mapping[str, object]) -> Filters:
 
 
 def _as_written(kind: Kind, value: object) -> list[str] | None:
-    """The value as the command line has it, None if it is of another type."""
+    """Return the value as on the command line, or None if it has another type."""
     if kind is Kind.FLAG:
         return ([YES] if value else []) if isinstance(value, bool) else None
     if isinstance(value, str):
@@ -108,28 +107,28 @@ def _as_written(kind: Kind, value: object) -> list[str] | None:
 
 
 MOST_VALUES = 50
-"""The most values of one filter that are read from a link."""
+"""Values of one filter that are read from a link."""
 
 LONGEST_VALUE = 500
-"""A longer value is no name, no label and no search that somebody typed."""
+"""Characters of a filter's value; nobody types a longer name, label or search."""
 
 LINK_WORDS = {filter_.link or key: key for key, filter_ in FILTERS.items()}
-"""What filters are called in addresses → their keys. The page of a run has its own `run` in the address."""
+"""Parameter in addresses → key of the filter. `run` differs, since the page of a run uses that parameter itself."""
 
 MOST_TOLD = 5
-"""The most words of a link that are told to be no filter."""
+"""Unknown words of a link that are reported."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """What a link asks for, and in words what it asks for that cannot be had."""
+    """The filters of a link, and messages about words that cannot be used."""
 
     filters: Filters
     left_out: tuple[str, ...] = ()
 
 
 def read_link(query: Mapping[str, Sequence[str]]) -> Link:
-    """The filters in the parameters of a link; those that are no filters belong to the screens."""
+    """Return the filters in the parameters of a link; other parameters belong to the screens."""
     filters, left_out = Filters(), list[str]()
     for word, key in LINK_WORDS.items():
         readable = []
@@ -146,20 +145,20 @@ def read_link(query: Mapping[str, Sequence[str]]) -> Link:
 
 
 def write_link(filters: Filters) -> dict[str, list[str]]:
-    """The parameters of a link to the same view."""
+    """Return the parameters of a link to the same view."""
     return {FILTERS[key].link or key: list(values) for key, values in filters.chosen}
 
 
 def unknown_words(query: Iterable[str], others: Callable[[str], bool]) -> tuple[str, ...]:
-    """The words of a link that are no filter, each with the filters that come near. `others`: whether a word belongs to a screen."""
+    """Return the unknown words of a link, each with similar filters. `others`: whether a word belongs to a screen."""
     unknown = [word for word in query if word not in LINK_WORDS and not others(word)][:MOST_TOLD]
     return tuple(f"{_short(word)}. {did_you_mean(word[:LONGEST_VALUE], list(LINK_WORDS))}".strip() for word in unknown)
 
 
 def unknown_names(filters: Filters, options: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Names in the filters that no run has, each with its filter. `options`: every name there is, by filter; other filters are skipped.
+    """Return names in the filters that no run has, each with its filter. `options`: all names by filter; other filters are skipped.
 
-    A stale or mistyped link keeps them: it then shows what it asks for, which is no run, as the command line does.
+    A stale or mistyped link keeps them and shows no runs, like the command line.
     """
     asked = [(key, value) for key, values in filters.chosen if key in options for value in values]
     return tuple(f"{FILTERS[key].name}: {_short(value)}" for key, value in asked if value not in options[key])

@@ -1,4 +1,4 @@
-"""Filters on runs: what there is to choose, how it is written, and its SQL.
+"""Filters on runs: their values, notation and SQL.
 
 The command line, the dashboard, addresses, reports, Python and JSON take their filters from here.
 """
@@ -36,7 +36,7 @@ PRESETS = {
     "This month": ("this month", ""),
     "Last month": ("last month", "this month"),
 }
-"""Periods to choose by one click: what `--since` and `--until` are then."""
+"""Period on a screen → its values for `--since` and `--until`."""
 
 
 _now: ContextVar[datetime | None] = ContextVar("now", default=None)
@@ -44,7 +44,7 @@ _now: ContextVar[datetime | None] = ContextVar("now", default=None)
 
 @contextmanager
 def taken_as_now(moment: datetime | None) -> Iterator[None]:
-    """Within the block that moment is taken for now, if there is one: `--since 7d` are then the days before it."""
+    """Replace the current time within the block, so that `--since 7d` means the days before `moment`. None changes nothing."""
     token = _now.set(moment)
     try:
         yield
@@ -53,7 +53,7 @@ def taken_as_now(moment: datetime | None) -> Iterator[None]:
 
 
 def this_moment() -> datetime:
-    """Now, or the time that SOURCE_DATE_EPOCH says: the same store then gives the same bytes."""
+    """Return the current time, or that of SOURCE_DATE_EPOCH, so that the same store gives the same bytes."""
     if moment := _now.get():
         return moment.replace(microsecond=0)
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
@@ -61,7 +61,7 @@ def this_moment() -> datetime:
 
 
 def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> datetime | None:
-    """The moment that a text means; None where it means none. `zone` is that of days, and of a time that names none."""
+    """Return the moment that a text means, or None. `zone` applies to days and to times without a zone."""
     words = " ".join(text.lower().replace("-", " ").split()) if text[:1].isalpha() else text.strip()
     today = (now or this_moment()).astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     try:
@@ -81,9 +81,9 @@ def moment(text: str, now: datetime | None = None, zone: tzinfo = UTC) -> dateti
 
 
 class Kind(StrEnum):
-    """How a filter's value is written: any of several names, key=value pairs, one time, one amount of money, one factor, one text.
+    """How a filter's value is written: names, key=value pairs, a time, an amount of money, a factor, or a text.
 
-    A probability is written `0.8` or `80%`. A choice is one word of a list; a flag is there or not.
+    A probability is written `0.8` or `80%`. A choice is one word of a list; a flag is set or not.
     """
 
     NAMES = "names"
@@ -99,11 +99,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter. `sql` is its condition; `$value` is the bound value, for NAMES the list; `$each` is one of them, any may match.
+    """One filter. In its condition `sql`, `$value` is the bound value (a list for NAMES); `$each` is one of them, and any may match.
 
-    `options` is what there is to choose from, as an expression over a run's columns; empty where there is nothing to list.
-    `claim_sql` is the condition on a list of claims, where the filter is about the claim itself and not its run. `link` is its word in
-    addresses, where that is not the key. `words` are all values that a CHOICE or FLAG takes, the usual one first.
+    `options` is an expression over a run's columns for the values to choose from, or "". `claim_sql` is the condition on a list of claims,
+    if the filter is about claims and not runs. `link` is its name in addresses if that is not the key. `words` are all values of a CHOICE
+    or FLAG, the usual one first.
     """
 
     key: str
@@ -118,16 +118,16 @@ class Filter:
 
     @property
     def name(self) -> str:
-        """What the filter is called on a screen."""
+        """The label of the filter on a screen."""
         return self.label or self.key.replace("-", " ").capitalize()
 
 
 SEARCH = "search"
 RUN = "run"
 LEAST_OF_AN_ID = 4
-"""Characters of a run's id that are enough, where no other run's id begins so."""
+"""Fewest characters of a run's id that are accepted, if they are unique."""
 SEARCHED = ("title", "prompt", "run_id", "session_id", "repo", "task", "source_name", "result")
-"""Columns of a run in which a search looks, in the order in which they are told; after them the paths of changed files."""
+"""Columns that a search looks in, in the order of its results; paths of changed files come last."""
 _SEARCH = (
     f"({' or '.join(f'contains(lower({column}), lower($value))' for column in SEARCHED)}"
     " or run_id in (select changed.run_id from file_changes as changed where contains(lower(changed.path), lower($value))))"
@@ -137,21 +137,20 @@ _RUN = (  # a whole id is that run, even where it begins another id
     " and not exists (select 1 from runs as named where named.run_id = $each))"
 )
 LEAST_OF_A_COMMIT = 7
-"""Characters of a commit that are enough: what git shows of one."""
+"""Fewest characters of a commit that are accepted, as many as git shows."""
 _COMMITS = " or ".join(f"starts_with(lower({commit}), lower($each))" for commit in ("base_commit", "head_commit"))
 _TASK = f"(task = $each or task_key = $each or length($each) >= {LEAST_OF_A_COMMIT} and ({_COMMITS}))"
 MIN_CONFIDENCE = "min-confidence"
 EXCLUDED = "excluded"
 YES = "yes"
-"""The value of a FLAG."""
 
 COUNTED = "run_id not in (select run_id from annotations where excluded)"
-"""The condition that leaves out excluded runs, on any rows that have a run's id: what holds where no filter is chosen."""
+"""Condition that leaves out excluded runs, for any rows with a run's id. It applies if no filter is chosen."""
 
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
 _IS_DATED = "time_source is distinct from 'file'"
-"""A run whose only time is the modification time of its file has no date: that may be when it was copied."""
+"""Condition for runs with a date. A file's modification time may be when it was copied, so it is no date."""
 TIMES = ("since", "until")
 
 FILTERS = {
@@ -240,15 +239,15 @@ FOUND = Filter(
     "place in (select place from found where text = $value)",
     "Runs that a search found (`app.queries.reading`).",
 )
-"""What `search` becomes where its text was looked for already: not a word that anybody writes."""
+"""Replaces `search` once its text was looked up. Nobody writes this filter."""
 
 CLAIM_FILTERS = {key: replace(filter_, sql=filter_.claim_sql) for key, filter_ in FILTERS.items() if filter_.claim_sql}
-"""The filters that choose among claims where claims are listed, and not among runs."""
+"""Filters that choose claims, not runs, in a list of claims."""
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Chosen filters, key → values; several values of one filter mean any of them (labels: all of them). Hashable."""
+    """Chosen filters, key → values; any of several values matches (labels: all must). Hashable."""
 
     chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -256,20 +255,20 @@ class Filters:
         return bool(self.chosen)
 
     def values(self, key: str) -> tuple[str, ...]:
-        """The chosen values of a filter, none where it is not chosen."""
+        """Return the chosen values of a filter, possibly none."""
         return dict(self.chosen).get(key, ())
 
     def with_values(self, key: str, values: Sequence[str]) -> Filters:
-        """With other values of one filter, in the order of FILTERS: the same choice is the same value, however it was made."""
+        """Return the filters with other values for one key, in the order of FILTERS, so that equal choices are equal values."""
         chosen = dict(self.chosen) | {key: tuple(dict.fromkeys(values))}
         return Filters(tuple((name, chosen[name]) for name in FILTERS if chosen.get(name)))
 
     def without(self, key: str, value: str) -> Filters:
-        """Without one value of one filter."""
+        """Return the filters without one value of one filter."""
         return self.with_values(key, [other for other in self.values(key) if other != value])
 
     def as_words(self) -> str:
-        """The filters as the command line writes them; empty for none."""
+        """Return the filters as command line options, or ""."""
         words = []
         for key, values in self.chosen:
             option = SEARCH if key == FOUND.key else key  # people know the one
@@ -279,7 +278,7 @@ class Filters:
 
     @property
     def choose_excluded(self) -> bool:
-        """Whether they say what becomes of excluded runs."""
+        """Whether they choose what happens to excluded runs."""
         return bool(self.values(EXCLUDED))
 
 
@@ -287,7 +286,7 @@ NO_FILTERS = Filters()
 
 
 def in_zone(filters: Filters, zone: tzinfo) -> Filters:
-    """The filters with the moments that their times mean in the zone: `2026-03` begins with the first of March there."""
+    """Return the filters with their times as moments in the zone: `2026-03` begins on March 1 there."""
     for key in TIMES:
         moments = []
         for text in filters.values(key):
@@ -302,14 +301,14 @@ def in_zone(filters: Filters, zone: tzinfo) -> Filters:
 
 @dataclass(frozen=True)
 class Where:
-    """A condition and the values bound in it. `sql` is never empty."""
+    """A condition and its bound values. `sql` is never empty."""
 
     sql: str
     parameters: dict[str, Any]
 
 
 def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
-    """Filters from words. Raises UsageError for a filter that does not exist or a value that cannot be read."""
+    """Return filters from words. Raises UsageError for an unknown filter or an unreadable value."""
     chosen = [(key, (value,) if isinstance(value, str) else tuple(value or ())) for key, value in values.items()]
     filters = Filters(tuple((key, value) for key, value in chosen if value))
     where(filters)
@@ -317,7 +316,7 @@ def choose(values: Mapping[str, str | Sequence[str] | None]) -> Filters:
 
 
 def parse(text: str) -> Filters:
-    """Filters written in one text, as `compare` takes them: `model=glm-5.1 repo=vllm` or `--model glm-5.1 --repo vllm`.
+    """Parse filters in one text, as `compare` takes them: `model=glm-5.1 repo=vllm` or `--model glm-5.1 --repo vllm`.
 
     Quotes hold a value with blanks together. Raises UsageError.
     """
@@ -340,28 +339,28 @@ def parse(text: str) -> Filters:
 
 
 def where(filters: Filters, name: str = "f") -> Where:
-    """The filters as one condition on rows that have a run's columns; bound values are called by `name` and a number.
+    """Return the filters as one condition on rows with a run's columns; bound values are called `name` plus a number.
 
-    Excluded runs are left out, unless the filters say otherwise.
+    Excluded runs are left out unless the filters include them.
     """
     found = _where(filters, FILTERS | {FOUND.key: FOUND}, name)
     return found if filters.choose_excluded else Where(f"{found.sql} and not excluded", found.parameters)
 
 
 def with_found(filters: Filters) -> Filters:
-    """The same choice by what its searches found: for a store that has looked for them."""
+    """Return the filters with searches replaced by lookups in `found`, for a store that has run the searches."""
     return Filters(tuple((FOUND.key if key == SEARCH else key, values) for key, values in filters.chosen))
 
 
 OWN = "(kind <> 'quantified' or origin = 'own')"
-"""The condition on claims that count: a figure that the summary cites of others is no claim of the agent's."""
+"""Condition on claims that count: a figure that the summary cites from others is not the agent's claim."""
 
 
 def where_claims(filters: Filters, *, hidden: bool = False) -> tuple[Where | None, Where]:
-    """The filters as a condition on runs (None: any run) and one on their claims: what is about claims chooses among them.
+    """Return the filters as a condition on runs (None: any run) and one on their claims.
 
-    Without a condition on runs, that on claims leaves excluded runs out. `hidden` chooses the claims that are left out for their low
-    confidence alone.
+    Without a condition on runs, that on claims leaves excluded runs out. `hidden` chooses the claims that are hidden only for their low
+    confidence.
     """
     of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS and one[0] != MIN_CONFIDENCE))
     of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
@@ -371,7 +370,7 @@ def where_claims(filters: Filters, *, hidden: bool = False) -> tuple[Where | Non
 
 
 def where_shown(filters: Filters, *, hidden: bool = False) -> Where:
-    """The condition on claims that says how sure they must be: as the filters choose, else SHOWN_FROM. `hidden` chooses all others."""
+    """Return the condition on the confidence of claims: that of the filters, else SHOWN_FROM. `hidden` negates it."""
     least = filters.values(MIN_CONFIDENCE) or (str(SHOWN_FROM),)
     shown = _where(Filters(((MIN_CONFIDENCE, least),)), CLAIM_FILTERS, "shown")
     return Where(f"not ({shown.sql})", shown.parameters) if hidden else shown
@@ -402,7 +401,7 @@ def _where(filters: Filters, registry: Mapping[str, Filter], name: str) -> Where
 
 
 def parse_label(text: str) -> tuple[str, str]:
-    """`key=value` → key, value. Raises UsageError."""
+    """Parse `key=value` into key and value. Raises UsageError."""
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
         raise UsageError(f"a label is written key=value, not {text!r}.", "For example: --label branch=main.")
@@ -441,7 +440,7 @@ def _factor(text: str, key: str) -> float:
 
 
 def probability(text: str, key: str) -> float:
-    """`0.8` or `80%` → 0.8, for the option of this key. Raises UsageError."""
+    """Parse `0.8` or `80%` as 0.8, for the option of this key. Raises UsageError."""
     try:
         number = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
@@ -459,4 +458,4 @@ _READERS: Mapping[Kind, Callable[[str, str], Any]] = {
     Kind.CHOICE: _word,
     Kind.FLAG: _word,
 }
-"""How the words of a kind become values to bind; the other kinds are bound as they are written."""
+"""Kind → function that converts its words to bound values; the other kinds are bound as text."""

@@ -1,6 +1,6 @@
 """One grammar of groupings, for `--by`, links and widgets alike: the key of a dimension, or `label:KEY` for any label.
 
-Days, weeks and months are those of a time zone. Its name and a label's key only ever travel as bound parameters.
+Days, weeks and months are those of a time zone. The zone's name and a label's key are always bound parameters.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean
 
 UTC_ZONE = "UTC"
-"""The zone of days where none is given: the same everywhere."""
+"""Default zone of days, the same on every machine."""
 
 _LONGEST_ZONE = 100
 
 
 @dataclass(frozen=True)
 class Group:
-    """A dimension as it was chosen. `word` is its column's name; `sql` has only bound parameters in it, none of the word's text."""
+    """A chosen dimension. `word` is its column's name; `sql` has only bound parameters, never text of the word."""
 
     word: str
     label: str
@@ -36,7 +36,7 @@ class Group:
 
 
 def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Group:
-    """The grouping that a word names, the `number`th of its query. Raises UsageError for one that does not exist."""
+    """Return the grouping that a word names, the `number`th of its query. Raises UsageError for an unknown one."""
     key = word.removeprefix(LABEL_PREFIX)
     if key != word and key:
         return bound(LABEL, word, f"{LABEL.label} {key}", {"key": key}, number)
@@ -47,18 +47,18 @@ def group(word: str, number: int = 0, zone: str = UTC_ZONE) -> Group:
 
 
 def groups(words: Sequence[str], zone: str = UTC_ZONE) -> list[Group]:
-    """The groupings that words name, each once. Raises UsageError."""
+    """Return the groupings that words name, each once. Raises UsageError."""
     return [group(word, number, zone) for number, word in enumerate(dict.fromkeys(words))]
 
 
 def filters_in(filters: Filters, zone: str) -> Filters:
-    """The filters with their times in the zone (`chosen.in_zone`); as they are in UTC. Raises UsageError for a zone that does not exist."""
+    """Return the filters with their times in the zone (`chosen.in_zone`), unchanged for UTC. Raises UsageError for an unknown zone."""
     return filters if zone == UTC_ZONE else in_zone(filters, known_zone(zone))
 
 
 @cache
 def known_zone(name: str) -> ZoneInfo:
-    """The time zone of an IANA name. Raises UsageError with the names that come near where there is none."""
+    """Return the time zone of an IANA name. Raises UsageError with similar names for an unknown one."""
     try:
         zone = ZoneInfo(name[:_LONGEST_ZONE])  # more makes it look for ten thousand folders in one another
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -78,7 +78,7 @@ def known_zone(name: str) -> ZoneInfo:
 
 
 def bound(dimension: Dimension, word: str, label: str, values: Mapping[str, str], number: int) -> Group:
-    """The dimension as the `number`th grouping of a query, with the values that its SQL asks for."""
+    """Return the dimension as the `number`th grouping of a query, with the bound values of its SQL."""
     used = {name: value for name, value in values.items() if f"${name}" in dimension.sql}
     sql = dimension.sql
     for name in used:

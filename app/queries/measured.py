@@ -1,4 +1,4 @@
-"""Measured results: verdicts beside claims, values, and those that belong to no run."""
+"""Measured results: verdicts with claims, values, and values without a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_VERDICT = (
     "hard", "hard_published", "target", "quadrant", "failure", "failure_detail", "not_comparable", "warnings", "is_single_run",
     "values_measured", "values_comparable", "scope_differs", "claim_verdict", "overclaim_factor", "measurement_source_id",
 )  # fmt: skip
-"""What `v_verdicts` adds to a run."""
+"""Columns that `v_verdicts` adds to a run."""
 
 WHY = """concat_ws('; ',
     failure_detail, nullif(not_comparable, ''),
@@ -36,7 +36,7 @@ WHY = """concat_ws('; ',
 )"""
 
 _ORDER = "list_position(['faster', 'slower', 'same', 'not_comparable', 'failed', 'not_measured'], verdict)"
-"""The order of a list of verdicts: what was compared first."""
+"""Sort order of verdicts: compared ones first."""
 
 
 EVERY, MEASURED = "every", "measured"
@@ -44,18 +44,17 @@ CHOICES = {
     EVERY: "true",
     MEASURED: "values_measured > 0",
 }
-"""Runs to list: all, or those that were measured."""
 
 
 def with_verdicts(store: Store) -> str:
-    """`v_runs` with what `v_verdicts` adds. A transaction reads that view once for all its queries."""
+    """Return SQL of `v_runs` joined with `v_verdicts`. A transaction reads that view once for all its queries."""
     if isinstance(store, ReadTransaction):
         store.have_at_hand("v_verdicts")
     return f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from v_verdicts) as measured using (run_id)"
 
 
 def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int | None = None) -> pa.Table:
-    """Runs of one of CHOICES with what they claimed and what was measured."""
+    """Return runs of one of CHOICES with their claims and measurements."""
     condition = where(filters)
     sql = f"""
         select {_OF_RUN}, {_OF_CLAIM}, {", ".join(_OF_VERDICT[:-1])}, nullif({WHY}, '') as why, sources.name as source_name
@@ -67,7 +66,7 @@ def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int 
 
 
 def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, float | None]]:
-    """Run id → what became of its measurement (one of MEASURED_CLASSES), and the comparable speedup; none without a measurement."""
+    """Return run id → (class of its measurement from MEASURED_CLASSES, comparable speedup); unmeasured runs are left out."""
     if not count(store):
         return {}
     sql = f"""
@@ -78,7 +77,7 @@ def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, flo
 
 
 def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
-    """What one run claimed and what was measured, as of `verdicts`; None where nothing was."""
+    """Return claim and measurement of one run as in `verdicts`; None without either."""
     if not count(store):
         return None
     sql = f"""
@@ -96,13 +95,13 @@ def summary(
     zone: str = UTC_ZONE,
     having: str = "runs",
 ) -> pa.Table:
-    """VERDICT_METRICS, one row per group, most expensive first; without `by` one row in all. `having`: a count that no group has 0 of."""
+    """Return VERDICT_METRICS, one row per group, most expensive first; one row without `by`. `having`: drop groups with 0 of this count."""
     found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], BEST, with_verdicts(store))
     return found.filter(pa.array([number > 0 for number in found[having].to_pylist()], pa.bool_())) if by else found
 
 
 def totals(store: Store, filters: Filters) -> dict[str, Any] | None:
-    """VERDICT_METRICS of all the runs; None where nothing was measured."""
+    """Return VERDICT_METRICS of all the runs; None if nothing was measured."""
     if not count(store):
         return None
     row: dict[str, Any] = summary(store, filters).to_pylist()[0]
@@ -110,7 +109,7 @@ def totals(store: Store, filters: Filters) -> dict[str, Any] | None:
 
 
 def measurements(store: Store, filters: Filters, limit: int | None = None) -> pa.Table:
-    """Every measured value with the run it belongs to. Filters choose those of runs; without filters all are listed."""
+    """Return every measured value with its run. Filters choose runs; without filters, values without a run are included."""
     condition = where(filters)
     chosen = f"where joined_run_id in (select run_id from v_runs where {condition.sql})" if filters else ""
     sql = f"""
@@ -127,7 +126,7 @@ def measurements(store: Store, filters: Filters, limit: int | None = None) -> pa
 
 
 def unjoined(store: Store) -> pa.Table:
-    """Values that belong to no run, one row per file and subject, and why: of candidates without a run, and of files without a variant."""
+    """Return values without a run, one row per file and subject, and the reason: a candidate without a run, or a file without a variant."""
     sql = """
         select
             sources.name as source_name, format, variant, agent, model, commit_full, v_measurements.task, run_path, count(*) as rows,
@@ -145,9 +144,9 @@ def unjoined(store: Store) -> pa.Table:
 
 
 def published(store: Store) -> pa.Table:
-    """Published judgements by repository, agent and model: quadrants, and the shares that reached the reference.
+    """Return published judgements by repository, agent and model: quadrants, and the shares that reached the reference.
 
-    Labels of one task, agent and model that several files repeat count once. They need no run.
+    Labels for one task, agent and model count once, even if several files repeat them. They need no run.
     """
     sql = """
         with labels as (
@@ -180,9 +179,9 @@ def published(store: Store) -> pa.Table:
 
 
 def of_run(store: Store, run_id: str) -> pa.Table:
-    """Every measured value of a run beside those of the baseline and of the reference, comparable ones first.
+    """Return every measured value of a run with those of baseline and reference, comparable ones first.
 
-    A value that several files tell alike is one row with their number, `files`.
+    Equal values of several files are one row; `files` is their number.
     """
     sql = """
         select * exclude (is_comparable, is_primary)
@@ -205,12 +204,12 @@ def of_run(store: Store, run_id: str) -> pa.Table:
 
 
 def count(store: Store) -> int:
-    """How many values were measured."""
+    """Return the number of measured values."""
     return int(fetch(store, "select count(*) as rows from v_measurements")["rows"][0].as_py())
 
 
 UNCOMPARED = ("no_baseline", "other_setup", "failed_unknown", "machine")
-"""Classes of measurements that nothing can be compared with."""
+"""Classes of measurements that cannot be compared."""
 
 _LARGEST_CLAIM = "claimed_speedup desc nulls last, run_id"
 LISTS = {
@@ -221,12 +220,12 @@ LISTS = {
     "claims": ("Claims only", "claimed_speedup is not null and measured_speedup is null", _LARGEST_CLAIM),
     "uncompared": ("Not comparable", f"measured_class in {UNCOMPARED}", "ratio_published is null, " + _LARGEST_CLAIM),
 }
-"""The lists of runs: name, condition and order."""
+"""Lists of runs: name, condition and order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """`known` values of the runs of a group: their median, least and greatest; None where no value is known."""
+    """Median, least and greatest of `known` values of a group's runs; None if no value is known."""
 
     known: int = 0
     median: float | None = None
@@ -236,7 +235,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """How the `checked` claims of an agent (None with `is_all`: of all) turned out whose benchmark covers the same or another part.
+    """Results of an agent's `checked` claims (None with `is_all`: of all agents) whose benchmark covers the same part, or another one.
 
     `factor` is claimed ÷ measured; its median is that of the logarithms.
     """
@@ -253,7 +252,7 @@ class Checks:
 
 
 def checks(store: Store, filters: Filters) -> list[Checks]:
-    """Checked claims by part, of all agents and of each, those with the most first. Raises StoreError."""
+    """Return checked claims by part, for all agents together and for each, those with the most first. Raises StoreError."""
     condition = where(filters)
     sql = f"""
         select agent, grouping(agent) = 1 as is_all, scope_differs as is_other_part, count(*) as checked,
@@ -268,7 +267,7 @@ def checks(store: Store, filters: Filters) -> list[Checks]:
 
 
 def pairs(store: Store, filters: Filters, most: int) -> pa.Table:
-    """Runs with a claimed and a measured speedup, the smallest claim first: at most `most`, every k-th by rank. `found` counts all.
+    """Return at most `most` runs with claimed and measured speedup, the smallest claim first, every k-th by rank. `found` counts all.
 
     Raises StoreError.
     """
@@ -284,7 +283,7 @@ def pairs(store: Store, filters: Filters, most: int) -> pa.Table:
 
 
 def counts(store: Store, filters: Filters) -> Mapping[str, int]:
-    """How many runs each of LISTS has. Raises StoreError."""
+    """Return the number of runs in each of LISTS. Raises StoreError."""
     condition = where(filters)
     listed = ", ".join(f"count(*) filter ({which}) as {key}" for key, (_, which, _) in LISTS.items())
     [row] = fetch(store, f"select {listed} from {with_verdicts(store)} where {condition.sql}", condition.parameters).to_pylist()
@@ -295,9 +294,9 @@ def counts(store: Store, filters: Filters) -> Mapping[str, int]:
 def runs(
     store: Store, filters: Filters, key: str, limit: int, measure: CostMeasure = BEST, segment: tuple[str | None, str] | None = None
 ) -> list[dict[str, Any]]:
-    """The runs of one of LISTS; of a `segment` instead, which is an agent and a class of measurements.
+    """Return the runs of one of LISTS, or of a `segment` (an agent and a class of measurements).
 
-    `ratio_published` is that of values without a comparable baseline. Raises StoreError.
+    `ratio_published` is for values without a comparable baseline. Raises StoreError.
     """
     condition, (_, which, order) = where(filters), LISTS[key]
     chosen = {} if segment is None else {"agent": segment[0], "class": segment[1]}
@@ -326,7 +325,7 @@ def runs(
 
 
 def with_sentences(store: Store, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The runs with the number of their top claim, `claim_no`, and its whole `sentence`. Raises StoreError."""
+    """Return the runs with the number of their top claim, `claim_no`, and its whole `sentence`. Raises StoreError."""
     chosen = Filters().with_values(RUN, [row["run_id"] for row in found]).with_values(MIN_CONFIDENCE, ["0"])
     said = {(row["run_id"], row["quote"]): row for row in claims(store, chosen).to_pylist()} if found else {}
     return [

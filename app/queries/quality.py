@@ -1,4 +1,4 @@
-"""How far figures can be trusted: what is known of runs, what was rejected and why, what became of sources."""
+"""Quality of the data: known facts of runs, rejected documents with reasons, and results of sources."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ FACTS = {
     "api": ("API time", "duration_api_own_ms", "duration_api_own_ms"),
     "summary": ("Summary", "result", "result"),
 }
-"""What a run may tell of itself: its name, the column that tells it, and the column by which an agent is known never to tell it."""
+"""Fact → its label, its column, and the column that shows whether an agent never logs it."""
 
 WHOLE = "cost_best_usd is not null and duration_ms is not null and is_completed is not null"
-"""A run of which cost, wall time and end are known."""
+"""Condition for runs with known cost, wall time and outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the started runs of an agent tell, or those of all (`is_all`): `known` by FACTS, and how many are `whole` (WHOLE)."""
+    """Known facts of the started runs of an agent, or of all (`is_all`): `known` by FACTS, and `whole` runs with all of them (WHOLE)."""
 
     agent: str | None
     is_all: bool
@@ -44,7 +44,7 @@ class Told:
 
 
 def by_agent(store: Store, filters: Filters) -> list[Told]:
-    """All runs in the first row, then each agent, the most frequent first. Raises StoreError."""
+    """Return all runs in the first row, then each agent, the most frequent first. Raises StoreError."""
     condition = where(filters)
     counts = ", ".join(f"count({column}) filter (is_started) as {key}" for key, (_, column, _) in FACTS.items())
     sql = f"""
@@ -56,20 +56,20 @@ def by_agent(store: Store, filters: Filters) -> list[Told]:
 
 
 def without_date(store: Store, source_ids: Sequence[str]) -> int:
-    """How many runs of these sources have no date. Raises StoreError."""
+    """Return how many runs of these sources have no date. Raises StoreError."""
     sql = "select count(*) as runs from v_runs where source_id in (select unnest($ids)) and dated_at is null"
     return int(fetch(store, sql, {"ids": list(source_ids)})["runs"][0].as_py())
 
 
 def rejects_by_reason(store: Store) -> pa.Table:
-    """How many documents were rejected for each reason, of how many sources, with one of the details."""
+    """Return the rejected documents per reason: their number, their sources, and an example detail."""
     sql = """select reason, count(*) as rejected, count(distinct source_id) as sources, min(detail) as detail
              from rejects group by reason order by rejected desc, reason"""
     return fetch(store, sql)
 
 
 def rejects(store: Store, limit: int) -> pa.Table:
-    """The first rejects of the newest sources: source, position, reason, detail and beginning."""
+    """Return the first rejects of the newest sources: source, position, reason, detail and beginning."""
     sql = f"""select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt
               from rejects left join sources using (source_id)
               order by sources.received_at desc, sources.name, rejects.ordinal limit {int(limit)}"""
@@ -77,20 +77,20 @@ def rejects(store: Store, limit: int) -> pa.Table:
 
 
 def sources(store: Store, limit: int) -> pa.Table:
-    """The newest sources and what became of their documents."""
+    """Return the newest sources and the results of their documents."""
     sql = f"""select name, {SAID_KIND}, documents, accepted, duplicates, rejected, ignored, bytes, container, received_at
               from sources {WITH_UNREAD} order by received_at desc, name limit {int(limit)}"""
     return fetch(store, sql, unread_details())
 
 
 def unread(store: Store) -> dict[str, int]:
-    """How many sources are logs of agents that are not read, by agent."""
+    """Return the number of sources per agent whose logs are not read."""
     sql = f"select unread, count(*) as files from sources {WITH_UNREAD} where unread is not null group by unread"
     return {row["unread"]: int(row["files"]) for row in fetch(store, sql, unread_details()).to_pylist()}
 
 
 def documents(store: Store) -> dict[str, int]:
-    """All sources added up: `sources`, `documents` and what became of these."""
+    """Return the totals over all sources: `sources`, `documents` and their results."""
     sums = ", ".join(
         f"coalesce(sum({name}), 0)::bigint as {name}" for name in ("documents", "accepted", "duplicates", "rejected", "ignored")
     )
@@ -99,19 +99,19 @@ def documents(store: Store) -> dict[str, int]:
 
 
 def no_logs(store: Store) -> dict[FileKind, int]:
-    """How many sources are no logs, by kind."""
+    """Return the number of sources that are not logs, by kind."""
     sql = "select kind, count(*) as files from sources where list_contains($kinds, kind) group by kind"
     table = fetch(store, sql, {"kinds": [*map(str, NO_LOGS)]})
     return {FileKind(row["kind"]): int(row["files"]) for row in table.to_pylist()}
 
 
 def ingests(store: Store) -> pa.Table:
-    """Every ingest that changed the store, newest first."""
+    """Return every ingest that changed the store, newest first."""
     return fetch(store, "select * exclude (price_file) from ingests order by ingest_id desc")
 
 
 def every_reject(store: Store) -> pa.Table:
-    """Every reject with the name of its source."""
+    """Return every reject with the name of its source."""
     sql = """select sources.name as source_name, rejects.position, rejects.reason, rejects.detail, rejects.excerpt,
                     rejects.ordinal, rejects.source_id
              from rejects left join sources using (source_id) order by sources.name, rejects.ordinal"""
@@ -119,23 +119,23 @@ def every_reject(store: Store) -> pa.Table:
 
 
 def every_source(store: Store) -> pa.Table:
-    """Every source and what became of its documents, newest first."""
+    """Return every source with the results of its documents, newest first."""
     sql = f"""select sources.* exclude (modified_ns, resume_at, goes_on) replace ({SAID_KIND})
               from sources {WITH_UNREAD} order by received_at desc, name"""
     return fetch(store, sql, unread_details())
 
 
 SAID_KIND = "coalesce('not read: ' || unread, kind) as kind"
-"""The kind of a source, or whose log it is, where that is not read."""
+"""SQL of a source's kind, or the agent if its logs are not read."""
 
 
 WITH_UNREAD = """left join (
     select source_id, min($agents[list_position($details, detail)]) as unread
     from rejects where list_contains($details, detail) group by all
 ) using (source_id)"""
-"""Whose log a source is, where that is not read: by the details of its rejects."""
+"""SQL of the agent of a source whose logs are not read, from the details of its rejects."""
 
 
 def unread_details() -> dict[str, list[str]]:
-    """The parameters of WITH_UNREAD."""
+    """Return the parameters of WITH_UNREAD."""
     return {"details": list(AGENT_BY_DETAIL), "agents": list(AGENT_BY_DETAIL.values())}

@@ -1,4 +1,4 @@
-"""A group's figures divided by the baseline's: task by task, or the medians of all runs. Pure: numbers in, numbers out."""
+"""Ratios of a group's figures to the baseline's: task by task, or the medians of all runs. Pure: numbers in, numbers out."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ SEED = 1927
 
 LEVEL = 0.95
 FEWEST = 5
-"""With fewer values a median says little and its interval nothing."""
+"""Fewest values for a median with an interval."""
 
 
 class Sampled(NamedTuple):
-    """The median of values, and those of RESAMPLES resamples of them; none without a generator of chance."""
+    """The median of values, and the medians of RESAMPLES resamples (none without a random generator)."""
 
     median: float
     resampled: Values
 
 
 def medians(values: Values, chance: np.random.Generator | None) -> Sampled:
-    """Medians of the values and of resamples, by the ranks that the middle of n uniform numbers points at.
+    """Return medians of the values and of resamples, by random ranks of the middle of n uniform numbers.
 
-    The ranks lie around the middle: only what is between them is sorted, once for all.
+    The ranks lie around the middle, so only that part is sorted, once.
     """
     size = values.size
     ranks = np.concatenate([[(size - 1) // 2, size // 2], *(_ranks(size, chance) if chance else ())])
@@ -45,7 +45,7 @@ def medians(values: Values, chance: np.random.Generator | None) -> Sampled:
 
 
 def _ranks(size: int, chance: np.random.Generator) -> list[NDArray[np.int64]]:
-    """The ranks of the middle value of RESAMPLES resamples; of the two values around the middle, where the size is even."""
+    """Return the ranks of the middle value of RESAMPLES resamples, or of both middle values if the size is even."""
     if size % 2:
         middle = (size + 1) / 2
         return [_places(chance.beta(middle, middle, RESAMPLES), size)]
@@ -60,7 +60,7 @@ def _places(uniform: Values, size: int) -> NDArray[np.int64]:
 
 
 class Verdict(StrEnum):
-    """What may be said of a group against the baseline."""
+    """What can be said about a group against the baseline."""
 
     LOWER = "lower"
     HIGHER = "higher"
@@ -73,7 +73,7 @@ class Verdict(StrEnum):
 
 
 class Span(NamedTuple):
-    """A figure as recorded, and what it lies between."""
+    """A recorded figure and its lower and upper bound."""
 
     value: float
     low: float
@@ -81,13 +81,13 @@ class Span(NamedTuple):
 
     @property
     def sign(self) -> str:
-        """≤ or ≥ where the figure is open on one side, ? where on both."""
+        """≤ or ≥ if the figure is open on one side, ? if on both."""
         below, above = self.low < self.value * (1 - 1e-9), self.high > self.value * (1 + 1e-9)
         return "?" if below and above else "≤" if below else "≥" if above else ""
 
 
 class Spans(NamedTuple):
-    """The same of many runs."""
+    """The spans of many runs."""
 
     value: Values
     low: Values
@@ -98,10 +98,10 @@ class Spans(NamedTuple):
 class Ratio:
     """One metric of a group ÷ that of the baseline.
 
-    `value`: the median over tasks, or the ratio of medians of runs; with the `sign` ≤ or ≥ it is a bound, with ? nothing is known of it.
+    `value`: the median over tasks, or the ratio of medians of runs; `sign` is ≤ or ≥ for a bound and ? for an unknown ratio.
     `low` and `high`: its interval at LEVEL; with fewer than FEWEST values the least and the largest. `n`: tasks that both have, or runs of
-    the group and of the baseline. `lower`, `higher`: tasks on which the group surely has less or more; of `undecided` ones bounds do not
-    tell. `bounded`: tasks with a bound on either side. `tasks`: each task's ratio.
+    the group and of the baseline. `lower`, `higher`: tasks on which the group surely has less or more; `undecided`: bounds leave
+    it open. `bounded`: tasks with a bound on either side. `tasks`: each task's ratio.
     """
 
     verdict: Verdict
@@ -118,12 +118,12 @@ class Ratio:
 
     @property
     def is_clear(self) -> bool:
-        """Whether a direction may be said."""
+        """Whether the direction is certain."""
         return self.verdict in (Verdict.LOWER, Verdict.HIGHER)
 
 
 def paired(group: Mapping[str, Span], baseline: Mapping[str, Span]) -> Ratio:
-    """The median of the tasks' ratios, tasks in the order of their names, on a logarithmic scale."""
+    """Return the median of the tasks' ratios on a logarithmic scale, tasks ordered by name."""
     shared = sorted(group.keys() & baseline.keys())
     tasks = {task: _quotient(group[task], baseline[task]) for task in shared if baseline[task].value > 0}
     if not tasks:
@@ -147,7 +147,7 @@ def paired(group: Mapping[str, Span], baseline: Mapping[str, Span]) -> Ratio:
 
 
 def unpaired(group: Spans, baseline: Spans) -> Ratio:
-    """The median of the group's runs ÷ that of the baseline's."""
+    """Return the median of the group's runs ÷ that of the baseline's."""
     n = group.value.size, baseline.value.size
     if not min(n):
         return Ratio(Verdict.UNRECORDED, n=n)
@@ -164,7 +164,7 @@ def unpaired(group: Spans, baseline: Spans) -> Ratio:
 
 
 def sign_of(low: float, high: float) -> str:
-    """≤ or ≥ before a figure that is a bound, ? where nothing is known of it; empty for one that is exact, or nearly so."""
+    """Return ≤ or ≥ for a figure that is a bound, ? for an unknown one, "" for one that is exact or nearly so."""
     if low == high or (low > 0 and high < inf):
         return ""
     return "?" if low <= 0 and high == inf else "≤" if low <= 0 else "≥"
@@ -198,7 +198,7 @@ def _resampled(values: Values, seed: int = SEED) -> Values:
 
 
 def _interval(lows: Values, highs: Values) -> tuple[float, float]:
-    """The outer ends of what resamples found; what is unknown in one of them is taken for the worst."""
+    """Return the outer ends of the resamples; unknown values count as the worst case."""
     low = np.quantile(np.nan_to_num(lows, nan=0.0, posinf=inf), (1 - LEVEL) / 2, method="lower")
     high = np.quantile(np.nan_to_num(highs, nan=inf, posinf=inf), (1 + LEVEL) / 2, method="higher")
     return float(low), float(high)

@@ -1,4 +1,4 @@
-"""How a request reads the store: in one transaction, with its searches looked up once, and without private texts where it exports."""
+"""How a request reads the store: in one transaction, with each search run once, and without private texts in exports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from schemas.text import did_you_mean, one_line
 
 
 def undated(store: Store, filters: Filters) -> tuple[int, Decimal | None]:
-    """(runs, their reported cost) that have no recorded date, so that the period of the filters leaves them out; none without a period."""
+    """Return (runs, their reported cost) without a recorded date, which a period leaves out; zero without a period."""
     if not any(map(filters.values, TIMES)):
         return 0, None
     others = filters.with_values(TIMES[0], []).with_values(TIMES[1], [])
@@ -35,7 +35,7 @@ def undated(store: Store, filters: Filters) -> tuple[int, Decimal | None]:
 
 
 def excluded(store: Store, filters: Filters) -> int:
-    """How many runs match the filters and are not counted because they are excluded; 0 where the filters say what becomes of these."""
+    """Return how many matching runs are not counted because they are excluded; 0 if the filters choose excluded runs."""
     if filters.choose_excluded:
         return 0
     condition = where(filters.with_values(EXCLUDED, ["only"]))
@@ -43,7 +43,7 @@ def excluded(store: Store, filters: Filters) -> int:
 
 
 def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
-    """Rows of a query on the store as it is now. Raises StoreError."""
+    """Return the rows of a query on the current store. Raises StoreError."""
     with store.reading() as connection:
         return arrow(connection, sql, parameters)
 
@@ -56,29 +56,29 @@ select $text, place from v_runs where {" or ".join(f"contains(lower({column}), l
 union all
 select $text, rowid from runs where run_id in (select run_id from file_changes where contains(lower(path), lower($text)))
 """
-"""What the filter `search` finds, read once: 100,000 texts in less than a second. The table is made again each time, since DuckDB 2.0 does
+"""Results of the filter `search`, read once: 100,000 texts take less than a second. The table is recreated each time, since DuckDB 2.0 does
 not read rows that follow an empty insert in the same transaction."""
 
 
 def note_found(connection: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Add the row numbers of the runs that have the text to the table `found`; a run may be there several times."""
+    """Add the row numbers of runs with the text to the table `found`; a run may occur several times."""
     connection.execute("create temp table if not exists found (text varchar, place bigint)")
     connection.execute(_FOUND, {"text": text})
 
 
 class ExportedStore(Store):
-    """A store whose texts of sessions can be left out of what its queries read."""
+    """A store that can leave texts of sessions out of its queries."""
 
     searched: frozenset[str] | None = None
-    """Words of the filter `search`, which are looked for before the texts go: `found` has their runs. None: nothing is left out."""
+    """Texts of the filter `search`; they are looked up in `found` before the texts are left out. None: nothing is left out."""
 
     def leave_out_texts(self, *filters: Filters) -> None:
-        """Leave the texts of sessions out from the next reading on. `filters`: those of the queries: they choose the same runs."""
+        """Leave out texts of sessions from the next reading on. `filters`: those of the queries, which still choose the same runs."""
         self.searched = (self.searched or frozenset()) | {text for one in filters for text in one.values(SEARCH)}
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """As that of any store. Raises StoreError."""
+        """Open the store for reading. Raises StoreError."""
         with super().reading() as connection:
             if self.searched is not None:
                 _leave_out_texts(connection, self.searched)
@@ -86,7 +86,7 @@ class ExportedStore(Store):
 
 
 def exported(store: Store, *filters: Filters) -> ExportedStore:
-    """The same store without the texts of sessions, on connections of its own."""
+    """Return the same store without texts of sessions, on its own connections."""
     made = ExportedStore(store.location)
     made.leave_out_texts(*filters)
     return made
@@ -108,27 +108,27 @@ def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection
 
 
 _SMALL_BYTES = 8 << 20
-"""A store of this size has some thousand runs; one without any has 3 MB."""
+"""Size of a store with some thousand runs; an empty one has 3 MB."""
 
 _SMALL_TEXTS = "select coalesce(sum(bytes), 0) < 4 * $small_bytes from sources"
-"""Whether it was made of small files. Texts that repeat themselves take no room in the store, but would in memory."""
+"""Whether the sources are small. Repetitive texts compress well in the store but not in memory."""
 
 _SECOND = 2
-"""The query of a transaction from which on it pays to have the rows of `v_runs` at hand."""
+"""Number of queries in a transaction from which a temporary copy of `v_runs` pays off."""
 
 _AT_HAND = f"create temp table if not exists {{view}} as from {ALIAS}.{{view}}"
-"""Queries find a temporary table before a view, and during the transaction both hold the same. To plan `v_runs` takes ten times as long as
-to read so few rows: a query takes 0.5 ms instead of 6, the table 10 ms once."""
+"""A temporary table hides the view of the same name and has the same rows. Planning `v_runs` takes ten times as long as
+reading so few rows: a query takes 0.5 ms instead of 6, the table 10 ms once."""
 
 _WITHOUT_IDS = "reading/v_runs"
-"""The same view for a larger store, by row numbers: a query that needs little else of a million runs takes 9 ms of a processor instead of
-42, which are what reading and joining their ids takes."""
+"""The same view for a larger store, by row numbers: a simple query over a million runs takes 9 ms of CPU instead of 42, because it neither
+reads nor joins ids."""
 
 
 class ReadTransaction(Store):
-    """A store whose queries share one connection and one transaction: begun by the first of them, ended by `end`.
+    """A store whose queries share one connection and one transaction: the first query begins it, `end` ends it.
 
-    Writers wait from `begin` to `end`, as for any reader. Threads take turns: a DuckDB connection mixes up the answers of several.
+    Writers wait from `begin` to `end`, as for any reader. Threads take turns, because a DuckDB connection mixes up concurrent answers.
     """
 
     def __init__(self, store: Store) -> None:
@@ -144,12 +144,12 @@ class ReadTransaction(Store):
 
     @property
     def _has_other_views(self) -> bool:
-        """Whether the store itself reads other views than its own: those without texts of sessions."""
+        """Whether the store has its own views without texts of sessions."""
         return isinstance(self._store, ExportedStore) and self._store.searched is not None
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """The connection of the transaction. Raises StoreError."""
+        """Yield the connection of the transaction. Raises StoreError."""
         with self._turn:
             connection = self._connection or self.begin(self._store)
             self._queries += 1
@@ -157,7 +157,7 @@ class ReadTransaction(Store):
             yield connection
 
     def _prepare(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let a cheaper stand-in take the place of `v_runs`: at once in a large store, in a small one where it pays."""
+        """Replace `v_runs` by a cheaper stand-in: at once in a large store, from query _SECOND on in a small one."""
         if self._has_other_views:
             return
         has_small_file = _has_small_file(self.location)
@@ -183,7 +183,7 @@ class ReadTransaction(Store):
         self._open.close()
 
     def searched(self, filters: Filters) -> Filters:
-        """The filters with each search replaced by the runs it found: texts are read once, not by every query. Raises StoreError."""
+        """Return the filters with each search replaced by the runs it found, so that texts are read once. Raises StoreError."""
         found_before = self._store.searched if isinstance(self._store, ExportedStore) else None
         for text in filters.values(SEARCH):
             if text not in self._searched and text not in (found_before or ()):
@@ -193,19 +193,19 @@ class ReadTransaction(Store):
         return with_found(filters)
 
     def judge_within(self, band: float) -> None:
-        """Call ratios of measured values up to this distance from 1 the same, such as 0.05. Before the first query on verdicts."""
+        """Treat ratios of measured values up to this distance from 1 as the same (0.05). Call it before the first query on verdicts."""
         with self.reading() as connection:
             connection.execute(f"set variable band = {float(band)!r}")
 
     def have_at_hand(self, view: str) -> None:
-        """Read a view that takes long once, not in every query: a temporary table stands in for it. Raises StoreError."""
+        """Read a slow view once into a temporary table for all queries. Raises StoreError."""
         if view not in self._at_hand and not self._has_other_views:
             with self.reading() as connection:
                 connection.execute(_AT_HAND.format(view=view))
             self._at_hand.add(view)
 
     def keep(self, sql: str, parameters: Mapping[str, Any]) -> str:
-        """The name of a temporary table with the answer to a query: several questions read it, and it is asked once. Raises StoreError."""
+        """Return the name of a temporary table with the answer to a query, which runs once for several questions. Raises StoreError."""
         question = sql, repr(sorted(parameters.items()))
         with self._turn:
             if question not in self._kept:
@@ -225,7 +225,7 @@ def _has_small_file(location: str) -> bool:
 
 @contextmanager
 def read_transaction(store: Store) -> Iterator[ReadTransaction]:
-    """A transaction on the store until the end of the block; the request's own where `store` is one already. Raises StoreError."""
+    """Yield a transaction on the store until the end of the block, or `store` itself if it is one already. Raises StoreError."""
     if isinstance(store, ReadTransaction):
         yield store
         return
@@ -235,12 +235,12 @@ def read_transaction(store: Store) -> Iterator[ReadTransaction]:
 
 
 MOST_KNOWN = 10_000
-"""Names that are compared with a mistyped one."""
+"""Names that are compared with a mistyped one, at most."""
 
 
 @dataclass(frozen=True)
 class Unmatched:
-    """A value of a filter that no run has, and the values that runs have, the most frequent first."""
+    """A filter's value that no run has, and the values that runs have, most frequent first."""
 
     key: str
     value: str
@@ -251,10 +251,10 @@ class Unmatched:
 
 
 class CheckedStore(ExportedStore):
-    """A store that answers what there is to note about filters: at the end of the first reading, in its transaction.
+    """A store that collects notes on filters at the end of the first reading, in its transaction.
 
-    `unmatched`: the names that no run has. `excluded`: how many runs are not counted because somebody excluded them. `undated`: how many
-    runs, at which cost, are left out by a period because they have no date. Of several filters, the largest numbers.
+    `unmatched`: the names that no run has. `excluded`: the number of excluded runs that are not counted. `undated`: number and cost of the
+    runs that a period leaves out because they have no date. For several filters, the largest numbers.
     """
 
     def __init__(
@@ -267,14 +267,14 @@ class CheckedStore(ExportedStore):
         self._filters = filters
 
     def look_up(self, *filters: Filters) -> None:
-        """Look these filters up instead, at the end of the next reading."""
+        """Look up these filters instead at the end of the next reading."""
         self._filters = filters
         if self.searched is not None:
             self.leave_out_texts(*filters)
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """As that of any store. Raises StoreError."""
+        """Open the store for reading. Raises StoreError."""
         with super().reading() as connection:
             yield connection
             filters, self._filters = self._filters, ()
@@ -301,7 +301,7 @@ class CheckedStore(ExportedStore):
 
 
 class _OpenStore(Store):
-    """A store that is read by a connection that is open already."""
+    """A store with an open connection."""
 
     def __init__(self, location: str, connection: duckdb.DuckDBPyConnection) -> None:
         super().__init__(location)
@@ -309,5 +309,5 @@ class _OpenStore(Store):
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """That connection."""
+        """Yield that connection."""
         yield self._connection

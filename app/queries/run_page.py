@@ -1,4 +1,4 @@
-"""One run: found by its id, and all that the store knows of it."""
+"""One run: found by its id, with everything in the store."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, plural
 
 MOST_CANDIDATES = 10
-"""Runs that are listed where the beginning of an id is that of several."""
+"""Runs that are listed for an ambiguous id."""
 
 MOST_COMPARED = 1000
-"""Ids that are compared with one that no run has."""
+"""Ids that are compared with an unknown one."""
 
 LEAST_SHOWN = 8
 SESSION = "session"
 
 
 class Candidate(NamedTuple):
-    """A run whose id begins as asked, and what it is called."""
+    """A run whose id matches, and its title."""
 
     run_id: str
     title: str
@@ -39,18 +39,18 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """The runs whose id begins with a text: `total` of them, the first MOST_CANDIDATES listed."""
+    """The runs whose id begins with a text: `total` in number, the first MOST_CANDIDATES listed."""
 
     total: int
     candidates: tuple[Candidate, ...]
 
     @property
     def run_id(self) -> str | None:
-        """The id, where the text names one run."""
+        """The id if the text matches exactly one run."""
         return self.candidates[0].run_id if self.total == 1 else None
 
     def lines(self) -> list[str]:
-        """Each run that is listed: the beginning of its id that tells it from the others, and its title."""
+        """Return a line for each listed run: a unique beginning of its id, and its title."""
         ids = [one.run_id for one in self.candidates]
         shown = next(
             length
@@ -62,7 +62,7 @@ class Found:
 
 
 def find(store: Store, text: str) -> Found:
-    """The runs that a text names, as the filter `run` does; also one that was copied with the `…` behind a short id. Raises StoreError."""
+    """Return the runs that match a text as in the filter `run`, also with the `…` of a copied short id. Raises StoreError."""
     condition = where(Filters(((RUN, (_bare(text),)), (EXCLUDED, ("all",)))))
     sql = f"select run_id, title, count(*) over () as total from v_runs where {condition.sql} order by run_id limit {MOST_CANDIDATES}"
     rows = fetch(store, sql, condition.parameters).to_pylist()
@@ -70,7 +70,7 @@ def find(store: Store, text: str) -> Found:
 
 
 def run_id_of(store: Store, text: str) -> str:
-    """The id of the run that a text names. Raises StoreError, and UsageError where it names none or several."""
+    """Return the id of the run that a text names. Raises StoreError, and UsageError if none or several match."""
     found = find(store, text)
     if found.run_id is not None:
         return found.run_id
@@ -89,24 +89,24 @@ def run_id_of(store: Store, text: str) -> str:
 
 
 def with_whole_ids(store: Store, filters: Filters) -> Filters:
-    """The filters with whole ids of runs and sessions. Raises StoreError, and UsageError where a text names several."""
+    """Return the filters with whole ids of runs and sessions. Raises StoreError, and UsageError if several match."""
     return with_session_ids(store, with_run_ids(store, filters))
 
 
 def with_run_ids(store: Store, filters: Filters) -> Filters:
-    """The filters with whole ids of runs. Raises StoreError, and UsageError where a text names no run or several."""
+    """Return the filters with whole ids of runs. Raises StoreError, and UsageError if none or several match."""
     texts = filters.values(RUN)
     return filters.with_values(RUN, [run_id_of(store, text) for text in texts]) if texts else filters
 
 
 def with_session_ids(store: Store, filters: Filters) -> Filters:
-    """The filters with whole ids of sessions. A text that names none stays. Raises StoreError, and UsageError where it names several."""
+    """Return the filters with whole ids of sessions. Unknown ids stay. Raises StoreError, and UsageError if several match."""
     texts = filters.values(SESSION)
     return filters.with_values(SESSION, [_session_of(store, text) for text in texts]) if texts else filters
 
 
 def _session_of(store: Store, text: str) -> str:
-    """The session of this id, else the only one whose id begins so."""
+    """Return the session with this id, else the only one whose id begins so."""
     bare = _bare(text)
     sql = "select distinct session_id from runs where starts_with(session_id, $beginning) order by session_id"
     found = [str(one) for one in fetch(store, sql, {"beginning": bare})["session_id"].to_pylist()] if bare else []
@@ -119,14 +119,14 @@ def _session_of(store: Store, text: str) -> str:
 
 
 def named(store: Store, run_ids: Sequence[str]) -> list[Candidate]:
-    """The runs of these ids, in the same order, with their titles. Raises StoreError."""
+    """Return the runs with these ids and their titles, in the same order. Raises StoreError."""
     rows = fetch(store, "select run_id, title from v_runs where list_contains($run_ids, run_id)", {"run_ids": list(run_ids)}).to_pylist()
     titles = {row["run_id"]: row["title"] for row in rows}
     return [Candidate(run_id, titles[run_id]) for run_id in run_ids if run_id in titles]
 
 
 def latest(store: Store) -> str | None:
-    """The id of the run that was ingested last, None where there is none. Raises StoreError."""
+    """Return the id of the run that was ingested last, or None. Raises StoreError."""
     rows = fetch(
         store, "select run_id from v_runs order by received_at desc nulls last, source_name desc, ordinal desc limit 1"
     ).to_pylist()
@@ -140,7 +140,7 @@ def _bare(text: str) -> str:
 class RunPage(NamedTuple):
     """`run` as of `queries.runs.run`; `patch` has the files of the patch beside the record, with their lines, and `patch_text` its text.
 
-    `verdict` as of `queries.measured.verdict_of`, None where nothing was measured. `location` is that of the store.
+    `verdict` as of `queries.measured.verdict_of`, None without a measurement. `location`: that of the store.
     """
 
     run: dict[str, Any]
@@ -151,7 +151,7 @@ class RunPage(NamedTuple):
     patch_text: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it for programs: the columns of the run, and its tables as lists of objects."""
+        """Return the page for programs: the columns of the run, and its tables as lists of objects."""
         tables = self.facts._asdict() | {"patch_files": self.patch}
         counts = {f"{name}_count": self.run[name] for name in tables if name in self.run}
         of_run = {name: value.to_pylist() if isinstance(value, pa.Table) else value for name, value in self.run.items()}
@@ -164,19 +164,19 @@ class RunPage(NamedTuple):
 
 
 def patch_of(store: Store, run_id: str) -> dict[str, Any] | None:
-    """The patch of a run: `file_name`, `bytes`, `is_cut` and `text`; None where none is kept."""
+    """Return the patch of a run: `file_name`, `bytes`, `is_cut` and `text`; None if none is stored."""
     rows = reading.fetch(store, "select * exclude (run_id) from patches where run_id = $run_id", {"run_id": run_id}).to_pylist()
     return rows[0] if rows else None
 
 
 def patch_files_of(store: Store, run_id: str) -> pa.Table:
-    """The files of the patch beside the run's record, with their lines."""
+    """Return the files of the patch next to the run's record, with their lines."""
     sql = "select path, insertions, deletions from patch_files where run_id = $run_id order by path"
     return reading.fetch(store, sql, {"run_id": run_id})
 
 
 def run_page(store: Store, run_id: str) -> RunPage | None:
-    """The page of a run, None where there is none. Raises StoreError."""
+    """Return the page of a run, or None. Raises StoreError."""
     with read_transaction(store) as transaction:
         run = run_queries.run(transaction, run_id)
         if run is None:

@@ -1,4 +1,4 @@
-"""Runs: totals and groups, lists in their orders, and what filters can be set to. Filters in, Arrow tables out."""
+"""Runs: totals and groups, sorted lists, and options of filters. Filters in, Arrow tables out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from schemas.text import did_you_mean
 T = TypeVar("T")
 
 KNOWN_SUFFIX = "_known"
-"""A metric's column `x` has a column `x_known` beside it: the number of rows it rests on."""
+"""Suffix of the column with the number of rows that a metric rests on."""
 
 RUN_COLUMNS = listed(
     "run_id", "title", "dated_at", "agent", "agent_version", "model", "model_group", "provider", "region", "outcome", "cost_reported_usd",
@@ -40,7 +40,7 @@ RUN_COLUMNS = listed(
     "reason", "whose", "failure_message", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
 )  # fmt: skip
-"""What a list of runs holds: every figure, no long text."""
+"""Columns of a list of runs: all figures, but no long text."""
 
 
 def summary(
@@ -51,10 +51,10 @@ def summary(
     zone: str = UTC_ZONE,
     measure: CostMeasure = REPORTED,
 ) -> pa.Table:
-    """Metrics of runs, one row per group, most expensive first; without `by` one row in all. Each metric with its known-of count.
+    """Return metrics of runs, one row per group, most expensive first; without `by` a single row. Each metric has its known-of count.
 
-    `by` are words of `app.queries.grouping`; days, weeks and months are those of the time zone, and follow one another. `measure` says
-    which cost orders groups, where that is among the metrics.
+    `by` are words of `app.queries.grouping`; days, weeks and months are in the time zone, and in order. Groups are ordered by the
+    `measure` of cost if it is among the metrics.
     """
     return aggregate(store, filters, groups(by, zone), [_one_of(RUN_METRICS, key, "metric") for key in metrics], measure)
 
@@ -66,14 +66,14 @@ def models(
     metrics: Sequence[str] = tuple(MODEL_METRICS),
     measure: CostMeasure = REPORTED,
 ) -> pa.Table:
-    """Metrics of model rows, one row per model, provider and region, most expensive first."""
+    """Return metrics of model rows, one row per model, provider and region, most expensive first."""
     dimensions = [_one_of(MODEL_DIMENSIONS, key, "dimension") for key in by]
     chosen = [Group(dimension.key, dimension.label, dimension.sql, {}) for dimension in dimensions]
     return _aggregate_models(store, filters, chosen, [_one_of(MODEL_METRICS, key, "metric") for key in metrics], measure)
 
 
 def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
-    """(reported cost that runs attribute to no model, runs with such a cost): what a list of models has in a line without a name."""
+    """Return (reported cost without a model, runs with such a cost), which a list of models shows in a line without a name."""
     condition = where(filters)
     sql = f"""
         select coalesce(sum(cost_own_usd), 0) as usd, count(distinct run_id) as runs
@@ -84,7 +84,7 @@ def unattributed(store: Store, filters: Filters) -> tuple[Decimal, int]:
 
 
 def bound_of(measure: CostMeasure) -> str:
-    """SQL of the kind of bound that the cost of a run is by the measure: `upper_bound`, `lower_bound`, `estimate` or null."""
+    """Return SQL of the kind of bound of a run's cost by the measure: `upper_bound`, `lower_bound`, `estimate` or null."""
     return {
         BEST: "cost_best_bounds",
         LIST: "case when tokens_basis in ('upper_bound', 'lower_bound', 'estimate') then tokens_basis end",
@@ -92,21 +92,21 @@ def bound_of(measure: CostMeasure) -> str:
 
 
 def cost_columns(measure: CostMeasure = REPORTED) -> tuple[str, ...]:
-    """What runs are ordered by cost by: those without a reported cost follow by what they cost at list prices."""
+    """Return the columns that order runs by cost: reported cost, then list-price cost for runs without one."""
     return tuple(dict.fromkeys((measure.column, LIST.column)))
 
 
 def at_places(store: Store, columns: Sequence[str], places: Sequence[int], order: str) -> pa.Table:
-    """Columns of few runs by their row numbers, within the read transaction in which these were found.
+    """Return columns of few runs by their row numbers, within the read transaction that found these.
 
-    Which runs come first is found out over few columns of all runs; the others are read of these alone.
+    Sorting reads few columns of all runs; the other columns are read only for the listed runs.
     """
     sql = f"select {', '.join(columns)} from v_runs where place in (select unnest($places)) {order}"
     return fetch(store, sql, {"places": list(places)})
 
 
 def runs(store: Store, filters: Filters, limit: int | None = None, measure: CostMeasure = REPORTED) -> pa.Table:
-    """Runs with RUN_COLUMNS, most expensive first."""
+    """Return runs with RUN_COLUMNS, most expensive first."""
     condition = where(filters)
     order = ", ".join(f"{column} desc nulls last" for column in cost_columns(measure))
     sql = f"select {', '.join(RUN_COLUMNS)} from v_runs where {condition.sql} order by {order}, run_id"
@@ -134,10 +134,10 @@ order by is_kept desc, run_records.record_rank desc, run_records.context_rank de
 
 
 def run(store: Store, run_id: str) -> dict[str, Any] | None:
-    """Everything about one run: all columns of v_runs, `raw`, and as tables `model_usage`, `tool_calls` and `records`.
+    """Return everything about one run: all columns of v_runs, `raw`, and as tables `model_usage`, `tool_calls` and `records`.
 
-    `records` has the records of a run with several, the kept one first, each with what it tells and the figures of the run that it
-    `gives`. None where there is no such run.
+    `records` has the records of a run with several, the kept one first, each with its own figures and the figures it `gives` to
+    the run. None for an unknown run.
     """
     with read_transaction(store) as transaction:
         named = {"run_id": run_id}
@@ -159,12 +159,12 @@ def run(store: Store, run_id: str) -> dict[str, Any] | None:
 
 
 def of_task(store: Store, task_key: str) -> int:
-    """How many runs there are of one task, whatever the filters."""
+    """Return the number of all runs of one task, unfiltered."""
     return int(fetch(store, "select count(*) as runs from v_runs where task_key = $task", {"task": task_key})["runs"][0].as_py())
 
 
 def ids(store: Store, filters: Filters) -> list[str]:
-    """The ids of all runs that match."""
+    """Return the ids of all runs that match."""
     condition = where(filters)
     found = fetch(store, f"select run_id from v_runs where {condition.sql} order by run_id", condition.parameters)
     return [str(run_id) for run_id in found["run_id"].to_pylist()]
@@ -173,9 +173,9 @@ def ids(store: Store, filters: Filters) -> list[str]:
 def aggregate(
     store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric], measure: CostMeasure = REPORTED, of: str = "v_runs"
 ) -> pa.Table:
-    """Metrics of the rows of `of`, which has the columns of `v_runs`: one row per group, most expensive first.
+    """Return metrics of the rows of `of`, which has the columns of `v_runs`: one row per group, most expensive first.
 
-    Groups are called g0, g1, … within the query: a word may hold any text.
+    Groups are called g0, g1, … within the query, because a word may hold any text.
     """
     condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
@@ -190,7 +190,7 @@ def aggregate(
 
 
 def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metrics: Sequence[Metric], measure: CostMeasure) -> pa.Table:
-    """The same over model rows. The runs that figures rest on are counted once for all: a distinct count of each took 9 s a million."""
+    """Return the same over model rows. Runs are counted once for all metrics: a distinct count of each took 9 s a million."""
     condition = where(filters)
     names = [f"g{number}" for number in range(len(by))]
     keys = [f"{group.sql} as {name}" for group, name in zip(by, names, strict=True)]
@@ -215,7 +215,7 @@ def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metri
 
 
 def _order(by: Sequence[Group], names: Sequence[str], metrics: Sequence[Metric], measure: CostMeasure) -> list[str]:
-    """Sort order: dimensions in order first, then the cost, highest first, then the names of the groups."""
+    """Return the sort order: groups that follow a fixed order, then the cost, highest first, then the names of the groups."""
     in_order = [name for group, name in zip(by, names, strict=True) if group.in_order]
     costs = [key for key in dict.fromkeys((measure.total, LIST.total)) if any(metric.key == key for metric in metrics)]
     return [*in_order, *(f"{key} desc nulls last" for key in costs), *names]
@@ -228,15 +228,15 @@ def _one_of(registry: dict[str, T], key: str, kind: str) -> T:
 
 
 MOST_OPTIONS = 300
-"""The most values that a filter offers to choose from, and the most models that have a colour of their own."""
+"""Values that a filter offers, and models with a colour of their own."""
 
 BEFORE, EXCERPT = 24, 160
-"""Characters of a text before a match, and in all."""
+"""Characters of an excerpt before the match, and in all."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """One way to order runs: by columns, the first that differs; those without it come last."""
+    """One way to sort runs: by columns; runs without a value come last."""
 
     label: str
     columns: tuple[str, ...]
@@ -244,12 +244,12 @@ class Order:
 
     @property
     def sql(self) -> str:
-        """What `order by` takes; runs that are alike follow their ids."""
+        """The `order by` expression, with the id as tie-breaker."""
         return ", ".join([*(f"{column} {self.direction} nulls last" for column in self.columns), "run_id"])
 
     @property
     def sort_key(self) -> str:
-        """SQL of a value by which runs have the same order: to compare all with one is cheaper than to sort them."""
+        """SQL of a value that sorts runs in this order: comparing all with one is cheaper than sorting them."""
         modified = (f"{column}, '{self.direction} nulls last'" for column in self.columns)
         return f"create_sort_key({', '.join(modified)}, run_id, 'asc nulls last')"
 
@@ -266,11 +266,10 @@ ORDERS = {
     "findings": Order("Findings, high to low", ("findings",)),
     "speedup": Order("Claimed speedup, high to low", ("claimed_speedup",)),
 } | {figure.word: Order(figure.order, (figure.key,)) for figure in RUN_FIGURES.values() if figure.order}
-"""Orders of the list of runs."""
 
 
 class Contents(NamedTuple):
-    """How many runs the store holds, tasks, runs that claim a speedup, measured values, and responses of sessions."""
+    """Numbers of runs, tasks, runs that claim a speedup, measured values, and responses of sessions."""
 
     runs: int
     tasks: int
@@ -280,7 +279,7 @@ class Contents(NamedTuple):
 
 
 def contents(store: Store) -> Contents:
-    """What there is to show. Raises StoreError."""
+    """Return what the store has to show. Raises StoreError."""
     sql = """
         select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as claims,
                (select count(*) from measurements) as measured, (select count(*) from responses) as responses
@@ -289,13 +288,13 @@ def contents(store: Store) -> Contents:
 
 
 def saved_views(store: Store) -> dict[str, str]:
-    """Name → address of the saved views, by name. Raises StoreError."""
+    """Return the saved views by name, name → address. Raises StoreError."""
     found = fetch(store, "select name, address from saved_views order by name").to_pylist()
     return {row["name"]: row["address"] for row in found}
 
 
 def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
-    """What each filter can be set to: filter → value → runs; at most `limit` values of a filter, the most frequent first."""
+    """Return the options of each filter: filter → value → runs; at most `limit` values of a filter, most frequent first."""
     condition, found = where(Filters()), {}
     for key, one in FILTERS.items():
         if one.options:
@@ -309,14 +308,14 @@ def options_by_filter(store: Store, limit: int) -> dict[str, dict[str, int]]:
 
 
 def ranked_models(store: Store) -> list[str]:
-    """All models of the store, the most expensive first: the order of colours and legends."""
+    """Return all models of the store, most expensive first: the order of colours and legends."""
     order = "sum(cost_own_usd) desc nulls last, sum(cost_list_usd) desc nulls last, model"
     sql = f"select model from model_usage where model is not null group by model order by {order}"
     return [str(model) for model in fetch(store, sql)["model"].to_pylist()]
 
 
 def page_of_runs(store: Store, filters: Filters, order: str, limit: int, offset: int = 0) -> pa.Table:
-    """Runs with RUN_COLUMNS in one of ORDERS, `limit` of them from the `offset`th on."""
+    """Return runs with RUN_COLUMNS in one of ORDERS, `limit` of them from the `offset`th on."""
     condition = where(filters)
     in_order = f"order by {ORDERS[order].sql}"
     chosen = f"select place from v_runs where {condition.sql} {in_order} limit {int(limit)} offset {int(offset)}"
@@ -326,7 +325,7 @@ def page_of_runs(store: Store, filters: Filters, order: str, limit: int, offset:
 
 
 class Neighbours(NamedTuple):
-    """The runs before and after one in a list, by their ids; its place in the list, from 1, and the length of the list."""
+    """Ids of the previous and next run in a list; the run's position, from 1, and the length of the list."""
 
     previous: str | None
     following: str | None
@@ -335,7 +334,7 @@ class Neighbours(NamedTuple):
 
 
 def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neighbours | None:
-    """What is around the run in the list that `runs` gives; None where the filters leave it out."""
+    """Return the neighbours of the run in the list of `runs`; None if the filters leave it out."""
     condition = where(filters)
     sql = f"""
         with listed as (select run_id, {ORDERS[order].sort_key} as key from v_runs where {condition.sql}),
@@ -348,7 +347,7 @@ def neighbours(store: Store, filters: Filters, order: str, run_id: str) -> Neigh
 
 
 def excerpts(store: Store, run_ids: Sequence[str], text: str) -> dict[str, tuple[str, str]]:
-    """Run id → where the text stands in it first, a column of SEARCHED or `path`, and the part of that text around it."""
+    """Return run id → the first field that contains the text (a column of SEARCHED or `path`), and an excerpt of it."""
     found = " ".join(f"when contains(lower({column}), lower($text)) then ['{column}', {column}]" for column in SEARCHED)
     sql = f"""
         with changed as (

@@ -1,4 +1,4 @@
-"""Sessions whose responses are in the store: a list of them, and one along time with its sub-agents."""
+"""Sessions with responses in the store: a list, and one session along time with its sub-agents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.queries.usage import LANE, PROJECT, of_period, parts, without_period
 from ingest.store.database import Store
 
 _CONTEXT = "coalesce(input_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0)"
-"""What the model read for a response: how full its context was."""
+"""Tokens that the model read for a response: the size of its context."""
 
 _TOTAL = f"{_CONTEXT} + coalesce(output_tokens, 0)"
 
@@ -23,25 +23,25 @@ _SUMS = f"""
     sum(len(failed_tools))::bigint as failed_calls
 """
 _OF_SESSION = "run_id = $run_id or session_id = (select session_id from runs where runs.run_id = $run_id)"
-"""A session of several runs has its responses at one of them."""
+"""Condition for a session's responses, which a session of several runs has at only one of them."""
 
 
 def has_responses(store: Store) -> bool:
-    """Whether any session has responses."""
+    """Return whether any session has responses."""
     return bool(fetch(store, "select exists (from responses) as found")["found"][0].as_py())
 
 
 def runs_with_usage(store: Store, filters: Filters) -> int:
-    """How many runs the filters choose; a period those with a response in it, or without responses that started in it."""
+    """Return how many runs the filters choose. A period chooses runs with a response in it, or without responses that started in it."""
     chosen = parts(filters)
     return int(fetch(store, f"with {chosen.sql} select count(distinct run_id) as runs from parts", chosen.parameters)["runs"][0].as_py())
 
 
 def sessions(store: Store, filters: Filters = NO_FILTERS, limit: int | None = None) -> pa.Table:
-    """Sessions with responses, the latest first: run, title, project, times, responses, sub-agents, tokens, cost, the peak of its context.
+    """Return sessions with responses, latest first: run, title, project, times, responses, sub-agents, tokens, cost, peak context.
 
-    `context_peak_tokens` is of the main conversation: each sub-agent has a context of its own. `sessions_found` counts also those beyond
-    the limit. The filters choose runs, and their period the responses by their own time, as in `totals.usage`.
+    `context_peak_tokens` is of the main conversation: each sub-agent has a context of its own. `sessions_found` ignores the
+    limit. The filters choose runs, and their period the responses by their own time, as in `totals.usage`.
     """
     condition, period = where(without_period(filters)), of_period(filters, 'responses."at"')
     sql = f"""
@@ -62,9 +62,9 @@ _IN_ORDER = "order by responses.at nulls last, response_id"
 
 
 def timeline(store: Store, run_id: str, limit: int | None = None) -> pa.Table:
-    """The responses of a run's session in order, with the size of the context and what the session had cost by then.
+    """Return the responses of a run's session in order, with the size of the context and the cost so far.
 
-    `cost_so_far_usd` adds up what is known. Those without a time come last.
+    `cost_so_far_usd` adds up the known costs. Responses without a time come last.
     """
     sql = f"""
         select
@@ -77,7 +77,7 @@ def timeline(store: Store, run_id: str, limit: int | None = None) -> pa.Table:
 
 
 def points(store: Store, run_id: str, most: int) -> pa.Table:
-    """The same for a chart: about `most` rows, each one response or several of one lane that follow one another.
+    """Return about `most` points for a chart, each one response or several consecutive ones of a lane.
 
     `subagent` is the lane, `place` the number of the row's first response in the session, from 1; `at` and the sums so far are those of its
     last, `context_tokens` and `model` those of its fullest. `falls` counts responses with less than half the context of the one before.
@@ -108,7 +108,7 @@ def points(store: Store, run_id: str, most: int) -> pa.Table:
 
 
 def lanes(store: Store, run_id: str) -> pa.Table:
-    """The main conversation (no `agent_id`), questions beside it and each sub-agent of a run's session, in the order in which they began.
+    """Return the lanes of a run's session in order of their start: the main conversation (no `agent_id`), side questions and sub-agents.
 
     `subagent` names them.
     """

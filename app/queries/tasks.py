@@ -1,4 +1,4 @@
-"""Tasks beside those who worked on them: figures of each cell of the matrix, and of all tasks together."""
+"""Figures of each cell of the matrix of tasks, and of all tasks together."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 
 VALUES = ("result", "outcome", "measured", "claimed", "cost", "duration")
-"""What cells can show. A result is the measured ratio, else how the runs ended."""
+"""Contents of cells. A result is the measured ratio, else the outcome."""
 
 OTHERS = "other agents"
-"""The name of the column that holds the runs of all columns beyond the most that are wanted."""
+"""Name of the column for the runs beyond the most frequent columns."""
 
 _LIMITS = "reason in ('limit', 'max_turns', 'max_budget')"
 
 
 def cells(store: Store, filters: Filters, by: Sequence[str], measure: CostMeasure = BEST, most: int = 0) -> pa.Table:
-    """Figures of each `task` and `column` (a list, one name for each of `by`; at most `most` columns, the rarest in one, OTHERS).
+    """Return figures of each `task` and `column` (a list, one name for each of `by`; at most `most` columns, the rarest merged as OTHERS).
 
-    Of the cell's runs: how many (`runs`; `run_id` of an only one), how they ended (`completed`, `known_ends`, `never_started`, `limits`,
-    `unknown_ends`), what became of measurements (`faster`, `breaks`, `machine`, `uncompared`), and the medians of what is `measured`,
-    `claimed`, of `cost` (with its `bounds`; `cost_sum` adds it up) and `duration` (milliseconds, of completed runs), each with the number
-    of runs that have it (`measured_known`). `verdicts` are those of the measured ratios, the smallest first. `names`: the task as logged.
+    Counts of the cell's runs: all (`runs`; `run_id` of an only one), by outcome (`completed`, `known_ends`, `never_started`, `limits`,
+    `unknown_ends`), by measurement (`faster`, `breaks`, `machine`, `uncompared`). Medians: `measured`, `claimed`, `cost` (with its
+    `bounds`; `cost_sum` is the sum) and `duration` (milliseconds, of completed runs), each with the number of runs that have it
+    (`measured_known`). `verdicts` are those of the measured ratios, the smallest first. `names`: the task as logged.
     Runs without a task have None for one. Raises StoreError.
     """
     condition, columns = where(filters), groups(by)
@@ -65,9 +65,9 @@ def cells(store: Store, filters: Filters, by: Sequence[str], measure: CostMeasur
 class TaskTotals:
     """Numbers of tasks, and of runs with and without one.
 
-    Tasks: those that some run `completed`, others where an unknown end may be a completion (`unknown_ends`), `measured` ones, those with a
-    `comparable` measurement and those made `faster` (`faster_by`: agent and number, most first). `commits` of them are commits, and logs
-    call them by so many `names`. `untold` runs name no task.
+    Tasks: `completed` by some run, perhaps completed (`unknown_ends`), `measured`, with a `comparable` measurement, and made `faster`
+    (`faster_by`: agent and number, most first). `commits` is the number of tasks that are commits, with `names` names in logs.
+    `untold` runs name no task.
     """
 
     tasks: int
@@ -85,7 +85,7 @@ class TaskTotals:
 
 
 def totals(store: Store, filters: Filters) -> TaskTotals:
-    """The figures of all tasks that the filters leave. Raises StoreError."""
+    """Return the figures of all tasks that match the filters. Raises StoreError."""
     condition = where(filters)
     sql = f"""
         with chosen as (select * from {with_verdicts(store)} where {condition.sql}),

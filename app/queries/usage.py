@@ -38,7 +38,7 @@ _TOKENS = ("input_tokens", "cache_write_tokens", "cache_read_tokens", "output_to
 
 
 def _sums(prefix: str, table: str) -> str:
-    """The classes of tokens, and their sum. A class that is not told adds nothing to it; where none is, it is unknown."""
+    """Return SQL of the classes of tokens and their sum. Unknown classes are left out of the sum; it is unknown if all are."""
     columns = {key: f"{table}.{prefix}{key}" for key in _TOKENS}
     classes = ", ".join(f"{column} as {key}" for key, column in columns.items())
     total = " + ".join(f"coalesce({column}, 0)" for column in columns.values())
@@ -47,7 +47,7 @@ def _sums(prefix: str, table: str) -> str:
 
 _MAIN = "if(is_sidechain, 'side chain', 'main')"
 SUBAGENT = f"coalesce(if(agent_id is null, null, agent_type), agent_id, {_MAIN})"
-"""Who asked for a response: a type of sub-agents, one of unknown type, a question beside the main conversation, or that itself."""
+"""SQL of who asked for a response: a type of sub-agents, one of unknown type, a side question, or the main conversation."""
 
 _ALIKE = "partition by agent_type, agent_description"
 LANE = f"""case
@@ -56,13 +56,13 @@ LANE = f"""case
     else concat_ws(': ', agent_type, agent_description)
         || if(min(agent_id) over ({_ALIKE}) = max(agent_id) over ({_ALIKE}), '', ' ' || left(agent_id, 8))
 end"""
-"""The same within a session: each sub-agent by its type and task. The beginning of its id tells those apart that are called alike."""
+"""SQL of the same within a session: each sub-agent by type and task. The beginning of its id distinguishes equal names."""
 
 PROJECT = "coalesce(repo, nullif(regexp_extract(cwd, '([^/\\\\]+)[/\\\\]*$', 1), ''))"
-"""What a run worked on: its repository, else the last folder of its working directory."""
+"""SQL of a run's project: its repository, else the last folder of its working directory."""
 
 ROUNDING_USD = "0.00001"
-"""Reported costs are rounded: what they have beyond the responses by so little is no part of them."""
+"""Tolerance for rounded reported costs: a smaller difference to the responses is ignored."""
 
 _PARTS = f"""
 wanted as (
@@ -143,7 +143,7 @@ every_part as (
 
 
 def every_part(filters: Filters) -> Where:
-    """SQL of common tables that end with `every_part`, and their values. One row is a part of usage (`schemas.catalogue.usage`).
+    """Return SQL of common tables that end with `every_part`, and their values. A row is a part of usage (`schemas.catalogue.usage`).
 
     The filters choose runs; their period is left to `parts`.
     """
@@ -153,25 +153,25 @@ def every_part(filters: Filters) -> Where:
 
 
 def parts(filters: Filters) -> Where:
-    """The same and, behind it, `parts`: those whose own time is in the period of the filters."""
+    """Return the same followed by `parts`: the parts whose own time is in the period of the filters."""
     chosen, period = every_part(filters), of_period(filters)
     return Where(f"{chosen.sql},\nparts as (select * from every_part where {period.sql})", chosen.parameters | period.parameters)
 
 
 def has_period(filters: Filters) -> bool:
-    """Whether the filters choose a period."""
+    """Return whether the filters choose a period."""
     return any(map(filters.values, TIMES))
 
 
 def without_period(filters: Filters) -> Filters:
-    """The filters that choose runs."""
+    """Return the filters without their period."""
     for key in TIMES:
         filters = filters.with_values(key, ())
     return filters
 
 
 def of_period(filters: Filters, time: str = "used_at") -> Where:
-    """SQL that keeps the rows whose `time`, a column, is in the period of the filters; all rows without one."""
+    """Return SQL that keeps the rows whose column `time` is in the period of the filters; all rows without a period."""
     bound: dict[str, Any] = {}
     conditions = ["true"]
     for key, sign in zip(TIMES, (">=", "<"), strict=True):
@@ -182,14 +182,14 @@ def of_period(filters: Filters, time: str = "used_at") -> Where:
 
 
 HOURS = 5
-"""The usual length: that of the usage windows of Claude's subscriptions."""
+"""Usual length of a block, that of the usage windows of Claude's subscriptions."""
 
 _NANODOLLAR = Decimal("1e-9")
 
 
 @dataclass(frozen=True, slots=True)
 class Hour:
-    """The responses of one hour (UTC): when it starts, its first response, the first behind its start (None: none), and its last."""
+    """The responses of one hour (UTC): its start, the first response, the first one after its start (None: none), and the last."""
 
     start: datetime
     first: datetime
@@ -199,7 +199,7 @@ class Hour:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block: from its start to its end, with the times of its first and its last response."""
+    """One block: its start and end, with the times of its first and last response."""
 
     start: datetime
     end: datetime
@@ -207,13 +207,13 @@ class Block:
     last: datetime
 
     def is_active(self, now: datetime) -> bool:
-        """Whether it goes on: it has not ended, and its last response is not older than it is long."""
+        """Return whether it is active: it has not ended, and its last response is no older than the length of a block."""
         return self.start <= now < self.end and now - self.last < self.end - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class Burn:
-    """How fast a block uses: per minute and per hour between its first and its last response, and what that makes of it at its end."""
+    """Usage of a block per minute and per hour between its first and last response, and the projection to its end."""
 
     tokens_per_minute: float
     usd_per_hour: Decimal | None
@@ -223,9 +223,9 @@ class Burn:
 
 
 def blocks(hours: Iterable[Hour], length: timedelta) -> list[Block]:
-    """The blocks of the hours, which are in order; `length` is a whole number of hours.
+    """Return the blocks of the hours, which are in order; `length` is a whole number of hours.
 
-    The walk is over hours, of which there are few: a response on the last moment of a block still belongs to it.
+    It loops over hours, since there are few: a response at the last moment of a block still belongs to it.
     """
     found: list[Block] = []
     for hour in hours:
@@ -240,13 +240,13 @@ def blocks(hours: Iterable[Hour], length: timedelta) -> list[Block]:
 
 
 def gaps(found: Sequence[Block]) -> list[tuple[datetime, datetime]]:
-    """(start, end) of the time without a response between blocks, as far as it is longer than a block."""
+    """Return (start, end) of each time without a response between blocks that is longer than a block."""
     pairs = pairwise(found)
     return [(one.last + (one.end - one.start), two.first) for one, two in pairs if two.first - one.last > one.end - one.start]
 
 
 def burn(block: Block, tokens: int | None, usd: Decimal | None, now: datetime) -> Burn | None:
-    """The burn rate and projection of a block with these tokens and this list-price cost; None for a single moment or no tokens."""
+    """Return the burn rate and projection of a block with these tokens and this list-price cost; None for a single moment or no tokens."""
     minutes = _minutes(block.last - block.first)
     if minutes <= 0 or tokens is None:
         return None
@@ -266,7 +266,7 @@ WEEK_STARTS = (MONDAY, SUNDAY)
 
 @dataclass(frozen=True)
 class Request:
-    """What to add up. `by`: keys of USAGE_DIMENSIONS; days are those of the zone, and the times of the filters are moments already."""
+    """A request for usage. `by`: keys of USAGE_DIMENSIONS; days are in the zone, and the times of the filters are already moments."""
 
     filters: Filters = NO_FILTERS
     by: tuple[str, ...] = ("day",)
@@ -276,17 +276,17 @@ class Request:
 
     @property
     def of_tools(self) -> bool:
-        """Whether it is about calls of tools: TOOL_METRICS instead of USAGE_METRICS."""
+        """Whether it asks for tool calls, with TOOL_METRICS instead of USAGE_METRICS."""
         return TOOL in self.by
 
 
 @dataclass(frozen=True)
 class Usage:
-    """The figures of a request per group, and the row of all of them.
+    """The figures of a request per group, and their total row.
 
     Of TOOL_METRICS, `total` knows only TOOL_TOTALS. `undated`: the `responses` and `runs` without a time.
-    `left_out`: whether a period leaves these out. `unexplained`: sessions of which the part outside the transcript is unknown.
-    `active`: the block that goes on, with its burn rate where that is known.
+    `left_out`: whether a period leaves these out. `unexplained`: sessions with an unknown part outside the transcript.
+    `active`: the active block, with its burn rate if known.
     """
 
     table: pa.Table
@@ -314,7 +314,7 @@ used as (
     join tool_calls using (run_id)
 )
 """
-"""Rows of calls: a response and a tool it called, or a run without responses and a tool."""
+"""SQL of rows of calls: a response and a tool it called, or a run without responses and a tool."""
 
 _IN_BLOCKS = """
 starts as (select unnest($block_starts::timestamptz[]) as block_start, unnest($block_firsts::timestamptz[]) as first_at),
@@ -323,7 +323,7 @@ placed as (select {of}.*, block_start from {of} asof left join starts on used_at
 
 
 def usage(store: Store, request: Request, now: datetime | None = None) -> Usage:
-    """What the request asks for. Raises UsageError for a dimension that does not exist, and StoreError."""
+    """Return the usage that the request asks for. Raises UsageError for an unknown dimension, and StoreError."""
     known = USAGE_DIMENSIONS | ({WEEK: SUNDAY_WEEK} if request.week_starts == SUNDAY else {})
     for word in request.by:
         if word not in known:
@@ -352,7 +352,7 @@ def usage(store: Store, request: Request, now: datetime | None = None) -> Usage:
 
 
 def _summed(store: Store, by: Sequence[Group], request: Request, found: Sequence[Block]) -> tuple[pa.Table, pa.Table]:
-    """(groups, the row of all) in one pass over the parts. Groups are called g0, g1, … within the query."""
+    """Return (groups, total row) in one pass over the parts. Groups are called g0, g1, … within the query."""
     metrics = TOOL_METRICS if request.of_tools else USAGE_METRICS
     names = [f"g{number}" for number in range(len(by))]
     chosen = parts(request.filters)
@@ -392,7 +392,7 @@ def _summed(store: Store, by: Sequence[Group], request: Request, found: Sequence
 
 
 def _blocks(store: Store, request: Request) -> list[Block]:
-    """The blocks of everything that matches the filters at any time: a period chooses among them and does not move them."""
+    """Return the blocks of everything that matches the filters at any time: a period chooses blocks but does not move them."""
     chosen = every_part(request.filters)
     sql = f"""
         with {chosen.sql}
@@ -405,7 +405,7 @@ def _blocks(store: Store, request: Request) -> list[Block]:
 
 
 def _with_blocks(made: Usage, request: Request, found: Sequence[Block], now: datetime) -> Usage:
-    """The table with the columns of BLOCK_ENTRIES; where the rows are blocks alone, also with the gaps between them."""
+    """Return the table with the columns of BLOCK_ENTRIES; if rows are blocks alone, also with the gaps between them."""
     by_start, is_alone = {block.start: block for block in found}, request.by == (BLOCK,)
     rows: list[dict[str, Any]] = []
     active: tuple[Block, Burn | None] | None = None
@@ -446,15 +446,15 @@ def _with_blocks(made: Usage, request: Request, found: Sequence[Block], now: dat
 
 
 PERIODS = ("day", "hour", "week", "month")
-"""The dimensions of usage that are drawn along time; those of UTC."""
+"""Dimensions of usage for charts along time, in UTC."""
 
 MOST_PERIODS = 120
-"""The most periods with usage that a chart has room for."""
+"""Periods with usage that fit into a chart."""
 
 
 @dataclass(frozen=True)
 class Along:
-    """`table`: USAGE_METRICS per `period` (its name) and `model`, in order; `earlier`: periods with usage before those in the table."""
+    """`table`: USAGE_METRICS per `period` (its name) and `model`, in order; `earlier`: number of periods with usage before the table."""
 
     by: str
     table: pa.Table
@@ -462,7 +462,7 @@ class Along:
 
 
 def along(store: Store, filters: Filters = NO_FILTERS, by: str = "day", most: int = MOST_PERIODS) -> Along:
-    """The usage of the last `most` periods that have any. What has no time is in none. Raises StoreError."""
+    """Return the usage of the last `most` periods that have any. Usage without a time is left out. Raises StoreError."""
     rows = usage(store, Request(filters, (by, "model"))).table
     rows = rows.filter(pc.is_valid(rows[by])).sort_by([(by, "ascending")])
     names = list(dict.fromkeys(rows[by].to_pylist()))

@@ -1,8 +1,8 @@
-"""Budgets: limits on what runs cost and how they end, where they are written, and a verdict on each.
+"""Budgets: limits on what runs cost and how they end, in options and files, with a verdict on each.
 
-Budgets are pairs of a key of `LIMITS` and what it allows: `(("max-total-usd", Decimal(50)),)`. A figure that is known for no run has not
-passed; one that is known for some runs is judged by these, and the verdict says how many they are. A check of no run at all fails, unless
-that is allowed: more often than not a filter was mistyped.
+Budgets are pairs of a key of `LIMITS` and the allowed value:`(("max-total-usd", Decimal(50)),)`. A figure that is unknown for all runs does
+not pass; one that is known for some runs is judged by these, and the verdict states their number. A check without any run fails unless
+that is allowed, because it usually means a mistyped filter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from schemas.units import Unit
 
 @dataclass(frozen=True)
 class Verdict:
-    """One limit, what was found, and whether it held. `found` None is not known; `where` is the group it was found in."""
+    """One limit, the figure found (None: unknown), and whether it held. `where` is the group with this figure."""
 
     limit: Limit
     allowed: Decimal
@@ -48,14 +48,12 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether the limit held."""
         if self.found is None:
             return not self.runs
         return self.found >= self.allowed if self.limit.is_least else self.found <= self.allowed
 
     @property
     def unit(self) -> Unit:
-        """The unit of the figure."""
         return self.limit.bounded.unit
 
     @property
@@ -65,12 +63,12 @@ class Verdict:
 
     @property
     def left(self) -> Decimal | None:
-        """What is left of the budget, negative where it is exceeded; None where that is unknown or the limit is no maximum."""
+        """Rest of the budget, negative if exceeded; None if unknown or if the limit is no maximum."""
         return None if self.found is None or self.limit.is_least else self.allowed - self.found
 
     @property
     def note(self) -> str:
-        """What a reader of the verdict must know beside it."""
+        """Note on the verdict for people."""
         if not self.runs:
             return "No runs match."
         if self.found is None:
@@ -86,7 +84,7 @@ class Verdict:
         return f"{text[0].upper()}{text[1:]}." if text else ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The verdict for programs."""
+        """Return the verdict for programs."""
         bound = "at_least" if self.limit.is_least else "at_most"
         judged = {"limit": self.limit.key, "passed": self.passed, "found": self.found, bound: self.allowed}
         dated = {"undated_runs": self.undated, "undated_usd": self.undated_usd} if self.limit.per else {}
@@ -95,7 +93,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Check:
-    """All verdicts on the runs that the filters leave."""
+    """All verdicts on the runs that match the filters."""
 
     store: str
     filters: Filters
@@ -108,17 +106,17 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether every limit held, and there was a run to check."""
+        """Whether every limit held and there was a run to check."""
         return (self.runs > 0 or self.allow_empty) and all(verdict.passed for verdict in self.verdicts)
 
     @property
     def covers(self) -> str:
-        """What was judged."""
+        """The number of judged runs, with store and filters."""
         return heading(plural(self.runs, "run"), self.store, self.filters)
 
     @property
     def left_out(self) -> str:
-        """That excluded runs, and in a period runs without a date, are not counted; empty where there are none."""
+        """Note on runs the budget ignores (excluded, or undated in a period), or ""."""
         return " ".join(filter(None, (excluded_words(self.excluded), undated_words(*self.undated))))
 
     @property
@@ -132,7 +130,7 @@ class Check:
         return f"FAIL: {broken} of {budgets} not met" if broken else f"PASS: {budgets} met"
 
     def as_dict(self) -> dict[str, Any]:
-        """The check for programs."""
+        """Return the check for programs."""
         chosen = {key: list(values) for key, values in self.filters.chosen}
         about = {"passed": self.passed, "store": self.store, "filters": chosen, "time_zone": self.zone, "runs": self.runs}
         about |= {"excluded_runs": self.excluded, "undated_runs": self.undated[0], "undated_usd": self.undated[1]}
@@ -148,11 +146,9 @@ def check(
     allow_empty: bool = False,
     measure: CostMeasure = REPORTED,
 ) -> Check:
-    """Judge the runs by limits, key → what is allowed; times of the filters are those of the zone. `allow_empty`: no run is no failure.
+    """Judge the runs by limits (key → allowed value); times of the filters are in the zone. `allow_empty`: passes without runs.
 
-    Limits on cost count it by the measure.
-
-    Raises StoreError, and UsageError for a time zone that does not exist.
+    Limits on cost use the measure. Raises StoreError, and UsageError for an unknown time zone.
     """
     filters = filters_in(filters, zone)
     with read_transaction(store) as transaction:
@@ -165,7 +161,7 @@ def check(
 def verdicts(
     store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, measure: CostMeasure = REPORTED
 ) -> tuple[Verdict, ...]:
-    """A verdict per budget, key → what is allowed, on the runs that the filters leave. Raises StoreError."""
+    """Return a verdict per limit (key → allowed value) on the runs that match the filters. Raises StoreError."""
     limits = [replace(LIMITS[key], metric=measure.of(LIMITS[key].metric)) for key in allowed]
     if not limits:
         return ()
@@ -177,7 +173,7 @@ def verdicts(
 
 
 def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[str, Any]:
-    """The figures of limits on what was measured. One that rests on no run is unknown, never 0."""
+    """Return the figures for limits on measurements. A figure that rests on no run is unknown, never 0."""
     asked = tuple(dict.fromkeys(key for limit in limits for key in (limit.metric, limit.rests_on) if key))
     if not asked:
         return {}
@@ -190,7 +186,7 @@ def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[s
 
 
 def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
-    """The verdict on one limit, from the figures of all runs or, where the limit is per group, from the worst of the groups."""
+    """Return the verdict on one limit, from the figures of all runs or, if the limit is per group, from the worst group."""
     runs = total["runs"]
     if groups is None:
         return Verdict(limit, allowed, _number(total[limit.metric]), total[f"{limit.metric}{KNOWN_SUFFIX}"], runs)
@@ -205,7 +201,7 @@ def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequ
 
 
 def parse_allowed(limit: Limit, text: str) -> Decimal:
-    """What a limit allows, from `20`, `$20` or, for a share, `0.05` or `5%`. Raises UsageError."""
+    """Parse the allowed value of a limit: `20`, `$20` or, for a share, `0.05` or `5%`. Raises UsageError."""
     unit = limit.bounded.unit
     if unit is Unit.SHARE:
         number, example = share(text.strip()), "a share such as 0.05 or 5%"
@@ -219,14 +215,14 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
 
 
 def share(text: str) -> Decimal | None:
-    """`0.05` or `5%` as a number of at most 1; None for anything else."""
+    """Parse `0.05` or `5%` as a number of at most 1; None for anything else."""
     number = decimal(text.removesuffix("%"))
     found = number / 100 if number is not None and text.endswith("%") else number
     return found if found is not None and found <= 1 else None
 
 
 def cells(verdict: Verdict) -> dict[str, str]:
-    """A verdict as a line of a table."""
+    """Return a verdict as cells of a table."""
     bound = "at least" if verdict.limit.is_least else "at most"
     looks_equal = verdict.found != verdict.allowed and human(verdict.found, verdict.unit) == human(verdict.allowed, verdict.unit)
     write = exact if looks_equal or verdict.unit is Unit.COUNT else human
@@ -241,27 +237,27 @@ def cells(verdict: Verdict) -> dict[str, str]:
 
 
 def _number(value: Any) -> Decimal | None:
-    """Shares are floats where they come from; repr keeps what they are."""
+    """Return a value as a Decimal. Shares arrive as floats; repr keeps their digits."""
     return None if value is None else Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
 
 
 Budgets = tuple[tuple[str, Decimal], ...]
 
 VARIABLE = "TACHOGRAPH_BUDGETS"
-"""The environment variable by which the dashboard's process learns its budgets: `max-total-usd=50 max-run-usd=5`."""
+"""Environment variable that passes budgets to the dashboard's process: `max-total-usd=50 max-run-usd=5`."""
 
 EXAMPLE = "max-total-usd = 50"
 
 
 def budgets_of(given: Mapping[str, str], file: Path | None = None) -> Budgets:
-    """The budgets of a file, each replaced by the option of its name (`given`, as written). Raises UsageError."""
+    """Return the budgets of a file, overridden by the options `given` (as written). Raises UsageError."""
     found = read_budgets(file) if file else {}
     found |= {key: parse_allowed(LIMITS[key], text) for key, text in given.items()}
     return tuple((key, found[key]) for key in LIMITS if key in found)
 
 
 def read_budgets(file: Path) -> dict[str, Decimal]:
-    """The budgets of a TOML file: `max-total-usd = 50`, `max-error-rate = "10%"`. Raises UsageError with what is wrong in it."""
+    """Read budgets from a TOML file: `max-total-usd = 50`, `max-error-rate = "10%"`. Raises UsageError that names what is wrong."""
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8"), parse_float=Decimal)
     except OSError as error:
@@ -280,16 +276,16 @@ def read_budgets(file: Path) -> dict[str, Decimal]:
 
 
 def as_options(budgets: Budgets) -> list[str]:
-    """The words of a command line: `--max-total-usd 50`."""
+    """Return budgets as command line options: `--max-total-usd 50`."""
     return [word for key, allowed in budgets for word in (f"--{key}", f"{allowed.normalize():f}")]
 
 
 def to_environment(budgets: Budgets) -> dict[str, str]:
-    """The environment variable that hands budgets on."""
+    """Return the environment variable that passes budgets on."""
     return {VARIABLE: " ".join(f"{key}={allowed.normalize():f}" for key, allowed in budgets)}
 
 
 def from_environment() -> Budgets:
-    """The budgets of this process, none where it was given none. Raises UsageError."""
+    """Return the budgets of this process, possibly none. Raises UsageError."""
     pairs = (pair.partition("=") for pair in os.environ.get(VARIABLE, "").split())
     return budgets_of({key: text for key, _, text in pairs if key in LIMITS})

@@ -1,4 +1,4 @@
-"""What `tachograph compare` answers: groups of runs beside a baseline, in numbers for programs and in words for people."""
+"""The answer of `tachograph compare`: groups of runs against a baseline, in numbers for programs and in words for people."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from schemas.units import Unit
 
 @dataclass(frozen=True)
 class Compared:
-    """The same rows twice, as `figures` and in `words`, and what they say. `notes`: what they leave out."""
+    """The same rows as `figures` and in `words`, and their message. `notes`: what they leave out."""
 
     figures: Answer
     words: Answer
@@ -37,9 +37,10 @@ class Compared:
 
 
 def compare(store: Store, chosen: Sequence[Filters] = (), pair: str = "", cost: CostMeasure = BEST, base: Store | None = None) -> Compared:
-    """Compare groups of runs with the first of them, which is in the store `base` where that is another.
+    """Compare groups of runs with the first, which is in the store `base` if given.
 
-    Without groups the largest ones of an agent with a model. `pair`: one of PAIRS, empty for what suits. Raises UsageError and StoreError.
+    Without groups, compare the largest ones of an agent with a model. `pair`: one of PAIRS, or "" to choose automatically. Raises
+    UsageError and StoreError.
     """
     if pair and pair not in PAIRS:
         raise UsageError(f"runs are not paired by {pair!r}.", f"{did_you_mean(pair, PAIRS)}Choose from: {', '.join(PAIRS)}.")
@@ -70,7 +71,7 @@ _FIGURES = pa.schema([(key, pa.float64() if key == "median" else _TYPES.get(entr
 
 
 def figures(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, Any]]:
-    """A row per group and metric, the baseline's without a ratio: columns of COMPARED. Money in US dollars, times in milliseconds."""
+    """Return a row per group and metric, the baseline's without a ratio: columns of COMPARED. Money in dollars, times in milliseconds."""
     rows = []
     for number, (group, name) in enumerate(zip(comparison.groups, called, strict=True)):
         for key in comparison.metrics:

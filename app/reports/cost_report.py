@@ -1,6 +1,6 @@
-"""What a cost report holds: a first page, a header that says what it covers, and sections of rows. Formats only lay it out.
+"""The contents of a cost report: a first page, a header with its coverage, and sections of rows. Formats only lay it out.
 
-Everything is read from one moment of the store, and every figure is one of `schemas.catalogue.metrics`, so that the parts add up.
+Everything is read from one state of the store, and every figure is one of `schemas.catalogue.metrics`, so that the parts add up.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ TOTALS = tuple(
     and key not in {measure.share for measure in COST_MEASURES.values()}
     and key.removesuffix(LOW).removesuffix(HIGH) not in {*MEDIANS} - {key}
 )
-"""Every figure but the share of the whole in the whole."""
+"""All metrics but shares of the total, which are trivial for the total."""
 
 KEY_TOTALS = (
     "runs", "completed", "cost_usd", "cost_median_usd", "cost_p90_usd", "cost_per_completed_usd", "cost_list_usd", "cost_delta_usd",
     "cost_compared_usd", "cache_saved_usd", "duration_ms",
 )  # fmt: skip
-"""The totals that matter most: what a terminal shows unless it is asked for all."""
+"""The most important totals, shown in a terminal unless all are asked for."""
 
 GROUPS_SHOWN = (
     "runs", "cost_usd", "cost_share", "cost_median_usd", "duration_ms", "error_rate", "cost_delta_usd", "cost_compared_usd",
     "cost_per_completed_usd",
 )  # fmt: skip
-"""Figures of groups for people, as many as a page of paper is wide; formats for programs have DEFAULT_REPORT."""
+"""Figures of groups for people, as many as fit on paper; formats for programs have DEFAULT_REPORT."""
 
 MODELS_LISTED = (
     "model", "provider", "region", "runs", "cost_usd", "cost_list_usd", "cost_delta_usd", "cost_compared_usd", "causes", "output_tokens",
     "cache_hit_ratio",
 )  # fmt: skip
 RUNS_LISTED = RUNS_SHOWN[:10]
-"""As many columns as a page of paper is wide; formats for programs have them all."""
+"""Columns that fit on paper; formats for programs have all."""
 
 OF_MODELS = "A run counts whole for its main model, the one that cost most in it. Top models count what the tokens of each model cost."
 """Why the two lists of models differ."""
@@ -75,12 +75,12 @@ FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 
 @dataclass(frozen=True)
 class Request:
-    """What a report is asked for.
+    """A request for a report.
 
-    `by` are words of `app.queries.grouping`; `metrics` none for the usual ones; `runs` how many to list; `reprice` a model at whose
-    prices the same tokens are shown as well (`app.queries.cost.what_if`); `cost` the key of a measure of cost, empty for the
-    best-known one; `first` is what the first page is asked for; `pivot` one of `by` whose values become columns; `sections` are the keys of
-    those that are wanted, none for all.
+    `by` are words of `app.queries.grouping`; no `metrics` means the usual ones; `runs` is the number to list; `reprice` is a
+    model for prices of the same tokens (`app.queries.cost.what_if`); `cost` is the key of a measure of cost, "" for
+    the best-known one; `first` is the request for the first page; values of `pivot`, one of `by`, become columns; no `sections` (keys)
+    means all.
     """
 
     filters: Filters = NO_FILTERS
@@ -96,13 +96,13 @@ class Request:
 
     @property
     def measure(self) -> CostMeasure:
-        """What its costs are."""
+        """The measure of its costs."""
         return COST_MEASURES[self.cost] if self.cost else BEST
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a report is about, so that a reader knows what its figures cover. `coverage` is `queries_reports.coverage`."""
+    """What a report covers. `coverage` is that of `app.queries.cost`."""
 
     title: str
     store: str
@@ -113,7 +113,7 @@ class Header:
     coverage: dict[str, Any]
 
     def lines(self) -> list[tuple[str, str]]:
-        """The header for people: a word and what it says."""
+        """Return the header for people as labels and texts."""
         covers = self.coverage
         runs = f"{covers['runs']:,} of {covers['stored_runs']:,} in the store"
         read = f"{plural(covers['sources'], 'file')}, last ingested {self._time(covers['last_read_at'])}"
@@ -129,19 +129,19 @@ class Header:
         ]
 
     def as_dict(self) -> dict[str, Any]:
-        """The header for programs; times in UTC."""
+        """Return the header for programs; times in UTC."""
         chosen = {key: list(values) for key, values in self.filters.chosen}
         made = {"title": self.title, "made_at": self.made_at, "tachograph": version("tachograph"), "store": self.store}
         return made | {"filters": chosen, "by": list(self.by), "time_zone": self.zone} | self.coverage
 
     @property
     def undated(self) -> str:
-        """How many runs count on no day, week or month, and what they cost; empty where all have a date."""
+        """Number and cost of runs without a date, which no day, week or month includes; "" if all have one."""
         return unknown_date_words(self.coverage)
 
     @property
     def excluded(self) -> str:
-        """How many runs are not counted because somebody excluded them; empty for none."""
+        """Note on excluded runs, which are not counted; "" without any."""
         return excluded_words(self.coverage["excluded_runs"])
 
     def _times(self) -> str:
@@ -157,7 +157,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report: `answer` has its rows, `note` says what they leave out."""
+    """A part of a report: `answer` has its rows, `note` its omissions."""
 
     key: str
     title: str
@@ -166,15 +166,15 @@ class Section:
 
     @property
     def table(self) -> pa.Table:
-        """Its rows, exact and whole."""
+        """Its rows, exact and complete."""
         return self.answer.table
 
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report. `first` is its first page; `main` is its section for formats that hold one table only.
+    """A whole report. `first` is its first page; `main` its section for formats with a single table.
 
-    `measure` is what its costs are.
+    `measure` is that of its costs.
     """
 
     header: Header
@@ -183,30 +183,30 @@ class Report:
     measure: CostMeasure = REPORTED
 
     def section(self, key: str) -> Section:
-        """The section of this key."""
+        """Return the section of this key."""
         return next(section for section in self.sections if section.key == key)
 
     @property
     def main(self) -> Section:
-        """The groups, and the totals where there are none."""
+        """The groups, or the totals if there are none."""
         return self.section("groups" if self.header.by else "totals")
 
     @property
     def main_answer(self) -> Answer:
-        """The rows of `main` by themselves, and what they are about."""
+        """The rows of `main`, with a heading."""
         covered = plural(self.header.coverage["runs"], "run")
         return replace(self.main.answer, heading=heading(covered, self.header.store, self.header.filters))
 
     @property
     def shown(self) -> list[Section]:
-        """Sections that hold something."""
+        """Sections with content."""
         return [section for section in self.sections if section.table.num_rows]
 
 
 def report(store: Store, request: Request) -> Report:
-    """The report; days and times of its filters are those of its zone.
+    """Return the report; days and times of its filters are in its zone.
 
-    Raises StoreError, and UsageError for a grouping, figure or time zone that does not exist.
+    Raises StoreError, and UsageError for an unknown grouping, figure or time zone.
     """
     asked = _in_its_zone(request)
     with read_transaction(store) as transaction:
@@ -242,7 +242,7 @@ def report(store: Store, request: Request) -> Report:
 
 
 def brief(store: Store, request: Request) -> tuple[Answer, str]:
-    """The groups of a report, or its totals without any; and if the groups are periods, a note on the runs that are in none.
+    """Return the groups of a report, or its totals without any, and for periods a note on runs without a date.
 
     Raises as `report`.
     """
@@ -272,21 +272,21 @@ def _in_its_zone(request: Request) -> Request:
 
 
 def with_runs(metrics: Sequence[str]) -> tuple[str, ...]:
-    """The figures, each once, after the number of runs, and the bounds of the costs: without these no figure says what it rests on."""
+    """Return the figures after the number of runs, each once, with the bounds of costs, so that every figure shows what it rests on."""
     return with_their_notes(("runs", "never_started_runs", *metrics))
 
 
 def grouped(
     store: Store, filters: Filters, by: Sequence[str], metrics: Sequence[str], zone: str = UTC_ZONE, measure: CostMeasure = REPORTED
 ) -> Answer:
-    """Figures per group with their labels, always with the number of runs, and the total of all groups."""
+    """Return figures per group with their labels, always with the number of runs, and the total of all groups."""
     chosen = with_runs(metrics)
     total = run_queries.summary(store, filters, (), chosen, zone)
     return Answer(run_queries.summary(store, filters, by, chosen, zone, measure), "", total=total, of=GROUPS)
 
 
 def _totals(store: Store, request: Request) -> tuple[Section, dict[str, Any]]:
-    """The totals, and the figures of all runs that other parts of a report need."""
+    """Return the totals, and the figures of all runs for other parts of a report."""
     metrics = with_runs(request.metrics or TOTALS)
     table = with_bounds(run_queries.summary(store, request.filters, (), tuple(dict.fromkeys((*metrics, *first_pages.METRICS)))))
     unasked = "never_started_runs" if request.metrics and "never_started_runs" not in request.metrics else ""
@@ -302,7 +302,7 @@ def _totals(store: Store, request: Request) -> tuple[Section, dict[str, Any]]:
 
 
 def _groups(store: Store, request: Request) -> Section:
-    """The groups. By list prices, programs get these metrics beside the usual ones."""
+    """Return the groups. With list prices, programs also get these metrics."""
     if not request.by:
         return Section("groups", "Groups", Answer(pa.table({}), ""))
     measure = request.measure
@@ -330,9 +330,9 @@ def _groups(store: Store, request: Request) -> Section:
 
 
 def pivoted(answer: Answer, by: Sequence[str], pivot: str, metrics: Sequence[str]) -> Answer:
-    """The groups with a row for each value of the other groupings of `by`, and columns `VALUE_METRIC` for each value of `pivot`.
+    """Return the groups with a row for each value of the other groupings of `by`, and columns `VALUE_METRIC` for each value of `pivot`.
 
-    Beside a column stand what it rests on (`_known` runs `_of` all) and its `_bounds`. A group without runs has empty cells.
+    A column has companions for what it rests on (`_known` runs `_of` all) and its `_bounds`. A group without runs has empty cells.
     """
     rest = [word for word in by if word != pivot]
     table = with_bounds(answer.table, metrics)
@@ -367,7 +367,7 @@ def _models(store: Store, request: Request, totals: Mapping[str, Any]) -> Sectio
 
 
 def _what_if(store: Store, request: Request) -> Section | None:
-    """The same tokens at another model's prices, in all and per group."""
+    """Return the same tokens at another model's prices, in total and per group."""
     if not request.reprice:
         return None
     found = cost_queries.what_if(store, request.filters, request.by, request.reprice, request.zone)
@@ -376,7 +376,7 @@ def _what_if(store: Store, request: Request) -> Section | None:
 
 
 def _measured(store: Store, request: Request) -> Section:
-    """What was claimed beside what was measured, by the groups of the report or by agent and model."""
+    """Return claims and measurements by the groups of the report, or by agent and model."""
     answer = verdict_groups(store, request.filters, request.by or ("agent", "model"), request.zone)
     return Section("measured", "Claimed and measured", answer, answer.note)
 

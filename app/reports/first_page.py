@@ -1,6 +1,6 @@
-"""The first page of a report, for who pays: title, owner, period, total, change, failures, top models and repositories, budgets, notes.
+"""The first page of a report: title, owner, period, total, change, failures, top models and repositories, budgets, notes.
 
-It is data; the formats lay it out. A new caveat is an entry of `notes_of`.
+It is data that formats lay out. A new caveat is an entry of `notes_of`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from schemas.units import Unit
 
 @dataclass(frozen=True)
 class Period:
-    """From `start` to before `end`, in UTC; None where nothing is known. `is_chosen`: its start is that of the filter."""
+    """From `start` to before `end`, in UTC; None if unknown. `is_chosen`: its start comes from the filter."""
 
     start: datetime | None
     end: datetime | None
     is_chosen: bool = False
 
     def words(self, zone: str = UTC_ZONE) -> str:
-        """`March 2026`, `2026-03-01 to 2026-03-15`, or with hours where it does not begin or end with a day of the zone."""
+        """Return `March 2026`, `2026-03-01 to 2026-03-15`, or with hours if it does not begin and end with a day of the zone."""
         if self.start is None or self.end is None:
             return UNKNOWN_NAME
         start, end = (_in_zone(time, zone) for time in (self.start, self.end))
@@ -56,7 +56,7 @@ class Period:
         return f"{start:%Y-%m-%d}" if start.date() == end.date() else f"{start:%Y-%m-%d} to {end:%Y-%m-%d}"
 
     def before(self) -> Period | None:
-        """The period before it: the same number of months, else the same length. None where the report begins with the first run."""
+        """Return the previous period: the same number of months, else the same length. None if the report begins with the first run."""
         if not self.is_chosen or self.start is None or self.end is None:
             return None
         try:
@@ -70,19 +70,19 @@ class Period:
         return Period(start, self.start, is_chosen=True)
 
     def filters(self, others: Filters) -> Filters:
-        """The filters of the runs of this period."""
+        """Return the filters for the runs of this period."""
         start, end = ([time.astimezone(UTC).isoformat()] if time else [] for time in (self.start, self.end))
         return others.with_values("since", start).with_values("until", end)
 
     def as_dict(self) -> dict[str, Any]:
-        """The period for programs."""
+        """Return the period for programs."""
         return {"from": self.start, "to": self.end}
 
 
 def period_of(filters: Filters, covers: Mapping[str, Any], made_at: datetime, zone: str = UTC_ZONE) -> Period:
-    """The period of the filters, open ends closed by the runs (`covers` is `app.queries.cost.coverage`). Its days are those of the zone.
+    """Return the period of the filters in the zone, with open ends taken from the runs (`covers` is `app.queries.cost.coverage`).
 
-    Since a date means until today: a week without runs costs nothing, and is a part of the period.
+    A period since a date ends today: a week without runs costs nothing, but is part of it.
     """
     times = []
     for key in ("since", "until"):
@@ -109,14 +109,14 @@ def _in_zone(time: datetime, zone: str) -> datetime:
 
 
 def _months(start: datetime, end: datetime) -> int:
-    """How many whole calendar months lie between two moments; 0 where they are no beginnings of months."""
+    """Return the number of whole calendar months between two moments; 0 if these are not beginnings of months."""
     is_whole = all(time.day == 1 and time.time() == datetime.min.time() for time in (start, end))
     return (end.year - start.year) * 12 + end.month - start.month if is_whole else 0
 
 
 TITLE = "Cost report"
 TOP = 5
-"""Models and repositories that are named; the others are one line."""
+"""Models and repositories listed by name; the others are one line."""
 
 OTHER = "other"
 REPOSITORIES = "top_repositories"
@@ -126,7 +126,7 @@ MEASURED = (
     "runs_measured", "runs_compared", "runs_faster", "runs_same", "runs_slower", "runs_failed", "cost_per_faster_usd",
     "cost_per_faster_compared_usd", "cost_best_bounds",
 )  # fmt: skip
-"""Figures of what was measured, for programs."""
+"""Measurement figures for programs."""
 
 TOTAL_BUDGET = "max-total-usd"
 
@@ -135,7 +135,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Request:
-    """What the first page is asked for. `title` empty: the usual one; `owner`: whom the report is prepared for; `measure`: its costs."""
+    """A request for the first page. `title`: "" for the usual one; `owner`: the recipient of the report; `measure`: that of its costs."""
 
     title: str = ""
     owner: str = ""
@@ -145,10 +145,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of the page: `value` as people read it, `number` in its unit for a workbook.
+    """A figure of the page: `value` for people, `number` in its unit for a workbook.
 
-    `number` is None where it is unknown, and a text where there is none, which says why. `verdict` is PASS or FAIL where there is a
-    budget for it.
+    `number` is None if unknown, or a text that explains why there is none. `verdict` is PASS or FAIL if there is a budget for it.
     """
 
     label: str
@@ -161,7 +160,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Share:
-    """What one of several accounts for. `share` is of the total cost."""
+    """The part of one item. `share` is of the total cost."""
 
     name: str
     usd: Decimal
@@ -170,9 +169,9 @@ class Share:
 
 @dataclass(frozen=True)
 class TopList:
-    """The most expensive of a kind, then other, then unknown; they add up to the total cost.
+    """The most expensive items of a kind, then other, then unknown; they add up to the total cost.
 
-    `sign`: `≤ ` where the total includes an upper bound. Then nothing has a share: a part of a bound is no part.
+    `sign`: `≤ ` if the total includes an upper bound. Then there are no shares, because a part of a bound is meaningless.
     """
 
     key: str
@@ -183,7 +182,7 @@ class TopList:
 
     @property
     def is_named(self) -> bool:
-        """Whether any of it has a name."""
+        """Whether any item has a name."""
         return any(one.name != UNKNOWN_NAME for one in self.shares)
 
 
@@ -191,11 +190,10 @@ AGENTS = (
     "Agent, model", "Runs", "Outcome", "Never started", "Cost", "Per run (median)", "Wall time (completed)", "Claimed (median)", "Measured",
     "Per verified speedup",
 )  # fmt: skip
-"""The columns of the table of agents."""
 
 
 def agent_cells(row: AgentFigures) -> tuple[str, ...]:
-    """The figures of an agent or of one of its models under AGENTS, as the Overview has them."""
+    """Return the figures of an agent or of one of its models under AGENTS, as on the Overview."""
     name = f"– {row.model or 'model not recorded'}" if row.is_model else agent_name(row.agent)
     if not row.is_model:
         name += f" ({row.model}{f', +{row.models - 1}' if row.models > 1 else ''})" if row.model else ""
@@ -215,9 +213,9 @@ def agent_cells(row: AgentFigures) -> tuple[str, ...]:
 class FirstPage:
     """The page: `said` and `agents` are the sentence and the table of the Overview.
 
-    `totals` has METRICS of its runs, `earlier` those of the period before; None where there is no such period.
+    `totals` has METRICS of its runs, `earlier` those of the period before; None without such a period.
 
-    `measured` has VERDICT_METRICS of the runs, None where nothing was measured.
+    `measured` has VERDICT_METRICS of the runs, None without measurements.
     """
 
     title: str
@@ -239,17 +237,16 @@ class FirstPage:
 
     @property
     def answer(self) -> str:
-        """The sentence of the Overview, in plain text."""
         return self.said.heading.replace("**", "")
 
     @property
     def more(self) -> list[str]:
-        """The second most important fact, and what both rest on."""
+        """The second most important fact, and the data behind both."""
         return [text.replace("**", "") for text in (self.said.second, self.said.coverage) if text]
 
     @property
     def agent_table(self) -> list[tuple[str, ...]]:
-        """The table of agents in words, its header first; columns without any value are left out."""
+        """The table of agents in words, its header first, without empty columns."""
         lines = [AGENTS, *map(agent_cells, self.agents)]
         empty = (brief.NO_VALUE, brief.NOT_MEASURED)
         kept = [place for place in range(len(AGENTS)) if any(line[place] not in empty for line in lines[1:])]
@@ -257,23 +254,23 @@ class FirstPage:
 
     @property
     def cost(self) -> Decimal | None:
-        """What all runs cost by the measure."""
+        """Cost of all runs by the measure."""
         found: Decimal | None = self.totals[self.measure.total]
         return found
 
     @property
     def named_tops(self) -> tuple[TopList, ...]:
-        """The top lists for people: one in which everything is unknown says nothing."""
+        """The top lists for people, without lists of unknowns only."""
         return tuple(top for top in self.tops if top.is_named)
 
     @property
     def lacks_repositories(self) -> bool:
-        """Whether something was spent, and nothing of it in a repository that has a name."""
+        """Whether there are costs, and none in a repository with a name."""
         return bool(self.cost) and all(top.key != REPOSITORIES for top in self.named_tops)
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """The lines below the title, each a label and its text: owner, period and filters."""
+        """The lines below the title as labels and texts: owner, period and filters."""
         undated = f"; {plural(self.undated, 'run')} without a date" if self.undated else ""
         others = self.filters.with_values("since", ()).with_values("until", ())
         lines = [("Prepared for", self.owner), ("Period", self.period.words(self.zone) + undated), ("Filters", others.as_words())]
@@ -281,7 +278,6 @@ class FirstPage:
 
     @property
     def figures(self) -> list[Figure]:
-        """The figures, most important first."""
         totals, measure, cost = self.totals, self.measure, self.cost
         runs, ended = totals["runs"], totals[f"error_rate{KNOWN_SUFFIX}"]
         known = known_of(int(totals[f"{measure.total}{KNOWN_SUFFIX}"]), int(runs))
@@ -311,7 +307,7 @@ class FirstPage:
 
     @property
     def numbers(self) -> list[Figure]:
-        """The figures for a workbook: the change as a share has a line of its own."""
+        """The figures for a workbook, with the change as a share in its own line."""
         cost, change, *others = self.figures
         share = self.change_share
         shares = [] if share is None else [Figure("Change, %", human(share, Unit.SHARE), share, Unit.SHARE)]
@@ -319,24 +315,24 @@ class FirstPage:
 
     @property
     def change_usd(self) -> Decimal | None:
-        """What the period cost more than the period before; None where that is unknown."""
+        """Increase of the cost against the previous period; None if unknown."""
         now, then = self.cost, self.earlier[self.measure.total] if self.earlier else None
         return None if now is None or then is None else now - then
 
     @property
     def change_share(self) -> Decimal | None:
-        """The same as a share of the cost before; None where the sums do not compare (`is_comparable`) or there was none."""
+        """The increase as a share of the previous cost; None if the sums are not comparable (`is_comparable`) or there was none."""
         then = self.earlier[self.measure.total] if self.earlier else None
         is_share = self.earlier is not None and is_comparable(self.earlier, self.totals, self.measure)
         return self.change_usd / then if self.change_usd is not None and then and is_share else None
 
     @property
     def budget(self) -> Verdict | None:
-        """The verdict on the budget for all runs together, None where there is no such budget."""
+        """The verdict on the budget for all runs together, or None."""
         return next((verdict for verdict in self.budgets if verdict.limit.key == TOTAL_BUDGET), None)
 
     def as_dict(self) -> dict[str, Any]:
-        """The page for programs."""
+        """Return the page for programs."""
         about = {
             "title": self.title,
             "answer": [self.answer, *self.more],
@@ -362,7 +358,7 @@ class FirstPage:
 def first_page(
     store: Store, request: Request, filters: Filters, totals: Row, covers: Row, made_at: datetime, zone: str = UTC_ZONE
 ) -> FirstPage:
-    """The first page of a report over the runs that the filters leave.
+    """Return the first page of a report over the runs that match the filters.
 
     `totals` has METRICS of these runs, `covers` is `app.queries.cost.coverage`. Raises StoreError.
     """
@@ -399,14 +395,14 @@ def first_page(
 
 
 def signed(value: Decimal | None, unit: Unit) -> str:
-    """`+$12.30`, `−4.1%`."""
+    """Return `+$12.30`, `−4.1%`."""
     if value is None:
         return human(None)
     return f"{'+' if value >= 0 else MINUS}{human(abs(value), unit)}"
 
 
 def top_shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | None, sign: str = "") -> tuple[Share, ...]:
-    """The first TOP of the named, the others together, and what is attributed to none. With a `sign` nothing has a share (`TopList`)."""
+    """Return the first TOP items with a name, the others together, and the unattributed rest; no shares with a `sign` (`TopList`)."""
     whole = spent or Decimal(0)
     named = [(name, usd) for name, usd in costs if name is not None and usd]
     first, others = named[:TOP], named[TOP:]
@@ -417,7 +413,7 @@ def top_shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | 
 
 
 def notes_of(totals: Row, covers: Row, measure: CostMeasure) -> list[str]:
-    """The caveats, in their order. `totals` has METRICS of all runs, `covers` is the coverage of the report."""
+    """Return the caveats in order. `totals` has METRICS of all runs, `covers` is the coverage of the report."""
     if measure is LIST:
         source = "Costs are those of the tokens at list prices, not invoices."
     elif measure is BEST and totals[f"unreported_list_usd{KNOWN_SUFFIX}"]:
@@ -453,7 +449,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure) -> list[str]:
 
 
 def _doubts(covers: Row) -> Iterator[tuple[str, int, str]]:
-    """(name, runs, note) of what findings say of the cost of runs, also for no runs."""
+    """Yield (name, runs, note) of findings that put costs in doubt, also for no runs."""
     for name in ("beyond", "zero", "part_zero", "gateway", "cut", "copied", "carried"):
         runs, usd = covers[f"{name}_runs"], covers.get(f"{name}_usd")
         count, cost, is_one = plural(runs, "run"), human(usd, Unit.USD), runs == 1
@@ -478,7 +474,7 @@ def _doubts(covers: Row) -> Iterator[tuple[str, int, str]]:
 
 
 def unknown_date_words(covers: Row) -> str:
-    """How many runs have no date, and what they cost; empty where all have one."""
+    """Return a note on the number and cost of runs without a date, or "" if all have one."""
     if not covers["undated_runs"]:
         return ""
     cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""

@@ -1,4 +1,4 @@
-"""A cost report on the screen Reports: its file, its name, the command that makes the same, and its sections as grids."""
+"""A cost report on the screen Reports: its file, file name, equivalent command, and sections as grids."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from schemas.units import Unit
 
 USUAL = ("html", "xlsx")
 WHOLE_NAME = 60
-"""Characters of a file's name, suffix aside, that every file system and mail program leaves alone."""
+"""Characters of a file's name without suffix that every file system and mail program keeps."""
 
 
 def written(store: Store, request: Request, export: Export) -> bytes:
-    """The report as a file of the format, of the store as it is now, without texts of sessions. Raises StoreError, UsageError."""
+    """Return the report as a file of the format, from the current store, without texts of sessions. Raises StoreError, UsageError."""
     return export.write_report(report(exported(store, request.filters), of_format(request, export)))
 
 
 def of_format(request: Request, export: Export) -> Request:
-    """The request with as many runs as the format has room for."""
+    """Return the request with as many runs as the format has room for."""
     return replace(request, runs=export.runs)
 
 
 def file_name(request: Request, export: Export) -> str:
-    """`cost-report-by-model-and-day.html`; a label's key may be any text, of which letters and digits stay."""
+    """Return `cost-report-by-model-and-day.html`. Only letters and digits of a label's key are kept."""
     by = "-and-".join(re.sub(r"[^\w]+", "-", word).strip("-_") for word in request.by)
     return f"cost-report{f'-by-{by}' if by else ''}"[:WHOLE_NAME].rstrip("-") + export.suffix
 
 
 def command(request: Request, export: Export, location: str) -> str:
-    """The command that makes the same report of the store at `location` in a terminal."""
+    """Return the shell command for the same report of the store at `location`."""
     words = ["report"]
     words += ["--by", ",".join(request.by)] if request.by else []
     words += ["--tz", request.zone] if request.zone != UTC_ZONE else []
@@ -62,21 +62,21 @@ def command(request: Request, export: Export, location: str) -> str:
 
 
 def formats() -> dict[str, str]:
-    """The formats by name, each as a button calls it; those that most people ask for come first."""
+    """Return the formats by name with the labels of their buttons, most popular first."""
     return {name: EXPORTS[name].suffix.removeprefix(".") for name in dict.fromkeys([*USUAL, *EXPORTS])}
 
 
 MOST_ROWS = 200
-"""Rows of a section that a preview shows; the file has them all."""
+"""Rows of a section in a preview; the file has all."""
 
 AT_ONCE = 50_000
-"""Up to so many runs a preview is there at once; more take seconds, so it waits to be asked for."""
+"""Runs up to which a preview is made at once; more take seconds, so it is made on request."""
 
 TOTALS = Listing(catalogue.TOTALS, ("figure", "value", "known"))
 
 
 def totals_grid(section: Section) -> Grid:
-    """A row per figure that people see, and on how many runs it rests where not on all."""
+    """Return a row per figure for people, with the number of runs it rests on if not all."""
     shown = for_people(section.answer)
     [row] = shown.to_pylist()
     rows = [{"figure": column.label, "value": column.cell(row), "known": column.note(row)} for column in columns(shown, section.answer.of)]
@@ -84,7 +84,7 @@ def totals_grid(section: Section) -> Grid:
 
 
 def figures_html(page: FirstPage) -> str:
-    """The figures of the first page and its top lists, side by side."""
+    """Return the figures of the first page and its top lists, side by side."""
     summary = (
         Col("Summary", lambda one: text(one.label)),
         Col("", lambda one: f"<b>{text(one.value)}</b>", "r"),
@@ -106,13 +106,13 @@ def _amount(sign: str, one: Any) -> str:
 
 
 def section_grid(section: Section) -> Grid:
-    """The first MOST_ROWS rows with the columns that people see."""
+    """Return the first MOST_ROWS rows with the columns for people."""
     rows, shown = section.table, section.answer.shown
     kept = [column.name for column in columns(rows) if not pa.types.is_map(rows.schema.field(column.name).type)]
     return grid(rows.slice(0, MOST_ROWS), Listing(section.answer.of, tuple(name for name in shown or kept if name in kept)))
 
 
 def cut_note(section: Section) -> str:
-    """That a preview is cut, where it is."""
+    """Return a note that a preview is cut, or ""."""
     rows = section.table.num_rows
     return f"The first {MOST_ROWS:,} of {rows:,} rows; the file has all." if rows > MOST_ROWS else ""

@@ -1,4 +1,4 @@
-"""What the commands that read the store answer: rows, the columns people see of them, and what they are about."""
+"""Answers of the commands that read the store: rows, columns for people, and headings."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ from schemas.text import did_you_mean, plural
 from schemas.units import Unit
 
 RUNS_KEPT = ("title", "dated_at", "model", "outcome", "cost_own_usd", "duration_ms", "run_id")
-"""What tells runs apart: a terminal of 80 columns shows it all."""
+"""Columns that identify runs and fit into a terminal of 80 columns."""
 RUNS_SHOWN = listed(
     *RUNS_KEPT, "num_turns", "output_tokens", "cost_per_turn_usd", "reason", "cache_read_share",
     "parallelism", MORE, "claimed_speedup", "claimed_caveat", "findings", "repo", "experiment", "time_source", "permission_denials",
     "labels", "note", "starred", "source_name",
 )  # fmt: skip
 MODELS_KEPT = ("model", "runs", "cost_usd", "cost_list_usd", "bounded_list_usd", "cost_delta_usd", "causes")
-"""Which models cost how much, what list prices make of it, and why: a terminal of 80 columns shows it all."""
+"""Columns of models with costs, list prices and causes, which fit into a terminal of 80 columns."""
 MODEL_ORIGINS = ("provider", "region")
-"""What tells rows of the same model apart: each has prices of its own."""
+"""Columns that distinguish rows of the same model: each has its own prices."""
 MODELS_SHOWN = tuple(dict.fromkeys((*MODELS_KEPT, *MODEL_ORIGINS, *MODEL_METRICS)))
 REJECTS_SHOWN = ("source_name", "position", "reason", "detail")
 SOURCES_SHOWN = ("name", "kind", "documents", "accepted", "duplicates", "rejected", "ignored", "bytes", "container", "received_at")
@@ -75,13 +75,13 @@ FINDINGS_SHOWN = ("title", "severity", "message", "rule", "run_id", "cost_own_us
 
 
 def by_measure(keys: Sequence[str], measure: CostMeasure) -> tuple[str, ...]:
-    """The columns of a list of runs with the cost of the measure in the place of the reported cost, and what bounds it."""
+    """Return the columns of a list of runs with the cost by the measure instead of the reported cost, and its bounds."""
     swapped = {REPORTED.column: measure.column, "cost_per_turn_usd": measure.of("cost_per_turn_usd")}
     return tuple(dict.fromkeys(swapped.get(key, key) for key in keys))
 
 
 def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> Answer:
-    """The most expensive runs, or all of them. `cost`: the key of a measure of cost, empty for the usual one."""
+    """Return the most expensive runs, or all. `cost`: the key of a measure of cost, "" for the usual one."""
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         [facts] = run_queries.summary(transaction, chosen, metrics=COST_FACTS).to_pylist()
@@ -105,7 +105,7 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
 
 
 def models(store: Store, filters: Filters, cost: str = "") -> Answer:
-    """Every model's own share, helper models included. `cost`: the key of a measure of cost, empty for the usual one."""
+    """Return every model's own share, helper models included. `cost`: the key of a measure of cost, "" for the usual one."""
     measure = COST_MEASURES[cost] if cost else BEST
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
@@ -125,14 +125,14 @@ def models(store: Store, filters: Filters, cost: str = "") -> Answer:
 
 
 def models_note(store: Store, filters: Filters, facts: Mapping[str, Any], total: pa.Table, measure: CostMeasure) -> str:
-    """How much of the cost of runs a list of models does not have. `facts` has COST_FACTS of the runs, `total` is the row of all models."""
+    """Return a note on the cost of runs that a list of models lacks. `facts`: COST_FACTS of the runs, `total`: total row of models."""
     if measure is LIST:
         return costs.partly_priced(total["cost_list_usd"][0].as_py(), facts)
     return unattributed_words(*run_queries.unattributed(store, filters))
 
 
 def with_origins(keys: Sequence[str], table: pa.Table) -> tuple[str, ...]:
-    """The columns of a list of models, with what tells rows of one name apart: the provider, else the region, else both."""
+    """Return the columns of a list of models, with those that distinguish equal names: the provider, else the region, else both."""
     for origins in ((), *((key,) for key in MODEL_ORIGINS)):
         columns = [table[key].to_pylist() for key in (keys[0], *origins)]
         if len(set(zip(*columns, strict=True))) == table.num_rows:
@@ -141,13 +141,13 @@ def with_origins(keys: Sequence[str], table: pa.Table) -> tuple[str, ...]:
 
 
 def rejects(store: Store) -> Answer:
-    """Every document that could not be read as a run."""
+    """Return every document that could not be read as a run."""
     table = quality_queries.every_reject(store)
     return Answer(table, heading(plural(table.num_rows, "reject"), store.location), REJECTS_SHOWN, of=REJECTS)
 
 
 def sources(store: Store, limit: int | None = None) -> Answer:
-    """The files that were read last, or all of them."""
+    """Return the files that were read last, or all."""
     table = quality_queries.every_source(store)
     shown = table.slice(0, limit)
     cut = f"the {shown.num_rows:,} newest of " if shown.num_rows < table.num_rows else ""
@@ -156,13 +156,13 @@ def sources(store: Store, limit: int | None = None) -> Answer:
 
 
 def ingests(store: Store) -> Answer:
-    """Every ingest that changed the store."""
+    """Return every ingest that changed the store."""
     table = quality_queries.ingests(store)
     return Answer(table, heading(plural(table.num_rows, "ingest"), store.location), INGESTS_SHOWN, of=INGESTS)
 
 
 def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | None) -> Answer:
-    """The largest claims, or all of them."""
+    """Return the largest claims, or all."""
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         table = claim_queries.claims(transaction, chosen, kinds, limit)
@@ -176,7 +176,7 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
 
 
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
-    """The severest findings, or all of them. Raises UsageError for a rule that does not exist."""
+    """Return the most severe findings, or all. Raises UsageError for an unknown rule."""
     with read_transaction(store) as transaction:
         # rules of other places (prices) write findings as well: those that the store holds are known, too
         is_ours = FINDING_RULES.keys() >= set(rules)
@@ -213,7 +213,7 @@ UNJOINED_SHOWN = ("source_name", "unjoined", "rows", "variant", "agent", "model"
 
 
 def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool = False, band: float = BAND) -> Answer:
-    """Runs that were measured, with what they claimed; with `every` also those that were not. `band`: see `BAND`."""
+    """Return measured runs with their claims; with `every` all runs. `band`: see `BAND`."""
     with read_transaction(store) as transaction:
         transaction.judge_within(band)
         chosen = transaction.searched(filters)
@@ -226,12 +226,12 @@ def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool =
 
 
 def _nothing(values: int) -> str:
-    """Why there is nothing to see where the store has so many measured values."""
+    """Return why there are no rows in a store with this many measured values."""
     return NOTHING_MATCHES if values else f"{NOTHING_MEASURED} {INGEST_HINT}"
 
 
 def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE, band: float = BAND) -> Answer:
-    """Verdicts, cost per verified speedup and calibration by group. `band`: see `BAND`."""
+    """Return verdicts, cost per verified speedup and calibration by group. `band`: see `BAND`."""
     with read_transaction(store) as transaction:
         transaction.judge_within(band)
         chosen = transaction.searched(filters)
@@ -248,7 +248,7 @@ def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str 
 
 
 def with_costs(table: pa.Table) -> pa.Table:
-    """The table with costs per verified speedup and per reference reached in words, `none for $7.79` where there is none."""
+    """Return the table with costs per verified speedup and per reference reached in words, `none for $7.79` without any."""
     rows = table.to_pylist()
     for key, (count, cost, bounds, of_runs) in _COSTS.items():
         words = [cost_per(row[f"{key}_usd"], row[cost], row[count], row[of_runs], row[bounds]) for row in rows]
@@ -261,11 +261,11 @@ _COSTS = {
     "cost_per_faster_compared": ("runs_faster", "cost_compared_runs_usd", "cost_compared_runs_bounds", "runs_compared"),
     "cost_per_reached": ("runs_reached", "cost_best_usd", "cost_best_bounds", "runs_measured"),
 }
-"""Column in words → (runs that count, cost of all, its bounds, runs that were judged)."""
+"""Column in words → (runs that count, total cost, its bounds, judged runs)."""
 
 
 def published(store: Store) -> Answer:
-    """Published judgements by repository, agent and model."""
+    """Return published judgements by repository, agent and model."""
     table = measured_queries.published(store)
     about = heading(plural(sum(table["tasks"].to_pylist()), "published judgement"), store.location)
     note = "" if table.num_rows else "No published judgement was ingested: a table with commit, agent and hard, target or quadrant."
@@ -273,7 +273,7 @@ def published(store: Store) -> Answer:
 
 
 def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:
-    """Every measured value, with the run whose change was measured."""
+    """Return every measured value with the run whose change was measured."""
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         table = measured_queries.measurements(transaction, chosen, limit)
@@ -284,7 +284,7 @@ def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:
 
 
 def unjoined(store: Store) -> Answer:
-    """Measured values that belong to no run, and why."""
+    """Return measured values without a run, and the reasons."""
     with read_transaction(store) as transaction:
         table, total = measured_queries.unjoined(transaction), measured_queries.count(transaction)
     values = sum(table["rows"].to_pylist())
@@ -297,7 +297,7 @@ _LAST = ("runs", "never_started_runs", "lost_ms", "cost_best_usd", "example")
 
 
 def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_ZONE) -> Answer:
-    """The reasons, the largest first and unknown ones last, with a row of all. Raises UsageError."""
+    """Return the reasons, the largest first and unknown ones last, with a total row. Raises UsageError."""
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         table, total = failure_queries.failures(transaction, chosen, by, zone)
@@ -327,7 +327,7 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
 
 
 def failure_texts(store: Store, filters: Filters, reason: str) -> Answer:
-    """The error texts of a reason, numbers and ids masked, the most frequent first. Raises UsageError."""
+    """Return the error texts of a reason, numbers and ids masked, most frequent first. Raises UsageError."""
     if reason not in REASONS:
         raise UsageError(f"unknown reason {reason!r}.", f"{did_you_mean(reason, list(REASONS))}Choose from: {', '.join(REASONS)}.")
     with read_transaction(store) as transaction:
@@ -338,7 +338,7 @@ def failure_texts(store: Store, filters: Filters, reason: str) -> Answer:
 
 
 def _wide(table: pa.Table, names: dict[str, str]) -> pa.Table:
-    """The table with a column of counts for each group in the place of the map, behind whose."""
+    """Return the table with a column of counts for each group in place of the map."""
     counted = [dict(row) for row in table["columns"].to_pylist()]
     table = table.drop_columns(["columns"])
     for place, (group, name) in enumerate(names.items(), len(_FIRST)):
@@ -358,11 +358,11 @@ _TASK_VALUES = {
     "cost": (Unit.USD, f"Median cost of the runs that started; {_IN_BRACKETS}"),
     "duration": (Unit.MILLISECONDS, f"Median of the wall time of completed runs; {_IN_BRACKETS}"),
 }
-"""What cells of the matrix can show → its unit, and what it is."""
+"""Content of cells → its unit and description."""
 
 
 def tasks(store: Store, filters: Filters, by: Sequence[str], value: str = "result") -> Answer:
-    """The matrix of one of VALUES as an answer. Raises UsageError."""
+    """Return the matrix of one of VALUES as an answer. Raises UsageError."""
     if value not in task_queries.VALUES:
         raise UsageError(
             f"unknown value {value!r}.", f"{did_you_mean(value, task_queries.VALUES)}Choose from: {', '.join(task_queries.VALUES)}."
@@ -373,7 +373,7 @@ def tasks(store: Store, filters: Filters, by: Sequence[str], value: str = "resul
 
 
 def tasks_answer(made: Matrix, value: str, filters: Filters, location: str, measure: CostMeasure = BEST) -> Answer:
-    """The matrix in words, with symbols for colours. Programs get columns `x_value` and `x_runs` for each column `x` too."""
+    """Return the matrix in words, with symbols for colours. Programs also get columns `x_value` and `x_runs` for each column `x`."""
     unit, about_cells = _TASK_VALUES[value]
     names = {column: " · ".join(UNKNOWN_NAME if name is None else name for name in column) for column in made.columns}
     number = pa.decimal128(38, 9) if value == "cost" else pa.float64()

@@ -1,4 +1,4 @@
-"""What `tachograph usage` answers: a table for people and files, and one JSON document with stable keys."""
+"""The answer of `tachograph usage`: a table for people and files, and one JSON document with stable keys."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SHOWN = (
     *COMPACT, REPORTED_USD, OUTSIDE, "output_tokens", "input_tokens", "cache_write_tokens", "cache_read_tokens", "sessions", "models",
 )  # fmt: skip
 _OTHERS_NEED = (WHOLE_RUNS, LOWER_BOUNDS)
-"""What cells of other columns say too: left out where it is 0 everywhere."""
+"""Columns that explain cells of other columns; left out if 0 everywhere."""
 _BLOCKS_SHOWN = ("block_state", *COMPACT, "usd_per_hour", "tokens_per_minute", *_SHOWN[3:])
 _TOOLS_SHOWN = ("tool_calls", "failed_calls", "calling_responses", "calling_cost_list_usd", "calling_tokens", "sessions")
 
 
 def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
-    """The table of a request; `compact` has few columns. Raises UsageError for a zone or a dimension that does not exist."""
+    """Return the table of a request; `compact` has few columns. Raises UsageError for an unknown zone or dimension."""
     used = _used(store, request)
     [total] = used.total.to_pylist()
     what = f"{plural(total['tool_calls'] or 0, 'call')} of tools" if request.of_tools else words.covered(total)
@@ -54,7 +54,7 @@ def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
 
 
 def document(store: Store, request: Request) -> bytes:
-    """The same as one JSON object: `by`, `tz`, `rows`, `totals`, `active_block`, `undated`, `notes`. Raises as `usage`."""
+    """Return the same as one JSON object: `by`, `tz`, `rows`, `totals`, `active_block`, `undated`, `notes`. Raises as `usage`."""
     used = _used(store, request)
     [totals] = rows(used.total)
     active = next((row for row in rows(used.table) if row.get("block_state") == "active"), None) if used.active else None

@@ -1,7 +1,7 @@
 """What a run changed in its git repository: the working tree before and after as trees, and the patch between them.
 
-Trees and files are written to a temporary folder: index, objects and references of the repository stay as they are. Files that git ignores
-are left out, and so are new files beyond a bound.
+Trees and files are written to a temporary folder: index, objects and references of the repository do not change. Ignored files
+and too large new files are left out.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from schemas.wire.launch import LaunchGit, LaunchPatch
 
 LARGEST_NEW_FILE = 10 << 20
 MOST_NEW_BYTES = 200 << 20
-"""Bytes of a file, and of all files, that git does not track and that are compared nevertheless: a patch is no place for data sets."""
+"""Bytes per file and in all of untracked files that are compared: a patch is no place for data sets."""
 
 _SECONDS = 120
-"""A git command that takes longer is given up."""
+"""Seconds until a git command is given up."""
 
 _SETTINGS = ("core.looseCompression=0", "core.fsmonitor=false", "core.untrackedCache=false", "core.quotePath=true")
 _DIFF = (
     "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
     "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
-"""A patch that does not depend on anybody's settings."""
+"""Options for a patch that does not depend on the user's settings."""
 
 
 class GitFailed(Exception):
@@ -40,7 +40,7 @@ class GitFailed(Exception):
 
 
 class Repository:
-    """The repository as it was when this was made. `problem`: why git could not tell; empty also outside a repository."""
+    """The repository at the time of creation. `problem`: why git failed; "" also outside a repository."""
 
     def __init__(self, folder: Path, aside: Path, is_ours: Callable[[Path], bool]) -> None:
         self.problem = ""
@@ -57,7 +57,7 @@ class Repository:
             self.problem = str(error)
 
     def changed(self, patch: Path) -> LaunchGit | None:
-        """What is known of it now; the patch of all changes is written to a file. None outside a repository."""
+        """Return the changes until now, and write the patch to a file. None outside a repository."""
         if not self._facts:
             return None
         size = None
@@ -77,16 +77,16 @@ class Repository:
 
 @contextmanager
 def repository_at(folder: Path, is_ours: Callable[[Path], bool]) -> Iterator[Repository]:
-    """The repository that a folder lies in, as it is now. Raises OSError where there is no room for temporary files."""
+    """Yield the repository that contains a folder, as it is now. Raises OSError without room for temporary files."""
     with tempfile.TemporaryDirectory(prefix="git-", dir=temporary_folder()) as aside:
         yield Repository(folder, Path(aside), is_ours)
 
 
 class WorkTree:
-    """The repository that a folder lies in. `aside`: a folder for what git writes; `is_ours`: files that belong to the recording itself."""
+    """The repository that contains a folder. `aside`: a folder for git's output; `is_ours`: files of the recording itself."""
 
     def __init__(self, folder: Path, aside: Path, is_ours: Callable[[Path], bool]) -> None:
-        """Raise GitFailed where the folder is in no repository, or git is not installed."""
+        """Raise GitFailed if the folder is in no repository, or git is not installed."""
         self._aside = aside
         self._is_ours = is_ours
         self._environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
@@ -102,20 +102,20 @@ class WorkTree:
         }
 
     def commit(self) -> str | None:
-        """The commit that is checked out; None before the first one."""
+        """Return the checked-out commit; None before the first one."""
         return self._known("rev-parse", "--verify", "--quiet", "HEAD")
 
     def branch(self) -> str | None:
-        """The branch; None for a detached head."""
+        """Return the branch; None for a detached head."""
         return self._known("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def repo(self) -> str:
-        """The name of the repository at `origin`, else of its folder."""
+        """Return the name of the repository at `origin`, else of its folder."""
         url = self._known("config", "--get", "remote.origin.url") or ""
         return url.rstrip("/").replace(":", "/").rpartition("/")[2].removesuffix(".git") or self._top.name
 
     def tree(self) -> str:
-        """The working tree as it is now, as the id of a tree. Raises GitFailed."""
+        """Return the current working tree as the id of a tree. Raises GitFailed."""
         with suppress(FileNotFoundError):
             shutil.copy2(self._index, self._aside / "index")  # with its time, by which git knows which files to look into
         self._git("add", "--update", "--ignore-errors", "--", ".", is_strict=False)
@@ -132,7 +132,7 @@ class WorkTree:
             self._git(*_DIFF, before, after, to=file.fileno())
 
     def _new_files(self) -> Iterator[bytes]:
-        """Files that git neither tracks nor ignores, up to the bounds; repositories within this one are left out."""
+        """Yield untracked files that are not ignored, up to the bounds; nested repositories are left out."""
         room = MOST_NEW_BYTES
         for name in self._git("ls-files", "--others", "--exclude-standard", "-z").split(b"\0"):
             path = self._top / os.fsdecode(name)

@@ -1,8 +1,8 @@
-"""One run from its start to its folder, and the several runs of one command. What could not be recorded is told, and never changes how a
+"""One run from its start to its folder, and the several runs of one command. Failures to record are reported and never change how a
 run ends.
 
-A run's folder has its standard output, its patch, and the sidecar that says how it was started and how it ended. What reads logs is
-imported when the agent has ended: it starts in a third of the time.
+A run's folder has its standard output, its patch, and the sidecar that says how it was started and how it ended. Readers of logs are
+imported after the agent has ended, which makes its start three times as fast.
 """  # noqa: D205
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ from schemas.wire.launch import (
 )
 
 HOST, COMMIT_AFTER = "host", "commit-after"
-"""Labels of every run, and of one that made commits."""
+"""Labels of every run, and of a run that made commits."""
 
 REPEAT, EXPERIMENT = "repeat", "experiment"
-"""Labels of the runs of an experiment, beside those of the matrix."""
+"""Labels of the runs of an experiment, besides those of the matrix."""
 
 PRIVATE = 0o600
-"""Permissions of the files of a run."""
+"""File mode of the files of a run."""
 
 _SUFFIXES = (".jsonl", ".json", ".zst")
 _HEAD_BYTES = 1 << 20
@@ -62,7 +62,7 @@ _HEAD_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Order:
-    """What to run. `keep`: the folder that gets a folder for each run. `is_ours`: files of the store, which are no changes of the run."""
+    """A command to run. `keep`: the parent folder of the runs' folders. `is_ours`: files of the store, which are no changes of the run."""
 
     command: Sequence[str]
     labels: Mapping[str, str]
@@ -73,7 +73,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run that has ended. `told`: sentences about what could not be done as asked, or was done otherwise."""
+    """A run that has ended. `told`: sentences about failures and deviations."""
 
     folder: Path
     exit_code: int
@@ -83,14 +83,14 @@ class Recorded:
 
 
 class Cell(NamedTuple):
-    """One run of a matrix. `labels`: the value of each axis, and the number of the repetition where there are several."""
+    """One run of a matrix. `labels`: the value of each axis, and the number of the repetition if there are several."""
 
     command: tuple[str, ...]
     labels: dict[str, str]
 
 
 def parse_axes(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """`model=a,b` → the axis and its values. Raises UsageError."""
+    """Parse `model=a,b` as an axis and its values. Raises UsageError."""
     axes: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, _, listed = (part.strip() for part in text.partition("="))
@@ -104,7 +104,7 @@ def parse_axes(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def cells(command: Sequence[str], axes: Mapping[str, Sequence[str]], repeats: int) -> Iterator[Cell]:
-    """The runs, each combination once before any is repeated, so that a slow hour is no combination's own. Raises UsageError."""
+    """Yield the runs. Each combination comes once before any repeats, so that a slow hour affects all alike. Raises UsageError."""
     for name in axes:
         if not any(f"{{{name}}}" in word for word in command):
             raise UsageError(f"the command does not use --matrix {name}.", f"Write {{{name}}} where its value belongs.")
@@ -119,14 +119,14 @@ def cells(command: Sequence[str], axes: Mapping[str, Sequence[str]], repeats: in
 
 
 def usual_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where runs are kept unless somebody says otherwise, by the XDG Base Directory Specification."""
+    """Return the default folder for runs, by the XDG Base Directory Specification."""
     named = Path(environment.get("XDG_DATA_HOME") or "")
     return (named if named.is_absolute() else Path.home() / ".local" / "share") / "tachograph" / "runs"
 
 
 @dataclass
 class _Run:
-    """A run under way, with the facts that its record gets. `sessions`: the sizes of the files of the agent's sessions before it."""
+    """A run in progress with the facts for its record. `sessions`: sizes of the agent's session files before the run."""
 
     order: Order
     folder: Path
@@ -141,7 +141,7 @@ class _Run:
 
 
 def launch(order: Order) -> Recorded:
-    """Run the command to its end and record it. Raises UsageError before it is started, where nothing could be recorded."""
+    """Run the command to its end and record it. Raises UsageError before the start if nothing could be recorded."""
     folder = order.keep.absolute() / f"{datetime.now(UTC):%Y-%m-%dT%H-%M-%SZ}-{secrets.token_hex(3)}"
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -196,7 +196,7 @@ def launch(order: Order) -> Recorded:
 
 
 def _recorded(run: _Run, ended: Recorded, running: Running, watch: Watch, repository: Repository | None) -> Recorded:
-    """Write the folder of a run that has ended: its patch, its sidecar and, if no agent left a record, the run by itself."""
+    """Write the folder of a run that has ended: patch, sidecar and, without a record of the agent, a record of the run."""
     git = repository.changed(run.folder / PATCH_FILE) if repository else None
     if repository and repository.problem:
         run.told.append(f"the patch is unknown: {repository.problem}")
@@ -230,7 +230,7 @@ def _recorded(run: _Run, ended: Recorded, running: Running, watch: Watch, reposi
 
 
 def _records(run: _Run, command: Sequence[str]) -> list[str]:
-    """The files of the folder with records: the standard output, else copies of transcripts. If there are none, how to get one is told."""
+    """Return the files with records: the standard output, else copies of transcripts. Without any, report how to get one."""
     try:
         runs, is_cut = _content_of(run.output)
         if runs and not is_cut:
@@ -261,7 +261,7 @@ def _records(run: _Run, command: Sequence[str]) -> list[str]:
 
 
 def _content_of(path: Path) -> tuple[int, bool]:
-    """The runs that an ingest of a log would find, and whether it has events without the result that ends them. Raises OSError."""
+    """Return the number of runs in a log, and whether it has events without a final result. Raises OSError."""
     import pyarrow.parquet as pq
 
     from ingest.reading.tasks import Settings, Task, work
@@ -278,7 +278,7 @@ def _content_of(path: Path) -> tuple[int, bool]:
 
 
 def _run_without_record(launch: Launch) -> str:
-    """What is known without a record: who ran and with which words, how long, and how it ended."""
+    """Return the facts known without a record: agent and command, duration, and outcome."""
     from ingest.agents.kept_run import kept
 
     outcome = outcome_of_process(launch.exit_code or 0, launch.ended_by)
@@ -298,7 +298,7 @@ def _run_without_record(launch: Launch) -> str:
 
 
 def _sessions_of(agent: Agent | None) -> dict[Path, int]:
-    """The files of sessions that an agent keeps on this machine → their sizes; none for an agent whose home is not known."""
+    """Return the session files of an agent on this machine → their sizes; none if the agent's folder is unknown."""
     sizes = {}
     for folder in agent.home.folders(os.environ) if agent and agent.home else ():
         for path in folder.rglob("*"):
@@ -309,15 +309,15 @@ def _sessions_of(agent: Agent | None) -> dict[Path, int]:
 
 
 def _written_since(run: _Run) -> list[Path]:
-    """Files of sessions that were begun during the run and name its folder; if there is none, files that have grown. Oldest name first.
+    """Return session files begun during the run that name its folder, else files that have grown. Oldest name first.
 
-    Other sessions may go on beside the run, mostly in other folders.
+    Other sessions may be active during the run, mostly in other folders.
     """
     now = _sessions_of(run.agent)
     named = json.dumps(str(run.cwd), ensure_ascii=False).encode(errors="surrogateescape")
 
     def is_about(path: Path) -> bool:
-        """Whether the beginning of a file names the folder. A compressed one cannot be looked into so, and counts."""
+        """Return whether the beginning of a file names the folder. Compressed files cannot be checked and count."""
         if path.suffix == ".zst":
             return True
         with suppress(OSError), path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Limits of a run: passed to the agent by an option of its own where it has one, else watched, and enforced by a signal."""
+"""Limits of a run: passed to the agent by its own options if it has them, else watched and enforced by a signal."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from schemas.wire.launch import MAX_MINUTES, MAX_USD
 
 _POLL_SECONDS = 0.05
 _LEAST_PAUSE, _PAUSE_FACTOR = 2.0, 20
-"""Between two looks at the cost: at least so many seconds, and so many times as long as a look takes."""
+"""Least seconds between two checks of the cost, and least pause as a multiple of a check's duration."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may cost and take, None for any. `grace`: seconds between SIGTERM and SIGKILL."""
+    """Maximum cost and time of a run, None for no limit. `grace`: seconds between SIGTERM and SIGKILL."""
 
     usd: Decimal | None = None
     minutes: float | None = None
@@ -32,13 +32,13 @@ class Limits:
 
     @property
     def seconds(self) -> float | None:
-        """The longest time."""
+        """The maximum time in seconds."""
         return None if self.minutes is None else self.minutes * 60
 
 
 @dataclass(frozen=True)
 class Limited:
-    """A command with the agent's own options for limits, and the limits that are left to watch. `told`: what was done, in words."""
+    """A command with the agent's own options for limits, and the remaining limits to watch. `told`: messages about this."""
 
     command: Sequence[str]
     watched: Limits
@@ -46,7 +46,7 @@ class Limited:
 
 
 def with_own_options(command: Sequence[str], program: Program | None, limits: Limits) -> Limited:
-    """Put the agent's options behind its name, unless the command has them: then they are left as they are."""
+    """Put the agent's options after its name, unless the command has them already."""
     words, told, usd, minutes = list(command), [], limits.usd, limits.minutes
     if program and program.max_usd and usd is not None:
         told += _insert(words, program.max_usd, usd=plain_usd(usd))
@@ -58,7 +58,7 @@ def with_own_options(command: Sequence[str], program: Program | None, limits: Li
 
 
 def plain_usd(usd: Decimal) -> str:
-    """The amount exactly, in as few characters as that takes: `1`, `0.5`."""
+    """Return the exact amount in as few characters as possible: `1`, `0.5`."""
     return f"{usd.normalize():f}"
 
 
@@ -72,7 +72,7 @@ def _insert(words: list[str], option: Sequence[str], **values: str) -> list[str]
 
 @dataclass
 class Watch:
-    """Watches the limits of one run. `reached`: the limit that ended it. `cost_unknown`: its cost was watched, and never told."""
+    """Watches the limits of one run. `reached`: the limit that ended it. `cost_unknown`: its cost was watched but never known."""
 
     limits: Limits
     sources: Callable[[], Sequence[Path]]
@@ -83,11 +83,11 @@ class Watch:
 
     @property
     def cost_unknown(self) -> bool:
-        """Whether a limit of cost could not be watched."""
+        """Whether a cost limit could not be watched."""
         return self.limits.usd is not None and self._cost is None
 
     def is_overspent(self, records: Sequence[Path]) -> bool:
-        """Whether the ended run cost more by its records: it was told too late to end the run."""
+        """Return whether the ended run exceeded its cost by its records, which came too late to end it."""
         cost = None
         if self.limits.usd is not None and records:
             with suppress(TachographError, OSError):
@@ -124,7 +124,7 @@ class Watch:
                 return
 
     def _is_spent(self, usd: Decimal) -> bool:
-        """Whether what was recorded so far costs more. Nothing new is not read again."""
+        """Return whether the recorded cost exceeds the limit. Unchanged files are not read again."""
         paths = [path for path in self.sources() if path.is_file()]
         size = sum(path.stat().st_size for path in paths)
         if size != self._read_bytes:
@@ -135,7 +135,7 @@ class Watch:
 
 
 def cost_so_far(paths: Sequence[Path]) -> Decimal | None:
-    """What the runs in the logs cost: as reported, else at list prices; None where it is not told. Raises TachographError, OSError."""
+    """Return the cost of the runs in the logs: reported, else at list prices; None if unknown. Raises TachographError, OSError."""
     from app.queries.filters import NO_FILTERS
     from app.queries.runs import summary
     from ingest.pipeline import Options, ingest

@@ -1,8 +1,8 @@
-"""Starts a command, passes its streams and signals through, byte for byte, while its standard output is recorded, and ends it.
+"""Starts a command, passes its streams and signals through byte for byte, records its standard output, and ends it.
 
-Standard input and error are inherited. Standard output is a pipe that is copied or, where ours is a terminal, a pseudo-terminal as of
-script(1): the agent behaves as if we were not there, and the real terminal is in raw mode, so that Ctrl-C and Ctrl-D are the agent's. The
-command leads a session of its own: signals that reach us are sent to it, and nothing of it is left behind.
+Standard input and error are inherited. Standard output is a pipe that is copied or, if ours is a terminal, a pseudo-terminal as in
+script(1): the agent behaves as usual, and the real terminal is in raw mode, so that the agent gets Ctrl-C and Ctrl-D. The command
+leads its own session: signals to us are sent to it, and none of its processes is left behind.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from typing import BinaryIO, NamedTuple
 from schemas.errors import UsageError
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-"""Exit codes of shells for a command that is not there, and for one that cannot be started."""
+"""Exit codes of shells for a missing command, and for one that cannot be started."""
 
 GRACE_SECONDS = 10.0
-"""Between SIGTERM and SIGKILL: an agent writes its record meanwhile."""
+"""Seconds between SIGTERM and SIGKILL, in which an agent writes its record."""
 
 LEFT_SECONDS = 2.0
-"""The same for what an agent left running, and how long its output is still read."""
+"""The same for processes that an agent left running, and how long their output is still read."""
 
 PASSED_ON = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGWINCH") if hasattr(signal, name))
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 _KILLING_SECONDS = 5.0
-"""A killed process is gone at once, unless it waits for a disk or a network share: that is not waited for longer."""
+"""Seconds to wait for a killed process. It takes longer only if it waits for a disk or a network share."""
 
 _STEP_SECONDS = 0.02
 _POLL_SECONDS = 0.1
@@ -48,7 +48,7 @@ _BLOCK_BYTES = 1 << 16
 
 
 class PseudoTerminal(NamedTuple):
-    """Both ends. `reads_input`: what is typed goes through it."""
+    """Both ends. `reads_input`: typed input goes through it."""
 
     ours: int
     theirs: int
@@ -57,7 +57,7 @@ class PseudoTerminal(NamedTuple):
 
 @dataclass
 class Running:
-    """A command under way. `signalled`: the last signal that was passed on; `unrecorded`: why not all of its output is in the log."""
+    """A command in progress. `signalled`: the last signal passed on; `unrecorded`: why part of its output is not in the log."""
 
     process: subprocess.Popen[bytes]
     reading: int
@@ -67,13 +67,13 @@ class Running:
 
     @property
     def exit_code(self) -> int:
-        """As shells have it: 128 + signal where one ended it."""
+        """The exit code as in shells: 128 + signal if a signal ended it."""
         code = self.process.wait()
         return code if code >= 0 else 128 - code
 
 
 class NotStarted(Exception):
-    """The command could not be started. `exit_code`: as shells have it."""
+    """The command could not be started. `exit_code`: as in shells."""
 
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
@@ -84,7 +84,7 @@ class NotStarted(Exception):
 def pass_through(command: Sequence[str], log: Path, begun: Callable[[Running], None]) -> Running:
     """Run the command to its end; its standard output goes to ours and into the log. `begun` is called once it runs.
 
-    Raises NotStarted, and UsageError where the log cannot be written.
+    Raises NotStarted, and UsageError if the log cannot be written.
     """
     try:
         log.touch(0o600)
@@ -127,7 +127,7 @@ def _started(command: Sequence[str]) -> Running:
 
 
 class _Signals:
-    """Sends signals to the command instead of us. Those that come before it runs wait."""
+    """Passes signals on to the command. Signals before its start are kept for it."""
 
     def __init__(self) -> None:
         self._running: Running | None = None
@@ -135,7 +135,7 @@ class _Signals:
 
     @contextmanager
     def passed_on(self) -> Iterator[None]:
-        """Within the block. A signal that we ignore, as under `nohup`, the command ignores too."""
+        """Pass signals on within the block. The command also ignores signals that we ignore, as under `nohup`."""
         handlers = dict.fromkeys(PASSED_ON, self._pass_on) | {signal.SIGTSTP: self._stop}
         former = {one: signal.signal(one, handler) for one, handler in handlers.items() if signal.getsignal(one) != signal.SIG_IGN}
         try:
@@ -145,7 +145,7 @@ class _Signals:
                 signal.signal(one, handler)
 
     def begin(self, running: Running) -> None:
-        """The command runs."""
+        """Start passing signals on to the running command."""
         self._running = running
         for number in self._waiting:
             self._pass_on(number, None)
@@ -163,7 +163,7 @@ class _Signals:
             send(running.process.pid, number)
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
-        """Ctrl-Z: the command stops with us, and goes on with us."""
+        """Stop the command with us on Ctrl-Z, and continue it with us."""
         if self._running:
             send(self._running.process.pid, signal.SIGSTOP)
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -171,7 +171,7 @@ class _Signals:
 
 
 def _relay(running: Running, record: BinaryIO) -> None:
-    """Copy until the output ends: with the command, or a moment later where something that it left running still holds it."""
+    """Copy until the output ends: with the command, or a moment later if a process that it left running holds the output open."""
     sources = [running.reading]
     if running.terminal and running.terminal.reads_input:
         sources.append(STDIN)
@@ -194,7 +194,7 @@ def _relay(running: Running, record: BinaryIO) -> None:
 
 
 def _copied(running: Running, record: BinaryIO) -> bool:
-    """Copy what the command wrote. False at its end, or where nobody reads ours any more: its next write fails then, as without us."""
+    """Copy new output of the command. Returns False at its end, or if nobody reads ours any more: its next write then fails."""
     try:
         block = os.read(running.reading, _BLOCK_BYTES)
     except OSError as error:
@@ -212,7 +212,7 @@ def _copied(running: Running, record: BinaryIO) -> bool:
 
 
 def _write(descriptor: int, block: bytes) -> bool:
-    """Write all of it, waiting where the other end is slow. False where it is gone."""
+    """Write all bytes, waiting for a slow reader. Returns False if the reader is gone."""
     rest = memoryview(block)
     while rest:
         try:
@@ -226,14 +226,14 @@ def _write(descriptor: int, block: bytes) -> bool:
 
 
 def send(session: int, number: int) -> None:
-    """Signal all processes of a session, if any is left."""
+    """Send a signal to all remaining processes of a session."""
     for group in {session, *(group for _, group in _members(session))}:  # its own, and those that shells made in it
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
 
 
 def end(session: int, grace: float) -> bool:
-    """End all processes of a session. False where none was left."""
+    """End all processes of a session. Returns False if none was left."""
     if not is_alive(session):
         return False
     send(session, signal.SIGTERM)
@@ -255,7 +255,7 @@ def _ends_within(session: int, seconds: float) -> bool:
 
 
 def is_alive(session: int) -> bool:
-    """Whether a process of the session runs. One that has ended and was not waited for does not."""
+    """Return whether a process of the session runs. Zombies do not count."""
     if Path("/proc/self/stat").exists():
         return any(True for _ in _members(session))
     try:
@@ -266,7 +266,7 @@ def is_alive(session: int) -> bool:
 
 
 def _members(session: int) -> Iterator[tuple[int, int]]:
-    """(process, group) of the living processes of a session; nothing where the system does not list processes."""
+    """Yield (process, group) of the living processes of a session; none if the system does not list processes."""
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError, ValueError, IndexError):
             state, _, group, its = entry.read_bytes().rpartition(b")")[2].split()[:4]
@@ -275,9 +275,9 @@ def _members(session: int) -> Iterator[tuple[int, int]]:
 
 
 def _open_pseudo_terminal() -> PseudoTerminal:
-    """One of the size and the settings of the real terminal.
+    """Open a pseudo-terminal with the size and settings of the real terminal.
 
-    Where nothing is typed, the real terminal is not raw and turns ends of lines into its own: then this one leaves them as they are.
+    Without typed input, the real terminal is not raw and translates line ends, so the new one leaves them unchanged.
     """
     ours, theirs = pty.openpty()
     reads_input = False
@@ -293,19 +293,19 @@ def _open_pseudo_terminal() -> PseudoTerminal:
 
 
 def _take_as_terminal() -> None:
-    """In the child, whose standard output it is: make it the terminal of the new session."""
+    """Make standard output the terminal of the new session; runs in the child."""
     fcntl.ioctl(STDOUT, termios.TIOCSCTTY, 0)
 
 
 def _copy_size(ours: int) -> None:
-    """Tell the size of the real terminal; the agent gets SIGWINCH where it changed."""
+    """Copy the size of the real terminal; the agent gets SIGWINCH if it changed."""
     with suppress(OSError):
         fcntl.ioctl(ours, termios.TIOCSWINSZ, fcntl.ioctl(STDOUT, termios.TIOCGWINSZ, struct.pack("HHHH", 0, 0, 0, 0)))
 
 
 @contextmanager
 def _raw_mode(is_wanted: bool) -> Iterator[None]:
-    """The real terminal passes every key on, until the end of the block."""
+    """Put the real terminal into raw mode, which passes every key on, until the end of the block."""
     if not is_wanted:
         yield
         return

@@ -1,6 +1,6 @@
-"""What the screens know of the store: cached answers, fresh as long as the store has not changed. The only `st.cache_*`.
+"""Cached answers of the store for the screens, valid until the store changes. The only use of `st.cache_*`.
 
-Every answer is keyed by the state of the store, so that a run ingested by another process shows on the next rerun.
+Every answer is keyed by the state of the store, so that runs ingested by another process appear on the next rerun.
 """
 
 from __future__ import annotations
@@ -46,33 +46,33 @@ from schemas.errors import StoreBusy, StoreError, StoreMissing, UsageError
 from schemas.text import paired
 
 WAIT_SECONDS = 10.0
-"""How long a screen waits for a store that another process writes: a reader at a screen loses patience before a script does."""
+"""Seconds a screen waits for a locked store: readers of a screen are less patient than scripts."""
 
 GLANCE_SECONDS = 0.5
-"""How long a look at the store takes at most, with which a screen that gave up waiting finds it free."""
+"""Longest check whether the store is free again, for a screen that gave up waiting."""
 
 REMOTE_SECONDS = 10
-"""How long an answer about a store without a file holds: nothing tells us that it changed."""
+"""Lifetime of answers from a store without a file, since its changes are not noticed."""
 
 DAY_SECONDS = 86_400
 
 PAGE, PAGES = 500, 20
-"""Runs on a page of the list, and how many pages there are at most."""
+"""Runs on a page of the list, and the most pages."""
 
 IN_MEMORY_BYTES = 1 << 20
-"""Uploads beyond that are written to a temporary file while they are ingested."""
+"""Larger uploads are written to a temporary file during the ingest."""
 
 MOST_OPTIONS = screen_queries.MOST_OPTIONS
-"""The most values a filter offers to choose from, the most frequent first; a link may name any."""
+"""Values that a filter offers, most frequent first; a link may name any."""
 
 SHOWN = 200
-"""How many findings, rejects and sources a screen lists; the command line lists all."""
+"""Findings, rejects and sources that a screen lists; the command line lists all."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 State = tuple[str, tuple[int, ...]]
-"""Where a store is, and marks of its files that change with every write."""
+"""The location of a store, and marks of its files that change with every write."""
 
 _CONTENTS = "contents"
 
@@ -94,13 +94,13 @@ def command(words: str) -> str:
 
 
 def store(wait_seconds: float | None = None, on_wait: Callable[[str], object] | None = None) -> Store:
-    """Return the store the dashboard was started on. `on_wait` gets a message that says who locks it."""
+    """Return the store of the dashboard. `on_wait` gets a message that says who locks it."""
     seconds = WAIT_SECONDS if wait_seconds is None else wait_seconds
     return Store(_given(), wait_seconds=seconds, on_wait=on_wait)
 
 
 def is_free() -> bool:
-    """Whether nobody locks the store any more: it can be read, or fails for another reason."""
+    """Return whether nobody locks the store any more: it can be read, or fails for another reason."""
     try:
         with store(wait_seconds=GLANCE_SECONDS).reading():
             return True
@@ -111,13 +111,13 @@ def is_free() -> bool:
 
 
 def is_read_only() -> bool:
-    """Whether visitors may only look."""
+    """Return whether visitors may only read."""
     return access.is_read_only()
 
 
 @contextmanager
 def request() -> Iterator[ReadTransaction]:
-    """One run of a screen: all its queries share a read transaction, begun by the first that no cache answers. Raises StoreError."""
+    """Share a read transaction between all queries in one run of a screen; the first uncached query begins it. Raises StoreError."""
     with read_transaction(_current.get() or store(wait_seconds=0)) as transaction:
         token = _current.set(transaction)
         try:
@@ -127,7 +127,7 @@ def request() -> Iterator[ReadTransaction]:
 
 
 def _state(of: Store) -> State:
-    """The store as it is now, and the day: `--since 7d` has another answer tomorrow. Asks the file system, never the store."""
+    """Return the state of the store and the day, since `--since 7d` changes daily. It asks only the file system, never the store."""
     if not of.is_file:
         return of.location, (int(time.time()) // REMOTE_SECONDS,)
     files = (Path(of.location), Path(f"{of.location}.wal"))
@@ -135,12 +135,12 @@ def _state(of: Store) -> State:
 
 
 def marks() -> tuple[int, ...]:
-    """Return marks of the store's file that change with every write; (0,) if it is not there yet, nothing if it is no file."""
+    """Return marks of the store's file that change with every write; (0,) if it does not exist yet, () if it is no file."""
     return _marks(Path(location())) or (0,) if is_path(location()) else ()
 
 
 def is_written() -> bool:
-    """Whether a writer is at the store, so that a page would have to wait for it."""
+    """Return whether a writer has the store, so that a page would have to wait."""
     return os.path.exists(f"{location()}.wal")  # noqa: PTH110
 
 
@@ -153,7 +153,7 @@ def _marks(file: Path) -> tuple[int, ...]:
 
 
 def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **named: P.kwargs) -> T:
-    """Return the answer of a function of `app.queries`, asked once as long as the store does not change. Raises StoreError."""
+    """Return the answer of a function of `app.queries`, cached until the store changes. Raises StoreError."""
     name = f"{question.__module__}.{question.__qualname__}"
     with request() as transaction:
         while True:
@@ -168,7 +168,7 @@ def ask(question: Callable[Concatenate[Store, P], T], *arguments: P.args, **name
 
 @contextmanager
 def _said() -> Iterator[Callable[[str], object]]:
-    """Yield a function with which a screen says what it waits for, until the end of the block."""
+    """Yield a function that shows what a screen waits for, until the end of the block."""
     place = st.empty()
     try:
         yield lambda said: place.info(plain(said), icon=":material/hourglass_top:")
@@ -185,13 +185,13 @@ def _answer(
     _question: Callable[..., Any],
     _transaction: ReadTransaction,
 ) -> Any:
-    """Return the answer by `state` and `name` of the question: what begins with an underscore is no part of the cache's key."""
+    """Return the answer to the question, cached by `state`, `name` and arguments; parameters with an underscore are not part of the key."""
     sought = (_transaction.searched(value) if isinstance(value, Filters) else value for value in arguments)
     return _question(_transaction, *sought, **named)
 
 
 def contents() -> screen_queries.Contents:
-    """Return what the store holds, in numbers, when it was last free; the screen itself tells why it cannot be read."""
+    """Return counts of the store's contents from when it was last free; the screen itself reports why it cannot be read."""
     of = store(wait_seconds=0)
     try:
         with read_transaction(of) as transaction:
@@ -210,22 +210,22 @@ def count(filters: Filters) -> int:
 
 
 def options() -> dict[str, dict[str, int]]:
-    """Return what each filter can be set to, with the number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
+    """Return the options of each filter with their number of runs, most frequent first: at most MOST_OPTIONS. Raises StoreError."""
     return ask(screen_queries.options_by_filter, MOST_OPTIONS)
 
 
 def models() -> list[str]:
-    """Return the models of the store, the most expensive first, which decides on their colours. Raises StoreError."""
+    """Return the models of the store, most expensive first, the order of colours. Raises StoreError."""
     return ask(screen_queries.ranked_models)
 
 
 def this_minute() -> datetime:
-    """Return the time for questions about what is active: the same throughout a minute, so that answers can be kept."""
+    """Return the time for questions about activity, which is constant within a minute so that answers can be cached."""
     return datetime.now(UTC).replace(second=0, microsecond=0)
 
 
 def samples() -> list[Path]:
-    """Return the folders of sample logs that come with the program, none if they are not installed."""
+    """Return the folders of the bundled sample logs, none if they are not installed."""
     here = Path(__file__).parent.parent
     found = next((folder for folder in (here / "sample_logs", here.parent / "sample_logs") if folder.is_dir()), None)
     return sorted(path for path in found.iterdir() if path.is_dir()) if found else []
@@ -238,23 +238,23 @@ def ingest_samples() -> IngestReport:
 
 
 def visitor() -> str:
-    """Return the address of the visitor who is signed in, or "" if nobody has to."""
+    """Return the address of the signed-in visitor, or "" without a sign-in."""
     return str(st.user.get("email") or "") if os.environ.get("TACHOGRAPH_SIGN_IN") else ""
 
 
 def label_options() -> list[str]:
-    """The labels of the store as `key=value`, most frequent first; none if there is no store yet. Raises StoreError."""
+    """Return the labels of the store as `key=value`, most frequent first; none without a store. Raises StoreError."""
     return list(options().get("label", ())) if store().exists() else []
 
 
 def annotate(run_ids: Sequence[str], change: Change) -> int:
-    """Change what is said of runs. Returns how many changed. Raises StoreError, UsageError."""
+    """Change annotations of runs and return how many changed. Raises StoreError, UsageError."""
     with _writing() as written:
         return write_annotations(written, run_ids, change, visitor())
 
 
 def save_view(name: str, address: str) -> None:
-    """Give filters a name, or forget it without an address. Raises StoreError, UsageError."""
+    """Save a view of filters under a name, or delete it without an address. Raises StoreError, UsageError."""
     with _writing() as written:
         write_view(written, name, address, visitor())
 
@@ -267,7 +267,7 @@ def undo_ingest(ingest_id: int) -> Undone:
 
 @contextmanager
 def _writing() -> Iterator[Store]:
-    """Yield the store to write to, for the time of a change. Raises UsageError if visitors may only look."""
+    """Yield the store for writing. Raises UsageError if visitors may only read."""
     if is_read_only():
         raise UsageError("this dashboard is read-only.", "Ask its owner to make the change, or to restart it without --read-only.")
     if current := _current.get():
@@ -277,7 +277,7 @@ def _writing() -> Iterator[Store]:
 
 
 SELECTION = "selection-round"
-"""In the session: a number that changes to untick the rows of lists."""
+"""Session key of a number that changes to untick the rows of lists."""
 
 
 def forget_selection() -> None:
@@ -286,7 +286,7 @@ def forget_selection() -> None:
 
 
 def let_upload(*, allowed: bool) -> None:
-    """Let this page send files, or no more: the server takes none from others."""
+    """Allow or forbid uploads from this page; the server accepts them only from pages that are allowed."""
     if (page := get_script_run_ctx()) and runtime.exists():
         guard.let_upload(page.session_id, allowed=allowed)
 
@@ -300,7 +300,7 @@ def ingest_uploads(
 ) -> IngestReport:
     """Ingest the files with these labels, and free their memory; `path_zone` is that of times in their names, empty for UTC.
 
-    `on_progress` is told the share read and the name of each, `on_wait` who keeps the store from us.
+    `on_progress` gets the share read and the name of each, `on_wait` who locks the store.
     Raises StoreError, UsageError.
     """
     done = 0
@@ -323,7 +323,7 @@ def ingest_uploads(
 
 @contextmanager
 def _as_sources(uploads: Sequence[UploadedFile]) -> Iterator[list[Source]]:
-    """Yield the files as sources: large ones in a temporary folder, so that processes that read them need no copy. Raises UsageError."""
+    """Yield the files as sources, large ones in a temporary folder so that reading processes need no copy. Raises UsageError."""
     with ExitStack() as stack:
         sources = []
         try:

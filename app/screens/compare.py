@@ -1,4 +1,4 @@
-"""Groups of runs beside a baseline: what differs on the same tasks, a chart per metric, and a table with n in every row."""
+"""Groups of runs against a baseline: differences on the same tasks, a chart per metric, and a table with n in every row."""
 
 import streamlit as st
 
@@ -18,10 +18,10 @@ from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.errors import UsageError
 
 GROUP = "groups"
-"""The parameter of the address that names a group by its filters, once for each."""
+"""The parameter of the address that names groups by their filters, once per group."""
 
 OFFERED = ("agent", "main-model", "experiment", "label", "outcome", "repo")
-"""Filters whose values are offered as groups, beside agents with their models."""
+"""Filters with values offered as groups, besides agents with their models."""
 
 MOST_OFFERED = 30
 
@@ -29,7 +29,7 @@ filters, cost, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.t
 
 
 def in_address() -> tuple[list[Filters], list[str]]:
-    """(the groups that the address names, what it names that cannot be read)."""
+    """Return (the groups in the address, its unreadable words)."""
     found, unread = list[Filters](), list[str]()
     for text in st.query_params.get_all(GROUP)[: queries.MOST_GROUPS]:
         try:
@@ -40,7 +40,7 @@ def in_address() -> tuple[list[Filters], list[str]]:
 
 
 def in_force() -> list[str]:
-    """The groups as the address names them now: a screen that is still being drawn knows older ones."""
+    """Return the current groups of the address: a screen that is still being drawn has older ones."""
     return [queries.as_text(one) for one in in_address()[0] or usual]
 
 
@@ -50,24 +50,22 @@ def put(texts: list[str]) -> None:
 
 
 def put_typed() -> None:
-    """Add the group whose filters somebody typed; what cannot be read is told."""
+    """Add the group with the typed filters; errors are shown."""
     if text := str(st.session_state["group-typed"]).strip():
         put([*in_force(), text])
 
 
 def drop(text: str) -> None:
-    """Remove a group."""
     put([other for other in in_force() if other != text])
 
 
 def put_first(key: str) -> None:
-    """Make a group the baseline."""
     first = st.session_state[key]
     put([first, *(other for other in in_force() if other != first)])
 
 
 def offered() -> dict[str, Filters]:
-    """Groups to add, by their names: agents with a model first, then the values of filters."""
+    """Return groups to add by name: agents with a model first, then values of filters."""
     found = dict[str, Filters]()
     for one in cache.ask(queries.largest, filters, MOST_OFFERED)[0]:
         found[" · ".join(fact_words(value, key) for key, values in one.chosen for value in values)] = one
@@ -79,7 +77,7 @@ def offered() -> dict[str, Filters]:
 
 
 def add_group() -> None:
-    """A button that opens a list of groups, and a field for the filters of any other."""
+    """Place a button with a list of groups, and a field for the filters of any other."""
     with st.popover("Group", icon=":material/add:", key="group-add", wrap=False):
         more = offered()
         picked = st.selectbox(

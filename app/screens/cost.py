@@ -1,4 +1,4 @@
-"""Where money and hours went: by agent, model and month; wall times and who is slow; usage by day and session where transcripts tell it."""
+"""Money and hours by agent, model and month; wall times and slow runs; usage by day and session if transcripts are in the store."""
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ from app.text.html_parts import code_span, plain
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
 
 LARGE, FARTHEST, LISTED = 330, 20, 1_000
-"""Height of a chart in pixels; slow runs and sessions that are listed."""
+"""Height of a chart in pixels; numbers of slow runs and sessions in lists."""
 
 filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
 has_responses = bool(cache.contents().responses)
@@ -30,7 +30,7 @@ view = widgets.choice("View", views, "view", label_visibility="collapsed")
 
 
 def show_cost() -> None:
-    """The sums of agents and models by month, cost per run, and list prices beside what is reported."""
+    """Show costs by agent and model, by month and per run, and list prices against reported costs."""
     rows = cache.ask(agent_queries.agents, filters, measure)
     with head:
         widgets.heading(costs.cost(rows, measure))
@@ -64,7 +64,7 @@ def show_cost() -> None:
 
 
 def show_time() -> None:
-    """Wall times by agent and model, and runs far slower than others of the same."""
+    """Show wall times by agent and model, and runs far slower than similar ones."""
     rows = cache.ask(queries.times, filters)
     agents = cache.ask(agent_queries.agents, filters, measure)
     with head:
@@ -81,7 +81,7 @@ def show_time() -> None:
 
 
 def show_sessions() -> None:
-    """Billed responses at their own times, sessions, and blocks of five hours."""
+    """Show billed responses at their own times, sessions, and blocks of five hours."""
     listed = cache.ask(session_queries.sessions, filters, LISTED)
     if not listed.num_rows:
         with head:

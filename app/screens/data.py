@@ -1,4 +1,4 @@
-"""How far the figures can be trusted: what runs tell by agent, what rules found, what became of all that was read; and how to add to it."""
+"""Quality of the data: known facts by agent, findings, and results of all that was read; and uploads."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ view = widgets.choice("View", views, "view", label_visibility="collapsed") if le
 
 
 def quality() -> None:
-    """What the runs tell by agent, findings, and what became of every document."""
+    """Show known facts by agent, findings, and the result of every document."""
     rows, documents = cache.ask(queries.by_agent, filters), cache.ask(queries.documents)
     with head:
         widgets.heading(sentences.quality(rows, documents), missing=False)

@@ -1,4 +1,4 @@
-"""Which agent was worth it: a sentence, a row of figures per agent, and three charts of runs by agent."""
+"""The Overview: a sentence, a row of figures per agent, and three charts of runs by agent."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from app.text.overview import agent_table, runs_table
 from schemas.units import Unit
 
 FEW = 12
-"""The most runs of a single agent that are shown one by one."""
+"""Runs of a single agent up to which each is shown."""
 
 filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
 rows = cache.ask(queries.agents, filters, measure)
@@ -24,7 +24,7 @@ points = widgets.points_of(total, filters, measure)
 
 
 def three_charts() -> None:
-    """Cost, wall time, and claimed against measured, by agent."""
+    """Show cost, wall time, and claimed against measured speedup by agent."""
     drawn = charts.leaves(rows)[: widgets.MOST_ROWS]
     first, second, third = st.columns(3, gap="medium")
     with first:
@@ -57,7 +57,7 @@ def three_charts() -> None:
 
 
 def before_you_quote() -> None:
-    """What to know before a figure is quoted, each with a link to more."""
+    """Show cautions about the figures, each with a link to details."""
     why = cache.ask(failures.never_started_because, filters) if total.never_started else []
     if found := sentences.cautions(rows, why, cache.ask(queries.fastest, filters, 2) if total.faster > 1 else []):
         items = ""
@@ -69,7 +69,7 @@ def before_you_quote() -> None:
 
 
 def few_runs() -> None:
-    """A handful of runs of one agent: bars of each run side by side, then the runs as a table."""
+    """Show a few runs of one agent: bars of each run side by side, then a table."""
     widgets.heading(sentences.few_runs(rows, measure), missing=False)
     runs = sorted(points, key=lambda run: -float(run["cost_usd"] or 0))
     with st.container(key="wide"):

@@ -1,4 +1,4 @@
-"""What to hand on: a report of the runs that the filters leave, with its first page to look at, in the format somebody needs."""
+"""Reports to hand on: the runs that match the filters, with a preview of the first page, in any format."""
 
 from decimal import Decimal
 from functools import partial
@@ -28,11 +28,10 @@ from schemas.numbers import LARGEST
 from schemas.text import visible
 
 NOT_OFFERED = ("session", "source", "run")
-"""Groupings with nearly as many groups as runs; the command line has them."""
+"""Groupings with nearly as many groups as runs; only the command line offers them."""
 
 MOST_GROUPINGS = 2
 LONGEST = 120
-"""Characters of a title or a name."""
 
 filters, options, measure = filter_bar.chosen(), cache.options(), widgets.cost_in_force()
 rows = cache.ask(agent_queries.agents, filters, measure)

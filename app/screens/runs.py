@@ -1,4 +1,4 @@
-"""Which runs these are, in a list with one of them beside it; and why some failed, by reason."""
+"""Runs in a list with details of one of them; and reasons of failures."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ from schemas.catalogue.failures import REASONS
 from schemas.text import plural
 
 BESIDE, TEXTS, OF_TEXT, MOST_IN_FULL = 430, 50, 100, 7
-"""Pixels of a run beside the list; error texts that are listed, and runs of one; pages that are all named."""
+"""Pixels of a run next to the list; numbers of error texts, of runs per text, and of pages up to which all are named."""
 
 filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 agents = cache.ask(agent_queries.agents, filters, measure)
@@ -36,7 +36,7 @@ with tools:
 
 
 def show_list() -> None:
-    """A page of the list; a cell that is clicked shows its run beside it."""
+    """Show a page of the list; clicking a cell shows its run next to it."""
     with head:
         widgets.heading(failure_words.listed(agents, measure))
     with tools:
@@ -82,14 +82,14 @@ def show_list() -> None:
 
 
 def written(name: str, by: str) -> bytes:
-    """The table of reasons as a file."""
+    """Return the table of reasons as a file."""
     with read_transaction(cache.store()) as transaction:
         answer = results.failures(transaction, transaction.searched(filters), by)
     return EXPORTS[name].write(answer.table, answer.heading, answer.of)
 
 
 def show_failures() -> None:
-    """Reasons by agent, model, repository or month; the texts of a reason; the runs of a text."""
+    """Show reasons by agent, model, repository or month; the texts of a reason; the runs of a text."""
     with tools:
         st.html('<span class="t-n">Columns</span>', width="content")
         by = widgets.choice(

@@ -1,4 +1,4 @@
-"""The door, where the dashboard asks for a sign-in: nobody gets past it who is not on the list."""
+"""The sign-in page, which stops everybody who is not on the list if the dashboard requires a sign-in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.text.html_parts import plain
 
 
 def require_sign_in() -> None:
-    """End the screen for whoever is not signed in and allowed. Raises UsageError where the settings are no longer good."""
+    """End the screen for visitors who are not signed in and allowed. Raises UsageError if the settings have become invalid."""
     path = os.environ.get("TACHOGRAPH_SIGN_IN")
     if not path:
         return
@@ -31,7 +31,7 @@ def require_sign_in() -> None:
 
 
 def offer_sign_out() -> None:
-    """Who is signed in, and the way out; nothing where nobody has to."""
+    """Show who is signed in and a sign-out; nothing without a sign-in."""
     if os.environ.get("TACHOGRAPH_SIGN_IN"):
         with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
             st.caption(plain(f"Signed in as {st.user.get('email')}"), width="content")

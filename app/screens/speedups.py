@@ -1,4 +1,4 @@
-"""Were the claims true: claimed speedups beside measured ones, by agent and run by run."""
+"""Claimed against measured speedups, by agent and run by run."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from schemas.rows.claim import ClaimKind
 from schemas.text import plural
 
 LISTED, CLAIMS, SENTENCES = 200, 50, 2_000
-"""The most runs of a list, runs with claims only, and claims."""
+"""Numbers of runs in a list, runs with claims only, and claims."""
 
 QUANTIFIED = (ClaimKind.QUANTIFIED,)
 _ROUND = "speedups-round"
@@ -40,24 +40,24 @@ st.html(html_parts.heading(said.heading, said.second, said.coverage, address, la
 
 
 def how_to_measure() -> None:
-    """What to ingest where no run was measured."""
+    """Show how to measure if no run was measured."""
     st.markdown(MEASURED_WITH)
     st.code(EXAMPLE_TABLE, language=None)
     st.code(cache.command("ingest RESULTS"), language=None)
 
 
 def show_all() -> None:
-    """Take the choice of a segment back: its chart is made anew."""
+    """Undo the choice of a segment by drawing its chart anew."""
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 
 def hidden() -> str:
-    """How many claims are hidden for their low confidence."""
+    """Return a note on the number of claims hidden for low confidence."""
     return hidden_words(cache.ask(claim_queries.count_hidden, filters), f"{FILTERS[MIN_CONFIDENCE].name} 0 (under {filter_bar.MORE})")
 
 
 def sentences_of_claims() -> None:
-    """Each claim with its sentence; a chosen one opens in its summary."""
+    """Show each claim with its sentence; a chosen one opens in its summary."""
     claims = cache.ask(claim_queries.claims, filters, QUANTIFIED, SENTENCES)
     st.caption(" ".join(filter(None, ("Click a row to read the claim in its summary.", hidden()))))
     alt = "Each claim with its ratio, sentence, evidence, caveat and confidence, and its run"
@@ -65,7 +65,7 @@ def sentences_of_claims() -> None:
 
 
 def lists(segment: tuple[str | None, str] | None) -> None:
-    """The runs in lists, or those of a segment."""
+    """Show the lists of runs, or the runs of a segment."""
     counts = {key: number for key, number in cache.ask(queries.counts, filters).items() if number}
     labels = {key: f"{queries.LISTS[key][0]} {number:,}" for key, number in counts.items()}
     labels |= {"sentences": f"Sentences {quantified:,}"} if quantified else {}

@@ -1,4 +1,4 @@
-"""Who solved what: a row per task, a column per agent and model, and in the cells what became of the runs."""
+"""The matrix of tasks: a row per task, a column per agent and model, and the results of the runs in the cells."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from app.text.text_tables import for_people
 from schemas.text import plural, visible
 
 MOST_COLUMNS = 8
-"""Columns of the grid; the rarest of more are one."""
+"""Columns of the grid; rarer ones are merged."""
 
 CONTENTS = dict(
     zip(("result", "measured", "claimed", "cost", "duration"), ("Result", "Measured", "Claimed", "Cost", "Wall time"), strict=True)
@@ -26,11 +26,11 @@ COLUMNS = {"agent-model": "Agent, model", "agent-alone": "Agent"}
 
 NOTHING = "\u200b"
 SHADE, INK = ("#F1EFE8", "#1A2226"), ("#000000", "#FFFFFF")
-"""Backgrounds of headings and texts of pinned columns, by day and by night: a grid draws the latter at 60 %."""
+"""Backgrounds of headings and texts of pinned columns, light and dark, because a grid draws the latter at 60 % opacity."""
 
 
 def grid(made: task_words.Matrix, value: str, *, by_repo: bool) -> None:
-    """The matrix as a grid of coloured cells; a click on one opens its run, or its runs."""
+    """Place the matrix as a grid of coloured cells; a click on one opens its run or runs."""
     night = st.context.theme.type == "dark"
     looks = task_words.looks_of(made.cells, value)
     rows: list[list[str]] = []

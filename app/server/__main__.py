@@ -1,7 +1,7 @@
 """The server of the dashboard, in a process of its own: `python -m app.server`, started by `tachograph dashboard`.
 
-Streamlit serves the pages and takes the uploads; the guard and the headers are ours. Environment variables say where the store is and what
-visitors may do.
+Streamlit serves the pages and takes the uploads; the guard and the headers are ours. Environment variables set the store and visitors'
+rights.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from app.server.guard import FILE_MEGABYTES, Guard, protecting_headers
 
 DASHBOARD = Path(__file__).parent.with_name("dashboard.py")
 MESSAGE_MEGABYTES = 64
-"""The largest message of a page's WebSocket, which is held in memory also before a sign-in. Our largest pages have two."""
+"""Largest message of a page's WebSocket in MB, which is held in memory even before a sign-in. Our largest pages have two."""
 
 
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[None]:
-    """Import what the first screen needs, two seconds of work, before the first visitor comes. The caches in it want a running server.
+    """Import what the first screen needs before the first visitor comes, which takes two seconds. Its caches need a running server.
 
-    Pandas is imported while no page runs: else Streamlit does it in the thread of a page, and Plotly finds half of it in another's.
+    Pandas is imported while no page runs: otherwise Streamlit imports it in a page's thread, and Plotly may find half of it in another.
     """
     screens = ("app.screens.sign_in_page", "app.screens.parts.run_body", "app.charts.agents", "app.text.overview")
     drawing = ("plotly.graph_objs._figure", "plotly.graph_objs.scatter", "plotly.graph_objs.box", "plotly.offline", "plotly.tools")

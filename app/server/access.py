@@ -1,7 +1,7 @@
-"""Who may reach a dashboard, and what visitors may do: the names it answers to, the origins it trusts, and the people on a list.
+"""Access to a dashboard: the names it answers to, the origins it trusts, and the people on a list with their rights.
 
-A foreign page can make a browser call this server in two ways. By DNS rebinding, its name resolves to our address: then `Host` has that
-name. By a cross-origin request: then `Origin` is not ours, or has another port of this machine. Nothing here asks the network.
+A foreign page can make a browser call this server in two ways. With DNS rebinding, its name resolves to our address, and `Host` has that
+name. With a cross-origin request, `Origin` is not ours, or has another port of this machine. Nothing here uses the network.
 
 People sign in with Streamlit's own `st.login` (OpenID Connect); its settings file has our list beside it:
 
@@ -38,7 +38,7 @@ EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  names to recognise, not to bind
 NEEDED = ("redirect_uri", "cookie_secret")
 PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 FEWEST_CHARACTERS = 16
-"""The fewest characters of the cookie secret: who guesses it can sign in as anybody."""
+"""Fewest characters of the cookie secret: anybody who guesses it can sign in as anybody."""
 
 _HOST = re.compile(r"(?P<name>[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:(?P<port>[0-9]{1,5}))?", re.IGNORECASE)
 _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/]+)", re.IGNORECASE)
@@ -47,9 +47,9 @@ _EXAMPLE = "docs/dashboard.md, “Share it”, has an example."
 
 @dataclass(frozen=True)
 class Access:
-    """What visitors may do. `sign_in` is the file with the settings of the sign-in, None where nobody has to.
+    """Rights of visitors. `sign_in` is the file with the settings of the sign-in, None without one.
 
-    `hosts` are names under which a proxy serves the dashboard, each with a port where it is not the usual one.
+    `hosts` are names under which a proxy serves the dashboard, each with a port if it is not the usual one.
     """
 
     read_only: bool = False
@@ -57,18 +57,18 @@ class Access:
     hosts: tuple[str, ...] = ()
 
     def environment(self) -> dict[str, str]:
-        """Environment variables for the process of the dashboard."""
+        """Return environment variables for the process of the dashboard."""
         return {"TACHOGRAPH_READ_ONLY": "1" if self.read_only else "", "TACHOGRAPH_SIGN_IN": str(self.sign_in or "")}
 
 
 def is_read_only() -> bool:
-    """Whether visitors of the dashboard of this process may only look, as `Access.environment` says it."""
+    """Return whether visitors of this process's dashboard may only read, from the variables of `Access.environment`."""
     return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
 
 
 @dataclass(frozen=True)
 class Host:
-    """The host of a `Host` header, an origin or `--allow-host`. The port is None where none is given."""
+    """The host of a `Host` header, an origin or `--allow-host`. The port is None if not given."""
 
     name: str
     port: int | None = None
@@ -80,9 +80,9 @@ class Host:
 
 @dataclass(frozen=True)
 class Addresses:
-    """The hosts this server answers to: `names` in a `Host` header, `proxies` also as the origin of pages that a proxy serves for us.
+    """The hosts this server answers to: `names` in a `Host` header, `proxies` also as origin of pages served by a proxy.
 
-    `any_address` is set for a server that listens on all interfaces: an IP address in `Host` may be one of this machine, of the host of its
+    `any_address` is set if the server listens on all interfaces: an IP address in `Host` may be one of this machine, of the host of its
     container, or of a forwarded port. DNS rebinding needs a name, so an IP address is safe.
     """
 
@@ -91,11 +91,11 @@ class Addresses:
     any_address: bool = False
 
     def is_ours(self, host: Host) -> bool:
-        """Whether the server answers to the host, at any port: a proxy or container may have another port."""
+        """Return whether the server answers to the host, at any port, because a proxy or container may have another port."""
         return host.name in self.names or (self.any_address and _is_address(host.name))
 
     def may_ask(self, origin: str, host: Host) -> bool:
-        """Whether a page of that origin may call the server: it has the same host, or that of a named proxy."""
+        """Return whether a page of that origin may call the server: it has the same host, or that of a named proxy."""
         found = _ORIGIN.fullmatch(origin)
         asking = parse_host(found["host"]) if found else None
         if found is None or asking is None:
@@ -105,7 +105,7 @@ class Addresses:
 
 
 def parse_host(text: str) -> Host | None:
-    """The host of a name or IP address, in lower case and canonical form, with or without a port; None if the text is neither."""
+    """Parse a name or IP address with or without a port, in lower case and canonical form; None if it is neither."""
     found = _HOST.fullmatch(text)
     if found is None:
         return None
@@ -119,7 +119,7 @@ def parse_host(text: str) -> Host | None:
 
 
 def addresses(host: str, allowed: Iterable[str] = ()) -> Addresses:
-    """The names of a server that listens on `host`, with those of `--allow-host`. Raises UsageError."""
+    """Return the names of a server that listens on `host`, with those of `--allow-host`. Raises UsageError."""
     proxies = set()
     for text in allowed:
         proxy = parse_host(f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text)
@@ -144,14 +144,14 @@ def _is_address(name: str) -> bool:
 
 
 def _canonical(name: str) -> str:
-    """An IP address in its canonical form, as browsers write it; a name unchanged."""
+    """Return an IP address in its canonical form, as browsers write it; a name unchanged."""
     return str(ip_address(name)) if _is_address(name) else name
 
 
 def read_allowed(path: Path) -> tuple[str, ...]:
-    """The addresses and domains (`@example.com`) that a settings file allows, in lower case.
+    """Return the addresses and domains (`@example.com`) that a settings file allows, in lower case.
 
-    Raises UsageError for anything wrong in it, and for a list that is empty: a sign-in that lets everybody in is a mistake.
+    Raises UsageError for invalid settings, and for an empty list: a sign-in that lets everybody in is a mistake.
     """
     try:
         settings = parse_toml(read_small_text(path))
@@ -185,7 +185,7 @@ def read_allowed(path: Path) -> tuple[str, ...]:
 
 
 def is_allowed(user: Mapping[str, Any], allowed: Sequence[str]) -> bool:
-    """Whether a signed-in user is on the list, by address or by its domain. An address that the provider has not verified never is."""
+    """Return whether a signed-in user is on the list, by address or its domain. Addresses not verified by the provider never are."""
     email = user.get("email")
     if not isinstance(email, str) or user.get("email_verified", True) is not True:
         return False

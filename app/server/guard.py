@@ -1,7 +1,7 @@
 """ASGI middleware around all of Streamlit: refuses foreign requests and uploads without rights, and protects every response.
 
 Streamlit's own upload route keeps files in memory, for any open page. So a request reaches it only from a page that offers the upload, and
-only while there is room; both are decided from the headers, before anything of the file is read.
+only while there is room; the headers decide both, before the file is read.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from app.server.access import Addresses, is_read_only, parse_host
 
 FILE_MEGABYTES = 400
 PAGE_BYTES, ALL_BYTES = 1 << 30, 2 << 30
-"""The most bytes of one file, of the files of a page that are not ingested yet, and of those of all pages."""
+"""Bytes of a page's files that are not ingested yet, and of those of all pages."""
 
 _LEAST_BYTES = 4096
-"""What a file counts at least: its name takes memory, too."""
+"""Least size of a file in the count, because its name takes memory, too."""
 
 _UPLOADS = re.compile(r"(^|/)_stcore/upload_file(/|$)")
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+")
@@ -40,14 +40,14 @@ _OWN_PAGES = ("same-origin", "none")
 """`Sec-Fetch-Site` of a request by our own pages, or by a person: a typed address, a bookmark."""
 
 _admitted: set[str] = set()
-"""Sessions whose page offers the upload now."""
+"""Sessions with a page that offers the upload now."""
 
 _coming: Counter[str] = Counter()
-"""Bytes that are being received, by session."""
+"""Bytes being received, by session."""
 
 
 def let_upload(session_id: str, *, allowed: bool) -> None:
-    """Let a page send files, or no more."""
+    """Allow or forbid uploads from a page."""
     if allowed and not is_read_only():
         _admitted.intersection_update([one for one in _admitted if get_instance().is_active_session(one)])
         _admitted.add(session_id)
@@ -88,7 +88,7 @@ class Guard:
             await self.app(scope, receive, protected)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass an upload on to the framework, or the removal of one, unless its page may not or there is no room."""
+        """Pass an upload, or the removal of one, on to the framework, if its page may and there is room."""
         found = _UPLOAD.fullmatch(scope["path"])
         if found is None or scope["method"] not in ("PUT", "DELETE"):
             await PlainTextResponse("There is nothing here.", 404)(scope, receive, send)
@@ -120,7 +120,7 @@ class Guard:
 
 
 def no_room_for(session_id: str, size: int, manager: object) -> str:
-    """Why a page cannot send so many bytes more now, beside what the framework keeps for it and others; empty if it can."""
+    """Return why a page cannot upload so many bytes now, given the files the framework keeps; "" if it can."""
     assert isinstance(manager, MemoryUploadedFileManager)
     if size > (FILE_MEGABYTES + 1) << 20:
         return f"The file is too large: at most {FILE_MEGABYTES} MB."
@@ -132,7 +132,7 @@ def no_room_for(session_id: str, size: int, manager: object) -> str:
 
 
 def refusal(scope: Scope, addresses: Addresses) -> str:
-    """The reason for refusing a request, as a sentence; empty if it is allowed."""
+    """Return the reason for refusing a request, as a sentence, or "" if it is allowed."""
     headers = Headers(scope=scope)
     if max(len(headers.getlist(name)) for name in ("host", "origin")) > 1:
         return "Refused: more than one Host or Origin."
@@ -150,7 +150,7 @@ def refusal(scope: Scope, addresses: Addresses) -> str:
 
 
 def _is_fetched_elsewhere(scope: Scope, headers: Headers) -> bool:
-    """Whether a page of another site embeds or fetches a resource, which sends no origin. A link to one of our pages is allowed."""
+    """Return whether a page of another site embeds or fetches a resource, which sends no origin. A link to one of our pages is allowed."""
     if scope["type"] == "websocket" or headers.get("sec-fetch-site", "none") in _OWN_PAGES:  # a WebSocket always has an origin
         return False
     opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
@@ -158,9 +158,9 @@ def _is_fetched_elsewhere(scope: Scope, headers: Headers) -> bool:
 
 
 def _as_its_page(scope: Scope) -> Scope:
-    """The WebSocket handshake with the host of its origin, and host and origin in canonical form; a proxy may have changed the host.
+    """Return the WebSocket handshake with the host of its origin, both in canonical form; a proxy may have changed the host.
 
-    The framework compares both as texts. If they differ, it asks the network for the addresses of this machine, which is not wanted.
+    The framework compares both as texts. If they differ, it asks the network for the addresses of this machine, which we avoid.
     """
     scheme, _, named = Headers(scope=scope).get("origin", "").partition("://")
     host = parse_host(named)
@@ -172,7 +172,7 @@ def _as_its_page(scope: Scope) -> Scope:
 
 
 def protecting_headers(page: Path) -> dict[str, str]:
-    """The security headers of every response; `page` is the index.html of the framework, whose inline script is allowed by its hash."""
+    """Return the security headers of every response; `page` is the framework's index.html with an inline script, allowed by its hash."""
     return {
         "content-security-policy": content_policy(page.read_text(encoding="utf-8")),
         "cross-origin-opener-policy": "same-origin",
@@ -184,7 +184,7 @@ def protecting_headers(page: Path) -> dict[str, str]:
 
 
 def content_policy(page: str) -> str:
-    """The Content-Security-Policy. Inline styles are allowed, since the framework uses them; of inline scripts only those of `page`."""
+    """Return the Content-Security-Policy. Inline styles are allowed, since the framework uses them; inline scripts only those of `page`."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in _INLINE_SCRIPT.findall(page))
     scripts = " ".join(f"'sha256-{digest}'" for digest in hashes)
     rules = {

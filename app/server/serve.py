@@ -26,9 +26,9 @@ _PATIENCE_SECONDS = 10
 
 
 def serve(location: str, host: str, port: int, access: Access, *, browser: bool, watcher: Sequence[str] = ()) -> None:
-    """Serve the dashboard until Ctrl-C. `watcher`: the command line of a process that ingests meanwhile.
+    """Serve the dashboard until Ctrl-C. `watcher`: the command line of a process that ingests in parallel.
 
-    Raises UsageError where the address or the settings of the sign-in cannot be used.
+    Raises UsageError if the address or the settings of the sign-in cannot be used.
     """
     addresses(host, access.hosts)
     require_free(host, port)
@@ -67,13 +67,13 @@ def serve(location: str, host: str, port: int, access: Access, *, browser: bool,
 
 
 def command(host: str, port: int, access: Access) -> list[str]:
-    """The command line of the server's own process. -P: a folder `app` where we were started is not ours."""
+    """Return the command line of the server's process. -P keeps a folder `app` in the working directory from being imported."""
     allowed = [part for name in access.hosts for part in ("--allow-host", name)]
     return [sys.executable, "-P", "-m", "app.server", "--host", host, "--port", str(port), *allowed]
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise UsageError where the address is taken, forbidden or nobody's."""
+    """Raise UsageError if the address is taken, forbidden, or not on this machine."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         socket.create_server((host, port), family=family).close()
@@ -87,7 +87,7 @@ def require_free(host: str, port: int) -> None:
 
 
 def _open_browser(host: str, port: int, url: str) -> None:
-    """Open the page once somebody answers."""
+    """Open the page once the server answers."""
     for _ in range(_PATIENCE_SECONDS * 10):
         try:
             socket.create_connection(("localhost" if host in EVERYWHERE else host, port), timeout=1).close()

@@ -32,20 +32,20 @@ COLUMN_OF = {f"{REPORTED.prefix}{kind}": REPORTED.column for kind in KINDS} | {
     "turns": "num_turns",
     "turns_median": "num_turns",
 }
-"""Metric of a group → the column of runs it adds up: an agent that never reports that column has no such metric."""
+"""Metric of a group → the column of runs that it adds up. An agent that never reports the column has no such metric."""
 
 _FOLLOWS = {"cost_per_turn_usd": "cost_own_usd", "cost_delta_usd": "cost_own_usd", "parallelism": "duration_api_own_ms"}
-"""Figure of a run → another one that it is computed from."""
+"""Figure of a run → the figure it is computed from."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found. `shown` names the columns for people, most important first (none: all of them).
+    """An answer: rows, and the columns that people see of them.
 
-    `total` is the row of all groups together, from a query of its own: medians and shares do not add up. `heading` says how
-    many runs are covered, of which store, under which filters. `of` says what the columns are called, count and mean. Columns that are
-    `kept` get room before all others, also in a narrow terminal. `note` says what the rows leave out, `hidden` what is hidden of the answer
-    until it is asked for, in every format. `available` is how many rows there are if a limit may have cut them.
+    `shown` names the columns for people, most important first (none: all of them). `total` is the row of all groups together, from its own
+    query, since medians and shares do not add up. `heading` says how many runs of which store are covered, under which filters. `of` has
+    labels, units and aggregation of the columns. Columns in `kept` get room first. `note` says what the rows leave out,
+    `hidden` what an option would show, in every format. `available` is the number of rows before the limit.
     """
 
     table: pa.Table
@@ -88,13 +88,13 @@ def unattributed_words(usd: Decimal, runs: int) -> str:
 
 
 def never_reported(agent: str) -> frozenset[str]:
-    """Return the columns of a run that no record of the agent can fill, and those computed from them."""
+    """Return the columns of runs that no record of the agent can fill, and those computed from them."""
     never = AGENTS[agent].unrecorded if agent in AGENTS else frozenset[str]()
     return never | {key for key, source in _FOLLOWS.items() if source in never}
 
 
 def unreported_note(table: pa.Table, shown: Iterable[str], of: Columns) -> str:
-    """Return `–: not reported by Codex, TRAE (Reported cost, API / wall), SWE-agent (Wall time).`, or "" if no dash is for that reason.
+    """Return `–: not reported by Codex, TRAE (Reported cost, API / wall), SWE-agent (Wall time).`, or "" if every dash has another reason.
 
     `table` has a column `agent` and one row per run. Columns without any value are not shown and not named.
     """
@@ -102,7 +102,7 @@ def unreported_note(table: pa.Table, shown: Iterable[str], of: Columns) -> str:
 
 
 def unreported_groups_note(table: pa.Table, shown: Iterable[str], of: Columns) -> str:
-    """Return the same for a row per agent with metrics of its runs."""
+    """Return the same note for a table with a row per agent."""
     return _unreported(table, {key: COLUMN_OF[key] for key in shown if key in COLUMN_OF and key in table.column_names}, of)
 
 

@@ -14,14 +14,13 @@ from app.text.formatting import sign_of
 NOT_RECORDED = "not recorded"
 NOT_MEASURED = "not measured"
 NO_VALUE = "–"
-"""A value that does not apply, or that too few runs have."""
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a screen says first: the answer with its `**emphasised**` part, the second most important fact, and what both rest on."""
+    """The first lines of a screen: the answer with an `**emphasised**` part, the second most important fact, and the data behind both."""
 
     heading: str
     second: str = ""
@@ -39,7 +38,7 @@ def usd(amount: Any, bounds: str | None = "") -> str:
 
 
 def usd_or(lacks: str, amount: Any, bounds: str | None = "") -> str:
-    """Return money, or the words for an unknown cost."""
+    """Return money, or the words `lacks` for an unknown cost."""
     return lacks if amount is None else usd(amount, bounds)
 
 
@@ -100,19 +99,19 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def cost_cell(row: AgentFigures) -> tuple[str, str]:
-    """Return (cost of a row's runs, how many of them have one): `≤ $1,873`, `$0.14` · `1 of 15`, `not recorded`."""
+    """Return the cost of a row's runs and how many of them have one: `≤ $1,873`, `$0.14` · `1 of 15`, `not recorded`."""
     if row.cost_usd is None:
         return (NOT_RECORDED if row.started else NO_VALUE), ""
     return usd(row.cost_usd, row.bounds), "" if row.is_cost_known else f"{row.cost.known:,} of {row.started:,}"
 
 
 def median_cost(row: AgentFigures) -> str:
-    """Return the median cost of a run, from ENOUGH runs on."""
+    """Return the median cost of a run if at least ENOUGH runs have one."""
     return NO_VALUE if row.cost.known < ENOUGH or row.cost.median is None else usd(row.cost.median, row.median_bounds)
 
 
 def median(values: Spread, write: Any) -> tuple[str, str]:
-    """Return (median, or below ENOUGH values their range; `n` if it is a range): `3m 04s`, `4m 10s–14m 02s` · `n 4`."""
+    """Return the median, or the range and `n` if there are fewer than ENOUGH values: `3m 04s`, `4m 10s–14m 02s` · `n 4`."""
     if not values.known:
         return NO_VALUE, ""
     low, middle, high = (write(value or 0.0) for value in (values.low, values.median, values.high))
@@ -128,9 +127,9 @@ def median_words(values: Spread, write: Any) -> str:
 
 
 def completed_words(row: AgentFigures) -> tuple[str, str]:
-    """Return (completed runs, the words behind): `178` ` completed · 98%`, `33` ` completed of 77 known`, `6` ` of 17 completed`.
+    """Return the completed runs and the words behind: `178` ` completed · 98%`, `33` ` completed of 77 known`, `6` ` of 17 completed`.
 
-    Only runs that started count: one that never did says nothing of its agent.
+    Only runs that started count: the others do not depend on the agent.
     """
     if not row.started:
         return "", "none started"
@@ -142,7 +141,7 @@ def completed_words(row: AgentFigures) -> tuple[str, str]:
 
 
 def measured_words(row: AgentFigures) -> tuple[str, str]:
-    """Return (a number, the words behind): `12` ` faster · 52 same · 7 slower · 2 break`, "" `0 of 96 comparable · 9 break`."""
+    """Return a number and the words behind it: `12` ` faster · 52 same · 7 slower · 2 break`, "" `0 of 96 comparable · 9 break`."""
     if not row.runs_measured:
         return "", NOT_MEASURED
     broken = [f"{row.measured['breaks']:,} {'breaks' if row.measured['breaks'] == 1 else 'break'}"] if row.measured["breaks"] else []

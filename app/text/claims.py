@@ -1,4 +1,4 @@
-"""Claims, findings, statements and measured results in words. Everywhere *claimed* and *measured* stand beside the numbers."""
+"""Claims, findings, statements and measured results in words. Every number is called *claimed* or *measured*."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schemas.units import Unit
 Row = Mapping[str, Any]
 
 EVIDENCE_NAMES = {"benchmarked": "method stated", "figures": "before–after", "stated": "number only", "estimated": "projected"}
-"""A word must not say more than the text does: "benchmarked" only means that the text says how."""
+"""A word must not promise more than the text: "benchmarked" only means that the text states a method."""
 
 ORIGIN_NAMES = {"own": "own", "cited": "quoted"}
 EVIDENCE_MEANINGS = {
@@ -24,10 +24,9 @@ EVIDENCE_MEANINGS = {
     "stated": "a factor or percentage only",
     "estimated": "expected or projected, not observed",
 }
-"""The strongest evidence first."""
+"""Strongest evidence first."""
 
 EVIDENCE = {"benchmarked": "#009E73", "figures": "#0072B2", "stated": "#B07D00", "estimated": "#C0649B"}
-"""Colours of evidence, in charts and in the text of a summary."""
 
 STATEMENT_NAMES = {
     "commit": "Commit",
@@ -74,19 +73,19 @@ MEASURED_WITH = (
     "Benchmark, k6, wrk and ISO-Bench, or a table such as:"
 )
 EXAMPLE_TABLE = "task,run_id,variant,metric,value,unit\nsort,,baseline,latency,100,ms\nsort,RUN,candidate,latency,80,ms"
-"""The least that a table of measured values says; RUN is the id of a run."""
+"""The smallest valid table of measured values; RUN is the id of a run."""
 
 LONGEST_NOTE = 600
-"""Characters of a note on the page of a run: errors of benchmarks have pages. The list of measurements has them whole."""
+"""Characters of a note on the page of a run, since some errors of benchmarks fill pages. The list of measurements shows notes whole."""
 
 
 def words(value: str) -> str:
-    """Return a key of a closed list as people write it: `end to end`."""
+    """Return a key with blanks in place of underscores: `end to end`."""
     return value.replace("_", " ")
 
 
 def evidence_words(value: str, kind: str = "quantified") -> str:
-    """Return the evidence of a claim as people call it: `method stated`; `no number` for a qualitative claim."""
+    """Return the label of a claim's evidence: `method stated`; `no number` for a qualitative claim."""
     return "no number" if (value, kind) == ("stated", "qualitative") else EVIDENCE_NAMES.get(value, words(value))
 
 
@@ -112,35 +111,34 @@ def claim_title(row: Row) -> str:
 
 
 def hidden_words(count: int, how: str = f"--{MIN_CONFIDENCE} 0") -> str:
-    """Return `3 claims of low confidence are hidden; --min-confidence 0 lists them.`, or "" for none."""
     verb, them = ("is", "it") if count == 1 else ("are", "them")
     return f"{plural(count, 'claim')} of low confidence {verb} hidden; {how} lists {them}." if count else ""
 
 
 def all_claims_of(run_id: str) -> str:
-    """Return the words of the command that lists all claims of a run."""
+    """Return the command that lists all claims of a run."""
     return f"claims --{RUN} {shlex.quote(run_id)} --{MIN_CONFIDENCE} 0"
 
 
 def statement(row: Row) -> tuple[str, str]:
-    """Return what a summary states, as (`Tests passed`, `12`)."""
+    """Return a statement of a summary as (label, value): (`Tests passed`, `12`)."""
     count = None if row["count"] is None else f"{row['count']:,}{' lines' if row['kind'] == 'artefact' else ''}"
     return STATEMENT_NAMES[row["kind"]], " · ".join(filter(None, (row["subject"], count))) or row["quote"]
 
 
 def expectation(row: Row) -> str:
-    """Return what a rule expected and what it found, or "" if its message says it all."""
+    """Return what a rule expected and found, or "" if it recorded neither."""
     return ", ".join(f"{label} {row[key]}" for label, key in (("expected", "expected"), ("got", "actual")) if row[key])
 
 
 def band_words(band: float = BAND) -> str:
-    """Return what faster and slower mean, for notes."""
+    """Return the definition of faster and slower for notes."""
     beyond = f"Faster and slower mean beyond ±{human(band, Unit.SHARE).replace('.0%', '%')} of the baseline"
     return f"{beyond}; where a ratio rests on single runs that band is a convention, not noise."
 
 
 def claim_facts(row: Row) -> list[tuple[str, str]]:
-    """Return what a run claims, for its page: names and values."""
+    """Return names and values of a claim for the page of its run."""
     if row["claimed_speedup"] is None:
         return [("Claimed speedup", "none")]
     figure = human(row["claimed_speedup"], Unit.RATIO) + _interval(row, "claimed_low", "claimed_high")
@@ -153,7 +151,7 @@ def claim_facts(row: Row) -> list[tuple[str, str]]:
 
 
 def measured_facts(row: Row) -> list[tuple[str, str]]:
-    """Return what was measured of a run, for its page: names and values, without unknown ones."""
+    """Return names and known values of a measurement for the page of its run."""
     against = {}
     for key, verdict, low_high in (
         ("measured_speedup", "verdict", _interval(row, "measured_low", "measured_high")),
@@ -177,12 +175,12 @@ def measured_facts(row: Row) -> list[tuple[str, str]]:
 
 
 def cut(note: str) -> str:
-    """Return a note as far as a page shows it."""
+    """Return a note cut to LONGEST_NOTE."""
     return note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE].rstrip()} …"
 
 
 def failure_words(failure: str | None, why: str | None) -> str:
-    """Return why there is no measured ratio: the kind of a failure, then what the benchmark says."""
+    """Return why there is no measured ratio: the kind of failure, then the benchmark's message."""
     return ": ".join(filter(None, (FAILURE_NAMES.get(failure or ""), why)))
 
 

@@ -1,6 +1,6 @@
 """The one description of a column: label, unit, words for its keys, bounds, and how many runs a figure rests on.
 
-The catalogue (`schemas.catalogue.columns`) says what a column is. Tables of the terminal, Markdown, pages, workbooks and grids are
+The catalogue (`schemas.catalogue.columns`) defines the columns. Tables of the terminal, Markdown, pages, workbooks and grids are
 written from `columns` and differ in layout only.
 """
 
@@ -31,25 +31,24 @@ from schemas.units import Unit
 NEVER_STARTED, NOT_RECORDED = "never started", "not recorded"
 
 STARTED = "started_runs"
-"""Column beside the figures of a group: how many of its runs started."""
+"""Column for the number of started runs of a group."""
 
 BOUNDS_SUFFIX, OF_SUFFIX = "_bounds", "_of"
-"""Columns beside a figure: what bounds it, and the number of runs it could rest on if that is not the row's."""
+"""Suffixes of columns that belong to a figure: the kinds of its bounds, and its number of runs if not the row's."""
 
 BOUNDS_COLUMNS = {column: f"{column}{BOUNDS_SUFFIX}" for column in BOUNDS}
-"""Column of a cost → what bounds it in the row: no column of its own, but a sign before the cost."""
+"""Column of a cost → the column with the kinds of its bounds. People see these as a sign before the cost."""
 
 OF_FILE = "file"
-"""The source of a time that is the modification time of a file."""
 
 _BASES = (("runs",), ("responses", WHOLE_RUNS), ("calling_responses",))
-"""What the figures of a row rest on: the first of these that it counts."""
+"""Columns that can hold the number of cases behind a row's figures; the first one present is used."""
 
 _NAMES = (DIMENSIONS | MODEL_DIMENSIONS | USAGE_DIMENSIONS).keys() - {"provider", "region"}
-"""Groupings of which every run has one; most models have no region."""
+"""Groupings that have a value for every run. Region is left out: most models have none."""
 
 _LOWER_BOUNDS = ("output_tokens", "total_tokens", "cost_list_usd")
-"""Figures that are lower bounds in a row of usage that counts LOWER_BOUNDS."""
+"""Figures that are lower bounds in a row that counts LOWER_BOUNDS."""
 
 _TOTALS = {measure.total for measure in COST_MEASURES.values()}
 
@@ -77,13 +76,13 @@ TABLE_WORDS = _WORDS | {
     **dict.fromkeys(("reason", "failure"), lambda key: REASONS[key].label if key in REASONS else key),
     "whose": lambda key: WHOSE.get(key, key),
 }
-"""Column → words for its keys, in tables of the terminal and in files for people."""
+"""Column → function that formats its keys, in terminal tables and in files for people."""
 
 SCREEN_WORDS = _WORDS | {
     **dict.fromkeys(("outcome", "tokens_basis"), words),
     "time_source": lambda key: _TIME_SOURCES.get(key, key),
 }
-"""The same on screens and in workbooks."""
+"""The same for screens and workbooks."""
 
 
 def fact_words(value: Any, key: str) -> str:
@@ -96,16 +95,16 @@ def fact_words(value: Any, key: str) -> str:
 
 
 def fact_label(entry: Entry, run: Mapping[str, Any]) -> str:
-    """Return what a fact of a run is called; times with their zone, and the date of a file as one."""
+    """Return the label of a fact of a run: a time names its zone, and a file's date is called that."""
     label = "File modified at" if entry.key in ("started_at", "ended_at") and run.get("time_source") == OF_FILE else entry.label
     return f"{label} (UTC)" if entry.unit is Unit.TIME else label
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column for people. `known` names the column that counts the rows its figures rest on; `header` is its name on a grid.
+    """One column for people. `known` names the column with the number of rows behind its figures; `header` is its name on a grid.
 
-    `is_name`: it names a group, and a missing value is a group called unknown.
+    `is_name`: it names a group, and a missing value is the unknown group.
     """
 
     name: str
@@ -118,11 +117,11 @@ class Column:
 
     @property
     def is_figure(self) -> bool:
-        """Whether the cells are aligned to the right."""
+        """Whether its cells are right-aligned."""
         return self.unit not in (Unit.TEXT, Unit.TIME)
 
     def cell(self, row: Mapping[str, Any]) -> str:
-        """Return the value for a reader: few values of a median are a range (`$0.10–$0.30, n 3`), keys are words, bounds have signs."""
+        """Return the value for a reader: a range for the median of few values (`$0.10–$0.30, n 3`), words for keys, signs for bounds."""
         value, known = row[self.name], row.get(self.known or "")
         if value is None:
             is_lost = self.name in _TOTALS and row.get(STARTED)
@@ -145,7 +144,7 @@ class Column:
         return self.bound(row) + human(value, self.unit)
 
     def exact(self, row: Mapping[str, Any]) -> str:
-        """Return the value with nothing of a sum rounded away."""
+        """Return the value without rounding sums."""
         value = row[self.name]
         if self.unit not in EXACT_UNITS or (isinstance(value, float) and not isfinite(value)):
             return self.cell(row)
@@ -158,7 +157,7 @@ class Column:
         return bound_sign(row, self.name, row.get(f"{self.name}{BOUNDS_SUFFIX}"))
 
     def note(self, row: Mapping[str, Any]) -> str:
-        """Return `41 of 57` for a figure that rests on some of the group's runs only, else ""."""
+        """Return `41 of 57` for a figure that rests on only some of the group's runs, else ""."""
         if self.name == "error_rate":  # its cell says it
             return ""
         base = next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
@@ -171,13 +170,12 @@ class Column:
 
 
 def column(entry: Entry, known: str | None = None) -> Column:
-    """Return the column of an entry."""
     is_name = entry.key.startswith(LABEL_PREFIX) or (isinstance(entry, Dimension) and entry.key in _NAMES)
     return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), is_name)
 
 
 def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
-    """Return the table's columns in order. Counts, ends and bounds beside a figure are no columns of their own."""
+    """Return the table's columns in order, without the columns for counts, ends and bounds of a figure."""
     names = table.schema.names
     # the key of a label may end like a count, but its values are text
     counts = {field.name for field in table.schema if field.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(field.type)}
@@ -197,7 +195,7 @@ def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
 
 
 def with_starts(table: pa.Table) -> pa.Table:
-    """Return the table with outcomes that say if a run never started: `limit_reached, never started`."""
+    """Return the table with outcomes that mark runs that never started: `limit_reached, never started`."""
     if not {"outcome", "is_started"} <= set(table.column_names):
         return table
     pairs = zip(table["outcome"].to_pylist(), table["is_started"].to_pylist(), strict=True)
@@ -206,7 +204,7 @@ def with_starts(table: pa.Table) -> pa.Table:
 
 
 def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
-    """Return the table with the bounds of its costs beside them, and how many runs of a group started. `shown`: chosen columns."""
+    """Return the table with the bounds of its costs and the number of started runs of each group. `shown`: chosen columns."""
     if {"runs", "never_started_runs"} <= set(table.column_names) and STARTED not in table.column_names:
         table = table.append_column(STARTED, pc.subtract(table["runs"], table["never_started_runs"]))
     for cost, names in BOUNDS.items():

@@ -21,24 +21,24 @@ from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.text import one_line, plural, visible
 
 MOST_TOLD = 2
-"""Groups that the second line tells of, beside the first one."""
+"""Groups in the second line, besides the first group."""
 
 BASES = {REPORTED.key: "Reported cost", LIST.key: "List price"}
-"""What the cost is called above its chart and in its column."""
+"""Label of the cost in chart titles and column headers."""
 
 _NOUNS = {"cost": "cost", "wall": "wall time", "speedup": "measured speedup"}
-"""What the sentences tell of; turns stand in chart and table."""
+"""Metrics in sentences; turns appear in chart and table only."""
 
 _LEGEND = {"≤": " ◁ upper bound.", "≥": " ▷ lower bound.", "?": " ○ unknown."}
-"""How tasks are drawn whose ratio is a bound."""
+"""Legend for tasks with a bound as ratio."""
 
 _COUNTED = {"cheaper": "cost", "faster": "wall"}
-"""Column of the table → the metric whose tasks it counts."""
+"""Column of the table → the metric that it counts tasks by."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The name of a group: `TRAE` `gpt-5`; `said` is what a sentence says if another group has the same label, `TRAE with gpt-5`."""
+    """The name of a group: label `TRAE`, detail `gpt-5`. Sentences use `said`, `TRAE with gpt-5`, if labels are not unique."""
 
     label: str
     detail: str
@@ -47,7 +47,7 @@ class Name:
 
 
 def names(groups: Sequence[Group], chosen: Sequence[Filters], base: str = "") -> list[Name]:
-    """Return the names of groups by the filters that chose them; equal ones are numbered. `base`: the store of the first one's runs."""
+    """Return the names of groups by the filters that chose them; duplicates are numbered. `base`: the store of the first one's runs."""
 
     def clean(text: str) -> str:
         return visible(one_line(text)).replace("**", "*")  # a sentence marks its emphasis with `**`
@@ -79,7 +79,7 @@ def _short_model(model: str) -> str:
 
 
 def times(value: float, sign: str = "") -> str:
-    """Return a ratio: `0.47×`, `7.10×`, `0.003×`; one with a sign is rounded so that the bound still holds: `≤ 4.03×`."""
+    """Return a ratio: `0.47×`, `7.10×`, `0.003×`. One with a sign is rounded so that the bound still holds: `≤ 4.03×`."""
     if 0 < value < 0.0995 and not sign:
         return f"{value:.2g}×" if value >= 0.0001 else "<0.0001×"
     if sign == "?":
@@ -90,7 +90,7 @@ def times(value: float, sign: str = "") -> str:
 
 
 def ratio_words(ratio: Ratio) -> tuple[str, str]:
-    """Return (ratio, what stands behind it): `0.47×` `0.43–0.53  n 174`, `≤ 4.03×` `upper bounds in 148 of 156`, `3.80–7.40×` `n 2`."""
+    """Return the ratio and its details: `0.47×` `0.43–0.53  n 174`, `≤ 4.03×` `upper bounds in 148 of 156`, `3.80–7.40×` `n 2`."""
     n = f"n {min(ratio.n):,}" if ratio.n else ""
     if ratio.verdict is Verdict.BOUNDS:
         kind = {"≤": "upper bounds", "≥": "lower bounds"}.get(ratio.sign, "bounds")
@@ -139,11 +139,10 @@ WRITERS: dict[str, Callable[[Any], str]] = {
     "turns": lambda value: f"{float(value):,.1f}".removesuffix(".0"),
     "speedup": times,
 }
-"""How a value of each metric is written."""
 
 
 def _median(group: Group, metric: str) -> str:
-    """Return the median of a group's runs, or for fewer than FEWEST of them, their range."""
+    """Return the median of a group's runs, or their range if there are fewer than FEWEST."""
     known, write = group.of(metric), WRITERS[metric]
     if known.median is None:
         return NOT_RECORDED if group.started and not (metric == "wall" and not group.completed) else NO_VALUE
@@ -155,7 +154,7 @@ def _median(group: Group, metric: str) -> str:
 
 
 def counts(ratio: Ratio) -> str:
-    """Return on how many tasks a group has less and more: `165 / 9`, `165 / 6, 3 ?`, `17 / ?`."""
+    """Return the numbers of tasks on which a group has less and more: `165 / 9`, `165 / 6, 3 ?`, `17 / ?`."""
     if not ratio.tasks:
         return NO_VALUE
     if 2 * ratio.undecided > len(ratio.tasks):
@@ -164,7 +163,7 @@ def counts(ratio: Ratio) -> str:
 
 
 def _rows(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, str]]:
-    """Return a row of cells per group, the baseline first: columns of COMPARED_WORDS."""
+    """Return a row of cells (COMPARED_WORDS) per group, the baseline first."""
     found = []
     for number, (group, name) in enumerate(zip(comparison.groups, called, strict=True)):
         ratios = comparison.ratios[number - 1] if number else {}
@@ -182,13 +181,12 @@ def _rows(comparison: Comparison, called: Sequence[Name]) -> list[dict[str, str]
 
 
 def as_words(comparison: Comparison, called: Sequence[Name]) -> pa.Table:
-    """Return the table for people."""
     shown = [key for key in COMPARED_WORDS if key.partition("_")[0] not in set(METRICS_COMPARED) - set(comparison.metrics)]
     return pa.Table.from_pylist(_rows(comparison, called), pa.schema([(key, pa.string()) for key in shown]))
 
 
 def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
-    """Return a row per group as HTML, the baseline first, with n beside every median; a name leads to its runs."""
+    """Return an HTML table with a row per group, the baseline first, and n for every median; a name links to its runs."""
 
     def name(row: tuple[Any, ...]) -> str:
         group, called_here, number, _ = row
@@ -215,7 +213,7 @@ def comparison_table(comparison: Comparison, called: Sequence[Name]) -> str:
 
 
 def compare(comparison: Comparison, called: Sequence[Name]) -> Said:
-    """Return what a screen or answer about these groups says first. `called`: the names of all groups, the baseline's first."""
+    """Return the first lines of a screen or answer about these groups. `called`: the names of all groups, the baseline's first."""
     silent = (Verdict.UNRECORDED, Verdict.UNSHARED, Verdict.NO_RATIO)
     places = [
         place
@@ -239,12 +237,12 @@ def compare(comparison: Comparison, called: Sequence[Name]) -> Said:
 
 
 def is_told(ratio: Ratio) -> bool:
-    """Whether a direction is said: the interval lies on one side of 1, and so does the ratio as it is written."""
+    """Return whether sentences state a direction: the interval lies on one side of 1, and so does the rounded ratio."""
     return ratio.is_clear and times(ratio.value) != "1.00×"
 
 
 def _clauses(comparison: Comparison, place: int, whom: str) -> tuple[list[str], list[str], dict[str, str]]:
-    """Return (what is clear, the nouns of what is not, what bounds and too few values leave open). `whom`: the baseline, to name it."""
+    """Return (clear results, nouns of unclear ones, results that bounds or too few values leave open). `whom`: name of the baseline."""
     clear, unclear, open_ = list[str](), list[str](), dict[str, str]()
     for key, ratio in comparison.ratios[place].items():
         if key not in _NOUNS or key not in comparison.metrics:
@@ -293,7 +291,7 @@ def _heading(comparison: Comparison, place: int, called: Sequence[Name]) -> str:
 
 
 def _caption(comparison: Comparison, called: Sequence[Name]) -> str:
-    """Return what dots, crosses and n are."""
+    """Return the legend of dots, crosses and n."""
     whose = called[0].said
     alone = [name.said for place, name in enumerate(called[1:]) if not comparison.is_paired(place)]
     if len(alone) == len(comparison.others):
@@ -307,7 +305,7 @@ def _caption(comparison: Comparison, called: Sequence[Name]) -> str:
 
 
 def notes(comparison: Comparison, called: Sequence[Name]) -> list[str]:
-    """Return what the table leaves out, and what its figures rest on."""
+    """Return notes on what the table leaves out and what its figures rest on."""
     found, whose = list[str](), called[0].said
     if comparison.is_forced:
         basis = "at list price" if comparison.basis == LIST else "as reported"
@@ -337,7 +335,7 @@ def notes(comparison: Comparison, called: Sequence[Name]) -> list[str]:
 
 
 def too_few_groups(runs: int, name: str) -> str:
-    """Return what is missing for two groups."""
+    """Return a message that fewer than two groups can be compared."""
     if not runs:
         return "There is no run that started, so there is nothing to compare."
     whose = f"The {plural(runs, 'run')} are" if runs > 1 else "The only run is"

@@ -1,4 +1,4 @@
-"""Where money and hours went: sentences and tables of Cost & time, and what a measure of cost leaves out. Pure."""
+"""Where money and hours went: sentences and tables of Cost & time, and notes on missing costs. Pure."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ from schemas.units import Unit
 Row = Mapping[str, Any]
 
 TOKEN_CLASSES = {key: GROUPS[key].label for key in ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")}
-"""Classes of tokens and what charts call them, the most frequent first."""
+"""Classes of tokens with their labels in charts, most frequent first."""
 
 NAMED = 3
-"""The most agents and models that a sentence names."""
 
 NO_DATE = "no date"
 
@@ -72,7 +71,7 @@ def missing_costs(facts: Row, measure: CostMeasure) -> str:
 
 
 def bounded_by(measure: CostMeasure) -> tuple[str, str]:
-    """Return the metrics of bounds in the cost by the measure: how much of it, and which. Reported cost has none: those of list prices."""
+    """Return the metrics for the bounded part of the cost by the measure: its amount and its kinds. Reported cost uses list prices."""
     return ("bounded_best_usd", "cost_best_bounds") if measure is BEST else ("bounded_list_usd", "token_bounds")
 
 
@@ -86,7 +85,7 @@ def bounds_sentence(facts: Row, measure: CostMeasure = LIST) -> str:
 
 
 def bounds_note(facts: Row, measure: CostMeasure = LIST) -> str:
-    """Return the same as the note of a card: `incl. $290.18 upper bounds`."""
+    """Return the bounds as the note of a card: `incl. $290.18 upper bounds`."""
     part, kinds = bounded_by(measure)
     usd = facts.get(part)
     return "" if usd is None else f"incl. {human(usd, Unit.USD)} {bound_words(facts[kinds])}"
@@ -101,7 +100,7 @@ def bounded_runs(runs: pa.Table) -> str:
 
 
 def partly_priced(listed: Decimal | None, facts: Row) -> str:
-    """Return what a list of models adds to the list-price cost of runs: a run counts only if all of its models have a price."""
+    """Return a note on list prices in a list of models that totals of runs leave out: their runs have another model without a price."""
     more = (listed or Decimal(0)) - (facts["cost_list_usd"] or Decimal(0))
     why = "of it are of runs with another model without a price; totals of runs leave them out."
     return f"{human(more, Unit.USD)} {why}" if more > 0 else ""
@@ -133,7 +132,7 @@ def totals_words(found: TwoTotals) -> str:
 
 
 def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return what the runs cost and which agent and model that went to. `rows`: those of `app.queries.agents.agents`."""
+    """Return the total cost and the agent and model with the largest share. `rows`: those of `app.queries.agents.agents`."""
     total, parts = rows[0], [row for row in rows if row.is_model and row.started]
     known = sorted((row for row in parts if row.cost_usd is not None), key=lambda row: -(row.cost_usd or 0))
     unknown = sorted((row for row in parts if row.cost.known < row.started), key=lambda row: row.cost.known - row.started)
@@ -171,7 +170,7 @@ def cost(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
 
 
 def time(rows: Sequence[Times], tasks: int = 0) -> Said:
-    """Return how long the runs took and where the time went. `rows`: those of `app.queries.cost.times`."""
+    """Return the total time and the largest shares of it. `rows`: those of `app.queries.cost.times`."""
     total, parts = rows[0], [row for row in rows[1:] if row.known]
     of_tasks = f" of {plural(tasks, 'task')}" if tasks else ""
     covers = f"**{plural(total.runs, 'run')}**{of_tasks} · {total.started:,} started · wall time known for **{total.known:,}**"
@@ -256,7 +255,7 @@ def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
 
 
 def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
-    """Return reported against list-price cost of the runs that have both, with the causes of the difference, by agent and model."""
+    """Return reported against list-price cost of runs that have both, with the causes of the difference, by agent and model."""
     groups = [(agent, model, list(mine)) for (agent, model), mine in groupby(rows, key=lambda row: (row.agent, row.model))]
 
     def signed(amount: Decimal) -> str:
@@ -347,7 +346,7 @@ def slow_table(rows: Sequence[Row], filters: Filters) -> str:
 
 
 def budget_table(verdicts: Sequence[Mapping[str, str]]) -> str:
-    """Return budgets with what was found, what is allowed and the verdict; `verdicts`: those of `app.reports.budgets.cells`."""
+    """Return budgets with found value, limit and verdict; `verdicts`: those of `app.reports.budgets.cells`."""
     looks = {"PASS": "t-good", "FAIL": "t-bad"}
     shown = (
         Col("Budget", lambda one: html_parts.text(one["limit"])),

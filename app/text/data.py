@@ -19,13 +19,13 @@ from schemas.text import plural
 Row = Mapping[str, Any]
 
 MUST = {"cost": "the cost", "wall": "the wall time", "end": "how they ended"}
-"""What a run must tell to be compared with others."""
+"""Facts that comparisons of runs need."""
 
 KINDS = {"error": "failed", "warning": "limited", "info": "unknown_ends"}
 
 
 def quality(rows: Sequence[Told], documents: Mapping[str, int]) -> Said:
-    """Return how many runs tell all that comparisons need, and what is missing most. `rows`: those of `app.queries.quality.by_agent`."""
+    """Return how many runs have all facts for comparisons, and the most frequent gap. `rows`: those of `app.queries.quality.by_agent`."""
     total, covers = rows[0], read(documents)
     number = documents["rejected"]
     rejected = f"{plural(number, 'record')} could not be read: see below." if number else "Every record could be read."
@@ -55,7 +55,7 @@ def read(documents: Mapping[str, int]) -> str:
 
 
 def upload(counts: Mapping[str, int]) -> Said:
-    """Return what an upload brought, of all that it held; `counts` as of `read`."""
+    """Return the results of an upload in a sentence; `counts` as in `read`."""
     if not counts["sources"]:
         return Said("Add logs of agents or results of benchmarks: **each is read once**.")
     new, seen = counts["accepted"], counts["accepted"] + counts["duplicates"] + counts["rejected"]
@@ -68,14 +68,14 @@ def upload(counts: Mapping[str, int]) -> Said:
 
 
 def without_date(runs: int) -> str:
-    """Return that runs of an upload have no date, and how they get one; "" if all have one."""
+    """Return a note on uploaded runs without a date and how to date them, or "" if all have one."""
     have = "run has no date: its log tells" if runs == 1 else "runs have no date: their logs tell"
     how = "none, and a browser sends no times of files. To date them by their files, undo this upload and run:"
     return f"{runs:,} {have} {how}" if runs else ""
 
 
 def known_table(rows: Sequence[Told], filters: Filters) -> str:
-    """Return a row per agent, a column per fact: of how many started runs it is known, and what the logs of that agent never tell."""
+    """Return a row per agent with the number of started runs that have each fact, marking facts that the agent never logs."""
     shown = [key for key in FACTS if any(row.known[key] < row.started for row in rows)] or list(FACTS)
 
     def name(row: Told) -> str:
@@ -104,7 +104,7 @@ def known_table(rows: Sequence[Told], filters: Filters) -> str:
 
 
 def rule_table(rules: Sequence[Row], filters: Filters) -> str:
-    """Return what rules found, the gravest first; a click on one lists its runs."""
+    """Return what rules found, the most severe first; a click on a rule lists its runs."""
 
     def name(row: Row) -> str:
         sign = f'<i class="t-sw t-{KINDS.get(row["severity"], "unknown_ends")}" title="{html_parts.text(row["severity"])}"></i> '
@@ -124,6 +124,6 @@ def rule_table(rules: Sequence[Row], filters: Filters) -> str:
 
 
 def _rule_meaning(rule: str) -> str:
-    """Return what a rule looks for, in a sentence; "" for an unknown one."""
+    """Return the meaning of a rule in a sentence, or "" for an unknown rule."""
     causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | CROSS_CHECKS
     return FINDING_RULES[rule].meaning if rule in FINDING_RULES else causes.get(rule, "")

@@ -23,14 +23,14 @@ Row = Mapping[str, Any]
 
 BARS = {SET_UP: "never_started", ACCOUNT: "never_started", AGENT: "failed", PERSON: "limited", PROVIDER: "limited"}
 LONGEST_BAR, MOST_COLUMNS = 160, 8
-"""Pixels, and columns of a table; further ones are one."""
+"""Pixels of a bar, and columns of a table; the rest share the last column."""
 
 SUMMARY = 900
-"""Characters of a summary beside the list."""
+"""Characters of a summary in the pane next to the list."""
 
 
 def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return how the runs of a list ended. `rows`: those of `app.queries.agents.agents`."""
+    """Return how the listed runs ended. `rows`: those of `app.queries.agents.agents`."""
     total, agents = rows[0], agents_of(rows)
     ends = [
         f"**{total.completed:,} completed**" if total.completed or not total.unknown_ends else "",
@@ -43,7 +43,7 @@ def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
 
 
 def failures(facts: Row, reasons: Sequence[Row], agents: Sequence[AgentFigures]) -> Said:
-    """Return how many runs failed, through whom, and what that cost. `facts` and `reasons`: those of `app.queries.failures`."""
+    """Return how many runs failed, who caused it, and the cost. `facts` and `reasons`: those of `app.queries.failures`."""
     silent = [row for row in agents_of(agents) if row.unknown_ends]
     ends = [f"{agent_name(row.agent)}: {row.unknown_ends:,} of {row.started:,} logs do not say how the run ended" for row in silent[:2]]
     covers = "Reasons are read from the error texts by rules; what no rule knows stays unknown."
@@ -76,7 +76,7 @@ def found(texts: Sequence[Row]) -> str:
 
 
 def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filters: Filters) -> str:
-    """Return a row per reason: whose it is, runs by agent (or by what `by` says), a bar of the runs, and what was lost; the sum last."""
+    """Return a row per reason with who caused it, counts by agent (or by `by`), a bar and the loss; the total comes last."""
     groups = [name for name, _ in total["columns"]]
     most, of = max(row["runs"] for row in reasons), f"of {facts['runs']:,}"
 
@@ -156,7 +156,7 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
 
 
 def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) -> str:
-    """Return a run beside the list: what it is, its figures, its error, and the beginning of its summary."""
+    """Return a run for the pane next to the list: title, figures, error, and the beginning of its summary."""
     date = f"{run['dated_at']:%Y-%m-%d}" if run["dated_at"] else "no date"
     about = [run["model"] or "model not recorded", run["task_key"] or run["task"], date, words(str(run["outcome"] or "unknown"))]
     named = f'<span class="t-agent">{html_parts.marked_name(run["agent"])}</span>'

@@ -1,4 +1,4 @@
-"""Words of filters and labels that people type: closed lists, `key=value`, and what a mistyped one was meant to be."""
+"""Words of filters and labels that people type: closed lists, `key=value`, and suggestions for mistyped words."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ def _evidence() -> Sequence[str]:
 
 
 CLOSED: dict[str, Callable[[], Sequence[str]]] = {"outcome": _outcomes, "failure": lambda: list(REASONS), "evidence": _evidence}
-"""Filter → the words it takes, imported only when asked for: `--help` does without pydantic."""
+"""Filter → its allowed words. Imported on demand, because `--help` must not load pydantic."""
 
 SHOWN: dict[str, dict[str, str]] = {
     "failure": {key: reason.label for key, reason in REASONS.items()},
     "evidence": {key: shown.replace("–", "-") for key, shown in EVIDENCE_NAMES.items()},
 }
-"""Filter → what lists and screens show for each of its words."""
+"""Filter → labels of its words in lists and screens."""
 
 
 def shown_words(key: str) -> str:
-    """Return ` Lists show: method stated (benchmarked), …`, or "" if lists show the words of the filter themselves."""
+    """Return ` Lists show: method stated (benchmarked), …`, or "" if lists show the words of the filter."""
     said = ", ".join(f"{shown} ({word})" for word, shown in SHOWN.get(key, {}).items())
     return f" Lists show: {said}." if said else ""
 
 
 def with_known_words(filters: Filters) -> Filters:
-    """Return the same filters. Raises UsageError for a word that a closed list does not have, naming the nearest one."""
+    """Return the filters unchanged. Raises UsageError for a word that is not in a closed list, naming the nearest one."""
     for key, words in CLOSED.items():
         if missing := next((value for value in filters.values(key) if value not in words()), None):
             by_shown = {shown: named for named, shown in SHOWN.get(key, {}).items()}
@@ -52,10 +52,9 @@ def with_known_words(filters: Filters) -> Filters:
 
 
 def label_list(labels: Mapping[str, str]) -> list[str]:
-    """Return `key=value` for each label."""
     return [f"{key}={value}" for key, value in labels.items()]
 
 
 def read_labels(texts: Sequence[str]) -> dict[str, str]:
-    """Return the labels in texts `key=value`; the last of two for one key counts. Raises UsageError."""
+    """Parse texts `key=value` as labels; the last value of a key wins. Raises UsageError."""
     return {key: value.strip() for key, value in map(parse_label, texts)}

@@ -1,6 +1,6 @@
 """Values as people read them, by unit: terminal tables, Markdown, cards and hover texts alike. Machines get exact values.
 
-One way to write each: money with two decimals, four below $1; percent with one; durations in their two largest units; an unknown value
+One format for each unit: money with two decimals, four below $1; percent with one; durations in their two largest units; an unknown value
 is `–` in a cell of figures and `unknown` among names; a bound has `≤`, `≥` or `≈` before it.
 """
 
@@ -18,16 +18,16 @@ from schemas.text import visible
 from schemas.units import Unit
 
 UNKNOWN = "–"
-"""An unknown figure; never 0."""
+"""Shown for an unknown figure; never 0."""
 
 UNKNOWN_NAME = "unknown"
 MINUS = "−"
 
 FEWEST_RUNS = 20
-"""Fewest runs of a rate in percent."""
+"""Fewest runs for a rate in percent."""
 
 BOUND_NAMES = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "estimate": "estimates"}
-"""Basis of a run's tokens → plural noun for its inexact costs."""
+"""Basis of a run's tokens → plural noun for inexact costs."""
 
 
 def human(value: Any, unit: Unit = Unit.TEXT) -> str:
@@ -36,14 +36,14 @@ def human(value: Any, unit: Unit = Unit.TEXT) -> str:
 
 
 def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
-    """Return the same with nothing of a sum rounded away: `$1.21176`, `4m 14s (253,963 ms)`, `1,565,905`."""
+    """Return the value without rounding sums: `$1.21176`, `4m 14s (253,963 ms)`, `1,565,905`."""
     if value is None:
         return UNKNOWN
     return EXACT_UNITS[unit](value) if unit in EXACT_UNITS else human(value, unit)
 
 
 def rate_words(share: float, known: int, runs: int) -> str:
-    """Return `25.0%`; `49 of 82 known` if some ends are unknown, `1 of 4` for few runs, which have no percentage."""
+    """Return `25.0%`; `49 of 82 known` if some ends are unknown, `1 of 4` for few runs, too few for a percentage."""
     if known == runs >= FEWEST_RUNS:
         return human(share, Unit.SHARE)
     return f"{round(share * known):,} of {known:,}{' known' if known < runs else ''}"
@@ -55,12 +55,12 @@ def known_of(known: int, total: int) -> str:
 
 
 def short_id(run_id: str) -> str:
-    """Return the beginning of a run's id; any command and link takes it for the whole."""
+    """Return the short form of a run's id, which every command and link accepts."""
     return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
 
 
 def agent_name(agent: str | None) -> str:
-    """Return an agent as people call it; `Unnamed agent` for one that no log names."""
+    """Return the display name of an agent; `Unnamed agent` for one that no log names."""
     if agent in AGENTS:
         return AGENTS[agent].label
     return visible(agent) if agent and agent != UNKNOWN_NAME else "Unnamed agent"
@@ -74,7 +74,7 @@ def sign_of(bases: str | None) -> str:
 
 
 def bound_sign(row: Mapping[str, Any], key: str, bounds: str | None = None) -> str:
-    """Return the sign before a list-price or best-known cost of a row; `bounds` takes the place of the row's own."""
+    """Return the sign before a list-price or best-known cost of a row; `bounds` overrides the row's own."""
     bases = bounds or next((row[name] for name in BOUNDS.get(key, ()) if row.get(name)), "")
     return "" if row.get(key) is None else sign_of(bases)
 
@@ -94,9 +94,9 @@ _BLANKS = {"h": 14, "m": 16, "s": 20, "ms": 23}
 
 
 def sortable_duration(milliseconds: Any) -> str:
-    """Return a duration behind so many blanks that durations as texts sort by length: a grid has no format that reads `21m 19s`.
+    """Return a duration with leading blanks, so that durations as texts sort by length: grids have no format like `21m 19s`.
 
-    Hours have the fewest blanks, milliseconds the most; among those in one unit, a longer number has fewer.
+    Hours have the fewest blanks, milliseconds the most; within a unit, longer numbers have fewer.
     """
     text = human(milliseconds, Unit.MILLISECONDS)
     found = _NUMBER_AND_UNIT.match(text)
@@ -179,4 +179,3 @@ EXACT_UNITS = {
     Unit.TOKENS: _exact_number,
     Unit.COUNT: _exact_number,
 }
-"""Units whose figures add up."""

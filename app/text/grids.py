@@ -1,4 +1,4 @@
-"""Tables as a screen's grid shows them: which columns of the catalogue, as types a browser can sort."""
+"""Tables as grids of a screen: the columns to show, as types that a browser can sort."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listing:
-    """Which columns a grid shows, in order, and the catalogue's columns that they are."""
+    """The columns a grid shows, in order, and their entries in the catalogue."""
 
     of: Columns
     keys: tuple[str, ...]
@@ -44,7 +44,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows as types that a browser's grid can sort, and what their columns are called and count."""
+    """Rows as types that a browser's grid can sort, and the catalogue's entries of their columns."""
 
     rows: pa.Table
     columns: tuple[Column, ...]
@@ -55,7 +55,7 @@ RUNS = Listing(
     ("title", "agent", "model", "task_key", "outcome", "why", "cost_shown", "duration_ms", "claimed_speedup", "measured", "dated_at"),
 )
 COMPACT_RUNS = ("title", "cost_shown", "dated_at", "agent", "outcome", "duration_ms")
-"""What a phone shows of a run, most important first: three columns have room at once."""
+"""Columns of a run on a phone, most important first; three fit at once."""
 
 MORE_RUNS = listed(
     "reason", "repo", "task", "experiment", "cost_own_usd",
@@ -66,7 +66,7 @@ MORE_RUNS = listed(
     "claimed_confidence", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
     "excluded_reason",
 )  # fmt: skip
-"""Further columns that the list of runs can show."""
+"""Optional columns of the list of runs."""
 
 MODEL_COSTS = Listing(catalogue.MODELS, ("model", "provider", "region", "uses", *COSTS_OF_MODELS, "priced_uses"))
 UNPRICED = Listing(catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd"))
@@ -82,7 +82,7 @@ CLAIMS = (
     "title", "ratio", "metric", "sentence", "evidence", "caveat", "confidence", "repo", "dated_at", "quote", "ratio_low", "ratio_high",
     "direction", "scope", "hedged", "origin", "kind", "subject", "model", "run_id",
 )  # fmt: skip
-"""What says what is claimed, on what evidence and by whom comes first: a page shows eight columns without scrolling."""
+"""Columns of claims. Claim, evidence and agent come first: a page shows eight columns without scrolling."""
 
 FILE_CHANGES = Listing(catalogue.FILE_CHANGES, ("path", "insertions", "deletions"))
 RECORDS = Listing(
@@ -141,26 +141,26 @@ RESPONSES = Listing(
     ),
 )  # fmt: skip
 _ONLY_IF_ANY = (LOWER_BOUNDS, WHOLE_RUNS, "subagents", "failed_calls", RESETS)
-"""Columns that are left out if they are 0 everywhere."""
+"""Columns that are hidden if they are 0 everywhere."""
 
 ROW_HEIGHT, MOST_ROWS, LINE_HEIGHT, WRAPPED_HEIGHT = 35, 18, 19, 66
-"""Pixels of a row, rows that have room on a page, pixels of a further line, and the least height of rows from which a grid wraps texts."""
+"""Pixels of a row, rows per page, pixels of a further line, and the least height of rows with wrapped text."""
 
 CHARACTER, PADDING, MOST_LINES = 6.5, 16, 8
-"""Pixels of a character and of the free space in a cell, and lines of a cell at most."""
+"""Pixels of a character and of a cell's padding, and the most lines of a cell."""
 
 TEXT_WIDTHS = {"message": 640, "detail": 420, "sentence": 300, "caveat": 148}
-"""Widths in pixels of columns of sentences, which wrap."""
+"""Widths in pixels of wrapped text columns."""
 
 LONGEST_SENTENCE, LONGEST_NOTE, LONGEST_PATH = 126, 160, 32
-"""Characters: of a claim's sentence (three lines), of a note on a measured value (errors of benchmarks have pages), and of a path."""
+"""Characters: of a claim's sentence (three lines), of a note on a measured value (errors of benchmarks fill pages), and of a path."""
 
 PLACES = {"path": catalogue.FILE_CHANGES["path"].label} | {column: catalogue.RUNS[column].label for column in SEARCHED}
-"""What the texts are called in which a search finds something."""
+"""Labels of the texts that a search looks in."""
 
 
 def grid(table: pa.Table, listing: Listing) -> Grid:
-    """Return the columns of a grid; those without any value are left out. A claimed speedup is always followed by its caveat."""
+    """Return the grid of a table without empty columns. A claimed speedup is always followed by its caveat."""
     table = with_starts(table)
     keys = [key for key in listing.keys if key != "claimed_caveat"]
     if "claimed_speedup" in keys and "claimed_caveat" in table.column_names:
@@ -180,7 +180,7 @@ def grid(table: pa.Table, listing: Listing) -> Grid:
 
 
 def _cells(values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
-    """Return money as floats, milliseconds as `21m 19s`, shares as percentages, keys as words, texts without what deceives."""
+    """Return cells for a browser: money as floats, milliseconds as `21m 19s`, shares as percentages, keys as words, texts made safe."""
     if column.unit is Unit.SHARE:
         return pc.multiply(values, 100.0)
     if pa.types.is_decimal(values.type) and column.unit is not Unit.MILLISECONDS:
@@ -202,7 +202,7 @@ def _cells(values: pa.ChunkedArray, column: Column) -> pa.ChunkedArray:
 
 
 def _with_signs(amounts: pa.ChunkedArray, signs: Sequence[str], decimals: int) -> pa.ChunkedArray:
-    """Return amounts as `≤ $1.50` if any is a bound, behind so many blanks that they sort by size as texts; else as they are."""
+    """Return amounts as `≤ $1.50` if any is a bound, padded with blanks so that they sort by size as texts; else unchanged."""
     if not any(signs):
         return amounts
     texts = []
@@ -213,7 +213,7 @@ def _with_signs(amounts: pa.ChunkedArray, signs: Sequence[str], decimals: int) -
 
 
 def _ending(path: str) -> str:
-    """Return the last two parts of a long path: they differ from row to row."""
+    """Return the last two parts of a long path, which tell rows apart."""
     path = visible(path)
     parts = path.rsplit("/", 2)
     return path if len(path) <= LONGEST_PATH or len(parts) < 3 else "/".join(["…", *parts[1:]])
@@ -224,7 +224,7 @@ def _readable(values: Iterable[Any]) -> list[Any]:
 
 
 def with_cells(table: pa.Table, cells: Mapping[str, Any]) -> pa.Table:
-    """Return the table with these columns in place of those of their names, or behind the others. Lists are texts."""
+    """Return the table with these columns replaced or added. Lists are texts."""
     for name, values in cells.items():
         values = pa.array(values, pa.string()) if isinstance(values, list) else values  # noqa: PLW2901
         if name in table.column_names:
@@ -235,13 +235,13 @@ def with_cells(table: pa.Table, cells: Mapping[str, Any]) -> pa.Table:
 
 
 def with_excerpts(runs: pa.Table, excerpts: Mapping[str, tuple[str, str]]) -> pa.Table:
-    """Return the runs with a column `excerpt`: the part of a run in which the search matches, and the text around the match."""
+    """Return the runs with a column `excerpt`: the field that matches the search, and the text around the match."""
     found = [excerpts.get(run_id) for run_id in runs["run_id"].to_pylist()]
     return with_cells(runs, {"excerpt": [one and f"{PLACES[one[0]]}: {one[1]}" for one in found]})
 
 
 def with_answers(runs: pa.Table, measured: Mapping[str, tuple[str, float | None]], measure: CostMeasure) -> pa.Table:
-    """Return the runs with `cost_shown` by the measure, `why` they failed, and what was `measured` (id → class and speedup), in words."""
+    """Return the runs with `cost_shown` by the measure, `why` they failed, and the result as `measured` (from id → class and speedup)."""
     bound = {BEST: "cost_best_bounds", LIST: "tokens_basis"}.get(measure, "")
     costs, whys, found = list[str | None](), list[str | None](), list[str | None]()
     for row in runs.to_pylist():
@@ -255,14 +255,14 @@ def with_answers(runs: pa.Table, measured: Mapping[str, tuple[str, float | None]
 
 
 def measured_cell(kind: str, speedup: float | None) -> str | None:
-    """Return `1.25×`, or what became of the measurement; None for a run that was not measured."""
+    """Return `1.25×`, or the class of the measurement in words; None for a run that was not measured."""
     if kind == "not_measured":
         return None
     return brief.ratio(speedup) if speedup is not None else MEASURED.get(kind, words(kind))
 
 
 def claim_grid(claims: pa.Table) -> Grid:
-    """Return claims, as `app.queries.claims` finds them, as a grid."""
+    """Return the claims of `app.queries.claims` as a grid."""
     cells = {
         "hedged": ["yes" if hedged else "no" for hedged in claims["hedged"].to_pylist()],
         "evidence": list(map(evidence_words, claims["evidence"].to_pylist(), claims["kind"].to_pylist())),
@@ -296,14 +296,14 @@ def value_grid(values: pa.Table) -> Grid:
 
 
 def block_grid(blocks: pa.Table) -> Grid:
-    """Return blocks of five hours, the latest first, without the gaps between them and what has no time."""
+    """Return the five-hour blocks that have a time, latest first, without gaps."""
     dated = blocks.filter(pc.fill_null(pc.not_equal(blocks["block_state"], "gap"), False)).sort_by([("block_start", "descending")])
     models = [", ".join(models or ()) for models in dated["models"].to_pylist()]
     return grid(with_cells(dated, {"tokens_per_minute": pc.round(dated["tokens_per_minute"]), "models": models}), BLOCKS)
 
 
 def response_grid(responses: pa.Table) -> Grid:
-    """Return the responses of a session, in order, with tools as `Bash, Read ×2`; lanes are named if there are several."""
+    """Return the responses of a session in order, with tools as `Bash, Read ×2`; lanes are shown if there are several."""
     cells: dict[str, Any] = {"output_count": pc.if_else(responses["output_is_final"], "final", "lower bound")}
     for name in ("tools", "failed_tools"):
         counted = (Counter(tools).items() for tools in responses[name].to_pylist())
@@ -326,7 +326,7 @@ def upload_grid(reports: Sequence[SourceReport]) -> Grid:
 
 
 def reject_grid(reports: Sequence[SourceReport]) -> Grid:
-    """Return what was rejected, why and where."""
+    """Return rejected documents with reason and position."""
     keys = ("detail", "position", "excerpt")
     rejects = [(report.name, *(getattr(reject, key) for key in keys)) for report in reports for reject in report.rejects]
     cells = zip(*rejects, strict=True) if rejects else [()] * 4
@@ -335,7 +335,7 @@ def reject_grid(reports: Sequence[SourceReport]) -> Grid:
 
 
 def money_decimals(amounts: pa.ChunkedArray) -> int:
-    """Return the decimals of a column of money, one number for all of it: four if every amount is below $1."""
+    """Return the decimals for a whole column of money: four if every amount is below $1."""
     if not pa.types.is_floating(amounts.type) and not pa.types.is_decimal(amounts.type):
         return 2
     largest = pc.max(pc.abs(amounts)).as_py()
@@ -343,7 +343,7 @@ def money_decimals(amounts: pa.ChunkedArray) -> int:
 
 
 def row_height(rows: pa.Table) -> int:
-    """Return the height in pixels of a grid's rows: the longest sentence of a column of TEXT_WIDTHS wraps and is readable in full."""
+    """Return the height in pixels of a grid's rows, enough for the longest wrapped sentence in a column of TEXT_WIDTHS."""
     lines = 1
     for name, width in TEXT_WIDTHS.items():
         if name in rows.column_names:
@@ -358,6 +358,6 @@ def grid_height(rows: pa.Table, tall: int = ROW_HEIGHT) -> int:
 
 
 def chosen_row(runs: pa.Table, selection: Mapping[str, Any]) -> int | None:
-    """Return the row of the run or cell that is selected in a grid of these runs; None if there is none or the table has changed since."""
+    """Return the row that is selected in a grid of these runs; None if nothing is, or if the table has changed since."""
     places = [*selection.get("rows", ()), *(row for row, _ in selection.get("cells", ()))]
     return int(places[0]) if places and 0 <= places[0] < runs.num_rows else None

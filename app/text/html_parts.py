@@ -1,4 +1,4 @@
-"""The parts of screens as HTML: heading, marks of agents, bars, legends, tables; and strangers' text in Markdown. Every text is escaped.
+"""The parts of screens as HTML: heading, marks of agents, bars, legends, tables; and text from logs in Markdown. Every text is escaped.
 
 Streamlit keeps classes and styles of such HTML and strips inline SVG; the classes are those of `app/assets/dashboard.css`.
 """
@@ -29,7 +29,7 @@ OUTCOMES = {
     "unknown_ends": "unknown",
     "never_started": "never started",
 }
-"""How runs end, by the field of AgentFigures that counts them, in the order of bars."""
+"""Field of AgentFigures → label of the outcome it counts, in the order of bars."""
 
 MEASURED = {
     "faster": "faster",
@@ -39,18 +39,18 @@ MEASURED = {
     "uncompared": "not comparable, no baseline",
     "machine": "machine failed",
 }
-"""What became of measurements, in the order of bars."""
+"""Class of a measurement → label, in the order of bars."""
 
 SHOWN_CHARACTERS = 100_000
-"""The most of a text a screen shows: a browser is no place for a megabyte of one. The whole can be downloaded."""
+"""Characters of a text that a screen shows: a megabyte would make the browser slow. The whole text can be downloaded."""
 
 KEPT: ContextVar[dict[str, str]] = ContextVar("kept", default={})  # noqa: B039  never changed, only replaced
-"""Words of the address that every link keeps beside the filters: a link loads the page anew, and with it a new session."""
+"""Parameters that every link keeps besides the filters. A link loads the page in a new session, which would lose them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a bar: `kind` is a class of the style sheet (`t-completed`), `size` a number of runs, `label` its words."""
+    """Part of a bar: `kind` is a CSS class (`t-completed`), `size` a number of runs, `label` its words."""
 
     kind: str
     size: int
@@ -59,7 +59,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Col:
-    """A column of an HTML table: its title, what its cell is for a row (both HTML), and its class: `r` right-aligned, `w` wrapped title."""
+    """A column of an HTML table: title, function for a row's cell (both HTML), and CSS class: `r` right-aligned, `w` wrapped title."""
 
     title: str
     cell: Callable[[Any], str]
@@ -87,17 +87,17 @@ def lines(values: Mapping[str, str]) -> str:
 
 
 def text(value: str) -> str:
-    """Return a text of a log in one line, safe within HTML."""
+    """Return a text from a log in one line, escaped for HTML."""
     return html.escape(visible(one_line(value)))
 
 
 def said(sentence: str) -> str:
-    """Return a sentence of ours with its `**emphasised**` part. Texts of logs in it are escaped."""
+    """Return one of our sentences as HTML with its `**emphasised**` part. Texts from logs in it are escaped."""
     return re.sub(r"\*\*(.+?)\*\*", r"<em>\1</em>", html.escape(visible(sentence)))
 
 
 def heading(sentence: str, second: str = "", coverage: str = "", address: str = "", *, label: str = "what is missing") -> str:
-    """Return the answer of a screen, the second most important fact, and what both rest on, with a link (to what the logs lack)."""
+    """Return the first lines of a screen: answer, second fact, and coverage, with a link (to what the logs lack)."""
     link = f' · <a href="{html.escape(address)}" target="_self">{text(label)}</a>' if address else ""
     parts = (
         f'<h1 class="t-h1">{said(sentence)}</h1>',
@@ -125,7 +125,7 @@ def run_link(run: Mapping[str, Any], filters: Filters) -> str:
 
 
 def mark(agent: str | None) -> str:
-    """Return an agent's mark: its colour, in the shape that charts have for it."""
+    """Return an agent's mark in the colour and shape of its points in charts."""
     shape, colour = (AGENTS[agent].marker, AGENTS[agent].colour) if agent in AGENTS else ("circle", "#7A7A7A")
     return f'<span class="t-mark t-mark-{shape}" style="background:{colour}"></span>'
 
@@ -141,7 +141,7 @@ def agent_and_model(agent: str | None, model: str | None) -> str:
 
 
 def agent_link(agent: str | None, model: str | None, filters: Filters) -> str:
-    """Return an agent with its mark and model; a click on it leaves the runs of both."""
+    """Return an agent with its mark and model as a link that filters by both."""
     chosen = filters.with_values("agent", [agent]) if agent else filters
     chosen = chosen.with_values("main-model", [model]) if model else chosen
     linked = anchor(link("", chosen), marked_name(agent), kind="t-plain t-agent") if agent else marked_name(agent)
@@ -165,7 +165,7 @@ def bar(segments: Sequence[Segment], *, width: int = 0) -> str:
 
 
 def legend(*groups: tuple[str, Iterable[tuple[str, str]]]) -> str:
-    """Return the names of colours: for each group its title and the (class, label) of its segments."""
+    """Return a legend: for each group its title and the (class, label) of its segments."""
     parts = []
     for title, entries in groups:
         named = [f'<span><i class="t-sw t-{kind}"></i>{html.escape(label)}</span>' for kind, label in entries]
@@ -174,12 +174,12 @@ def legend(*groups: tuple[str, Iterable[tuple[str, str]]]) -> str:
 
 
 def muted(words: str) -> str:
-    """Return words beside a figure, or in place of one."""
+    """Return words in muted colour."""
     return f'<span class="t-n">{text(words)}</span>' if words else ""
 
 
 def warning(words: str) -> str:
-    """Return a line that catches the eye. `words` is HTML."""
+    """Return a highlighted line. `words` is HTML."""
     return f'<div class="t-warn" role="status">{words}</div>'
 
 
@@ -192,14 +192,14 @@ class Shown:
 
 
 def shown(text: str) -> Shown:
-    """Return the text as far as a screen shows it, without what deceives."""
+    """Return the text cut to SHOWN_CHARACTERS, without deceptive characters."""
     if len(text) <= SHOWN_CHARACTERS:
         return Shown(visible(text))
     return Shown(visible(text[:SHOWN_CHARACTERS]), f"Showing the first {SHOWN_CHARACTERS:,} of {len(text):,} characters.")
 
 
 def shown_record(raw: str) -> Shown:
-    """Return a raw record laid out for reading with every number as written; as it is if it is too long or no JSON."""
+    """Return a raw record pretty-printed with every number as written; unchanged if it is too long or not JSON."""
     if len(raw) <= SHOWN_CHARACTERS:
         try:
             record = simplejson.JSONDecoder(parse_float=Decimal, strict=False, allow_nan=True).decode(raw)
@@ -210,20 +210,20 @@ def shown_record(raw: str) -> Shown:
 
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>#!|~$:&()]|(?<![^\n])[-+=.]|(?<=\d)[.)](?=\s)")
-"""What starts anything in Markdown or in Streamlit's additions to it; list marks count at the beginning of a line only."""
+"""Characters with a meaning in Markdown or in Streamlit's additions to it; list marks count only at the beginning of a line."""
 
 _IN_LINKS = re.compile(r"(?<=[\w.+-]@)(?=[-\w])|(?<=http)(?=s?://)|(?<=www)(?=\.)", re.IGNORECASE)
-"""A place within anything that becomes a link by itself: an address of mail, `https://…`, `www.…`."""
+"""A position inside text that Markdown turns into a link by itself: a mail address, `https://…`, `www.…`."""
 
 
 def plain(text: str) -> str:
-    """Return a stranger's text for a place that reads Markdown, so that it stays text."""
+    """Escape text from a log for Markdown."""
     nothing = ":small[]"  # an element without text: addresses become links also if their signs are escaped, but not across elements
     return nothing.join(_MARKS.sub(r"\\\g<0>", part) for part in _IN_LINKS.split(visible(text)))
 
 
 def code_span(text: str) -> str:
-    """Return a stranger's text as code in a line of Markdown. Its lines become one, since a blank line would end the code."""
+    """Return text from a log as a Markdown code span. Line breaks become blanks, since a blank line would end the code."""
     line = one_line(text)
     fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", line)), default=0))
     return f"{fence} {line} {fence}" if line.strip() else ""

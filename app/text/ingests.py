@@ -1,4 +1,4 @@
-"""Words for ingests: what files were, what came in, what was ignored, what an undo takes back, and runs that `tachograph run` recorded."""
+"""Words for ingests: kinds of files, results, ignored files, undo, and runs that `tachograph run` recorded."""
 
 from __future__ import annotations
 
@@ -36,11 +36,10 @@ WHAT_IS_READ = (
     " From Claude Code, get one with: `claude -p … --output-format json > run.json` (or stream-json)."
     " Its session transcripts (`~/.claude/projects/**/*.jsonl`) are read as well."
 )
-"""What to ingest, and how to get it."""
 
 
 def no_results(count: int) -> str:
-    """Return `13,963 ignored (events and other JSON that is no run)`: documents that are no result record. Nothing is lost with them."""
+    """Return `13,963 ignored (events and other JSON that is no run)` for documents that are not result records."""
     return f"{count:,} ignored (events and other JSON that is no run)"
 
 
@@ -50,7 +49,7 @@ def measured(values: int, files: int) -> str:
 
 
 def without_variant(values: int) -> str:
-    """Return that values do not say which code they measured, and what to do; "" if all do."""
+    """Return a note on values without a variant and what to do, or "" if all have one."""
     said = f"{values:,} of them {'is' if values == 1 else 'are'} kept without a comparison: no file says which code was measured"
     return f"{said}. `ingest --measure variant=baseline` (or candidate, reference) says it." if values else ""
 
@@ -72,7 +71,7 @@ def unread(agents: Mapping[str, int]) -> str:
 
 
 def upload_words(report: SourceReport) -> str:
-    """Return what became of a file, in a few words."""
+    """Return the result of a file in a few words."""
     if report.known:
         return "already ingested"
     if report.kind in NO_LOGS:
@@ -103,12 +102,10 @@ def came_in(ingest: Row) -> str:
 
 
 def takes_back(undone: Undone) -> str:
-    """Return what an undo would take back."""
     return f"Undo removes {_removed(undone)}"
 
 
 def took_back(undone: Undone) -> str:
-    """Return what an undo took back."""
     return f"Undid ingest {undone.ingest_id}: removed {_removed(undone)}"
 
 
@@ -123,7 +120,7 @@ def _removed(undone: Undone) -> str:
 def ended_words(launch: Launch, run: Row, location: str, told: str = "", *, is_at_odds: bool = False) -> str:
     """Return `claude-code completed in 1m 2s, $0.25, 3 files changed (+10 −2): run 5e0c031e… in runs.duckdb`.
 
-    `run`: its row, or empty; the wall time is that of the row. `is_at_odds`: its record says that it completed, its exit code does not.
+    `run`: its row (with the wall time), or empty. `is_at_odds`: its record says that it completed, its exit code says it did not.
     """
     code = f"exited with code {launch.exit_code}" if launch.exit_code else ""
     outcome = str(run.get("outcome") or f"ended with exit code {launch.exit_code}").replace("_", " ")
@@ -143,7 +140,7 @@ def ended_words(launch: Launch, run: Row, location: str, told: str = "", *, is_a
 
 
 def stopped_words(number: int, of: int, launch: Launch, *, is_signalled: bool) -> str:
-    """Return why several runs end with this one, and which were not started."""
+    """Return why a series of runs ends with this one, and which runs were not started."""
     how = "was interrupted" if is_signalled else f"exited with code {launch.exit_code}" if launch.exit_code else "could not be started"
     rest = "was" if number + 1 == of else f"{'and' if number + 2 == of else 'to'} {of} were"
     runs = "run" if number + 1 == of else "runs"

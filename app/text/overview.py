@@ -1,4 +1,4 @@
-"""Which agent was worth it: sentences, titles and cautions of Overview, and the table of agents. Pure.
+"""Sentences, titles, cautions and the table of agents of the screen Overview. Pure.
 
 Rows are those of `app.queries.agents.agents`: all runs in the first, then agents, then models.
 """
@@ -20,22 +20,22 @@ from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.text import plural
 
 TWO_LINES = 175
-"""The most characters of a heading that two lines hold on a wide page."""
+"""Characters of a heading that fit into two lines on a wide page."""
 
 MOST_BUYERS = 3
-"""The most agents that the heading names one by one."""
+"""Agents that the heading names one by one."""
 
 ENOUGH_PAIRS = 3
-"""The fewest checked claims that are drawn beside their measurement."""
+"""Fewest checked claims for a chart of claims and measurements."""
 
 
 def agents_of(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
-    """Return the rows of agents, without that of all runs and those of models."""
+    """Return only the rows of single agents, not of all runs or models."""
     return [row for row in rows if not row.is_all and not row.is_model]
 
 
 def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return what a screen or report about these runs says first."""
+    """Return the first lines of a screen or report about these runs."""
     total, agents = rows[0], agents_of(rows)
     covers = coverage(total, measure)
     if total.faster:
@@ -57,7 +57,7 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
 
 
 def _bought(agents: Sequence[AgentFigures]) -> str:
-    """Return `Claude Code bought **12 verified speedups at $12.85 each**.`: the cheapest first, bounded and unknown costs behind."""
+    """Return `Claude Code bought **12 verified speedups at $12.85 each**.`: cheapest first, bounded and unknown costs last."""
     buyers = [row for row in agents if row.faster]
     buyers.sort(key=lambda row: (row.cost_per_faster_usd is None, bool(row.bounds), row.cost_per_faster_usd or 0, -row.faster))
     phrases = []
@@ -74,7 +74,7 @@ def _bought(agents: Sequence[AgentFigures]) -> str:
 
 
 def _without_speedup(agents: Sequence[AgentFigures]) -> str:
-    """Return what can be said of agents without a verified speedup; for a single agent, what became of its claims."""
+    """Return a sentence on agents without a verified speedup; for a single agent, the results of its claims."""
     others = [row for row in agents if not row.faster]
     if not others:
         if len(agents) > 1 or not agents[0].checked:
@@ -93,7 +93,7 @@ def _without_speedup(agents: Sequence[AgentFigures]) -> str:
 
 
 def _spent(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
-    """Return `Three runs of Claude Code cost **$2.83** and took 10m 09s in all.`: cost, share completed and time."""
+    """Return `Three runs of Claude Code cost **$2.83** and took 10m 09s in all.` (cost, share completed, time)."""
     whose = agent_name(agents[0].agent) if len(agents) == 1 else f"{brief.number(len(agents))} agents"
     subject = brief.upper_first(f"{brief.runs(total.runs)} of {whose}")
     if not total.started:
@@ -124,7 +124,7 @@ def _claimed(total: AgentFigures) -> str:
 
 
 def _checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
-    """Return what became of the claims that have a comparable measurement, or "" without any."""
+    """Return the results of claims with a comparable measurement, or "" without any."""
     if not total.checked:
         return ""
     claimants = [row for row in agents if row.checked]
@@ -163,7 +163,7 @@ def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:
 
 
 def few_runs(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
-    """Return the same for a handful of runs of one agent, with its model and what these logs lack in the line below."""
+    """Return the same for a few runs of one agent, with its model and the facts these logs lack in the second line."""
     total, said = rows[0], overview(rows, measure)
     models = [row.model for row in rows if row.is_model and row.model]
     cost = "" if total.cost_usd is None else "cost reported by the agent" if total.reported == total.cost.known else "cost at list prices"
@@ -209,7 +209,7 @@ def _first_of_agents(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
 
 
 def _on(row: AgentFigures, rows: Sequence[AgentFigures]) -> str:
-    """Return an agent, with its model if it has several, or the model alone if there is no other agent."""
+    """Return an agent, with its model if it has several; the model alone if there is only one agent."""
     is_one_of_many = row.is_model and sum(other.is_model and other.agent == row.agent for other in rows) > 1
     if not is_one_of_many or not row.model:
         return agent_name(row.agent)
@@ -228,7 +228,7 @@ def claims_title(total: AgentFigures) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """Something to know before a figure is quoted; `label`, `page`, `more` and `agent` make the link to the details."""
+    """A warning for readers who quote a figure; `label`, `page`, `more` and `agent` make the link to the details."""
 
     words: str
     label: str
@@ -238,7 +238,7 @@ class Caution:
 
 
 def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], largest: Sequence[tuple[str, str, float]]) -> list[Caution]:
-    """Return at most four, the gravest first. `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs."""
+    """Return up to four cautions, the gravest first. `reasons`: why runs never started; `largest`: id, title, ratio of the fastest runs."""
     total, agents = rows[0], agents_of(rows)
     found: list[Caution] = []
     if total.never_started:
@@ -366,7 +366,7 @@ def _measured_counts(row: AgentFigures) -> dict[str, int]:
 
 
 def runs_table(runs: Sequence[Mapping[str, Any]], filters: Filters) -> str:
-    """Return a few runs with turns, tokens, cost per turn and claim; on a phone as cards, which have cost and time too."""
+    """Return a few runs with turns, tokens, cost per turn and claim; as cards with cost and time on a phone."""
     scopes = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end"}
     evidence = {"benchmarked": "method stated", "figures": "figures given", "estimated": "estimated"}
 

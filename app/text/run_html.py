@@ -53,18 +53,19 @@ RUN_ORIGIN = (
 )  # fmt: skip
 
 MOST_FIGURES, CLAIMS_SHOWN, FILES_SHOWN = 6, 6, 30
-"""Figures of the strip below the title, claims that are not folded, and files that are listed."""
+"""Figures below the title, claims that are not folded, and files listed."""
 
 FOLDED_FROM, MOST_LINES, LONGEST_LINE, USUAL_LINE = 400, 4_000, 1_000, 100
-"""Lines of a file of a patch from which on it is folded; lines that are shown of a patch, where a line counts as several if it is
-longer than USUAL_LINE characters; and the characters shown of a line."""
+"""Lines of a file in a patch from which it is folded; lines shown of a patch (a line counts once per USUAL_LINE characters);
+and characters shown of a line.
+"""
 
 LONGEST_RUN_ID = 200
-"""A run's id is a uuid or a hash; a longer text in a link is no id of ours."""
+"""Characters of a run's id in a link. Real ids are a uuid or a hash; a longer text cannot be one."""
 
 _LIMITS = ("limit_reached", "max_turns", "max_budget", "max_structured_output_retries")
 _LOOKS = {"completed": ("✓", "done"), "unknown": ("", "unknown")} | dict.fromkeys(_LIMITS, ("◔", "limit"))
-"""Outcome → the sign before it, and its colour; any other is a failure."""
+"""Outcome → sign and colour; all other outcomes are failures."""
 
 _SCOPES = {"micro": "micro-benchmark", "component": "one component", "end_to_end": "end to end", "unspecified": "scope not stated"}
 _PARTS = {"micro": "a micro-benchmark", "component": "one component", "end_to_end": "the whole program"}
@@ -92,7 +93,7 @@ _TEST = re.compile(
     r"(?:^|/)(?:tests?|testing|specs?|__tests__|testdata)/|(?:^|/)(?:test_|conftest\.)[^/]*$|[._-](?:test|spec)\.\w+$", re.IGNORECASE
 )
 _GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files of the patch", "patch": "patch", "models": "model"}
-"""What a record gives that is no column of a list of runs, or several → its words."""
+"""Parts of a run that a record can supply besides columns → label."""
 
 
 def only_run(run: Row, verdict: Row | None) -> Said:
@@ -116,7 +117,7 @@ def only_run(run: Row, verdict: Row | None) -> Said:
 
 
 def run_figures(run: Row) -> list[tuple[str, str, str]]:
-    """Return the figures of one run as (label, value, note). A list-price cost stands beside a cost that is not reported."""
+    """Return the figures of one run as (label, value, note). A list-price cost appears if no cost is reported."""
     by_list = (LIST.column,) if run[REPORTED.column] is None and run[LIST.column] is not None else ()
     first = RUN_CARDS.index(REPORTED.column)
     figures = [RUNS[key] for key in (*RUN_CARDS[:first], *by_list, *RUN_CARDS[first:])]
@@ -124,7 +125,7 @@ def run_figures(run: Row) -> list[tuple[str, str, str]]:
 
 
 def run_note(run: Row, key: str) -> str:
-    """Return what an agent does not tell, and how the cost of a record that continues earlier ones differs from what it logs."""
+    """Return a note on a figure: that the agent never logs it, that it is a bound, or how the cost differs from the logged total."""
     if run[key] is None and key in never_reported(run["agent"]):
         return f"not reported by {agent_name(run['agent'])}"
     if key == LIST.column:
@@ -139,17 +140,17 @@ def run_note(run: Row, key: str) -> str:
 
 
 def cause_sentence(run: Row) -> str:
-    """Return why list-price cost and reported cost differ, in a sentence, or "" for an unknown cause."""
+    """Return why list-price and reported cost differ, or "" if the cause is unknown."""
     return CAUSES[CostCause(run["cost_cause"])].meaning if run["cost_cause"] else ""
 
 
 def run_facts(run: Row, keys: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the known ones of these columns of a run as (label, value)."""
+    """Return the known columns of a run as (label, value)."""
     return [(fact_label(RUNS[key], run), bound_sign(run, key) + fact_words(run[key], key)) for key in keys if run[key] is not None]
 
 
 def origin_keys(run: Row) -> tuple[str, ...]:
-    """Return RUN_ORIGIN for this run: if only the date of a file is known, the start or end that repeats it is left out."""
+    """Return RUN_ORIGIN for this run. If only a file's date is known, the start or end that repeats it is left out."""
     if run["time_source"] != OF_FILE:
         return RUN_ORIGIN
     repeated = "started_at" if run["ended_at"] is not None else "ended_at"
@@ -157,7 +158,7 @@ def origin_keys(run: Row) -> tuple[str, ...]:
 
 
 def record_rows(records: pa.Table) -> pa.Table:
-    """Return the records of a run, with what each gives in words: the kept one gives all that no other does."""
+    """Return the records of a run with the facts each one supplied, in words."""
     gives = []
     for row in records.to_pylist():
         given = ", ".join(sorted(_GIVEN.get(figure) or RUNS[figure].label.lower() for figure in row["gives"]))
@@ -166,7 +167,7 @@ def record_rows(records: pa.Table) -> pa.Table:
 
 
 def facts_html(run: Row, keys: Sequence[str], labels: Mapping[str, str] | None = None) -> str:
-    """Return what is known of one run, columns of RUNS, as a list. `labels` given at ingest follow unless they repeat a fact."""
+    """Return the known RUNS columns of a run as a list. `labels` given at ingest follow unless they repeat a fact."""
     known = [(*fact, RUNS[key].meaning) for key in keys for fact in run_facts(run, [key])]
     known += [(key, value, RUNS["labels"].meaning) for key, value in (labels or {}).items() if key not in keys]
     drawn = "".join(
@@ -179,23 +180,23 @@ def facts_html(run: Row, keys: Sequence[str], labels: Mapping[str, str] | None =
 
 
 def file_name_of(run_id: str) -> str:
-    """Return the name of a downloaded record: letters and digits of the id, which may be any text."""
+    """Return a file name for a downloaded record, from the letters and digits of the id, which may be any text."""
     return f"{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(run_id))}.json"
 
 
 def run_id_of(parameter: str | None) -> str | None:
-    """Return the run a link asks for, or None if the parameter can be no run's id."""
+    """Return the run's id in a link, or None if the parameter cannot be one."""
     asked = (parameter or "").strip()
     return asked if 0 < len(asked) <= LONGEST_RUN_ID and paired(asked) == asked else None
 
 
 def part(title: str, about: str = "") -> str:
-    """Return the heading of a part of the page, and what it rests on."""
+    """Return the heading of a section and the data behind it."""
     return f'<h3 class="t-h3">{title}{f" <small>{text(about)}</small>" if about else ""}</h3>'
 
 
 def header_html(run: Row) -> str:
-    """Return who did what, when, and how it ended."""
+    """Return agent, model, repository, task, date and outcome of a run, and what its record lacks."""
     task = run["task_key"] or ""
     link = f'<a href="tasks?task={quote(task, safe="")}"><code>{text(task.rpartition("@")[2])}</code></a>' if task else ""
     date = f"{run['dated_at'].astimezone(UTC):%-d %b %Y, %H:%M} UTC" if run["dated_at"] else ""
@@ -227,7 +228,7 @@ def failure_html(run: Row) -> str:
 
 
 def strip_html(run: Row, verdict: Row | None) -> str:
-    """Return at most six figures, each with what limits or explains it; unknown ones are left out."""
+    """Return up to six known figures, each with its limits or explanation."""
     boxes = list(_boxes(run, verdict))
     if len(boxes) > MOST_FIGURES:
         boxes = [box for box in boxes if box[0] != "Output"]
@@ -288,7 +289,7 @@ def _boxes(run: Row, verdict: Row | None) -> Iterator[tuple[str, str, str, str]]
 
 
 def cost_words(run: Row) -> str:
-    """Return why two costs of a run differ, in a line: `why $1.94 and not $2.13: regional endpoint`."""
+    """Return why two costs of a run differ: `why $1.94 and not $2.13: regional endpoint`."""
     listed_usd = "" if run[LIST.column] is None else f"{bound_sign(run, LIST.column)}{brief.usd(run[LIST.column])}"
     if run[REPORTED.column] is None:
         return f"{listed_usd} at list prices, none reported"
@@ -308,7 +309,7 @@ def token_words(run: Row) -> str:
 
 
 def warning_html(run: Row, verdict: Row | None) -> str:
-    """Return what keeps the figures above from being taken at their word, or ""."""
+    """Return a warning on doubtful figures, or ""."""
     said = []
     if verdict and verdict["scope_differs"] and verdict["measured_speedup"] is not None:
         claimed, measured = (_PARTS.get(verdict[name], words(verdict[name])) for name in ("claimed_scope", "measured_scope"))
@@ -328,7 +329,7 @@ def warning_html(run: Row, verdict: Row | None) -> str:
 
 
 def claims_html(claims: Sequence[Row], run: Row) -> str:
-    """Return each claim with a figure: what it is about, its scope and evidence, and which one counts, that first."""
+    """Return each claim with a figure: subject, scope and evidence. The one that counts comes first."""
     counting, others = list[str](), list[str]()
     for claim in claims:
         if claim["kind"] != "quantified":
@@ -351,7 +352,7 @@ def claims_html(claims: Sequence[Row], run: Row) -> str:
 
 
 def changed_html(run: Row, files: Sequence[Row]) -> str:
-    """Return what is known of the changes without the patch itself: why it is not there, and the files."""
+    """Return the known changes without the patch: why it is missing, and the files."""
     if run["patch_files"] == 0:
         why = "Its patch is empty: nothing was changed."
     elif run["patch_sha256"]:
@@ -368,7 +369,7 @@ def changed_html(run: Row, files: Sequence[Row]) -> str:
 
 
 def measured_html(run: Row, verdict: Row, values: Sequence[Row]) -> str:
-    """Return the value that counts beside the baseline's and the reference's, as bars, and how the others turned out."""
+    """Return the value that counts with those of baseline and reference, as bars, and the results of the other values."""
     gained, reached, unit = verdict["measured_speedup"], verdict["measured_vs_reference"], verdict["unit"]
     if gained is None:
         why = failure_words(verdict["failure"], verdict["why"]) or MEASURED_CLASSES.get(verdict["measured_class"], "")
@@ -434,7 +435,7 @@ def metric_words(metric: str | None) -> str:
 
 
 def more_html(commands: Mapping[str, str], *, has_patch: bool, is_measured: bool) -> str:
-    """Return what would tell more of an only run. `commands`: how to ingest `results` and `runs`."""
+    """Return how to add more data if the store has only one run. `commands`: how to ingest `results` and `runs`."""
     items = [
         ("A benchmark’s result", "puts a measured speedup beside the claim.", commands["results"], not is_measured),
         ("The patch", "in the run’s folder, as model_patch.diff, shows what was changed.", "", not has_patch),
@@ -452,7 +453,7 @@ class _File:
 
 
 def diff_html(diff: str) -> str:
-    """Return a unified diff with line numbers and marked words, source files before tests; "" for text that is no diff."""
+    """Return a unified diff with line numbers and marked words, source files before tests; "" if the text is not a diff."""
     from ingest.context.patches import Hunk, parts_of  # with the readers of agents, which a page in a terminal does without
 
     files: dict[str, _File] = {}
@@ -498,7 +499,7 @@ def _diff_rows(hunks: Sequence[Hunk], most: int) -> Iterator[str]:
 
 
 def _marked_lines(lines: Sequence[str]) -> list[str]:
-    """Return the lines without their signs as HTML; in a deleted line and the one inserted in its place, what differs is marked."""
+    """Return the lines without their signs as HTML, with the differences between a deleted line and its replacement marked."""
     shown = [_code(line[1:]) for line in lines]
     place = 0
     while place < len(lines):
@@ -515,7 +516,7 @@ def _marked_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _marked_words(old: str, new: str) -> tuple[str, str]:
-    """Return two lines with their difference marked: what is between the words that both begin and end with."""
+    """Return two lines with their difference marked: everything between the common words at both ends."""
     ours, theirs = (re.findall(r"\w+|\s+|.", line[:LONGEST_LINE]) for line in (old, new))
     most = min(len(ours), len(theirs))
     first = next((number for number in range(most) if ours[number] != theirs[number]), most)

@@ -1,4 +1,4 @@
-"""The page of a run as a terminal shows it. Texts of agents are a stranger's: shown without what a terminal obeys, never read as markup."""
+"""The page of a run in a terminal. Texts of agents are never read as markup and shown without control characters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODELS = (
     "tokens_basis", "tokens_basis_reason", "provider", "region", "cost_cause", "web_search_requests", "model_id",
 )  # fmt: skip
 SAID = ("starred", "note", "excluded", "excluded_reason")
-"""What people said of the run."""
+"""What people said about the run."""
 
 RECORDS_SHOWN = (
     "record_kind", "source_name", "gives", "cost_reported_usd", "input_tokens", "cache_read_tokens", "cache_write_tokens",
@@ -33,13 +33,13 @@ RECORDS_SHOWN = (
 )  # fmt: skip
 CALLS, CHANGES = ("tool", "calls", "errors"), ("path", "insertions", "deletions")
 LONGEST_PROMPT = 1_000
-"""Characters of a prompt that are shown; the record of the run and `--format json` have it whole."""
+"""Characters shown of a prompt; the record of the run and `--format json` have all of it."""
 
 _INDENT = "  "
 
 
 def run_text(page: RunPage, width: int, encoding: str = "utf-8", *, color: bool = False) -> bytes:
-    """Return the page in lines of at most `width` columns, as far as words allow."""
+    """Return the page in lines of at most `width` columns; only longer words exceed it."""
 
     def bold(said: str) -> str:
         return f"\x1b[1m{said}\x1b[0m" if color else said
@@ -84,7 +84,7 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
 
 
 def _pairs(pairs: Sequence[tuple[str, str]], width: int) -> str:
-    """Return a name and its value to a line; a long value goes on below itself."""
+    """Return a name and its value per line; long values are wrapped with an indent."""
     left = max((cell_len(name) for name, _ in pairs), default=0) + 2 * len(_INDENT)
     lines = ""
     for name, value in pairs:
@@ -94,7 +94,7 @@ def _pairs(pairs: Sequence[tuple[str, str]], width: int) -> str:
 
 
 def _entries(entries: Sequence[tuple[str, str]], width: int) -> str:
-    """Return each entry on a line of its own, its explanation indented below."""
+    """Return each entry on its own line, with its explanation indented below."""
     lines = ""
     for first, second in entries:
         lines += _wrapped(first, width, f"{_INDENT}- ", _INDENT * 2)

@@ -1,4 +1,4 @@
-"""Were the claims true: sentences and tables of claimed beside measured speedups. Pure; every text of a log is escaped."""
+"""Sentences and tables that compare claimed with measured speedups. Pure; every text from a log is escaped."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from schemas.text import plural, quoted
 Row = Mapping[str, Any]
 
 MOST_NAMED = 3
-"""The most agents whose numbers of claims are told one by one."""
+"""Agents for which the numbers of claims are given one by one."""
 
 LONGEST = 160
-"""The most characters of a sentence in a cell: errors of benchmarks have pages."""
+"""Characters of a sentence in a cell, since some errors of benchmarks fill pages."""
 
 HELD = {
     "kept": "held",
@@ -32,11 +32,10 @@ HELD = {
     "wrong_sign": "became slower",
     "no_claim": "no claim",
 }
-"""How a checked claim turned out."""
 
 
 def speedups(rows: Sequence[AgentFigures], checks: Sequence[Checks]) -> Said:
-    """Return what the screen of speedups says first. `rows`: those of `app.queries.agents.agents`, all runs in the first."""
+    """Return the first lines of the screen Speedups. `rows`: those of `app.queries.agents.agents`, all runs in the first."""
     total, agents = rows[0], agents_of(rows)
     claims = total.claimed
     if total.checked:
@@ -62,7 +61,7 @@ def speedups(rows: Sequence[AgentFigures], checks: Sequence[Checks]) -> Said:
 
 
 def _turned_out(total: AgentFigures, checks: Sequence[Checks]) -> str:
-    """Return how checked claims failed, and the same for claims whose benchmark covers the same part; "" if none was checked."""
+    """Return how checked claims failed, and the same for claims on the part that the benchmark covers; "" if none was checked."""
     if not total.checked:
         return ""
     kinds = [
@@ -117,7 +116,7 @@ def largest_claims(claims: Sequence[float], above: float) -> str:
 
 
 def few_medians(checks: Checks) -> str:
-    """Return the median at the right of a row of factors, from ENOUGH values on."""
+    """Return the median for the right end of a row of factors, if it has at least ENOUGH values."""
     return brief.ratio(checks.factor.median or 0) if checks.factor.known >= ENOUGH else ""
 
 

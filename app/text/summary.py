@@ -1,12 +1,12 @@
-"""Summaries of agents as safe HTML, their claims marked. A summary is a stranger's text: it may look like anything, and does nothing.
+"""Summaries of agents as safe HTML, their claims marked. A summary is untrusted text: any markup in it is harmless.
 
-A mark stays on its words whatever markup it crosses. Markdown's parser tells the lines of a block, but not where in the text a character
-of it came from. So three steps:
+A mark stays on its words whatever markup it crosses. Markdown's parser gives the lines of a block, but not the position of a
+character in the text. So three steps:
 
-1. `_Lines.cuts_of` finds, line by line, the position of a block's content in the text, and so where in the content marks begin and end.
-2. The parser's own rules (`_markdown`) write a cut at these places: characters that no text may hold, which say what is marked from there.
-   They are written beside the text and never read as Markdown, so what is marked parses as if it were not.
-3. `_marked` replaces the cuts in the finished HTML by `<mark>` elements, none of which crosses another element.
+1. `_Lines.cuts_of` finds, line by line, the position of a block's content in the text and where marks begin and end in it.
+2. The parser's own rules (`_markdown`) write a cut at these places: reserved characters that name the marks from there
+   on. Cuts are never read as Markdown, so marks do not change how the text is parsed.
+3. `_marked` replaces the cuts in the finished HTML by `<mark>` elements that never cross another element.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ STRENGTHS = {
     "stated": (0x22, "2px dashed"),
     "estimated": (0x16, "2px dotted"),
 }
-"""Tint (of 255) and underline of a mark by its evidence: better evidence is stronger, also without colours."""
+"""Tint (of 255) and underline of a mark by evidence: better evidence is stronger, also without colours."""
 
 QUALITATIVE = "qualitative"
 MOST_AROUND = 1_500
-"""The most characters before and behind a sentence that are shown with it."""
+"""Characters shown before and after a sentence."""
 
 HEADING_SHIFT = 2
-"""A summary's `#` is an `<h3>` of the page, whose own title and sections come above it."""
+"""A summary's `#` becomes `<h3>`, below the title and sections of the page."""
 
 MOST_LOOKED_THROUGH = 2_000_000
-"""Characters of a block that are looked through for the ends of links; behind that a bracket is a bracket."""
+"""Characters of a block that are searched for the ends of links; after that, brackets are plain text."""
 
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # noncharacters, which Unicode keeps for a program's own use
 _PIECE = re.compile(rf"(<[^>]*>|{_OPEN}(?:\d{{1,6}}(?:,\d{{1,6}})*)?{_CLOSE})")
@@ -68,8 +68,7 @@ class Mark:
 def summary_html(source: str, marks: Iterable[Mark] = ()) -> str:
     """Return Markdown (CommonMark, tables, strikethrough) as HTML without scripts, images, raw HTML, or links other than http(s).
 
-    Anything else that other programs read into a text (LaTeX, emoji codes, directives) stays the characters it is.
-    The HTML with `marks` is that without them, and `<mark>` elements around texts.
+    Other notations (LaTeX, emoji codes, directives) stay plain text. `marks` only add `<mark>` elements around texts.
     """
     source = visible(source)
     parsed, fitted = source.replace("\r\n", "\n"), []
@@ -85,7 +84,7 @@ def summary_html(source: str, marks: Iterable[Mark] = ()) -> str:
 
 
 def _tame(token: Token) -> None:
-    """Put a heading in its place, send a link's reader off alone, and turn an image into the text it was written as."""
+    """Shift a heading's level, make a link safe for its reader, and turn an image back into its source text."""
     if token.type in ("heading_open", "heading_close"):
         level = min(6, int(token.tag[1:]) + HEADING_SHIFT)
         token.tag = f"h{level}"
@@ -102,7 +101,7 @@ def _tame(token: Token) -> None:
 
 
 def _marked(rendered: str, marks: Sequence[Mark]) -> str:
-    """Return the HTML with `<mark>` elements around the texts that cuts mark: the shortest mark has its style, all have their titles."""
+    """Replace cuts by `<mark>` elements: the shortest mark sets the style, all marks their titles."""
     holding: list[Mark] = []
     pieces: list[str] = []
     for piece in _PIECE.split(rendered):
@@ -121,19 +120,19 @@ def _marked(rendered: str, marks: Sequence[Mark]) -> str:
 
 @dataclass
 class _Cuts:
-    """The places in one block's content where another set of marks begins to hold; `written` is the last set in the output."""
+    """The positions in a block's content at which the set of marks changes; `written` is the last set in the output."""
 
     at: list[int] = field(default_factory=list)
     sets: list[tuple[int, ...]] = field(default_factory=list)
     written: tuple[int, ...] = ()
 
     def holding(self, place: int) -> tuple[int, ...]:
-        """Return the marks that hold at a place of the content."""
+        """Return the marks at a position of the content."""
         before = bisect_right(self.at, place)
         return self.sets[before - 1] if before else ()
 
     def written_into(self, content: str, start: int = 0) -> str:
-        """Return a part of the content, which begins at `start` and is shown as it is, with its cuts."""
+        """Return a part of the content that begins at `start`, with its cuts."""
         end = start + len(content)
         cuts = [(place - start, marks) for place, marks in zip(self.at, self.sets, strict=True) if start <= place <= end]
         ends = pairwise([0, *(place for place, _ in cuts), len(content)])
@@ -146,7 +145,7 @@ def _cut(marks: Sequence[int]) -> str:
 
 
 class _Lines:
-    """The lines of a text, and the position in it of a block's content."""
+    """The lines of a text; they map a block's content to positions in it."""
 
     def __init__(self, source: str) -> None:
         self._lines = source.split("\n")
@@ -154,7 +153,7 @@ class _Lines:
         self._cell_ends: dict[int, int] = {}
 
     def cuts_of(self, content: str, first: int, marks: Sequence[Mark], *, is_cell: bool = False) -> _Cuts:
-        """Return the cuts of a block's content, whose lines are those of the text from `first` on."""
+        """Return the cuts of a block's content that begins at line `first` of the text."""
         lines = content.removesuffix("\n").split("\n")
         begin, end = self._starts[first], self._starts[first + len(lines)]
         cell = self._cell(content, first) if is_cell else None
@@ -173,7 +172,7 @@ class _Lines:
         return _Cuts(at, [tuple(number for number, start, end in spans if start <= edge < end) for edge in at])
 
     def _cell(self, content: str, number: int) -> list[int]:
-        """Return the positions for a cell of a table, in which an escaped bar has become a bar; cells are asked for in order."""
+        """Return the positions for a table cell, where an escaped bar has become a bar. Call it for cells in order."""
         written = content.replace("|", "\\|")
         start = self._lines[number].find(written, self._cell_ends.get(number, 0))
         if start < 0:
@@ -183,7 +182,7 @@ class _Lines:
 
 
 def _markdown() -> MarkdownIt:
-    """Return the parser, whose rules write cuts for the marks of its environment."""
+    """Return the parser with rules that write cuts for the marks of its environment."""
     markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 100}).enable(["table", "strikethrough"])
     markdown.validateLink = lambda url: url.lower().startswith(("http://", "https://"))  # type: ignore[method-assign]
     markdown.core.ruler.at("inline", _parse_blocks)
@@ -196,7 +195,7 @@ def _markdown() -> MarkdownIt:
 
 
 def _within_bounds(rule: Callable[[StateInline, bool], bool]) -> Callable[[StateInline, bool], bool]:
-    """Return the parser's rule for a sign in brackets, bounded for each block: every bracket looks through the rest of its block."""
+    """Limit the parser's rule for brackets per block, because every bracket searches the rest of its block."""
 
     def bounded(state: StateInline, silent: bool) -> bool:
         if state.src[state.pos] not in "[!":
@@ -217,7 +216,7 @@ def _within_bounds(rule: Callable[[StateInline, bool], bool]) -> Callable[[State
 
 
 def _parse_blocks(state: StateCore) -> None:
-    """Parse each block as the parser's rule of this name does, with its cuts."""
+    """Parse each block with the parser's rule of this name and its cuts."""
     marks: Sequence[Mark] = state.env.get("marks", ())
     lines = _Lines(state.src) if marks else None
     before = ""
@@ -238,7 +237,7 @@ def _parse_blocks(state: StateCore) -> None:
 
 
 def _current(state: StateInline) -> _Cuts | None:
-    """Return the cuts of the block that is parsed; None in what is parsed within it, as an image's description is."""
+    """Return the cuts of the block being parsed; None inside nested text such as an image's description."""
     tokens, cuts = state.env.get("cuts", (None, None))
     return cuts if tokens is state.tokens and cuts.at else None
 
@@ -252,7 +251,6 @@ def _write_cut(state: StateInline, silent: bool) -> bool:
 
 
 def _text(state: StateInline, silent: bool) -> bool:
-    """Read plain text, up to the next cut at most."""
     start, cuts = state.pos, _current(state)
     following = bisect_right(cuts.at, start) if cuts else 0
     edge = cuts.at[following] if cuts and following < len(cuts.at) else None
@@ -265,7 +263,7 @@ def _text(state: StateInline, silent: bool) -> bool:
 
 
 def _code(state: StateInline, silent: bool) -> bool:
-    """Read code, whose content is shown as it is, and cut within."""
+    """Read code, which is shown unchanged, and write the cuts in it."""
     start = state.pos
     if not backtick(state, silent):
         return False
@@ -283,7 +281,7 @@ _MARKDOWN = _markdown()
 
 
 def mark_style(look: str) -> str:
-    """Return the CSS of a mark; text keeps its own colour, so that a tint suits light and dark pages alike."""
+    """Return the CSS of a mark. Text keeps its colour, so that the tint suits light and dark pages."""
     if look == QUALITATIVE:
         return "color:inherit;background:none;text-decoration:underline dotted 1px;text-underline-offset:3px"
     tint, line = STRENGTHS[look]
@@ -310,7 +308,7 @@ def around(summary: str, claim: Row) -> tuple[str, list[Mark]]:
 
 
 def legend_html(claims: Sequence[Row]) -> str:
-    """Return what the marks of a summary mean, strongest evidence first, and how many there are of each; "" for no claims."""
+    """Return a legend of the marks with their counts, strongest evidence first; "" without claims."""
     looks = [_look(row) for row in claims]
     meanings, names = EVIDENCE_MEANINGS | {QUALITATIVE: "claims without a number"}, EVIDENCE_NAMES | {QUALITATIVE: "no number"}
     entries = [
@@ -323,7 +321,7 @@ def legend_html(claims: Sequence[Row]) -> str:
 
 
 def finding_lines(findings: Iterable[Row]) -> str:
-    """Return findings as a Markdown list: how severe, what was noticed, what was expected and what found."""
+    """Return findings as a Markdown list with severity, message, expected and found value."""
     severities = {
         "error": ":red[:material/error:] **Error**",
         "warning": ":orange[:material/warning:] **Warning**",
@@ -337,7 +335,7 @@ def finding_lines(findings: Iterable[Row]) -> str:
 
 
 def statements_html(statements: Iterable[Row]) -> str:
-    """Return what a summary states beside its claims, as a description list."""
+    """Return a summary's other statements as a description list."""
     entries = [
         f'<dt style="margin:0;opacity:0.75">{name}</dt><dd style="margin:0">{html.escape(visible(said))}</dd>'
         for name, said in map(statement, statements)

@@ -1,4 +1,4 @@
-"""Who solved what: the sentence of the screen Tasks, and the matrix of tasks and agents with the words and colours of its cells. Pure."""
+"""Sentence and matrix of the screen Tasks: tasks and agents, with the words and colours of its cells. Pure."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Cell = Mapping[str, Any]
 Column = tuple[str | None, ...]
 
 MOST_NAMED = 3
-"""The most agents that the heading names one by one."""
+"""Agents that the heading names one by one."""
 
 MOST_LISTED = 400
-"""Tasks of a list on a phone; the tables that can be downloaded have all."""
+"""Tasks in the list on a phone; downloaded tables have all."""
 
 ORDERS = {
     "best": "Measured, best first",
@@ -38,36 +38,36 @@ ORDERS = {
     "alphabet": "Name",
 }
 SYMBOLS = {"faster": "↑ ", "same": "= ", "slower": "↓ "}
-"""Signs in place of the colours of verdicts, for places without colours."""
+"""Signs in place of colours of verdicts."""
 
 LACKS = {"claimed": "no claim", "cost": "not recorded", "duration": "none completed"}
-"""What a cell says if its runs have no such value."""
+"""Text of a cell without a value."""
 
 MARKS = {
     "circle": "●", "diamond": "◆", "square": "■", "hexagon": "⬢", "hexagon2": "⬢", "pentagon": "⬟", "star": "★", "hexagram": "✶",
     "cross": "✚", "x": "✖", "triangle-up": "▲", "triangle-down": "▼", "triangle-left": "◀", "triangle-right": "▶", "bowtie": "⧓",
     "star-diamond": "✦", "diamond-wide": "⬥", "diamond-tall": "⬧", "circle-cross": "⊕", "square-cross": "⊞",
 }  # fmt: skip
-"""The shapes of agents as characters: a grid draws no others."""
+"""Shapes of agents as characters, because a grid cannot draw shapes."""
 
 _WRITE = {"result": brief.ratio, "measured": brief.ratio, "claimed": brief.ratio, "duration": brief.duration}
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A background with the text on it, by day and by night, and what it means."""
+    """Background and text colour for light and dark pages, and the meaning of a cell."""
 
     paper: tuple[str, str]
     ink: tuple[str, str]
     label: str = ""
 
     def style(self, *, dark: bool) -> str:
-        """Return one of both, as a grid takes it."""
+        """Return the style for a grid."""
         return f"background-color:{self.paper[dark]};color:{self.ink[dark]}"
 
     @property
     def css(self) -> str:
-        """Both, as HTML takes them."""
+        """Both styles as CSS."""
         return f"background:light-dark({','.join(self.paper)});color:light-dark({','.join(self.ink)})"
 
 
@@ -83,7 +83,6 @@ LOOKS = {
     "unknown": Look(("#EEEDEA", "#252B2E"), _MUTED, "end unknown"),
     "never": Look(("#FBFAF7", "#11171A"), _MUTED, "never started"),
 }
-"""What became of a cell's runs."""
 
 TEAL = (
     *(Look(paper, _TEXT) for paper in (("#DFEDE9", "#162D2E"), ("#B4D8D4", "#1C4242"), ("#85C2BE", "#235F5C"))),
@@ -94,15 +93,15 @@ BLUE = (
     Look(("#6D92A8", "#6FA3C4"), _INK),
 )
 SCALES = {"measured": TEAL, "claimed": TEAL, "cost": BLUE, "duration": BLUE}
-"""The single hue of a content, from its smallest to its largest values."""
+"""Content of a matrix → the single hue for its scale."""
 
 PLAIN = Look(("#FBFAF7", "#11171A"), _MUTED)
-"""A cell that says why it has no value."""
+"""Look of a cell without a value."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A row: `names` are those that logs have for the task."""
+    """A row: `names` are those in the logs."""
 
     key: str
     repo: str | None
@@ -117,14 +116,14 @@ class Task:
 
     @property
     def also_called(self) -> str:
-        """`vllm_core-0064 +6`: the shortest other name that logs have for it, and how many more there are."""
+        """`vllm_core-0064 +6`: the shortest other name in the logs, and the number of further ones."""
         others = sorted((name for name in self.names if name != self.name), key=lambda name: (len(name), name))
         return f"{others[0]}{f' +{len(others) - 1}' if len(others) > 1 else ''}" if others else ""
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Tasks in order beside `columns`, and how many runs have no task."""
+    """Tasks in order with their `columns`, and the number of runs without a task."""
 
     columns: tuple[Column, ...]
     tasks: tuple[Task, ...]
@@ -137,7 +136,7 @@ class Matrix:
 
 
 def tasks(found: TaskTotals) -> Said:
-    """Return what the screen of tasks says first, for at least one task. An unknown end may be a completion."""
+    """Return the first lines of the screen Tasks, for at least one task. An unknown outcome may be a completion."""
     only = agent_name(found.agents[0]) if len(found.agents) == 1 else ""
     at_least = "at least " if found.unknown_ends else ""
     number = f"{at_least}{found.completed:,} of {found.tasks:,} tasks"
@@ -159,13 +158,13 @@ def tasks(found: TaskTotals) -> Said:
 
 
 def no_tasks(found: TaskTotals) -> Said:
-    """Return what it says if no run names a task."""
+    """Return its first lines if no run names a task."""
     second = f"{plural(found.untold, 'run')} without a commit or task. A label names the task of runs at ingest:"
     return Said("**No task is known**: none of these runs names one.", second)
 
 
 def _faster(found: TaskTotals) -> str:
-    """Return `; **12 became verifiably faster**, all by Claude Code`, or what can be said if none did."""
+    """Return `; **12 became verifiably faster**, all by Claude Code`, or a reason if none did."""
     if not found.measured:
         return ""
     if not found.comparable:
@@ -183,7 +182,7 @@ def _faster(found: TaskTotals) -> str:
 
 
 def _coverage(found: TaskTotals) -> str:
-    """Return what a row is, how many names it has, and which runs are in none."""
+    """Return what a row is, how many names it has, and which runs have no row."""
     what = "One row per task: repository and name; no run tells the commit it started from."
     if found.commits:
         other = "" if found.commits == found.tasks else ", else repository and name"
@@ -197,9 +196,9 @@ def _coverage(found: TaskTotals) -> str:
 
 
 def matrix(found: pa.Table, value: str, order: str = "best", *, by_repo: bool = False) -> Matrix:
-    """Return the rows of `app.queries.tasks.cells` as a matrix that shows one of VALUES, in one of ORDERS, by repository on request.
+    """Return the rows of `app.queries.tasks.cells` as a matrix that shows one of VALUES, in one of ORDERS, by repository if asked.
 
-    Columns: those with a faster run first, then by their runs; the columns of an agent stand together, those without a name last.
+    Columns with a faster run come first, then by number of runs. Columns of an agent are adjacent; unnamed agents come last.
     """
     rows = found.to_pylist()
     of_tasks: dict[str, dict[Column, Cell]] = defaultdict(dict)
@@ -247,13 +246,13 @@ def matrix(found: pa.Table, value: str, order: str = "best", *, by_repo: bool = 
 
 
 def done_of(of: Sequence[Task], column: Column) -> str:
-    """Return `37 of 95 done`: the tasks of a column with a completed run, among those that it worked on; "" for none."""
+    """Return `37 of 95 done`: completed tasks of a column among those it worked on; "" for none."""
     mine = [task.cells[column] for task in of if column in task.cells]
     return f"{sum(cell['completed'] > 0 for cell in mine):,} of {len(mine):,} done" if mine else ""
 
 
 def chosen_of(task: Task, column: Column, filters: Filters) -> Filters:
-    """Return the filters that leave the runs of a cell: its task, its agent, and the model if the column has one."""
+    """Return the filters for the runs of a cell: its task, its agent, and the model if the column has one."""
     chosen = filters.with_values("task", [task.key])
     if column[0] in (None, OTHERS):
         return chosen
@@ -273,17 +272,17 @@ def head_of(column: Column) -> str:
 
 
 def model_words(model: str | None) -> str:
-    """Return a model as the head of a column."""
+    """Return a model as the header of a column."""
     return "model not rec." if model is None else model.removeprefix("claude-")
 
 
 def cell_figure(cell: Cell, value: str) -> Any:
-    """Return the figure behind the words of a cell; None if they are no figure."""
+    """Return the number behind the words of a cell, or None."""
     return None if value == "outcome" else cell["measured" if value == "result" else value]
 
 
 def cell_words(cell: Cell, value: str) -> str:
-    """Return what a cell says: `1.25× (2 of 3)`, `breaks`, `1 of 2 done`, `failed 2×`, `≤ $0.44`."""
+    """Return the words of a cell: `1.25× (2 of 3)`, `breaks`, `1 of 2 done`, `failed 2×`, `≤ $0.44`."""
     known, runs = cell_figure(cell, value), cell["runs"]
     if known is not None:
         written = brief.usd(known, cell["bounds"]) if value == "cost" else _WRITE[value](float(known))
@@ -311,7 +310,7 @@ def _most_frequent_end(cell: Cell) -> tuple[str, int]:
 
 
 def cell_verdict(cell: Cell) -> str:
-    """Return the verdict of the cell's median ratio: that of the runs in the middle, and if these differ, by the band of ±5 %."""
+    """Return the verdict on the cell's median ratio: that of the middle runs, or by the band of ±5 % if they differ."""
     verdicts = cell["verdicts"]
     if not verdicts:
         return ""
@@ -322,7 +321,7 @@ def cell_verdict(cell: Cell) -> str:
 
 
 def cell_kind(cell: Cell, value: str = "result") -> str:
-    """Return what the words of a result or outcome mean, a key of LOOKS."""
+    """Return the kind of a result or outcome as a key of LOOKS."""
     if value == "result" and (cell["verdicts"] or cell["breaks"]):
         return cell_verdict(cell) or "breaks"
     if cell["completed"]:
@@ -342,7 +341,7 @@ def looks_of(cells: Sequence[Cell], value: str) -> dict[int, Look]:
 
 
 def _steps(cells: Sequence[Cell], value: str) -> list[float]:
-    """Return where the colours of a scale change: equal steps on a log scale between the 5 % and 95 % of the values."""
+    """Return the boundaries of a colour scale: equal log steps between the 5 % and 95 % quantiles."""
     known = sorted(float(figure) for cell in cells if (figure := cell_figure(cell, value)))
     low, high = (known[len(known) // 20], known[-1 - len(known) // 20]) if known else (1.0, 1.0)
     colours = len(SCALES[value])
@@ -350,7 +349,7 @@ def _steps(cells: Sequence[Cell], value: str) -> list[float]:
 
 
 def legend(made: Matrix, value: str) -> str:
-    """Return what the colours of the cells mean, as HTML: only those that occur."""
+    """Return a legend of the colours that occur, as HTML."""
     entries = list[tuple[Look, str]]()
     if value in ("result", "outcome"):
         seen = {cell_kind(cell, value) for cell in made.cells}
@@ -367,7 +366,7 @@ def legend(made: Matrix, value: str) -> str:
 
 
 def task_list(made: Matrix, value: str, filters: Filters) -> str:
-    """Return the tasks one below another for a phone, each with a chip per agent that leads to the runs, as HTML."""
+    """Return the tasks as HTML cards for a phone, each with a chip per agent that links to the runs."""
     looks, parts = looks_of(made.cells, value), list[str]()
     repo: str | None = ""
     for task in made.tasks[:MOST_LISTED]:

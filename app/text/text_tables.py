@@ -27,34 +27,34 @@ IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
 ID_WIDTH = 8
 TOTAL = "Total"
 MOST_ROWS = 2000
-"""Rows of a table that are drawn: nobody reads more, and each takes a millisecond."""
+"""Rows that are drawn: nobody reads more, and each takes a millisecond."""
 
 PATHS = frozenset({"source_name", "name", "source"})
-"""Columns that are cut at their beginnings: the ends of paths say most."""
+"""Columns cut at the start, because the ends of paths differ most."""
 
 MOST_COLUMNS, NARROW = 7, 100
-"""A table no wider than NARROW has at most so many columns: more are hard to read, and a file has them."""
+"""Columns of a table up to NARROW wide: more are hard to read, and a file has all."""
 
 MOST_LINES = 2
 SHORTENED = frozenset({"title", "note", "excluded_reason"})
-"""Texts of at most MOST_LINES lines in a list; `tachograph show` has them whole."""
+"""Columns cut to MOST_LINES lines in lists; `tachograph show` has the whole text."""
 
 _LEAST_TEXT, _LEAST_PROSE = 18, 15
 _LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
-"""The least widths of columns of sentences: no column behind may take more from them."""
+"""Least widths of sentence columns; later columns may not take more from them."""
 
 _LONGEST_WORD = 28
-"""Names up to this width are never broken. A longer one is broken behind a sign, or cut in its middle if it has none."""
+"""Names up to this width are never broken. Longer ones break after a sign, or are cut in the middle if they have none."""
 
 _PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d)|(?<=\bn) (?=\d))*[-_/.:@+,]*\s*")
-"""A part of a text that stays on one line: up to a sign between parts, or a blank and with it. Dates, numbers and `n 4` are one part."""
+"""A part of a text that stays on one line. It ends with a sign or a blank. Dates, numbers and `n 4` are one part."""
 
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
-"""A line beneath the header and above the total, nothing else."""
+"""A line below the header and above the total only."""
 
 SPELLED = "tachograph-spelled"
-"""How to encode text for a terminal: characters that the encoding lacks become `?`, a minus sign a hyphen (an amount needs its sign)."""
+"""Error handler for encoding terminal text: unsupported characters become `?`, a minus sign a hyphen (an amount needs its sign)."""
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
@@ -68,14 +68,14 @@ codecs.register_error(SPELLED, _spelled)
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn table, and the labels of the columns there was no room for."""
+    """A drawn table, and the labels of the columns that did not fit."""
 
     body: bytes
     left_out: tuple[str, ...]
 
 
 class _Laid:
-    """A column with its cells and the widths it could have."""
+    """A column with its cells and possible widths."""
 
     def __init__(self, column: Column, rows: Sequence[Mapping[str, Any]]) -> None:
         self.column, self.name, self.is_path = column, column.name, column.name in PATHS
@@ -88,7 +88,7 @@ class _Laid:
         self.wanted = max([self.label, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))])
 
     def least(self) -> int:
-        """Return the width that breaks no figure and no name up to _LONGEST_WORD."""
+        """Return the least width that keeps figures and names up to _LONGEST_WORD whole."""
         if self.column.is_figure:
             return self.wanted
         name = 0 if self.is_path else max(map(_longest_word, self.cells), default=0)
@@ -96,7 +96,7 @@ class _Laid:
         return min(self.wanted, max(_LEAST_SENTENCE.get(self.name, _LEAST_TEXT), words))
 
     def broken(self, lines: int) -> int:
-        """Return the least width that shows whole figures, names in so many lines, and prose in any number of them."""
+        """Return the least width for whole figures, names in `lines` lines, and prose in any number of lines."""
         if self.column.is_figure:
             return self.wanted
         if self.wanted > _LONGEST_WORD:
@@ -111,7 +111,7 @@ class _Laid:
 
 
 def for_people(answer: Answer) -> pa.Table:
-    """Return the chosen columns without those that have no value, and the total as last row."""
+    """Return the chosen columns that have a value, with the total as last row."""
     table = with_bounds(with_starts(answer.table), answer.shown)
     if answer.shown and table.num_rows:
         known = [name for name in answer.shown[1:] if _has_value(table[name])]
@@ -138,7 +138,7 @@ def _has_value(column: pa.ChunkedArray) -> bool:
 
 
 def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = False, exact: bool = False) -> Drawing:
-    """Return the answer as a table of at most `width` columns; a single row of figures is upright, to the last digit if `exact`."""
+    """Return the answer as a table of at most `width` columns; a single row of figures is drawn vertically, unrounded if `exact`."""
     table = for_people(replace(answer, table=answer.table.slice(0, MOST_ROWS)))
     rows = table.to_pylist()
     shown = columns(table, answer.of)
@@ -174,7 +174,7 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
 
 
 def _widths(laid: Sequence[_Laid], width: int) -> dict[str, int]:
-    """Return the widths of the columns that fit, in order; what is left over goes to texts that could use it, to paths last."""
+    """Return the widths of the columns that fit, in order. Spare room goes to texts, to paths last."""
     widths: dict[str, int] = {}
     left = width + _GAP
     for one in laid:
@@ -193,9 +193,9 @@ def _widths(laid: Sequence[_Laid], width: int) -> dict[str, int]:
 
 
 def _narrow_widths(kept: Sequence[_Laid], width: int) -> dict[str, int]:
-    """Return the widths of columns that are always shown if whole names have no room: in MOST_LINES lines if that fits, else in more.
+    """Return the widths of columns that are always shown but do not fit with whole names: in MOST_LINES lines if possible, else in more.
 
-    The first column, the title, gets what is left over.
+    The first column, the title, gets the remaining room.
     """
     widths = {one.name: one.broken(width) for one in kept}
     left = width - _GAP * (len(kept) - 1) - sum(widths.values())
@@ -215,7 +215,7 @@ def _longest_word(text: str) -> int:
 
 
 def _text(cell: str, laid: _Laid, width: int) -> Text:
-    """Return a cell that is never read as markup: notes and unknowns faint, a path cut at its beginning."""
+    """Return a cell as plain text, never markup: notes and unknowns faint, a path cut at its start."""
     if laid.is_path and cell_len(cell) > width:
         cell = "…" + cell[-(width - 1) :]
     value, _, note = cell.partition("\n")
@@ -226,7 +226,7 @@ def _text(cell: str, laid: _Laid, width: int) -> Text:
 
 
 def broken(text: str, width: int, most: int | None = None) -> str:
-    """Return the text in lines of at most `width`, broken at blanks and behind signs; the last of `most` lines ends with an ellipsis."""
+    """Return the text in lines of at most `width`, broken at blanks and after signs; the last of `most` lines ends with an ellipsis."""
     lines = _lines_of(text, width)
     if most is None or len(lines) <= most:
         return "\n".join(lines)

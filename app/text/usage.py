@@ -1,4 +1,4 @@
-"""What tables and charts of usage and of a session show, leave out or rest on, in sentences. Pure."""
+"""Sentences on tables and charts of usage and of a session: findings, omissions and limits. Pure."""
 
 from __future__ import annotations
 
@@ -31,18 +31,17 @@ TIMELINE = (
 LANES = "A mark per response, in the colour of its model."
 
 MAIN = "main"
-"""The lane of the main conversation."""
 
 MOST_LANES = 30
-"""The most lanes that can be told apart."""
+"""Lanes in a chart; more cannot be told apart."""
 
 AXES = {"at": "Time", "place": "Responses"}
-"""What a session is drawn along: a column of its points."""
+"""Column of a session's points → name of the chart's axis."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a chart of usage along time shows: a column of usage, by model or by type of tokens."""
+    """Content of a chart of usage along time: a column, by model or by type of tokens."""
 
     label: str
     column: str
@@ -50,7 +49,6 @@ class Content:
 
     @property
     def unit(self) -> Unit:
-        """The unit of the column."""
         return USAGE_METRICS[self.column].unit
 
 
@@ -59,11 +57,11 @@ CONTENTS = {
     "tokens": Content("Tokens by model", "total_tokens"),
     "types": Content("Tokens by type", "total_tokens", by_model=False),
 }
-"""What a chart of usage can show, by the words of links."""
+"""Key in links → content of a chart of usage."""
 
 
 def contents_of(total: Row) -> dict[str, Content]:
-    """Return those of CONTENTS that have anything to show; cost comes first if a price is known."""
+    """Return those of CONTENTS with data; cost comes first if a price is known."""
     return {key: one for key, one in CONTENTS.items() if total[one.column] is not None} or {"tokens": CONTENTS["tokens"]}
 
 
@@ -84,12 +82,11 @@ def along_finding(found: Along, shown: Content) -> str:
 
 
 def periods(found: Along) -> list[str]:
-    """Return the names of its periods, in order."""
     return list(dict.fromkeys(found.table["period"].to_pylist()))
 
 
 def along_note(found: Along, *, is_sparse: bool) -> str:
-    """Return what a chart along time leaves out, or ""."""
+    """Return a note on data that a chart along time leaves out, or ""."""
     shown = plural(len(periods(found)), found.by)
     earlier = f"Showing the last {shown} with usage; {found.earlier:,} earlier are not shown." if found.earlier else ""
     sparse = f"{found.by.capitalize()}s without usage are left out." if is_sparse else ""
@@ -103,7 +100,7 @@ def covered(total: Row) -> str:
 
 
 def active_block(used: Usage) -> str:
-    """Return the state of the block that goes on, or "" for none.
+    """Return the state of the active block, or "" for none.
 
     Example: "Active block: 1h 12m left, 23.1k tokens/min and $4.10/h so far; at that rate 9.10M tokens and $21.30 at its end."
     """
@@ -119,7 +116,7 @@ def active_block(used: Usage) -> str:
 
 
 def limits(used: Usage) -> list[str]:
-    """Return what the figures of a table leave out or rest on; nothing if all is known."""
+    """Return notes on missing or inexact figures of a table, none if all are known."""
     [total] = used.total.to_pylist()
     said = []
     if counts := [plural(used.undated[key], key.removesuffix("s")) for key in ("responses", "runs") if used.undated[key]]:
@@ -142,12 +139,12 @@ def limits(used: Usage) -> list[str]:
 
 
 def notes(used: Usage) -> list[str]:
-    """Return what a reader of the table must know: the active block, and the limits of its figures."""
+    """Return notes on the table: the active block, and the limits of its figures."""
     return [*filter(None, [active_block(used)]), *limits(used)]
 
 
 def listed(sessions: pa.Table) -> str:
-    """Return how many sessions a list leaves out, or ""."""
+    """Return a note on the number of sessions that a list leaves out, or ""."""
     found = sessions["sessions_found"][0].as_py() if sessions.num_rows else 0
     return f"Showing the latest {sessions.num_rows:,} of {found:,} sessions." if found > sessions.num_rows else ""
 
@@ -159,12 +156,12 @@ def session_words(lanes: pa.Table) -> str:
 
 
 def axes(points: pa.Table) -> dict[str, str]:
-    """Return what the session can be drawn along: time only if any is known."""
+    """Return the possible axes of a session: time only if any is known."""
     return AXES if points["at"].null_count < points.num_rows else {"place": AXES["place"]}
 
 
 def drawn_rows(points: pa.Table, axis: str) -> list[dict[str, Any]]:
-    """Return the points that have a place on the axis."""
+    """Return the points with a position on the axis."""
     return [row for row in points.to_pylist() if row[axis] is not None]
 
 
@@ -179,7 +176,7 @@ def timeline_finding(points: pa.Table) -> str:
 
 
 def timeline_note(points: pa.Table, axis: str) -> str:
-    """Return how to read the timeline, and what is drawn together or left out."""
+    """Return how to read the timeline, and which points are merged or left out."""
     has_prices = points["cost_so_far_usd"].null_count < points.num_rows
     said = [TIMELINE if has_prices else TIMELINE.replace("list-price cost", "tokens, as no price is known")]
     rows = drawn_rows(points, axis)

@@ -1,4 +1,4 @@
-"""Formats that tables and reports can be written in. The command line's choices, the dashboard's menus and the tests read EXPORTS.
+"""Formats of tables and reports. The command line's choices, the dashboard's menus and the tests read EXPORTS.
 
 A format is an entry of EXPORTS and, in its module, a function `NAME_table` and, for whole reports, `NAME_report`. The module is imported
 when the format is first written.
@@ -26,9 +26,9 @@ REPORT_RUNS = 10
 class Export:
     """One format; `module` is the file in this folder that writes it.
 
-    `is_for_people` asks for what a terminal would show (chosen columns, a total row); programs get every column, exactly.
+    `is_for_people` asks for the terminal's view (chosen columns, a total row); programs get every column, exactly.
     `is_whole`: a report has all its sections, else its groups only (its totals where there are none), which any program can add up.
-    `runs` is how many runs a report lists in it. `about` says to a reader what a report is in it.
+    `runs` is the number of runs that a report lists. `about` describes such a report to a reader.
     """
 
     name: str
@@ -42,16 +42,16 @@ class Export:
 
     @property
     def suffix(self) -> str:
-        """The end of a file's name."""
+        """The extension of a file's name."""
         return f".{self.name}"
 
     def write(self, table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
-        """The table in the format. `heading` says what it is about and `of` what its columns are called, for people."""
+        """Return the table in the format. `heading` and the labels in `of` are for people."""
         writer = getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_table")
         return cast("bytes", writer(table, heading, of))
 
     def write_report(self, report: Report) -> bytes:
-        """The report in the format."""
+        """Return the report in the format."""
         if not self.is_whole:
             from app.reports.exports.text import json_text
 

@@ -1,7 +1,7 @@
-"""HTML: a report or table as one file that needs nothing else, and as the output of a notebook.
+"""HTML: a report or table as one self-contained file, and as the output of a notebook.
 
-The templates escape every value, so that no text of a record is markup. The file forbids itself the network and any script but its own, by
-their hashes. The classes of the output keep Jupyter from reading two amounts in dollars as a formula between dollar signs.
+The templates escape every value, so that no text of a record is markup. The file's policy forbids network access and all scripts but its
+own, by their hashes. The classes of the output keep Jupyter from reading two dollar amounts as a formula between dollar signs.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 
 LONG = 32
-"""Text of more characters than this wraps."""
+"""Longest text that does not wrap, in characters."""
 
 NO_AGENT = "#7A7A7A"
-"""The colour of runs of no known agent, as in charts."""
+"""Colour of runs without a known agent, as in charts."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One value of a table: as people read it, to its last digit, and on how many runs it rests. `kind` is figure, long or nothing."""
+    """One value of a table: for people, unrounded, and with the number of runs behind it. `kind` is figure, long or ""."""
 
     label: str
     text: str
@@ -55,7 +55,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Part:
-    """One table of the page with its chart, if it has one."""
+    """One table of the page, with a chart if it has one."""
 
     key: str
     title: str
@@ -67,7 +67,7 @@ class Part:
 
 
 def first_page(page: FirstPage) -> dict[str, Any]:
-    """The first page as the template places it."""
+    """Return the first page as variables of the template."""
     tops = []
     for top in page.named_tops:
         usd = [top.sign + human(one.usd, Unit.USD) for one in top.shares]
@@ -89,7 +89,7 @@ def first_page(page: FirstPage) -> dict[str, Any]:
 
 
 def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
-    """A table with its title and a note. `of` says what the columns are called."""
+    """Return a table with its title and a note. `of` has the labels of columns."""
     shown = columns(table, of)
     rows = [[cell(column, row) for column in shown] for row in table.to_pylist()]
     header = [Cell(column.label, "", "", "", column.meaning, "figure" if column.is_figure else "") for column in shown]
@@ -97,7 +97,7 @@ def part(key: str, title: str, note: str, table: pa.Table, of: Columns) -> Part:
 
 
 def cell(column: Column, row: Mapping[str, Any]) -> Cell:
-    """The value of a column in a row: ids by their beginning, paths by their end; a pointer over them shows the whole."""
+    """Return the value of a column in a row. Ids keep their beginning, paths their end; the tooltip has the whole."""
     text = one_line(column.cell(row))
     if column.name in IDS and text != TOTAL:
         text = text[:ID_WIDTH]
@@ -108,16 +108,16 @@ def cell(column: Column, row: Mapping[str, Any]) -> Cell:
 
 
 NOTEBOOK_ROWS = 50
-"""Rows of a table in a notebook: an output of thousands would make it slow."""
+"""Rows of a table in a notebook: thousands would make it slow."""
 
 
 def html_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
-    """A page with one table."""
+    """Return a page with one table."""
     return _page(one_line(heading) or "Tachograph", parts=[part("table", "", "", table, of)])
 
 
 def html_report(report: Report) -> bytes:
-    """The first page, totals, what it covers, and a table per section, with charts where there is something to compare."""
+    """Return a page with first page, totals, coverage, and a table per section, with charts of sections that compare something."""
     charts = report_charts(report.section("groups").table, report.header.by, report.section("models").table, report.measure)
     totals = report.section("totals").answer
     shown = for_people(totals)
@@ -156,14 +156,14 @@ def _page(
 
 
 def notebook_table(answer: Answer, notes: Sequence[str] = ()) -> str:
-    """The first NOTEBOOK_ROWS rows with their heading, columns as a terminal names them, and notes."""
+    """Return the first NOTEBOOK_ROWS rows with their heading, columns as in a terminal, and notes."""
     return _template("notebook.html").render(
         title="", first=None, parts=[_notebook_part(answer, answer.heading)], notes=[one_line(note) for note in notes]
     )
 
 
 def notebook_report(report: Report) -> str:
-    """The first page and a table per section."""
+    """Return the first page and a table per section."""
     parts = [_notebook_part(section.answer, section.title, section.note) for section in report.shown if section.key != "totals"]
     return _template("notebook.html").render(title=one_line(report.first.title), first=first_page(report.first), parts=parts, notes=())
 

@@ -31,16 +31,16 @@ _BLANKS = ("\t", "\r", "\n")
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may run a text as a formula: it begins with a sign of one, behind whatever is not seen or is a blank.
+    """Return whether a spreadsheet may run a text as a formula: its first character, after invisible ones and blanks, starts a formula.
 
-    Apostrophes before that count for nothing, so that who reads can take away the one that was added: `'` and then such a text.
+    Leading apostrophes are skipped, so that readers can remove the added one: `'` and then such a text.
     """
     bare = text.lstrip("'")
     return bare.startswith(_BLANKS) or first_shown(bare).startswith(_SIGNS)
 
 
 def rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """Rows as dicts, a batch at a time; a map (pairs, in Arrow) becomes a dict."""
+    """Yield rows as dicts, a batch at a time; a map (pairs, in Arrow) becomes a dict."""
     maps = [field.name for field in table.schema if pa.types.is_map(field.type)]
     for batch in table.to_batches(max_chunksize=10_000):
         for row in batch.to_pylist():
@@ -48,20 +48,20 @@ def rows(table: pa.Table) -> Iterator[dict[str, Any]]:
 
 
 def decimal_text(value: Decimal) -> str:
-    """All its digits and no exponent: `0.000000015`, where str() says `1.5E-8`."""
+    """Return all digits without an exponent: `0.000000015`, where str() gives `1.5E-8`."""
     return f"{value:f}"
 
 
 def time_text(value: datetime) -> str:
-    """ISO 8601 in UTC. A time without a zone is UTC: the store knows no other."""
+    """Return ISO 8601 in UTC. A naive time is UTC, as everywhere in the store."""
     time = value if value.tzinfo else value.replace(tzinfo=UTC)
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def json_text(value: Any) -> str:
-    """One value on one line. Decimals are numbers with all their digits; NaN and infinities, which JSON lacks, are null.
+    """Return one value on one line. Decimals are numbers with all their digits; NaN and infinities, which JSON lacks, are null.
 
-    What a terminal would obey is escaped.
+    Control characters of terminals are escaped.
     """
     return in_json(simplejson.dumps(_plain(value), ensure_ascii=False, ignore_nan=True))
 
@@ -82,9 +82,9 @@ _CSV_QUOTED = frozenset(',"\r\n')
 
 
 def csv_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
-    """CSV as RFC 4180 quotes it, with a header. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON.
+    """Return CSV as RFC 4180 quotes it, with a header. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON.
 
-    Lines end in LF, not in the CRLF that the RFC asks for: a carriage return would end up in the last column of every shell pipeline.
+    Lines end in LF instead of the RFC's CRLF: a carriage return would end up in the last column of every shell pipeline.
     """
     lines = [[_csv_text(name) for name in table.column_names]]
     lines += ([_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()] for row in rows(table))
@@ -97,7 +97,7 @@ def _csv_json(value: Any) -> str:
 
 
 def _csv_text(text: str) -> str:
-    """Text gets an apostrophe where a spreadsheet would run it as a formula; a number, negative or not, never does. Else it is exact."""
+    """Return text with an apostrophe if a spreadsheet would run it as a formula, else unchanged. Numbers never get one."""
     return _csv_quoted(f"'{text}" if is_formula(text) else text)
 
 
@@ -115,22 +115,22 @@ _CSV_WRITERS: dict[type, Callable[[Any], str]] = {
     Decimal: decimal_text,
     datetime: time_text,
 }
-"""How a value of each type is written; all others (truth values, lists, maps) are JSON."""
+"""Type → function that writes its values; all other types (booleans, lists, maps) are JSON."""
 
 
 def json_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
-    """An array of objects, one to a line so that two exports can be compared by `diff`."""
+    """Return an array of objects, one per line so that `diff` can compare two exports."""
     objects = ",\n".join(map(json_text, rows(table)))
     return (f"[\n{objects}\n]\n" if objects else "[]\n").encode()
 
 
 def jsonl_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
-    """One object per line; no rows give no bytes."""
+    """Return one object per line; no rows give no bytes."""
     return "".join(f"{json_text(row)}\n" for row in rows(table)).encode()
 
 
 def json_report(report: Report) -> bytes:
-    """One object: `report` says what it covers, `summary` is the first page, `totals` an object, other sections arrays, a row a line."""
+    """Return one object: `report` is the coverage, `summary` the first page, `totals` an object, other sections arrays, a row a line."""
     [totals] = rows(report.section("totals").table)
     sections = [(section.key, json_table(section.table).decode().rstrip()) for section in report.sections if section.key != "totals"]
     about = [("report", json_text(report.header.as_dict())), ("summary", json_text(report.first.as_dict()))]
@@ -139,11 +139,11 @@ def json_report(report: Report) -> bytes:
 
 
 _MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""What Markdown would act on. An underscore within a word is plain text, so `limit_reached` stays readable."""
+"""Characters that Markdown acts on. An underscore within a word is plain text, so `limit_reached` stays readable."""
 
 
 def md_table(table: pa.Table, _heading: str = "", of: Columns = UNNAMED) -> bytes:
-    """A Markdown table for people; a figure that rests on some runs only says on how many."""
+    """Return a Markdown table for people; a figure that rests on only some runs states their number."""
     shown = columns(table, of)
     lines = [_line(escaped(column.label) for column in shown), _line("---:" if column.is_figure else "---" for column in shown)]
     for row in table.to_pylist():
@@ -153,7 +153,7 @@ def md_table(table: pa.Table, _heading: str = "", of: Columns = UNNAMED) -> byte
 
 
 def md_report(report: Report) -> bytes:
-    """The first page, a table per section beneath Details, and what the report covers: fit for the summary of a CI job."""
+    """Return the first page, a table per section below Details, and the coverage: fit for the summary of a CI job."""
     page = report.first
     parts = [f"# {escaped(page.title)}\n\n{_list(page.lines)}\n**{escaped(page.answer)}**\n"]
     if page.agents:
@@ -184,13 +184,13 @@ def _list(lines: Iterable[tuple[str, str]]) -> str:
 
 
 def _pipes(rows: Sequence[Sequence[str]]) -> str:
-    """A table whose first row is its header and whose second column has figures."""
+    """Return a table with the first row as header and right-aligned figures from the second column on."""
     first, *others = (_line(map(escaped, row)) for row in rows)
     return "".join([first, _line("---:" if place == 1 else "---" for place in range(len(rows[0]))), *others])
 
 
 def escaped(text: str) -> str:
-    """The text as one cell that shows it literally: no markup, no HTML, no end of the cell or line."""
+    """Return the text as one literal cell: no markup, no HTML, no end of the cell or line."""
     html = visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return "<br>".join(_MARKUP.sub(r"\\\g<0>", html).splitlines())
 
@@ -208,7 +208,7 @@ _LATEX_MARKUP = re.compile("|".join(map(re.escape, _SPECIAL)))
 
 
 def write_latex(answer: Answer) -> bytes:
-    """The answer as a `table` with its heading, without the store, and note for a caption."""
+    """Return the answer as a `table` with heading (without the store) and note as caption."""
     table = for_people(answer)
     shown = columns(table, answer.of)
     lines = [[f"{column.cell(row)}{f' ({column.note(row)})' if column.note(row) else ''}" for column in shown] for row in table.to_pylist()]
@@ -229,11 +229,11 @@ def _latex(text: str) -> str:
 
 
 ABOUT = b"tachograph"
-"""Key of the file's metadata that says what it covers."""
+"""Key of the file's metadata for its heading."""
 
 
 def parquet_table(table: pa.Table, heading: str = "", _of: Columns = UNNAMED) -> bytes:
-    """The table, compressed with zstd. Without rows it keeps its columns."""
+    """Return the table, compressed with zstd. Without rows it keeps its columns."""
     import pyarrow.parquet as pq
 
     about = {ABOUT: heading.encode()} if heading else {}

@@ -1,7 +1,7 @@
-"""XLSX: a workbook for people who go on calculating. Money and times are numbers with a format, text is never a formula.
+"""XLSX: a workbook for further calculations. Money and times are numbers with a format, text is never a formula.
 
-A cell of a workbook is a double. It holds an amount to the last of its nine places up to about four million dollars; beyond that
-the ninth place is rounded, Excel itself shows fifteen figures, and the summary has the total as text, too.
+A cell of a workbook is a double. It keeps all nine decimals of an amount up to about four million dollars; beyond that the
+ninth is rounded. Excel itself shows fifteen digits, so the summary also has the total as text.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from app.text.answers import Answer
 
 MOST_ROWS = 1_048_575
-"""Rows of a sheet beneath its header."""
+"""Rows of a sheet below its header."""
 
 LONGEST_TEXT = 32_767
 _DAY_MS = 86_400_000
 _NOT_IN_XML = dict.fromkeys((0xFFFE, 0xFFFF), REPLACEMENT)
 _RICH = ("<r>", "</r>")
-"""What the library writes as it is, taking it for markup of its own."""
+"""Text that the library writes unchanged because it looks like its own markup."""
 
 
 NUMBERS = {
@@ -53,28 +53,28 @@ NUMBERS = {
     Unit.BYTES: "#,##0",
     Unit.TIME: "yyyy-mm-dd hh:mm:ss",
 }
-"""How cells of each unit are shown; their values are exact."""
+"""Number format of each unit; values are exact."""
 
 SUFFIXES = {Unit.MILLISECONDS: " (h:mm:ss)", Unit.TIME: " (UTC)"}
-"""What a header must add, since the number does not say it."""
+"""Addition to headers, because the number does not show its unit."""
 
 DATES = {"day": "yyyy-mm-dd", "month": "yyyy-mm"}
-"""Groups that are dates, and how they are shown."""
+"""Groups that are dates, with their format."""
 
 IDENTITY = ("title", "task", "repo", "dated_at", "model", "outcome")
-"""Columns by which a reader knows a run: they come first."""
+"""Columns that identify a run: they come first."""
 
 RUN_FIGURES = (
     "cost_own_usd", "cost_list_usd", "tokens_basis", "cost_delta_usd", "cost_cause", "duration_ms", "num_turns", "cost_per_turn_usd",
     "output_tokens", "cache_read_share", "claimed_speedup", "findings", "source_name", "time_source", "run_id",
 )  # fmt: skip
-"""What matters next; all other columns of runs are there, and folded away."""
+"""Next columns of runs; all others are folded away."""
 
 MOST_FROZEN = 3
-"""Columns that stay in sight, at most: the others need room, too."""
+"""Columns that stay in view at most, because the others need room."""
 
 WIDEST = 320
-"""Pixels of the widest column of texts."""
+"""Pixels of the widest text column."""
 
 HEADER_HEIGHT, FIGURE_WIDTH, TIME_WIDTH = 48, 13, 19
 
@@ -98,21 +98,21 @@ class Book:
         self.workbook = xlsxwriter.Workbook(self.file, _OPTIONS)
 
     def style(self, **properties: Any) -> Format:
-        """A cell format."""
+        """Return a cell format."""
         key = tuple(sorted(properties.items()))
         if key not in self.formats:
             self.formats[key] = self.workbook.add_format(properties)
         return self.formats[key]
 
     def finished(self) -> bytes:
-        """The file's bytes."""
+        """Return the file's bytes."""
         self.workbook.close()
         return self.file.getvalue()
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table as a sheet shows it: how many columns stay in sight, and how many are visible (None: all)."""
+    """A table and its view: how many columns stay in view, and how many are visible (None: all)."""
 
     table: pa.Table
     frozen: int = 0
@@ -120,7 +120,7 @@ class Sheet:
 
 
 def xlsx_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
-    """One sheet with every column of the table."""
+    """Return a workbook with one sheet of all columns."""
     book = Book()
     book.workbook.set_properties({"title": visible(heading), "created": datetime(2000, 1, 1, tzinfo=UTC)})
     _grid(book, book.workbook.add_worksheet("Table"), Sheet(table), of)
@@ -128,7 +128,7 @@ def xlsx_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> byt
 
 
 def xlsx_report(report: Report) -> bytes:
-    """A sheet for the first page, with a chart, one per section, and a last one for what the report covers."""
+    """Return a sheet for the first page, with a chart, one per section, and a last one for the coverage."""
     book = Book()
     book.workbook.set_properties({"title": visible(report.header.title), "created": report.header.made_at})
     summary = book.workbook.add_worksheet("Summary")
@@ -156,13 +156,13 @@ def xlsx_report(report: Report) -> bytes:
 
 
 def _in_order(answer: Answer) -> pa.Table:
-    """Every column, those that people see first."""
+    """Return all columns, those for people first."""
     first = [name for name in answer.shown if name in answer.table.column_names]
     return answer.table.select([*first, *(name for name in answer.table.column_names if name not in first)])
 
 
 def _runs_listing(table: pa.Table) -> Sheet:
-    """Runs with what identifies them first, what matters next, and all other columns folded away."""
+    """Return runs with identifying columns first, then the most important figures, and all other columns folded away."""
     known = [name for name in table.column_names if table[name].null_count < table.num_rows]
     first = [name for name in IDENTITY if name in known]
     shown = [*first, *(name for name in RUN_FIGURES if name in known)]
@@ -171,7 +171,7 @@ def _runs_listing(table: pa.Table) -> Sheet:
 
 
 def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
-    """Title, what it is about, figures as numbers, top lists, budgets and notes."""
+    """Write title, coverage, figures as numbers, top lists, budgets and notes."""
     bold, head = book.style(bold=True), {"bold": True, "bottom": 1}
     _text(book, sheet, 0, 0, page.title, bold=True, font_size=16)
     line = 1
@@ -222,14 +222,14 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
 
 
 def _table(book: Book, sheet: Worksheet, line: int, labels: Sequence[str], style: Mapping[str, Any]) -> int:
-    """Write the header of a small table; the number of the line below it. Headers of figures are aligned to the right, as these are."""
+    """Write the header of a small table and return the number of the next line. Headers of figures are right-aligned like these."""
     for place, label in enumerate(labels):
         sheet.write_string(line, place, label, book.style(**style, align="right" if place in (1, 2) else "left"))
     return line + 1
 
 
 def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
-    """Each total, on how many runs it rests, and its digits where a cell cannot hold them."""
+    """Write each total, the number of runs behind it, and its digits if a cell cannot hold them."""
     [row] = totals.table.to_pylist()
     for place, key in enumerate(("figure", "value", "known", "exactly")):
         sheet.write_string(0, place, TOTALS[key].label, book.style(bold=True, bottom=1))
@@ -248,7 +248,7 @@ def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
 
 
 def _grid(book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.Table | None = None) -> None:
-    """A header that stays in sight and filters, a line per row, and the total beneath, which no filter hides."""
+    """Write a header that stays in view and filters, a line per row, and the total below, which no filter hides."""
     rows = listing.table.slice(0, MOST_ROWS - 1).to_pylist()
     shown = columns(listing.table, of)
     # the numbers of runs that figures rest on, of those that do not rest on all
@@ -275,7 +275,7 @@ def _grid(book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.T
 
 
 def _widths(sheet: Worksheet, shown: Sequence[Column], visible: int | None) -> None:
-    """Texts as wide as they are, within bounds; figures wide enough for their values, their headers wrap. Columns beyond `visible` fold."""
+    """Set widths: texts within bounds, figures as wide as their values, with wrapped headers. Columns from `visible` on are folded."""
     sheet.autofit(max_width=WIDEST)
     sheet.set_row(0, HEADER_HEIGHT)
     for place, column in enumerate(shown):
@@ -287,7 +287,7 @@ def _widths(sheet: Worksheet, shown: Sequence[Column], visible: int | None) -> N
 
 
 def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row: Mapping[str, Any], **style: Any) -> None:
-    """One value as what it is: a number, a date, keys as words. Unknown is an empty cell, never 0."""
+    """Write one value by its type: a number, a date, keys as words. Unknown is an empty cell, never 0."""
     value = row[column.name]
     number_format = NUMBERS.get(column.unit, "General")
     if isinstance(value, int) and column.unit is Unit.COUNT:
@@ -311,7 +311,7 @@ def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row
 
 
 def _text(book: Book, sheet: Worksheet, line: int, place: int, text: str, **style: Any) -> None:
-    """Text that stays text: also when somebody edits the cell, where it begins as a formula does."""
+    """Write text that stays text even if somebody edits a cell that looks like a formula."""
     shown = visible(text).translate(_NOT_IN_XML)
     clean = shown if len(shown) < LONGEST_TEXT else f"{shown[: LONGEST_TEXT - 2]}…"
     clean = f"{clean} " if clean.startswith(_RICH[0]) and clean.endswith(_RICH[1]) else clean
@@ -324,7 +324,7 @@ def _time(sheet: Worksheet, line: int, place: int, value: datetime, style: Forma
 
 
 def _chart(book: Book, sheet: Worksheet, section: Section, key: str) -> None:
-    """Bars of the cost of each row, at most 30, beside the totals. `key`: the column of the cost."""
+    """Draw bars of the cost of up to 30 rows next to the totals. `key`: the column of the cost."""
     name, title, answer = section.key.capitalize(), section.title, section.answer
     shown = columns(_in_order(answer), answer.of)
     last = min(answer.table.num_rows, 30)

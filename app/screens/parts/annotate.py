@@ -1,4 +1,4 @@
-"""What people say of runs: the block on a run's page, and the bar beneath the list of runs. Hidden where visitors may only look."""
+"""Annotations of runs: the block on a run's page, and the bar below the list of runs. Hidden if visitors may only read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from schemas.errors import UsageError
 from schemas.text import plural, visible
 
 LONGEST_NOTE = 5_000
-"""Characters of a note or a reason that a screen takes."""
+"""Characters of a note or a reason that a screen accepts."""
 
 _TOLD = "annotated"
 _LABELS_HELP = "key=value. repo, task and experiment take the place of the run's own."
 
 
 def quick(run: Mapping[str, Any]) -> None:
-    """A star and labels at a click, on the page of a run."""
+    """Place star and labels on the page of a run."""
     _tell_saved()
     if cache.is_read_only():
         return
@@ -37,7 +37,7 @@ def quick(run: Mapping[str, Any]) -> None:
 
 
 def run_block(run: Mapping[str, Any]) -> None:
-    """Labels, note, star and exclusion of one run."""
+    """Place labels, note, star and exclusion of one run."""
     if cache.is_read_only():
         if run["note"]:
             st.html(facts_html(run, ("note",)))
@@ -58,7 +58,7 @@ def run_block(run: Mapping[str, Any]) -> None:
 
 
 def bulk_bar(run_ids: Sequence[str]) -> None:
-    """Label, star or exclude the runs that are ticked in a list; nothing where none is."""
+    """Place a bar to label, star or exclude the ticked runs of a list; nothing if none is ticked."""
     _tell_saved()
     if not run_ids:
         return
@@ -79,13 +79,13 @@ def bulk_bar(run_ids: Sequence[str]) -> None:
 
 
 def _tell_saved() -> None:
-    """Say that the change before this run of the screen was saved."""
+    """Confirm that the change before this rerun was saved."""
     if told := st.session_state.pop(_TOLD, ""):
         st.toast(told, icon=":material/check:")
 
 
 def upload_labels() -> dict[str, str]:
-    """Labels for the files that are uploaded next; ends the screen where one cannot be read, so that no file is ingested without it."""
+    """Return labels for the next uploads; ends the screen if one is unreadable, so that no file is ingested without it."""
     return _read(_labels([], "upload-labels", "Labels for these files"))
 
 
@@ -113,7 +113,7 @@ def _read(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _save(run_ids: Sequence[str], change: Change) -> None:
-    """Write the change and run the screen again."""
+    """Save the change and rerun the screen."""
     changed = cache.annotate(run_ids, change)
     st.session_state[_TOLD] = f"Saved for {plural(changed, 'run')}." if len(run_ids) > 1 else "Saved."
     cache.forget_selection()

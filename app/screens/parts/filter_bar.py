@@ -1,4 +1,4 @@
-"""The filter bar over every screen: the same filters everywhere, kept while moving about, and always in the address."""
+"""The filter bar of every screen: the same filters everywhere, kept across screens and always in the address."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POPOVERS = {
     "Outcome": ("outcome", "failure"),
     "Time": ("since", "until"),
 }
-"""The common filters, each with a button; SEARCH is beside them, all others are under MORE."""
+"""The common filters, each with a button; SEARCH is next to them, all others are under MORE."""
 
 MORE = "More"
 
@@ -43,7 +43,7 @@ Options = Mapping[str, Mapping[str, int]]
 
 
 def chosen() -> Filters:
-    """The filters in force."""
+    """Return the current filters."""
     filters: Filters = st.session_state.get(_FILTERS, Filters())
     return filters
 
@@ -55,13 +55,13 @@ SCREEN_WORDS = frozenset(
         "session-along", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view", "what",
     )
 )  # fmt: skip
-"""Words in addresses that screens keep their widgets in. Any other word that is no filter is one that somebody mistyped."""
+"""Parameters in addresses that belong to widgets of screens. Any other that is no filter was mistyped."""
 
 
 def follow_address() -> None:
-    """Take the filters of a link that was opened; keep ours where the menu was used, which leads to an address without any.
+    """Take the filters of an opened link; keep the current ones if the menu was used, which drops them from the address.
 
-    Call it before `st.navigation`: the browser then writes the new page and the filters into the address at once.
+    Call it before `st.navigation`, so that the browser writes the new page and the filters into the address at once.
     """
     link = filter_urls.read_link({word: st.query_params.get_all(word) for word in filter_urls.LINK_WORDS})
     ours, address = chosen(), st.context.url
@@ -75,8 +75,8 @@ def follow_address() -> None:
 def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     """Place the bar; ends the screen if there are no runs, or none that match. Raises StoreError.
 
-    `by_responses`: a period matches the times of responses, which a run may have long before it ends. `forced_cost`: the measure of cost
-    that the screen takes.
+    `by_responses`: a period matches the times of responses, which may be long before a run's end. `forced_cost`: the screen's own measure
+    of cost.
     """
     total, filters = cache.count(Filters()), chosen()
     if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
@@ -121,7 +121,7 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
 
 
 def _warn_of_words(options: Options) -> None:
-    """Say which words of the address are no filters, are not readable, or name what this store has not."""
+    """Show a warning about words of the address that are no filters, are unreadable, or match nothing in this store."""
     whole = {key: values for key, values in options.items() if len(values) < cache.MOST_OPTIONS}  # a list that is cut cannot tell
     none: dict[str, Mapping[str, int]] = {key: {} for key, filter_ in FILTERS.items() if filter_.options and key not in options}
     unknown = filter_urls.unknown_words(st.query_params, SCREEN_WORDS.__contains__)
@@ -137,7 +137,7 @@ def _warn_of_words(options: Options) -> None:
 
 
 def _tell_uncounted(*, by_responses: bool) -> None:
-    """Say how many runs are excluded, or without a date in a period; with responses, the latter stands beside the figures."""
+    """Show how many runs are excluded, or without a date in a period; with responses, the latter is shown next to the figures."""
     if words := excluded_words(cache.ask(reading.excluded, chosen())):
         st.caption(f":material/block: {words}")
     if not by_responses and (words := undated_words(*cache.ask(reading.undated, chosen()))):
@@ -145,12 +145,12 @@ def _tell_uncounted(*, by_responses: bool) -> None:
 
 
 def _has_choice(key: str, options: Options) -> bool:
-    """Whether there is anything to choose: nobody needs a list without entries, unless a link has put one there."""
+    """Return whether a filter has options or was set by a link."""
     return not FILTERS[key].options or bool(options.get(key)) or bool(chosen().values(key))
 
 
 def _popover(label: str, keys: Sequence[str], options: Options) -> None:
-    """Place the button of some filters; if one is set, as a chip that names what is chosen, with a cross to take it away."""
+    """Place the button of some filters; if one is set, as a chip with its values and a cross to remove them."""
     values = [fact_words(value, key) for key in keys for value in chosen().values(key)]
     text = label if not values else f"{label}: {values[0]}" if len(values) == 1 else f"{label}: {len(values)}"
     with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key=f"chip-{label}" if values else None):
@@ -173,7 +173,7 @@ def _popover(label: str, keys: Sequence[str], options: Options) -> None:
 
 
 def _saved_views() -> None:
-    """Place sets of filters with a name: to open, and, unless visitors may only look, to save and to forget."""
+    """Place saved views: to open, and, if visitors may write, to save and to delete."""
     saved, may_write = cache.ask(screen_queries.saved_views), not cache.is_read_only()
     if saved or (may_write and chosen()):
         st.caption("Saved views")
@@ -193,7 +193,7 @@ def _saved_views() -> None:
 
 
 def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
-    """Place what sets a filter, by its kind."""
+    """Place the widget for a kind of filter."""
     key, kind, values = filter_.key, filter_.kind, chosen().values(filter_.key)
     first = next(iter(values), "")
     more: dict[str, Any] = {"help": plain(filter_.help), "on_change": _changed, "args": (key,)}
@@ -223,9 +223,9 @@ def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
 
 
 def _seed(key: str, value: Any) -> str:
-    """Let the widget show what is chosen. Returns its key.
+    """Set the widget to the current filter and return its key.
 
-    What is chosen elsewhere (a link, a chip) makes new widgets: the browser keeps the value of one in a closed popover and would
+    A change from elsewhere (a link, a chip) makes new widgets, because the browser keeps the value of one in a closed popover and would
     send it again.
     """
     widget = f"filter-{key}-{st.session_state.get(_ROUND, 0)}"
@@ -235,7 +235,7 @@ def _seed(key: str, value: Any) -> str:
 
 
 def _changed(key: str) -> None:
-    """Take the value of a widget that was used as the filter's."""
+    """Apply the value of a changed widget to its filter."""
     value = st.session_state[f"filter-{key}-{st.session_state.get(_ROUND, 0)}"]
     unset = (None, "", FILTERS[key].words[0] if FILTERS[key].kind is Kind.CHOICE else None)
     values = value if isinstance(value, list) else [] if value in unset else [value]
@@ -253,7 +253,7 @@ def _choose(filters: Filters, left_out: tuple[str, ...] = ()) -> None:
 
 
 def _write_address() -> None:
-    """Change only what differs: other parameters belong to the screens' own widgets."""
+    """Write the filters into the address, changing only what differs: other parameters belong to widgets of the screens."""
     ours = filter_urls.write_link(chosen())
     for key in [word for word in filter_urls.LINK_WORDS if word in st.query_params and word not in ours]:
         del st.query_params[key]

@@ -1,4 +1,4 @@
-"""All that there is to see of one run: what it is, what it claims and changed, what was measured; all else folded."""
+"""The page of a run: facts, claims, changes and measurements; everything else is folded."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from schemas.units import Unit
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 SHORT_PROMPT = 600
-"""Characters of a prompt that is shown whole."""
+"""Characters of a prompt up to which it is shown whole."""
 
 POINTS, LISTED, FEW = 2_000, 10_000, 300
-"""Points of a session that are drawn, responses that are listed, and those that are listed unasked."""
+"""Points drawn of a session, responses listed, and responses listed without asking."""
 
 
 def show_run(run_id: str, *, alone: bool = False) -> None:
-    """Place the run below its title. `alone`: it is the only one of the store, and its heading is a sentence."""
+    """Place the run below its title. `alone`: it is the store's only run, with a sentence as heading."""
     run = cache.ask(run_queries.run, run_id)
     if run is None:
         return
@@ -86,7 +86,7 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
 
 
 def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.Table) -> None:
-    """Place the patch, or the files that are known to have changed."""
+    """Place the patch, or the files known to have changed."""
     base = f"from {run['base_commit'][:8]}" if run["base_commit"] else ""
     cut = f"the first part of {human(patch['bytes'], Unit.BYTES)}" if patch and patch["is_cut"] else ""
     about = " · ".join(filter(None, (patch["file_name"] if patch else "", base, cut)))
@@ -99,7 +99,7 @@ def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.
 
 
 def _details(run: Mapping[str, Any], facts: RunFacts, values: pa.Table | None, patch: Mapping[str, Any] | None) -> None:
-    """Place everything else, folded: each part says in its label what is in it."""
+    """Place everything else folded, each part with its contents in its label."""
     run_id, usage, records, calls = run["run_id"], run["model_usage"], run["records"], run["tool_calls"]
     findings = facts.findings.to_pylist()
 

@@ -1,4 +1,4 @@
-"""Uploading logs: they are read as they arrive, each once, and the page shows what became of each. Recent ingests can be undone."""
+"""Uploads of logs: each file is read on arrival, once, and the page shows its result. Recent ingests can be undone."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ from schemas.text import plural, visible
 from schemas.units import Unit
 
 LAST = "last-upload"
-"""In the session: the number of the ingest of the last upload, None where it changed nothing."""
+"""Session key for the number of the last upload's ingest, None if it changed nothing."""
 
 RECENT = 5
-"""Ingests that are listed; the command line lists all."""
+"""Ingests in the list; the command line lists all."""
 
 LINKED_RUNS = 24
 SHOWN_REJECTS = 200
-"""The most rejected documents of an uploaded file that are shown; the store has all."""
+"""Rejected documents of an uploaded file that are shown; the store has all."""
 
 
 @dataclass(frozen=True)
 class Arrived:
-    """The ingested uploads of a session, newest report first. Screens rerun with every click; no file is ingested twice."""
+    """The ingested uploads of a session, newest report first. Screens rerun at every click; no file is ingested twice."""
 
     file_ids: frozenset[str] = frozenset()
     reports: tuple[SourceReport, ...] = ()
 
     def with_report(self, uploads: Sequence[UploadedFile], report: IngestReport) -> Arrived:
-        """This with the report of an ingested batch. Long lists are cut, since a session is kept in memory."""
+        """Return this with the report of a batch. Long lists are cut, since a session is kept in memory."""
         light = (replace(source, run_ids=source.run_ids[:LINKED_RUNS], rejects=source.rejects[:SHOWN_REJECTS]) for source in report.sources)
         return Arrived(self.file_ids | {upload.file_id for upload in uploads}, (*light, *self.reports))
 
     @property
     def counts(self) -> dict[str, int]:
-        """The files and what became of their documents: `documents` is the sum of the parts."""
+        """The number of files and the results of their documents: `documents` is the sum of the parts."""
         parts = {name: sum(getattr(one, name) for one in self.reports) for name in ("accepted", "duplicates", "rejected", "ignored")}
         return {"sources": len(self.reports), "documents": sum(parts.values())} | parts
 
 
 def show(head: Any) -> None:
-    """The view Upload of the screen Data; `head` is the container of its heading."""
+    """Place the view Upload of the screen Data; `head` is the container of its heading."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         labels = annotate.upload_labels()
         near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
@@ -94,7 +94,7 @@ def show(head: Any) -> None:
 
 
 def _results(arrived: Arrived) -> None:
-    """What became of each file, the runs in them, and what was rejected."""
+    """Place the result of each file, its runs, and its rejects."""
     widgets.table(grids.upload_grid(arrived.reports), "Status of each file")
     if (number := st.session_state.get(LAST)) is not None:
         _undo_button(number, "Undo this upload", "upload")
@@ -123,7 +123,7 @@ def _results(arrived: Arrived) -> None:
 
 
 def _recent() -> None:
-    """The last ingests of the store, each with its undo; nothing where there is none."""
+    """Place the last ingests of the store, each with its undo; nothing if there are none."""
     if told := st.session_state.pop("undone", ""):
         st.success(plain(told), icon=":material/undo:")
     rows = cache.ask(quality_queries.ingests).to_pylist() if cache.store().exists() else []
@@ -139,7 +139,7 @@ def _recent() -> None:
 
 
 def _undo_button(number: int, label: str, place: str) -> None:
-    """A button that asks before it takes an ingest back. The files of the page count as ingested, so that none comes back by itself."""
+    """Place an undo button with confirmation. The page's files still count as ingested, so that they do not return by themselves."""
     with st.popover(label, icon=":material/undo:", key=f"undo-{place}-{number}"):
         st.markdown("Removes its runs and files. Runs of other ingests stay, and so do labels, notes, stars and exclusions.")
         if st.button(f"Undo ingest {number}", type="primary", key=f"undo-{place}-{number}-now"):

@@ -1,4 +1,4 @@
-"""What several screens place: charts, grids, choices, errors and empty states; and how a page follows its store."""
+"""Shared widgets: charts, grids, choices, errors and empty states; and how a page follows its store."""
 
 from __future__ import annotations
 
@@ -46,43 +46,42 @@ FORMATS: dict[Unit, Any] = {
     Unit.TOKENS: "localized",
     Unit.COUNT: "localized",
 }
-"""How a grid writes the units; its cells sort by value."""
+"""Unit → format in grids; cells sort by value."""
 
 TIMES = {"at": "YYYY-MM-DD HH:mm:ss"}
-"""How a grid writes times that follow one another within a minute."""
+"""Format of times in grids if they can be within the same minute."""
 
 WIDTHS = TEXT_WIDTHS | {
     "title": 210, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 220, "task_key": 130,
     "reason": 460,
 }  # fmt: skip
-"""Widths in pixels of columns of texts, if the longest of them would be too wide or is what the table is for."""
+"""Widths in pixels of text columns that need more or less than their longest text."""
 
 PHONE_TITLE = 150
-"""The width of titles on a phone: two columns of figures have room beside them."""
+"""Width of titles on a phone, which leaves room for two columns of figures."""
 
 RUN_ID, CLAIM_NO, ORDER = "run", "claim", "order"
-"""The parameters of the address that name a run, a claim of it, and the order of the list from which it was opened."""
+"""Parameters of the address for a run, one of its claims, and the order of the list it was opened from."""
 
 DEFAULT_ORDER = next(iter(ORDERS))
 
 COST_WORDS = {"best": "Best known", "reported": "Reported", "list": "List price"}
-"""The measures of cost as the filter bar names them."""
+"""Labels of the measures of cost in the filter bar."""
 
 COST, FORCED, FORCED_BY, _COST = "cost", "cost-forced", "cost-forced-by", "cost-measure"
-"""The parameter of the address that names the measure of cost; and in the session: the choice if a screen forces a measure, that measure,
-and the one that was chosen for all screens."""
+"""The parameter of the address that names the measure of cost; and session keys: the choice while a screen forces a measure,
+that measure, and the one chosen for all screens."""
 
 MOST_ROWS = 10
-"""Rows of a chart; the table has all."""
 
 LOOKS_SECONDS = 1.5
-"""How often a screen that gave up waiting looks whether the store is free."""
+"""Seconds between checks whether the store is free, for a screen that gave up waiting."""
 
 LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 0.5)
-"""Seconds from look to look at the store's file; 0 for none."""
+"""Seconds between checks of the store's file; 0 for none."""
 
 MOST_WAITS = 10
-"""Looks for which a page waits until whoever writes to the store is done with it."""
+"""Number of checks for which a page waits for a writer to finish."""
 
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 _DRAWN, _WAITED = "live-drawn", "live-waited"
@@ -90,11 +89,11 @@ _IS_FOLLOWING: ContextVar[bool] = ContextVar("is_following", default=False)
 
 
 class _Ended(BaseException):
-    """Nothing more of the page is drawn."""
+    """Ends the drawing of a page."""
 
 
 def end_page() -> NoReturn:
-    """Draw nothing more of the page but the line that follows the store: after `st.stop`, Streamlit would draw nothing at all."""
+    """End the page except for the line that follows the store, which `st.stop` would end as well."""
     if _IS_FOLLOWING.get():
         raise _Ended
     st.stop()
@@ -102,9 +101,9 @@ def end_page() -> NoReturn:
 
 @contextmanager
 def following() -> Iterator[None]:
-    """Draw a page in the block, then say when the store last changed: also on a page that ends early.
+    """Draw a page in the block, then show when the store last changed, also if the page ends early.
 
-    The page is drawn again once the store has changed: a look twice a second asks the file system for marks of its file. Filters, tabs,
+    The page is drawn again once the store has changed: marks of its file are checked twice a second. Filters, tabs,
     open rows and the place on the page stay as they are.
     """
     if not LOOK_SECONDS or not (marks := cache.marks()):
@@ -144,7 +143,7 @@ def _look() -> None:
 
 
 def is_ticked() -> bool:
-    """Whether rows of a list are ticked: new runs would move others under the ticks."""
+    """Return whether rows of a list are ticked: new runs would move other rows under the ticks."""
     chosen = [
         value.get("selection") for key, value in st.session_state.items() if str(key).startswith("runs-") and isinstance(value, Mapping)
     ]
@@ -153,7 +152,7 @@ def is_ticked() -> bool:
 
 @contextmanager
 def told_errors() -> Iterator[None]:
-    """Tell what is wrong with the store, and what to do, in place of the rest of the screen."""
+    """Show an error of the store with advice in place of the rest of the screen."""
     try:
         yield
     except StoreMissing as error:
@@ -182,7 +181,7 @@ def _look_again() -> None:
 
 
 def empty_state(title: str, why: str) -> None:
-    """Say what to do if there is nothing to see: upload logs, or load samples; ends the screen."""
+    """Show how to start without data: upload logs, or load samples; ends the screen."""
     with st.container(border=True):
         st.header(title, anchor=False)
         st.markdown(plain(why))
@@ -201,7 +200,7 @@ def empty_state(title: str, why: str) -> None:
 
 
 def cost_choice(forced: str = "") -> None:
-    """Place the choice of the measure of cost, the same for all screens; kept in the address. `forced`: what a screen takes instead."""
+    """Place the choice of the measure of cost, shared by all screens and kept in the address. `forced`: the screen's own measure."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="cost-choice"):
         st.html('<span class="t-n">Cost</span>', width="content")
         labels = {measure.key: COST_WORDS[measure.key] for measure in ON_SCREENS}
@@ -220,12 +219,12 @@ def cost_choice(forced: str = "") -> None:
 
 
 def _choose_cost() -> None:
-    """Take another measure than the one that a screen forces."""
+    """Choose another measure than the one that a screen forces."""
     st.session_state[_COST] = st.session_state[FORCED]
 
 
 def force_cost(measure: CostMeasure | None) -> None:
-    """Show a measure as chosen on this screen, which takes it in place of the best-known cost; None: show the one that was chosen."""
+    """Show `measure` as chosen, for a screen that replaces the best-known cost; None shows the visitor's choice."""
     key = measure.key if measure else ""
     if st.session_state.get(FORCED_BY, "") != key:
         st.session_state[FORCED_BY] = key
@@ -233,7 +232,7 @@ def force_cost(measure: CostMeasure | None) -> None:
 
 
 def cost_in_force() -> CostMeasure:
-    """Return the measure that was chosen, best known if none was."""
+    """Return the chosen measure, best known by default."""
     return COST_MEASURES.get(str(st.session_state.get(_COST)), BEST)
 
 
@@ -243,13 +242,13 @@ def filters_kept() -> dict[str, list[str]]:
 
 
 def heading(said: Said, *, missing: bool = True) -> None:
-    """Place the answer of a screen in its first lines, and what it rests on, with a link to what the logs lack."""
+    """Place the answer of a screen in its first lines, its coverage, with a link to what the logs lack."""
     address = html_parts.link("data", filter_urls.read_link(filters_kept()).filters) if missing else ""
     st.html(html_parts.heading(said.heading, said.second, said.coverage, address))
 
 
 def subheading(title: str, caption: str = "") -> None:
-    """Place the title of what comes below on a screen, and how to read it."""
+    """Place the title of a section and how to read it."""
     about = f'<p class="t-cap">{html_parts.text(caption)}</p>' if caption else ""
     st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>{about}')
 
@@ -275,7 +274,7 @@ def plotted(drawn: Any, key: str, alt: str) -> None:
 
 
 def points_of(total: AgentFigures, filters: Filters, measure: CostMeasure) -> list[dict[str, Any]]:
-    """Return the runs if they are few enough to draw one by one, else none."""
+    """Return the runs if they are few enough to draw one by one, else an empty list."""
     if total.runs > charts.MOST_POINTS:
         return []
     found: list[dict[str, Any]] = cache.ask(agent_queries.points, filters, charts.MOST_POINTS, measure).to_pylist()
@@ -283,7 +282,7 @@ def points_of(total: AgentFigures, filters: Filters, measure: CostMeasure) -> li
 
 
 def run_strips(what: str, rows: Sequence[AgentFigures], filters: Filters, measure: CostMeasure, title: str = "", height: int = 0) -> None:
-    """Place what runs cost (`cost`) or how long they took (`time`), by agent and model, as quantiles if they are too many."""
+    """Place a chart of costs (`cost`) or durations (`time`) of runs by agent and model, with quantiles if there are too many."""
     column, which = (measure.column, "is_started") if what == "cost" else ("duration_ms", "is_completed")
     boxes: dict[Any, Sequence[float]] = {}
     if rows[0].runs > charts.MOST_POINTS:
@@ -300,18 +299,18 @@ def run_strips(what: str, rows: Sequence[AgentFigures], filters: Filters, measur
 
 
 def compact_toggle() -> bool:
-    """Return whether lists are compact: on a phone from the start. Kept in the address if somebody chooses otherwise."""
+    """Return whether lists are compact, by default on a phone. Kept in the address if chosen otherwise."""
     about = "What identifies a run and its cost, for narrow screens."
     return st.toggle("Compact", value=is_phone(), key="compact", bind="query-params", help=about)
 
 
 def is_phone() -> bool:
-    """Whether the visitor's browser is that of a phone: MDN recommends to look for `Mobi` in its name."""
+    """Return whether the visitor's browser is on a phone: MDN recommends looking for `Mobi` in its name."""
     return "Mobi" in (st.context.headers.get("User-Agent") or "")
 
 
 def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that the list of runs shows; kept in the address."""
+    """Return the chosen columns of the list of runs; kept in the address."""
     names = {key: usual.of[key].header for key in (*usual.keys, *more)}
     with st.popover("Columns", icon=":material/view_column:"):
         picked = st.multiselect(
@@ -322,7 +321,7 @@ def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
 
 
 def download_runs(filters: Filters) -> None:
-    """Offer all the runs that match, as a file made when it is asked for."""
+    """Offer all matching runs as a file that is made on request."""
 
     def written() -> bytes:
         with read_transaction(exported(cache.store(), filters)) as transaction:
@@ -333,7 +332,7 @@ def download_runs(filters: Filters) -> None:
 
 
 def choice(label: str, options: Mapping[str, str], key: str, *, label_visibility: Visibility = "visible") -> str:
-    """Return one of a few, by default the first; kept in the address."""
+    """Place a choice of a few options and return it, by default the first; kept in the address."""
     _in_words(key, options)
     first = next(iter(options))
     picked = st.segmented_control(
@@ -350,7 +349,7 @@ def choice(label: str, options: Mapping[str, str], key: str, *, label_visibility
 
 
 def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, label_visibility: Visibility = "visible") -> str:
-    """Return one of many, by default the first; kept in the address."""
+    """Place a choice of many options and return it, by default the first; kept in the address."""
     _in_words(key, options)
     picked = st.selectbox(
         label, list(options), format_func=lambda option: visible(options[option]), key=key, width=width, label_visibility=label_visibility,
@@ -360,9 +359,9 @@ def pick(label: str, options: Mapping[str, str], key: str, *, width: int = 200, 
 
 
 def _in_words(key: str, options: Mapping[str, str]) -> None:
-    """Take a choice that a link names as the command line does (`group=day`), and drop what is none.
+    """Translate a choice in a link from the command line's word (`group=day`), and drop an unknown one.
 
-    Screens share some keys (`view`): what was chosen on one may be none of another's.
+    Screens share some keys (`view`), so the choice of one screen may be unknown on another.
     """
     asked = st.query_params.get(key)
     if key not in st.session_state and asked in options:
@@ -374,26 +373,26 @@ def _in_words(key: str, options: Mapping[str, str]) -> None:
 
 
 def table(rows: Grid, alt: str) -> None:
-    """Place a grid to read."""
+    """Place a read-only grid."""
     tall = row_height(rows.rows)
     height = grid_height(rows.rows, tall)
     st.dataframe(rows.rows, hide_index=True, column_config=_config(rows), placeholder="–", height=height, row_height=tall, alt=alt)
 
 
 def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
-    """Place a grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen one opens, at the claim if a row is one."""
+    """Place a grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen row opens its run, at the claim if it has one."""
     _open_chosen(runs, _selection(rows, key, alt, "single-row"), order)
 
 
 def compact_run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
-    """Place a grid that a phone shows without moving it sideways: titles in three lines, no boxes to tick. A chosen cell opens its run."""
+    """Place a grid that fits a phone: titles in three lines, no boxes to tick. A chosen cell opens its run."""
     days = st.column_config.DatetimeColumn(RUNS["dated_at"].header, format="YYYY-MM-DD", timezone="UTC", width=92)
     title = st.column_config.TextColumn(RUNS["title"].header, width=PHONE_TITLE)
     _open_chosen(runs, _selection(rows, key, alt, None, _config(rows) | {"title": title, "dated_at": days}, WRAPPED_HEIGHT), order)
 
 
 def runs_beside(rows: Grid, runs: pa.Table, key: str, alt: str) -> tuple[list[str], str | None]:
-    """Place a grid of runs. Returns the ids of ticked ones (none if visitors may only look), and the one with a chosen cell."""
+    """Place a grid of runs; return the ids of ticked ones (none if visitors may only read), and the one with a chosen cell."""
     selection = _selection(rows, key, alt, None if cache.is_read_only() else "multi-row")
     ticked = [str(runs["run_id"][place].as_py()) for place in selection.get("rows", ()) if 0 <= place < runs.num_rows]
     place = chosen_row(runs, {"cells": selection.get("cells", ())})
@@ -426,7 +425,7 @@ def _selection(
 
 
 def _config(rows: Grid) -> dict[str, Any]:
-    """Return how a grid shows its columns."""
+    """Return the configuration of a grid's columns."""
     return {column.name: _column(column, rows.rows[column.name]) for column in rows.columns}
 
 
@@ -444,12 +443,12 @@ def _column(column: Column, cells: pa.ChunkedArray) -> Any:
 
 
 def open_run(run_id: str, order: str = "", claim: Mapping[str, list[str]] | None = None) -> None:
-    """Go to the run's own page, at a claim if one is named; the address keeps the filters and the order of the list."""
+    """Go to the run's page, at a claim if given; the address keeps the filters and the order of the list."""
     ordered = {ORDER: [order]} if order and order != DEFAULT_ORDER else {}
     st.switch_page("screens/run.py", query_params={RUN_ID: [run_id], **(claim or {}), **filters_kept(), **ordered})
 
 
 def cut_note(text: Shown) -> None:
-    """Say that a text is cut."""
+    """Show that a text is cut."""
     if text.note:
         st.caption(text.note)

@@ -8,8 +8,8 @@
     store.report(by="model")                        # a table in Jupyter, .export("html") for a file
     tachograph.extract_claims("Parsing is now 3.2x faster (8.1 s → 2.5 s).")
 
-Filters are the words of the command line, and figures are those of its answers. Money is Decimal in US dollars, durations are in
-milliseconds, and what is not known is None, never 0. All errors are a TachographError that says what to do.
+Filters and figures are those of the command line. Money is Decimal in US dollars, durations are in milliseconds, and unknown values
+are None, never 0. All errors are a TachographError with advice.
 """
 
 from __future__ import annotations
