@@ -42,7 +42,6 @@ DATA = screen("data", "Data", "fact_check", "What was read, what is missing, and
 RUN = st.Page("screens/run.py", title="Run", visibility="hidden")  # opened from a link or a list, as /run?run=ID
 
 OF_RUNS = (OVERVIEW, RUNS, TASKS, SPEEDUPS, COMPARE, COST, REPORTS)
-"""Screens about many runs, which have the filter bar."""
 
 
 def moved(path: str, to: StreamlitPage, view: str = "") -> StreamlitPage:

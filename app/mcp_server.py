@@ -58,7 +58,6 @@ SIZES = ((4_000, 20), (LONGEST_TEXT, 20), (150, 10), (80, 3))
 """(characters of a text, items of a list) within a run: the first pair that fits is used."""
 
 NOT_SHOWN = ("raw", "origins", "ordinal", "source_id", "in_stream", "record_rank", "context_rank")
-"""Columns of a run that are useless to an agent or repeat others."""
 
 RUN_COLUMNS = tuple(dict.fromkeys(("run_id", "title", "agent", "task", *RUNS_SHOWN)))
 

@@ -28,7 +28,6 @@ NEAR = 0.3
 """Log difference of two costs below which their names would overlap, so that one goes above its point and one below."""
 
 ROW, LEAST, MOST = 34, 230, 400
-"""Heights in pixels: of a row, and least and most of a chart."""
 
 WRITE: dict[Unit, Callable[[Any], str]] = {Unit.USD: brief.usd, Unit.MILLISECONDS: brief.duration, Unit.RATIO: brief.ratio}
 

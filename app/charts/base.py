@@ -30,7 +30,6 @@ INKS = {"light": "#4B565A", "dark": "#C4CCCA"}
 
 GREY = "#7A7A7A"
 PAPER = ("#FBFAF7", "#11171A")
-"""Colour of the page, light and dark."""
 
 _HOVERED = {"light": ("#FFFFFF", "#0F1719"), "dark": ("#1C2526", "#F0F2F1")}
 """Colours of hover text; by default it would be small and grey on many mark colours."""
@@ -43,10 +42,8 @@ TOP = 6
 """Models with a colour of their own if there are more than colours in PALETTE; the others share a legend entry."""
 
 TOKENS = {"cache_read_tokens": "#3A93C8", "cache_write_tokens": "#0072B2", "input_tokens": "#B07D00", "output_tokens": "#D55E00"}
-"""Colours of token classes: blue for cached, warm for uncached."""
 
 FAILED, PLAIN = "#B5352C", "#0F8A84"
-"""Colours of failures, and of data without groups."""
 
 ON_DEEP = "#FFFFFF"
 """Text colour on the first colour of PALETTE, which is too dark for the other one."""

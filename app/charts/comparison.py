@@ -14,13 +14,11 @@ from app.text.compare import Name, lacks, ratio_words, times
 from schemas.units import Unit
 
 ROW, MOST = 76, 400
-"""Heights in pixels: of a row, and the most of a chart."""
 
 MOST_DOTS = 1_500
 """Tasks drawn in a row; with more, every k-th by rank."""
 
 LARGEST = 1e9
-"""Ratios from here on are not drawn."""
 
 _MARKS = {"": "", "≤": "triangle-left-open", "≥": "triangle-right-open", "?": "circle-open"}
 

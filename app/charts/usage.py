@@ -191,7 +191,6 @@ def lanes(points: pa.Table, axis: str, looks: Looks, page: str | None) -> go.Fig
 
 
 def _hover(row: Row) -> str:
-    """Return the hover text of one response, or several of a lane."""
     time = f"{row['at']:%Y-%m-%d %H:%M:%S} · " if row["at"] else ""
     what = model_name(row["model"]) if row["responses"] == 1 else f"{row['responses']:,} responses"
     text = hover(f"{time}{what}", figures_of(row, RESPONSES, "context_tokens", "output_tokens", "cost_list_usd", "cost_so_far_usd"))

@@ -196,4 +196,3 @@ def _unusable(error: Exception) -> Finding:
 Check = Callable[[Store], Iterator[Finding]]
 
 CHECKS: tuple[Check, ...] = (_interpreter, _packages, _prices, _store)
-"""The checks in order."""

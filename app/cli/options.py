@@ -35,17 +35,14 @@ Command = Callable[..., Any]
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 TABLE = "table"
-"""Format for a terminal; the others are EXPORTS."""
 
 OUTPUT_FORMATS = (TABLE, *EXPORTS)
 LATEX = "latex"
-"""Format of tables for papers, for commands that offer it."""
 
 ROWS_IN_A_TABLE = 50
 """Rows of a list in a terminal without --limit; files and programs get all."""
 
 MOST_ROWS = 2**63 - 1
-"""Largest number of rows in DuckDB."""
 
 WAITS = "Seconds to wait while another process locks the store."
 NO_TEXT = "no prompts, titles, summaries, error messages and excerpts of rejects, and so no claims"
@@ -356,7 +353,6 @@ def told_once() -> Callable[[str], None]:
 
 
 def _as_of(text: str) -> datetime | None:
-    """Return the time of `--at`. Raises UsageError."""
     if not text:
         return None
     from app.queries.filters import EXAMPLES, moment, this_moment

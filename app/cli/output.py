@@ -40,7 +40,6 @@ LEAST_WIDTH = 40
 LONGEST_NAME = 40
 
 MOST_IMPORTANT = ("totals", "groups", "what_if")
-"""Sections of a report in a terminal, unless all are asked for."""
 
 NO_REPOSITORIES = "No run names its repository: `tachograph ingest` takes it from paths by --path-template, or from --label repo=NAME."
 ALL = "For all metrics, models, the most expensive runs and findings, add --all."

@@ -28,13 +28,10 @@ from schemas.errors import InputUnreadable, NotAStore, StoreVersionMismatch, Tac
 from schemas.text import one_line
 
 HOPELESS = (UsageError, NotAStore, StoreVersionMismatch, InputUnreadable)
-"""Errors that a retry cannot fix."""
 
 TOLD_SECONDS = 0.5
-"""Seconds between progress messages."""
 
 NOTES = 5
-"""Rejects of a batch that are reported."""
 
 
 def main() -> int:

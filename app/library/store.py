@@ -44,7 +44,6 @@ Choice = str | Mapping[str, object]
 
 KINDS = tuple(map(str, ClaimKind))
 COMMAND = "tachograph.open(…).ingest(…)"
-"""Name of these ingests in the list of ingests."""
 
 
 class Ingested(NamedTuple):
@@ -335,7 +334,6 @@ def _rows(limit: object) -> int | None:
 
 
 def _text(name: str, value: object) -> str:
-    """Check that a value is a text."""
     if not isinstance(value, str):
         raise UsageError(f"{name} takes a text, not {value!r}.")
     return value

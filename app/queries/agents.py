@@ -22,7 +22,6 @@ ENOUGH = 5
 """Fewest values for a median; fewer are given as a range."""
 
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
-"""Outcomes of runs that a limit ended."""
 
 
 @dataclass(frozen=True, slots=True)

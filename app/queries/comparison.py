@@ -27,11 +27,9 @@ from schemas.catalogue.cost_measures import BEST, BOUNDS, COST_MEASURES, LIST, R
 
 MOST_GROUPS = 6
 USUAL_GROUPS = 4
-"""Number of groups to compare if none are named."""
 
 TASK, NOTHING = "task", "nothing"
 PAIRS = (TASK, NOTHING)
-"""Ways to pair runs."""
 
 
 @dataclass(frozen=True)

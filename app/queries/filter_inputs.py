@@ -107,7 +107,6 @@ def _as_written(kind: Kind, value: object) -> list[str] | None:
 
 
 MOST_VALUES = 50
-"""Values of one filter that are read from a link."""
 
 LONGEST_VALUE = 500
 """Characters of a filter's value; nobody types a longer name, label or search."""
@@ -116,7 +115,6 @@ LINK_WORDS = {filter_.link or key: key for key, filter_ in FILTERS.items()}
 """Parameter in addresses → key of the filter. `run` differs, since the page of a run uses that parameter itself."""
 
 MOST_TOLD = 5
-"""Unknown words of a link that are reported."""
 
 
 @dataclass(frozen=True)

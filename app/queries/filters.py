@@ -36,7 +36,6 @@ PRESETS = {
     "This month": ("this month", ""),
     "Last month": ("last month", "this month"),
 }
-"""Period on a screen → its values for `--since` and `--until`."""
 
 
 _now: ContextVar[datetime | None] = ContextVar("now", default=None)

@@ -19,7 +19,6 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean
 
 UTC_ZONE = "UTC"
-"""Default zone of days, the same on every machine."""
 
 _LONGEST_ZONE = 100
 

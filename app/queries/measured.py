@@ -26,7 +26,6 @@ _OF_VERDICT = (
     "hard", "hard_published", "target", "quadrant", "failure", "failure_detail", "not_comparable", "warnings", "is_single_run",
     "values_measured", "values_comparable", "scope_differs", "claim_verdict", "overclaim_factor", "measurement_source_id",
 )  # fmt: skip
-"""Columns that `v_verdicts` adds to a run."""
 
 WHY = """concat_ws('; ',
     failure_detail, nullif(not_comparable, ''),
@@ -36,7 +35,6 @@ WHY = """concat_ws('; ',
 )"""
 
 _ORDER = "list_position(['faster', 'slower', 'same', 'not_comparable', 'failed', 'not_measured'], verdict)"
-"""Sort order of verdicts: compared ones first."""
 
 
 EVERY, MEASURED = "every", "measured"

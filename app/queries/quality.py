@@ -28,7 +28,6 @@ FACTS = {
 """Fact → its label, its column, and the column that shows whether an agent never logs it."""
 
 WHOLE = "cost_best_usd is not null and duration_ms is not null and is_completed is not null"
-"""Condition for runs with known cost, wall time and outcome."""
 
 
 @dataclass(frozen=True, slots=True)

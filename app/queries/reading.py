@@ -235,7 +235,6 @@ def read_transaction(store: Store) -> Iterator[ReadTransaction]:
 
 
 MOST_KNOWN = 10_000
-"""Names that are compared with a mistyped one, at most."""
 
 
 @dataclass(frozen=True)

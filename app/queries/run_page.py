@@ -21,10 +21,8 @@ from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, plural
 
 MOST_CANDIDATES = 10
-"""Runs that are listed for an ambiguous id."""
 
 MOST_COMPARED = 1000
-"""Ids that are compared with an unknown one."""
 
 LEAST_SHOWN = 8
 SESSION = "session"

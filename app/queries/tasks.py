@@ -19,7 +19,6 @@ VALUES = ("result", "outcome", "measured", "claimed", "cost", "duration")
 """Contents of cells. A result is the measured ratio, else the outcome."""
 
 OTHERS = "other agents"
-"""Name of the column for the runs beyond the most frequent columns."""
 
 _LIMITS = "reason in ('limit', 'max_turns', 'max_budget')"
 

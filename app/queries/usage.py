@@ -449,7 +449,6 @@ PERIODS = ("day", "hour", "week", "month")
 """Dimensions of usage for charts along time, in UTC."""
 
 MOST_PERIODS = 120
-"""Periods with usage that fit into a chart."""
 
 
 @dataclass(frozen=True)

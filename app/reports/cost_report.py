@@ -68,7 +68,6 @@ RUNS_LISTED = RUNS_SHOWN[:10]
 """Columns that fit on paper; formats for programs have all."""
 
 OF_MODELS = "A run counts whole for its main model, the one that cost most in it. Top models count what the tokens of each model cost."
-"""Why the two lists of models differ."""
 
 FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 

@@ -116,7 +116,6 @@ def _months(start: datetime, end: datetime) -> int:
 
 TITLE = "Cost report"
 TOP = 5
-"""Models and repositories listed by name; the others are one line."""
 
 OTHER = "other"
 REPOSITORIES = "top_repositories"
@@ -126,7 +125,6 @@ MEASURED = (
     "runs_measured", "runs_compared", "runs_faster", "runs_same", "runs_slower", "runs_failed", "cost_per_faster_usd",
     "cost_per_faster_compared_usd", "cost_best_bounds",
 )  # fmt: skip
-"""Measurement figures for programs."""
 
 TOTAL_BUDGET = "max-total-usd"
 

@@ -67,7 +67,6 @@ def formats() -> dict[str, str]:
 
 
 MOST_ROWS = 200
-"""Rows of a section in a preview; the file has all."""
 
 AT_ONCE = 50_000
 """Runs up to which a preview is made at once; more take seconds, so it is made on request."""

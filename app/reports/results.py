@@ -358,7 +358,6 @@ _TASK_VALUES = {
     "cost": (Unit.USD, f"Median cost of the runs that started; {_IN_BRACKETS}"),
     "duration": (Unit.MILLISECONDS, f"Median of the wall time of completed runs; {_IN_BRACKETS}"),
 }
-"""Content of cells → its unit and description."""
 
 
 def tasks(store: Store, filters: Filters, by: Sequence[str], value: str = "result") -> Answer:

@@ -25,7 +25,6 @@ MOST_NEW_BYTES = 200 << 20
 """Bytes per file and in all of untracked files that are compared: a patch is no place for data sets."""
 
 _SECONDS = 120
-"""Seconds until a git command is given up."""
 
 _SETTINGS = ("core.looseCompression=0", "core.fsmonitor=false", "core.untrackedCache=false", "core.quotePath=true")
 _DIFF = (

@@ -48,13 +48,11 @@ from schemas.wire.launch import (
 )
 
 HOST, COMMIT_AFTER = "host", "commit-after"
-"""Labels of every run, and of a run that made commits."""
 
 REPEAT, EXPERIMENT = "repeat", "experiment"
 """Labels of the runs of an experiment, besides those of the matrix."""
 
 PRIVATE = 0o600
-"""File mode of the files of a run."""
 
 _SUFFIXES = (".jsonl", ".json", ".zst")
 _HEAD_BYTES = 1 << 20

@@ -63,7 +63,6 @@ IN_MEMORY_BYTES = 1 << 20
 """Larger uploads are written to a temporary file during the ingest."""
 
 MOST_OPTIONS = screen_queries.MOST_OPTIONS
-"""Values that a filter offers, most frequent first; a link may name any."""
 
 SHOWN = 200
 """Findings, rejects and sources that a screen lists; the command line lists all."""

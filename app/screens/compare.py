@@ -21,7 +21,6 @@ GROUP = "groups"
 """The parameter of the address that names groups by their filters, once per group."""
 
 OFFERED = ("agent", "main-model", "experiment", "label", "outcome", "repo")
-"""Filters with values offered as groups, besides agents with their models."""
 
 MOST_OFFERED = 30
 

@@ -15,7 +15,6 @@ from app.text.overview import agent_table, runs_table
 from schemas.units import Unit
 
 FEW = 12
-"""Runs of a single agent up to which each is shown."""
 
 filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
 rows = cache.ask(queries.agents, filters, measure)

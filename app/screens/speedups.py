@@ -23,7 +23,6 @@ from schemas.rows.claim import ClaimKind
 from schemas.text import plural
 
 LISTED, CLAIMS, SENTENCES = 200, 50, 2_000
-"""Numbers of runs in a list, runs with claims only, and claims."""
 
 QUANTIFIED = (ClaimKind.QUANTIFIED,)
 _ROUND = "speedups-round"

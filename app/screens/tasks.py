@@ -17,7 +17,6 @@ from app.text.text_tables import for_people
 from schemas.text import plural, visible
 
 MOST_COLUMNS = 8
-"""Columns of the grid; rarer ones are merged."""
 
 CONTENTS = dict(
     zip(("result", "measured", "claimed", "cost", "duration"), ("Result", "Measured", "Claimed", "Cost", "Wall time"), strict=True)

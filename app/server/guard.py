@@ -40,7 +40,6 @@ _OWN_PAGES = ("same-origin", "none")
 """`Sec-Fetch-Site` of a request by our own pages, or by a person: a typed address, a bookmark."""
 
 _admitted: set[str] = set()
-"""Sessions with a page that offers the upload now."""
 
 _coming: Counter[str] = Counter()
 """Bytes being received, by session."""

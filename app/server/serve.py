@@ -87,7 +87,6 @@ def require_free(host: str, port: int) -> None:
 
 
 def _open_browser(host: str, port: int, url: str) -> None:
-    """Open the page once the server answers."""
     for _ in range(_PATIENCE_SECONDS * 10):
         try:
             socket.create_connection(("localhost" if host in EVERYWHERE else host, port), timeout=1).close()

@@ -35,7 +35,6 @@ COLUMN_OF = {f"{REPORTED.prefix}{kind}": REPORTED.column for kind in KINDS} | {
 """Metric of a group → the column of runs that it adds up. An agent that never reports the column has no such metric."""
 
 _FOLLOWS = {"cost_per_turn_usd": "cost_own_usd", "cost_delta_usd": "cost_own_usd", "parallelism": "duration_api_own_ms"}
-"""Figure of a run → the figure it is computed from."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,6 @@ from schemas.units import Unit
 NEVER_STARTED, NOT_RECORDED = "never started", "not recorded"
 
 STARTED = "started_runs"
-"""Column for the number of started runs of a group."""
 
 BOUNDS_SUFFIX, OF_SUFFIX = "_bounds", "_of"
 """Suffixes of columns that belong to a figure: the kinds of its bounds, and its number of runs if not the row's."""

@@ -21,10 +21,8 @@ from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.text import one_line, plural, visible
 
 MOST_TOLD = 2
-"""Groups in the second line, besides the first group."""
 
 BASES = {REPORTED.key: "Reported cost", LIST.key: "List price"}
-"""Label of the cost in chart titles and column headers."""
 
 _NOUNS = {"cost": "cost", "wall": "wall time", "speedup": "measured speedup"}
 """Metrics in sentences; turns appear in chart and table only."""

@@ -19,7 +19,6 @@ from schemas.text import plural
 Row = Mapping[str, Any]
 
 MUST = {"cost": "the cost", "wall": "the wall time", "end": "how they ended"}
-"""Facts that comparisons of runs need."""
 
 KINDS = {"error": "failed", "warning": "limited", "info": "unknown_ends"}
 
@@ -124,6 +123,5 @@ def rule_table(rules: Sequence[Row], filters: Filters) -> str:
 
 
 def _rule_meaning(rule: str) -> str:
-    """Return the meaning of a rule in a sentence, or "" for an unknown rule."""
     causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | CROSS_CHECKS
     return FINDING_RULES[rule].meaning if rule in FINDING_RULES else causes.get(rule, "")

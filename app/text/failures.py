@@ -26,7 +26,6 @@ LONGEST_BAR, MOST_COLUMNS = 160, 8
 """Pixels of a bar, and columns of a table; the rest share the last column."""
 
 SUMMARY = 900
-"""Characters of a summary in the pane next to the list."""
 
 
 def listed(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:

@@ -31,7 +31,6 @@ SHOWN: dict[str, dict[str, str]] = {
     "failure": {key: reason.label for key, reason in REASONS.items()},
     "evidence": {key: shown.replace("–", "-") for key, shown in EVIDENCE_NAMES.items()},
 }
-"""Filter → labels of its words in lists and screens."""
 
 
 def shown_words(key: str) -> str:

@@ -18,7 +18,6 @@ from schemas.text import visible
 from schemas.units import Unit
 
 UNKNOWN = "–"
-"""Shown for an unknown figure; never 0."""
 
 UNKNOWN_NAME = "unknown"
 MINUS = "−"

@@ -66,7 +66,6 @@ MORE_RUNS = listed(
     "claimed_confidence", "findings", "ended_at", "subtype", "stop_reason", "terminal_reason", "received_at", "starred", "note", "excluded",
     "excluded_reason",
 )  # fmt: skip
-"""Optional columns of the list of runs."""
 
 MODEL_COSTS = Listing(catalogue.MODELS, ("model", "provider", "region", "uses", *COSTS_OF_MODELS, "priced_uses"))
 UNPRICED = Listing(catalogue.MODELS, ("model-id", "provider", "region", "runs", "total_tokens", "cost_usd"))
@@ -141,7 +140,6 @@ RESPONSES = Listing(
     ),
 )  # fmt: skip
 _ONLY_IF_ANY = (LOWER_BOUNDS, WHOLE_RUNS, "subagents", "failed_calls", RESETS)
-"""Columns that are hidden if they are 0 everywhere."""
 
 ROW_HEIGHT, MOST_ROWS, LINE_HEIGHT, WRAPPED_HEIGHT = 35, 18, 19, 66
 """Pixels of a row, rows per page, pixels of a further line, and the least height of rows with wrapped text."""
@@ -150,13 +148,11 @@ CHARACTER, PADDING, MOST_LINES = 6.5, 16, 8
 """Pixels of a character and of a cell's padding, and the most lines of a cell."""
 
 TEXT_WIDTHS = {"message": 640, "detail": 420, "sentence": 300, "caveat": 148}
-"""Widths in pixels of wrapped text columns."""
 
 LONGEST_SENTENCE, LONGEST_NOTE, LONGEST_PATH = 126, 160, 32
 """Characters: of a claim's sentence (three lines), of a note on a measured value (errors of benchmarks fill pages), and of a path."""
 
 PLACES = {"path": catalogue.FILE_CHANGES["path"].label} | {column: catalogue.RUNS[column].label for column in SEARCHED}
-"""Labels of the texts that a search looks in."""
 
 
 def grid(table: pa.Table, listing: Listing) -> Grid:

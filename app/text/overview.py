@@ -23,10 +23,8 @@ TWO_LINES = 175
 """Characters of a heading that fit into two lines on a wide page."""
 
 MOST_BUYERS = 3
-"""Agents that the heading names one by one."""
 
 ENOUGH_PAIRS = 3
-"""Fewest checked claims for a chart of claims and measurements."""
 
 
 def agents_of(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
@@ -204,7 +202,6 @@ def time_title(rows: Sequence[AgentFigures]) -> str:
 
 
 def _first_of_agents(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
-    """Return the first row of each of the first two agents."""
     return list({row.agent: row for row in reversed(rows)}.values())[::-1][:2]
 
 

@@ -53,7 +53,6 @@ RUN_ORIGIN = (
 )  # fmt: skip
 
 MOST_FIGURES, CLAIMS_SHOWN, FILES_SHOWN = 6, 6, 30
-"""Figures below the title, claims that are not folded, and files listed."""
 
 FOLDED_FROM, MOST_LINES, LONGEST_LINE, USUAL_LINE = 400, 4_000, 1_000, 100
 """Lines of a file in a patch from which it is folded; lines shown of a patch (a line counts once per USUAL_LINE characters);

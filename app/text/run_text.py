@@ -25,7 +25,6 @@ MODELS = (
     "tokens_basis", "tokens_basis_reason", "provider", "region", "cost_cause", "web_search_requests", "model_id",
 )  # fmt: skip
 SAID = ("starred", "note", "excluded", "excluded_reason")
-"""What people said about the run."""
 
 RECORDS_SHOWN = (
     "record_kind", "source_name", "gives", "cost_reported_usd", "input_tokens", "cache_read_tokens", "cache_write_tokens",

@@ -20,7 +20,6 @@ from schemas.text import plural, quoted
 Row = Mapping[str, Any]
 
 MOST_NAMED = 3
-"""Agents for which the numbers of claims are given one by one."""
 
 LONGEST = 160
 """Characters of a sentence in a cell, since some errors of benchmarks fill pages."""

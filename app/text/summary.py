@@ -41,7 +41,6 @@ STRENGTHS = {
 
 QUALITATIVE = "qualitative"
 MOST_AROUND = 1_500
-"""Characters shown before and after a sentence."""
 
 HEADING_SHIFT = 2
 """A summary's `#` becomes `<h3>`, below the title and sections of the page."""

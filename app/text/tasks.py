@@ -26,7 +26,6 @@ Cell = Mapping[str, Any]
 Column = tuple[str | None, ...]
 
 MOST_NAMED = 3
-"""Agents that the heading names one by one."""
 
 MOST_LISTED = 400
 """Tasks in the list on a phone; downloaded tables have all."""
@@ -41,7 +40,6 @@ SYMBOLS = {"faster": "↑ ", "same": "= ", "slower": "↓ "}
 """Signs in place of colours of verdicts."""
 
 LACKS = {"claimed": "no claim", "cost": "not recorded", "duration": "none completed"}
-"""Text of a cell without a value."""
 
 MARKS = {
     "circle": "●", "diamond": "◆", "square": "■", "hexagon": "⬢", "hexagon2": "⬢", "pentagon": "⬟", "star": "★", "hexagram": "✶",
@@ -96,7 +94,6 @@ SCALES = {"measured": TEAL, "claimed": TEAL, "cost": BLUE, "duration": BLUE}
 """Content of a matrix → the single hue for its scale."""
 
 PLAIN = Look(("#FBFAF7", "#11171A"), _MUTED)
-"""Look of a cell without a value."""
 
 
 @dataclass(frozen=True)

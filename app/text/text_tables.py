@@ -51,7 +51,6 @@ _PIECE = re.compile(r"(?:[^-_/.:@+,\s]|(?<=\d)[-.:,](?=\d)|(?<=\bn) (?=\d))*[-_/
 
 _GAP = 2
 _LINES = box.Box("    \n    \n ── \n    \n ── \n    \n    \n    \n")
-"""A line below the header and above the total only."""
 
 SPELLED = "tachograph-spelled"
 """Error handler for encoding terminal text: unsupported characters become `?`, a minus sign a hyphen (an amount needs its sign)."""

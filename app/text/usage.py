@@ -36,7 +36,6 @@ MOST_LANES = 30
 """Lanes in a chart; more cannot be told apart."""
 
 AXES = {"at": "Time", "place": "Responses"}
-"""Column of a session's points → name of the chart's axis."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ CONTENTS = {
     "tokens": Content("Tokens by model", "total_tokens"),
     "types": Content("Tokens by type", "total_tokens", by_model=False),
 }
-"""Key in links → content of a chart of usage."""
 
 
 def contents_of(total: Row) -> dict[str, Content]:

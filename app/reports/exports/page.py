@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 
 
 LONG = 32
-"""Longest text that does not wrap, in characters."""
 
 NO_AGENT = "#7A7A7A"
-"""Colour of runs without a known agent, as in charts."""
 
 
 @dataclass(frozen=True)

@@ -229,7 +229,6 @@ def _latex(text: str) -> str:
 
 
 ABOUT = b"tachograph"
-"""Key of the file's metadata for its heading."""
 
 
 def parquet_table(table: pa.Table, heading: str = "", _of: Columns = UNNAMED) -> bytes:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from app.text.answers import Answer
 
 MOST_ROWS = 1_048_575
-"""Rows of a sheet below its header."""
 
 LONGEST_TEXT = 32_767
 _DAY_MS = 86_400_000
@@ -53,13 +52,11 @@ NUMBERS = {
     Unit.BYTES: "#,##0",
     Unit.TIME: "yyyy-mm-dd hh:mm:ss",
 }
-"""Number format of each unit; values are exact."""
 
 SUFFIXES = {Unit.MILLISECONDS: " (h:mm:ss)", Unit.TIME: " (UTC)"}
 """Addition to headers, because the number does not show its unit."""
 
 DATES = {"day": "yyyy-mm-dd", "month": "yyyy-mm"}
-"""Groups that are dates, with their format."""
 
 IDENTITY = ("title", "task", "repo", "dated_at", "model", "outcome")
 """Columns that identify a run: they come first."""
@@ -74,7 +71,6 @@ MOST_FROZEN = 3
 """Columns that stay in view at most, because the others need room."""
 
 WIDEST = 320
-"""Pixels of the widest text column."""
 
 HEADER_HEIGHT, FIGURE_WIDTH, TIME_WIDTH = 48, 13, 19
 
@@ -156,7 +152,6 @@ def xlsx_report(report: Report) -> bytes:
 
 
 def _in_order(answer: Answer) -> pa.Table:
-    """Return all columns, those for people first."""
     first = [name for name in answer.shown if name in answer.table.column_names]
     return answer.table.select([*first, *(name for name in answer.table.column_names if name not in first)])
 

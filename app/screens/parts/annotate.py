@@ -17,7 +17,6 @@ from schemas.errors import UsageError
 from schemas.text import plural, visible
 
 LONGEST_NOTE = 5_000
-"""Characters of a note or a reason that a screen accepts."""
 
 _TOLD = "annotated"
 _LABELS_HELP = "key=value. repo, task and experiment take the place of the run's own."
@@ -113,7 +112,6 @@ def _read(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _save(run_ids: Sequence[str], change: Change) -> None:
-    """Save the change and rerun the screen."""
     changed = cache.annotate(run_ids, change)
     st.session_state[_TOLD] = f"Saved for {plural(changed, 'run')}." if len(run_ids) > 1 else "Saved."
     cache.forget_selection()

@@ -193,7 +193,6 @@ def _saved_views() -> None:
 
 
 def _widget(filter_: Filter, options: Mapping[str, int]) -> None:
-    """Place the widget for a kind of filter."""
     key, kind, values = filter_.key, filter_.kind, chosen().values(filter_.key)
     first = next(iter(values), "")
     more: dict[str, Any] = {"help": plain(filter_.help), "on_change": _changed, "args": (key,)}

@@ -28,7 +28,6 @@ from schemas.units import Unit
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 SHORT_PROMPT = 600
-"""Characters of a prompt up to which it is shown whole."""
 
 POINTS, LISTED, FEW = 2_000, 10_000, 300
 """Points drawn of a session, responses listed, and responses listed without asking."""

@@ -28,11 +28,9 @@ LAST = "last-upload"
 """Session key for the number of the last upload's ingest, None if it changed nothing."""
 
 RECENT = 5
-"""Ingests in the list; the command line lists all."""
 
 LINKED_RUNS = 24
 SHOWN_REJECTS = 200
-"""Rejected documents of an uploaded file that are shown; the store has all."""
 
 
 @dataclass(frozen=True)

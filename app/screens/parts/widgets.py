@@ -46,7 +46,6 @@ FORMATS: dict[Unit, Any] = {
     Unit.TOKENS: "localized",
     Unit.COUNT: "localized",
 }
-"""Unit → format in grids; cells sort by value."""
 
 TIMES = {"at": "YYYY-MM-DD HH:mm:ss"}
 """Format of times in grids if they can be within the same minute."""
@@ -55,7 +54,6 @@ WIDTHS = TEXT_WIDTHS | {
     "title": 210, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 220, "task_key": 130,
     "reason": 460,
 }  # fmt: skip
-"""Widths in pixels of text columns that need more or less than their longest text."""
 
 PHONE_TITLE = 150
 """Width of titles on a phone, which leaves room for two columns of figures."""
@@ -66,7 +64,6 @@ RUN_ID, CLAIM_NO, ORDER = "run", "claim", "order"
 DEFAULT_ORDER = next(iter(ORDERS))
 
 COST_WORDS = {"best": "Best known", "reported": "Reported", "list": "List price"}
-"""Labels of the measures of cost in the filter bar."""
 
 COST, FORCED, FORCED_BY, _COST = "cost", "cost-forced", "cost-forced-by", "cost-measure"
 """The parameter of the address that names the measure of cost; and session keys: the choice while a screen forces a measure,
@@ -425,7 +422,6 @@ def _selection(
 
 
 def _config(rows: Grid) -> dict[str, Any]:
-    """Return the configuration of a grid's columns."""
     return {column.name: _column(column, rows.rows[column.name]) for column in rows.columns}
 
 
