@@ -185,7 +185,7 @@ def answering(
 
 
 def store_option(command: Command) -> Command:
-    """Add `--db` and `--wait`, passed as `store`, for a command that writes or asks no questions."""
+    """Add `--db` and `--wait`, passed as `store`, for a command that needs none of the other options of `answering`."""
 
     @functools.wraps(command)
     def packed(*arguments: Any, db: str, wait: float, **options: Any) -> Any:

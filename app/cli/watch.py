@@ -102,7 +102,7 @@ def _shown(*, json_lines: bool) -> Iterator[Callable[[Answer, State], None]]:
 
 @contextmanager
 def _status_line() -> Iterator[Callable[[str, bool], None]]:
-    """Yield a function that shows a line: always on a terminal, elsewhere only lines with `is_news`."""
+    """Yield a function that shows a line: always on a terminal, elsewhere only the first with `is_news`."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         said: list[str] = []
 

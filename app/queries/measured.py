@@ -75,7 +75,7 @@ def classes_of(store: Store, run_ids: Sequence[str]) -> dict[str, tuple[str, flo
 
 
 def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
-    """Return claim and measurement of one run as in `verdicts`; None without either."""
+    """Return claim and measurement of one run as in `verdicts`; None if it was not measured."""
     if not count(store):
         return None
     sql = f"""

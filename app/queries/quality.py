@@ -83,7 +83,7 @@ def sources(store: Store, limit: int) -> pa.Table:
 
 
 def unread(store: Store) -> dict[str, int]:
-    """Return the number of sources per agent whose logs are not read."""
+    """Return the number of sources from unsupported agents, by agent."""
     sql = f"select unread, count(*) as files from sources {WITH_UNREAD} where unread is not null group by unread"
     return {row["unread"]: int(row["files"]) for row in fetch(store, sql, unread_details()).to_pylist()}
 
@@ -125,14 +125,14 @@ def every_source(store: Store) -> pa.Table:
 
 
 SAID_KIND = "coalesce('not read: ' || unread, kind) as kind"
-"""SQL of a source's kind, or the agent if its logs are not read."""
+"""SQL of a source's kind, or its agent if that is not supported."""
 
 
 WITH_UNREAD = """left join (
     select source_id, min($agents[list_position($details, detail)]) as unread
     from rejects where list_contains($details, detail) group by all
 ) using (source_id)"""
-"""SQL of the agent of a source whose logs are not read, from the details of its rejects."""
+"""SQL of a source's unsupported agent, from the details of its rejects."""
 
 
 def unread_details() -> dict[str, list[str]]:

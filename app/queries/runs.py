@@ -92,7 +92,7 @@ def bound_of(measure: CostMeasure) -> str:
 
 
 def cost_columns(measure: CostMeasure = REPORTED) -> tuple[str, ...]:
-    """Return the columns that order runs by cost: reported cost, then list-price cost for runs without one."""
+    """Return the columns that order runs by cost: the cost by the measure, then list-price cost for runs without one."""
     return tuple(dict.fromkeys((measure.column, LIST.column)))
 
 

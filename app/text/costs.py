@@ -1,4 +1,4 @@
-"""Where money and hours went: sentences and tables of Cost & time, and notes on missing costs. Pure."""
+"""Sentences and tables of Cost & time, and notes on missing costs. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs these are and why some failed: sentences and tables of the screen Runs, and a run beside the list. Pure."""
+"""Sentences and tables of the screen Runs: outcomes, reasons of failures, and the pane of a run. Pure."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def _with_signs(amounts: pa.ChunkedArray, signs: Sequence[str], decimals: int) -
 
 
 def _ending(path: str) -> str:
-    """Return the last two parts of a long path, which tell rows apart."""
+    """Return the last two parts of a long path, which differ most."""
     path = visible(path)
     parts = path.rsplit("/", 2)
     return path if len(path) <= LONGEST_PATH or len(parts) < 3 else "/".join(["…", *parts[1:]])

@@ -1,4 +1,4 @@
-"""The page of a run as HTML: its heading, figures, claims, patch, and what was measured. Texts of agents and patches are escaped."""
+"""The page of a run as HTML: heading, figures, claims, patch, and measurements. Texts of agents and patches are escaped."""
 
 from __future__ import annotations
 

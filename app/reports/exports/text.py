@@ -184,7 +184,7 @@ def _list(lines: Iterable[tuple[str, str]]) -> str:
 
 
 def _pipes(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table with the first row as header and right-aligned figures from the second column on."""
+    """Return a table with the first row as header and right-aligned figures in the second column."""
     first, *others = (_line(map(escaped, row)) for row in rows)
     return "".join([first, _line("---:" if place == 1 else "---" for place in range(len(rows[0]))), *others])
 
