@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from schemas.rows.source import RejectRow
 
 MANY_TASKS = 4
-"""From how many tasks on workers are started: two cores then read as fast as one, in spite of the second that workers take to start
-(34 MB in lines: 3.5 s against 4.0; 4,000 files: 3.4 s against 3.2). With more tasks, or more cores, they win."""
+"""Workers are started from so many tasks on. Two cores then read as fast as one, although workers need a second to start (34 MB in
+lines: 3.5 s against 4.0; 4,000 files: 3.4 s against 3.2). With more tasks, or more cores, they win."""
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
 
@@ -53,9 +53,9 @@ class Options:
 
     `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.sidecars`). `origin`: who ingests, and by what.
     `trust_file_times`: the modification time of a file is the date of a run without another one. `path_zone`: the IANA name of the zone of
-    times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: what is said about all measurements of the ingest
-    (`ingest.measurements.given`). `keeps_text`: otherwise nothing that was said in a record is kept (`ingest.agents.textless`). `prepare`:
-    called once, before the first new source is read.
+    times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: properties of all measurements of the ingest
+    (`ingest.measurements.given`). Without `keeps_text`, texts of records are dropped (`ingest.agents.textless`). `prepare`: called once,
+    before the first new source is read.
     """
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -74,7 +74,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a step of the reading added. `name`: the source that was read last."""
+    """Progress of one reading step. `name`: the source read last."""
 
     sources: int = 0
     bytes: int = 0
@@ -85,7 +85,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """The counts of one source. `known`: its bytes had been read before. `run_ids` and `rejects`: the first SHOWN of them."""
+    """The counts of one source. `known`: its bytes were read before. `run_ids` and `rejects`: the first SHOWN of them."""
 
     name: str
     source_id: str
@@ -116,41 +116,41 @@ class IngestReport:
     ingest_id: int | None = None
 
     def total(self, count: str) -> int:
-        """Sum of one of the counts over the sources."""
+        """Sum one of the counts over the sources."""
         return sum(int(getattr(source, count)) for source in self.sources)
 
     @property
     def has_runs(self) -> bool:
-        """Whether any run is in the sources, new or known."""
+        """Whether the sources have any run, new or known."""
         return bool(self.total("accepted") or self.total("duplicates"))
 
     @property
     def measured_files(self) -> int:
-        """How many of the sources are results of benchmarks, new or known."""
+        """Number of sources that are benchmark results, new or known."""
         return sum(source.kind is FileKind.MEASUREMENT for source in self.sources)
 
     @property
     def has_results(self) -> bool:
-        """Whether any run or any result of a benchmark is in the sources."""
+        """Whether the sources have any run or benchmark result."""
         return self.has_runs or bool(self.measured_files)
 
     @property
     def no_logs(self) -> Counter[FileKind]:
-        """How many of the sources are no logs, by kind."""
+        """Number of sources that are no logs, by kind."""
         return Counter(source.kind for source in self.sources if source.kind in NO_LOGS)
 
     @property
     def unread(self) -> Counter[str]:
-        """How many of the sources are logs of agents that are not read, by agent."""
+        """Number of sources that are logs of unsupported agents, by agent."""
         details = ({reject.detail for reject in source.rejects} for source in self.sources)
         return Counter(agent for told in details for agent in {AGENT_BY_DETAIL[one] for one in told if one in AGENT_BY_DETAIL})
 
     def counts(self) -> dict[str, int]:
-        """The number of sources, and the total of each count."""
+        """Return the number of sources, and the total of each count."""
         return {"sources": len(self.sources)} | {name: self.total(name) for name in COUNTS}
 
     def as_dict(self) -> dict[str, float]:
-        """The figures `tachograph ingest --json` prints."""
+        """Return the figures that `tachograph ingest --json` prints."""
         return self.counts() | {"seconds": round(self.seconds, 3)}
 
 
@@ -215,7 +215,7 @@ def ingest(
 
 
 def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
-    """The sources that can be opened, without files of the store itself in a folder of logs."""
+    """Yield the sources that can be opened, without files of the store itself."""
     for source in sources:
         if isinstance(source, InputUnreadable):
             unreadable.append(source)
@@ -224,7 +224,7 @@ def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreada
 
 
 def _read(tasks: Iterator[Task | list[ReadResult]], settings: Settings, spool: Path, options: Options) -> Iterator[list[ReadResult]]:
-    """The results of all sources; from worker processes if there are enough tasks."""
+    """Yield the results of all sources, from worker processes if there are enough tasks."""
     first: list[Task] = []
     for task in tasks:
         if not isinstance(task, Task):
@@ -247,7 +247,7 @@ def _read(tasks: Iterator[Task | list[ReadResult]], settings: Settings, spool: P
 
 
 class _SaidAboutMeasurements:
-    """What is said about measurements, on the command line and in files beside them."""
+    """Properties of measurements, from the command line and from files beside the sources."""
 
     def __init__(self, everywhere: Mapping[str, str]) -> None:
         self._everywhere = everywhere
@@ -255,7 +255,7 @@ class _SaidAboutMeasurements:
         self._by_name: dict[str, dict[str, str]] = {}
 
     def noted(self, sources: Iterator[Source]) -> Iterator[Source]:
-        """The same sources, and files beside them that make no sense, to be rejected; notes what the others say."""
+        """Yield the sources, and malformed property files to be rejected; collects the properties of well-formed ones."""
         seen = set()
         for source in sources:
             if source.path and not source.temporary:
@@ -269,7 +269,7 @@ class _SaidAboutMeasurements:
                     yield Source.of_file(str(path), path, path.stat())
 
     def by_source(self, results: Sequence[ReadResult]) -> dict[str, dict[str, str]]:
-        """source_id → what is said about it by key. What is said beside an archive holds for its members, unless the archive says it."""
+        """Return source_id → property by key. A file beside an archive applies to its members, unless the archive has its own."""
         outside = ((result, self._by_name.get(result.name.partition("!")[0], {})) for result in results)
         by_source = {result.source_id: {**said, **result.measures, **self._everywhere} for result, said in outside}
         return {source_id: said for source_id, said in by_source.items() if said}
@@ -286,8 +286,8 @@ def _written(
 ) -> IngestReport:
     """Commit the spool and the row of the ingest, in one transaction. An ingest that changed nothing has no row.
 
-    If the commit fails by some source, it is rolled back, that source is found by halving and rejected, and all others are committed.
-    `measures`: by source_id, what is said about measurements. `restamped`: source_id → time of files that were only touched.
+    If a source makes the commit fail, it is rolled back, that source is found by halving and rejected, and all others are committed.
+    `measures`: source_id → properties of its measurements. `restamped`: source_id → time of files that were only touched.
     """
     from ingest.store.commit import commit
 
@@ -342,7 +342,7 @@ def _written(
 
 
 def _refused(parts: Sequence[ReadResult], spool: Path, error: Exception) -> ReadResult:
-    """The result of a source that the store does not take, with the reject that says so in the spool. `parts`: what was read of it."""
+    """Return the result of a source that the store refuses, and spool the reject. `parts`: the results of its readings."""
     from ingest.store.spool import SpoolWriter
 
     first = parts[0]
@@ -360,7 +360,7 @@ def _refused(parts: Sequence[ReadResult], spool: Path, error: Exception) -> Read
 def _reports(
     results: Sequence[ReadResult], accepted: Mapping[str, int], stored: dict[str, dict[str, Any]], measures: Mapping[str, Mapping[str, str]]
 ) -> tuple[SourceReport, ...]:
-    """The counts of each source, by name. `accepted`: by reading; `stored`: the counts of known sources by their id."""
+    """Return the counts of each source, by name. `accepted`: by reading; `stored`: the counts of known sources by their id."""
     readings: dict[str, list[ReadResult]] = defaultdict(list)
     for result in results:
         readings[result.key.reading].append(result)

@@ -1,4 +1,4 @@
-"""Files that are written while we look: changes of the file system → batches of paths → the process that ingests.
+"""Watching files: changes of the file system → batches of paths → the process that ingests.
 
 `watchfiles` listens to the file system, polls where that has no events, and gathers changes until they pause. The watcher ingests nothing
 itself and imports nothing heavy: what an ingest needs takes some 250 MB, a watcher that waits a tenth of that. One thread decides; others
@@ -33,46 +33,46 @@ from schemas.errors import ExitCode, StoreBusy, StoreError, TachographError
 
 INFINITY = float("inf")
 WATCHING = ".watching"
-"""Suffix to the name of a store: the lock of its watcher. Not imported from the store, which would load DuckDB."""
+"""Suffix of the watcher's lock file. Defined here too, since importing it from the store would load DuckDB."""
 
 QUIET_MS, LONGEST_MS = 100, 400
-"""A batch is due when nothing changed for so long, and at the latest so long after its first change: half of the second a row may take."""
+"""A batch is due after so long without changes, and at the latest so long after its first one: half of the second a row may take."""
 
 BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Pauses after one, two … failures in a row."""
+"""Pauses after one, two … consecutive failures."""
 
 LONGEST_REST_SECONDS = 10.0
-"""The longest pause after an ingest that took long."""
+"""Limit of the pause after a long ingest."""
 
 MOST_TRIES = 5
-"""How often a file is tried again that could not be read, before the next change of it."""
+"""Attempts at an unreadable file before its next change."""
 
 MOST_PATHS = 5_000
-"""Paths of one batch: more are ingested in several."""
+"""Limit of the paths of one batch; more become several batches."""
 
 NET_SECONDS = 600.0
-"""How often everything is ingested again if something changed since: a full queue of the kernel loses events."""
+"""Interval at which everything is re-ingested if anything changed: a full queue of the kernel loses events."""
 
 IDLE_SECONDS, MANY_SOURCES = 600.0, 2_000
-"""The process that ingests ends after so long without a batch, and at once after a batch of so many files: Python gives no memory back."""
+"""The ingesting process ends after so long without a batch, or right after a batch of so many files: Python never returns memory."""
 
 UNSETTLED_SECONDS = 2.5
-"""A poll tells times of change apart by their second: what changed so recently is ingested again so much later."""
+"""Delay for re-ingesting recent changes, since polling compares modification times by the second."""
 
 WITHOUT_EVENTS = frozenset((
     "9p", "afs", "ceph", "cifs", "coda", "davfs", "drvfs", "fuse", "gfs2", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2",
     "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
 ))  # fmt: skip
-"""Types of file systems on which another machine, or a host outside of this one, writes: the kernel hears nothing of it."""
+"""Types of file systems that another machine, or a host outside this one, may write to without an event for our kernel."""
 
 _PATIENCE_SECONDS = 10.0  # how long a process may take to end; then it is interrupted, and nothing of its batch is written
 
 
 @dataclass
 class Batches:
-    """Changed paths that wait for their ingest. One batch is under way at a time: `take` it, then say how it ended.
+    """Changed paths that wait for their ingest. One batch is under way at a time: `take` it, then report how it ended.
 
-    Decided from changes and times alone: seconds on any clock that only goes forward.
+    Times are seconds on any monotonic clock.
     """
 
     taken: tuple[str, ...] = ()  # the batch that is under way
@@ -84,28 +84,28 @@ class Batches:
     _limit: int = MOST_PATHS
 
     def changed(self, paths: Iterable[str]) -> None:
-        """Paths were made, grew or came from elsewhere."""
+        """Add paths that were created, changed or moved here."""
         for path in paths:
             self._paths[path] = None
             self._tries.pop(path, None)
 
     def again(self, path: str, at: float) -> None:
-        """Take a path at that time, too."""
+        """Add a path at that time, too."""
         self._later[path] = at
 
     @property
     def waiting(self) -> int:
-        """How many paths wait."""
+        """Number of waiting paths."""
         return len(self._paths.keys() | self._later.keys())
 
     def due_at(self) -> float:
-        """When the next batch can be taken; infinity if nothing waits or one is under way."""
+        """Return when the next batch can be taken; infinity if nothing waits or a batch is under way."""
         if self.taken:
             return INFINITY
         return self._not_before if self._paths else max(self._not_before, min(self._later.values(), default=INFINITY))
 
     def take(self, at: float) -> tuple[str, ...]:
-        """The paths of the batch that is due, those that changed first in front; none if it is not due."""
+        """Return the paths of the due batch, oldest change first; none if it is not due."""
         if at < self.due_at():
             return ()
         for path in [path for path, due in self._later.items() if due <= at]:
@@ -117,9 +117,9 @@ class Batches:
         return self.taken
 
     def ingested(self, at: float, seconds: float, unread: Iterable[str] = ()) -> None:
-        """The batch is in the store, but for the files `unread`, which are tried again. `seconds`: what it took.
+        """Record that the batch is stored, except the files `unread`, which are retried. `seconds`: its duration.
 
-        After a long ingest there is a pause of its length: each reading of a long transcript that grows without end may take seconds.
+        A long ingest is followed by a pause as long: each reading of an ever-growing transcript may take seconds.
         """
         self.taken, self._failures, self._limit = (), 0, MOST_PATHS
         self._not_before = at + (min(seconds, LONGEST_REST_SECONDS) if seconds >= 1.0 else 0.0)
@@ -129,16 +129,16 @@ class Batches:
                 self.again(path, at + BACK_OFF_SECONDS[tries - 1])
 
     def failed(self, at: float) -> None:
-        """The store took nothing: the same paths wait again, for longer after each failure."""
+        """Record that nothing was stored: the same paths wait again, longer after each failure."""
         self._paths = {**dict.fromkeys(self.taken), **self._paths}
         self.taken = ()
         self._not_before = at + BACK_OFF_SECONDS[min(self._failures, len(BACK_OFF_SECONDS) - 1)]
         self._failures += 1
 
     def crashed(self, at: float) -> str:
-        """The process that ingested the batch ended within it: the next batch has half of its paths.
+        """Record that the ingesting process died within the batch: the next batch has half of its paths.
 
-        A path that was alone is given up until it changes: returns it, else nothing.
+        A path that was alone is given up until it changes, and returned; otherwise returns "".
         """
         alone = self.taken[0] if len(self.taken) == 1 and self._failures else ""
         self._limit = max(1, len(self.taken) // 2)
@@ -150,10 +150,11 @@ class Batches:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the process says. One of: the `folders` to watch, the number of files `read` so far, who is `waited` for, the end of a batch.
+    """An answer of the process: `folders` to watch, number of files `read` so far, holder `waited` for, or the end of a batch.
 
     At that end `counts` are those of `ingest --json`, `ingest` its number (None if nothing changed), `unread` files that could not be read,
-    `notes` for people, `error` and `hint` if nothing was written. `exit_code`: another try makes no sense. `gone`: the process ended, too.
+    `notes` for people, `error` and `hint` if nothing was written. `exit_code`: set if a retry makes no sense. `gone`: the process ended,
+    too.
     """
 
     folders: tuple[str, ...] = ()
@@ -170,12 +171,12 @@ class Answer:
 
     @property
     def is_end(self) -> bool:
-        """Whether the batch came to its end."""
+        """Whether the message ends the batch."""
         return bool(self.counts or self.error or self.gone)
 
 
 class Ingester:
-    """The process that ingests, started with the first batch. It gets `{"paths": […]}` for each batch, and answers in lines of JSON.
+    """The process that ingests, started with the first batch. It gets `{"paths": […]}` for each batch, and answers in JSON lines.
 
     `tell` gets each answer, in a thread of its own.
     """
@@ -185,7 +186,7 @@ class Ingester:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the process, unless it runs: it says which folders to watch."""
+        """Start the process unless it runs; it answers with the folders to watch."""
         if self.process is None:
             with put_off():
                 self.process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603  our own
@@ -193,12 +194,11 @@ class Ingester:
             self._say(self._order)
 
     def ingest(self, paths: Sequence[str]) -> None:
-        """Begin to ingest files and folders."""
         self.start()
         self._say({"paths": list(paths)})
 
     def stop(self) -> None:
-        """Let it finish what it is at, then end it. One that takes too long is interrupted, and writes nothing."""
+        """Let the process finish its work, then end it. If that takes too long, it is interrupted and writes nothing."""
         process, self.process = self.process, None
         if process is None or process.stdin is None:
             return
@@ -235,7 +235,7 @@ class Ingester:
 
 @dataclass
 class State:
-    """What the status line shows. `how`: events or polling, and why."""
+    """The contents of the status line. `how`: events or polling, and why."""
 
     places: tuple[str, ...] = ()
     how: str = ""
@@ -249,10 +249,10 @@ class State:
 
 
 class Watcher:
-    """Watches what the process of `command` says is to be watched, and has it ingest what changes.
+    """Watches the folders that the process of `command` names, and has it ingest the changes.
 
-    `order`: the first line for the process. `poll_seconds`: look at all files so often instead of listening to events. `tell` gets each
-    answer and the state behind it. Raises TachographError if the first ingest shows that none will succeed.
+    `order`: the first line for the process. `poll_seconds`: poll all files at this interval instead of listening to events. `tell` gets
+    each answer and the state after it. Raises TachographError if the first ingest shows that none will succeed.
     """
 
     def __init__(
@@ -278,7 +278,7 @@ class Watcher:
         self._net_at = self._busy_until = INFINITY
 
     def run(self) -> None:
-        """Watch until an interrupt: ends with KeyboardInterrupt, and leaves no ingest half done."""
+        """Watch until interrupted: ends with KeyboardInterrupt, and leaves no ingest half done."""
         try:
             self._ingester.start()
             while True:
@@ -288,7 +288,7 @@ class Watcher:
             self._ingester.stop()
 
     def _step(self) -> None:
-        """Take what came, then do what is due."""
+        """Receive messages, then do what is due."""
         retires_at = self._busy_until if self._ingester.process else INFINITY
         due = min(self._batches.due_at(), retires_at, self._net_at, time.monotonic() + 3600)
         with suppress(queue.Empty):
@@ -324,7 +324,7 @@ class Watcher:
             self._end(came, now)
 
     def _watch(self, paths: Sequence[str]) -> None:
-        """Listen to folders, and to the folders of single files, which may be replaced by others."""
+        """Watch folders, and the parent folders of single files, which may be replaced."""
         self.state.places = tuple(map(os.path.abspath, paths))  # links stay in the names of files
         folders = [place for place in self.state.places if os.path.isdir(place)]  # noqa: PTH112
         began = time.monotonic()
@@ -344,14 +344,14 @@ class Watcher:
                 threading.Thread(target=self._listen, args=(places, deep), daemon=True).start()
 
     def _poll(self, why: str) -> None:
-        """Look at all files now and then; if nobody says how often, a look is followed by a pause of twenty times its length."""
+        """Poll all files; without a given interval, each pass is followed by a pause of twenty times its length."""
         self._poll_seconds = self._poll_pause if self._poll_seconds is None else self._poll_seconds
         self.state.how = f"polling every {self._poll_seconds:.3g} s ({why})"
 
     def _listen(self, places: Sequence[str], deep: bool) -> None:
-        """Put changes into the queue, first the places themselves: what is written from then on is heard.
+        """Queue changes, first the places themselves, to cover what was written before listening began.
 
-        Begins anew when a watched folder was replaced by another one, whose changes the old one's events do not tell.
+        Restarts when a watched folder was replaced, since the old one's events do not include the new one's changes.
         """
         tops = {place: place if deep else os.path.dirname(place) for place in places}  # noqa: PTH120
         before: dict[str, tuple[int, int] | None] = {}
@@ -403,7 +403,7 @@ class Watcher:
         self._ingester.ingest(wanted)
 
     def _is_wanted(self, path: str) -> bool:
-        """Whether it is a file or folder, is still there, and is not where this process writes to. Files of the store fall out later."""
+        """Return whether it is an existing file or folder that this process does not write to. Files of the store are excluded later."""
         try:
             status = os.stat(path)  # noqa: PTH116
         except (OSError, ValueError):
@@ -412,7 +412,7 @@ class Watcher:
         return is_read and not any(os.path.samestat(status, output) for output in self._outputs)
 
     def _end(self, answer: Answer, now: float) -> None:
-        """A batch came to its end; or the process did, within it or without any."""
+        """Handle the end of a batch, or of the process, within a batch or without one."""
         self.state.does = ""
         self._busy_until = now + IDLE_SECONDS
         if answer.exit_code:
@@ -447,7 +447,7 @@ class Watcher:
 
 
 def _mark(folder: str) -> tuple[int, int] | None:
-    """Which folder lies there now: another number after it was replaced, None if there is none."""
+    """Return the identity of the folder at a path, which changes when it is replaced; None if there is none."""
     try:
         status = os.stat(folder)  # noqa: PTH116
     except OSError:
@@ -456,7 +456,7 @@ def _mark(folder: str) -> tuple[int, int] | None:
 
 
 def file_system(path: str, mounts: Iterable[str]) -> str:
-    """The type of the file system of a real path, from the lines of /proc/self/mountinfo; empty if they do not say."""
+    """Return the file system type of a real path, from the lines of /proc/self/mountinfo; "" if unknown."""
     found, longest = "", -1
     for line in mounts:
         before, _, after = line.partition(" - ")
@@ -469,7 +469,7 @@ def file_system(path: str, mounts: Iterable[str]) -> str:
 
 @contextmanager
 def sole_watcher(location: str, watched: str) -> Iterator[None]:
-    """Be the only watcher of the store at `location` for the block. `watched`: what is watched, for others to read in the locked file.
+    """Be the only watcher of the store at `location` for the block. `watched`: written into the locked file, for others to read.
 
     The lock of a killed watcher is released at once. Raises StoreBusy if there is another one, StoreError if no file can be made.
     """

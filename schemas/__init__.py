@@ -1,1 +1,1 @@
-"""What data looks like: wire models, strict rows, Arrow tables, metrics and errors. Imports neither ingest nor app."""
+"""The shape of data: wire models, strict rows, Arrow tables, metrics and errors. Imports neither ingest nor app."""

@@ -1,7 +1,7 @@
-"""The agents whose records are read: how each is called and drawn, how its records are recognised, and which class reads them.
+"""The supported agents: name and symbol of each, how its records are recognised, and which class reads them.
 
-A new agent is one entry of AGENTS, its wire models in `schemas/wire/`, and one reader in `ingest/agents/`. Nothing is imported here:
-whoever asks only for a name, or whether a file may be a log, loads neither models nor readers.
+A new agent is one entry of AGENTS, its wire models in `schemas/wire/`, and one reader in `ingest/agents/`. Nothing is imported here, so
+that asking for a name, or whether a file may be a log, loads neither models nor readers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True)
 class Marks:
-    """What tells the records of one agent from any other text.
+    """Marks that distinguish the records of one agent from any other text.
 
     `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in any other JSON, or patterns
     of a name and its value; a broken object with one of them was a record. `legible`: names whose values a reject quotes from a broken
@@ -40,9 +40,9 @@ class Marks:
 
 @dataclass(frozen=True)
 class Program:
-    """How an agent is started on a command line: what `tachograph run` must know of it.
+    """How `tachograph run` starts an agent on a command line.
 
-    `names`: of its programs. `max_usd` and `max_minutes`: its own option that ends a run, with `{usd}` or `{seconds}` for the limit.
+    `names`: its programs. `max_usd` and `max_minutes`: its own option that ends a run, with `{usd}` or `{seconds}` for the limit.
     `record_option`: the words with which it writes a record to its standard output.
     """
 
@@ -54,10 +54,10 @@ class Program:
 
 @dataclass(frozen=True)
 class Home:
-    """The folder in which an agent keeps settings, credentials and sessions.
+    """The folder with an agent's settings, credentials and sessions.
 
-    `variable`: the environment variable that names it, or several of them with commas between. `usual`: where it is without one.
-    `sessions`: its folders with transcripts. `others`: files and folders of which at least one lies beside them.
+    `variable`: the environment variable with its path, or several paths separated by commas. `usual`: the default path. `sessions`: its
+    folders with transcripts. `others`: files and folders, at least one of which is beside them.
     """
 
     variable: str
@@ -66,29 +66,29 @@ class Home:
     others: tuple[str, ...]
 
     def folders(self, environment: Mapping[str, str]) -> Iterator[Path]:
-        """The folders with transcripts that exist. The variable may name one of them, too."""
+        """Yield the existing folders with transcripts. The variable may also name one of them directly."""
         named = [part.strip() for part in environment.get(self.variable, "").split(",") if part.strip()]
         for home in map(Path, named or self.usual):
             place = home.expanduser()
             yield from [place] if place.name in self.sessions and is_folder(place) else self.inside(place)
 
     def inside(self, home: Path) -> list[Path]:
-        """The folders with transcripts in a home."""
+        """Return the folders with transcripts in a home."""
         return [folder for folder in (home / name for name in self.sessions) if is_folder(folder)]
 
     def is_at(self, path: Path) -> bool:
-        """Whether a folder is such a home: by its usual name or by what else is in it."""
+        """Return whether a folder is such a home: by its usual name or by its contents."""
         is_usual = path.name in {Path(usual).name for usual in self.usual if Path(usual).name.startswith(".")}
         return is_usual or any(os.path.exists(path / name) for name in self.others)  # noqa: PTH110  Path.exists() may raise
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder is there; False as well where that is forbidden to know."""
+    """Return whether a folder exists; False also if access is forbidden."""
     return os.path.isdir(path)  # noqa: PTH112  Path.is_dir() may raise, as in a folder without permission
 
 
 class Format(NamedTuple):
-    """One kind of an agent's records. `versions`: those that were seen. `reader`: its class, as `module.Class` in `ingest.agents`."""
+    """One kind of an agent's records. `versions`: those seen so far. `reader`: its class, as `module.Class` in `ingest.agents`."""
 
     name: str
     versions: str
@@ -129,7 +129,7 @@ _API_TIME = ("duration_api_ms", "duration_api_own_ms")
 
 
 CLAUDE_FIRST_NAME = "parentUuid"
-"""The name with which most lines of a transcript begin."""
+"""The first name in most lines of a transcript."""
 
 CLAUDE_CODE = Agent(
     "claude-code",
@@ -173,7 +173,7 @@ _APP_SERVER_METHOD = re.compile(r"(?:thread|turn|item)/\w|codex/event|model/rero
 
 
 def app_server_message(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The JSON-RPC message of `codex app-server` that an object is or, in a log of messages, wraps; None for any other object."""
+    """Return the JSON-RPC message of `codex app-server` in an object, bare or wrapped in a log of messages; else None."""
     for one in (value, *value.values()):
         if type(one) is dict and ("method" in one or "result" in one) and _is_app_servers(one):
             return one
@@ -283,7 +283,7 @@ IFLOW = Agent(
     (Format("session transcript, as Claude Code's", "2026-01", "iflow.IFlowTranscript"),),
     unrecorded=frozenset((*_COST, *_API_TIME, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")),
 )
-"""Its transcripts look like Claude Code's, and say 0 for all tokens."""
+"""Its transcripts look like Claude Code's, with 0 for all tokens."""
 
 GROK_RESULT_NAMES = frozenset(("sessionId", "requestId", "stopReason"))
 
@@ -351,7 +351,7 @@ COPILOT_READ_TYPES = frozenset(
         *("session.usage_checkpoint", "user.message", "assistant.message", "tool.execution_start", "tool.execution_complete", "result"),
     }
 )
-"""Types of events that say something about a run."""
+"""Types of events with facts about a run."""
 COPILOT_PASSED_TYPES = frozenset(
     {
         *("session.info", "session.warning", "session.idle", "session.mode_changed", "session.plan_changed", "session.context_changed"),
@@ -365,7 +365,7 @@ COPILOT_PASSED_TYPES = frozenset(
         *("permission.requested", "permission.completed", "pending_messages.modified"),
     }
 )
-"""Types of events of which only the time is read."""
+"""Types of events with nothing but the time of interest."""
 
 COPILOT = Agent(
     "copilot",
@@ -435,7 +435,7 @@ HARBOR = Agent(
     unrecorded=frozenset(_API_TIME),
     program=Program(("harbor",)),
 )
-"""A benchmark: its runs bear the name of the agent that it ran."""
+"""A benchmark: its runs are attributed to the agent that it ran."""
 
 TERMINAL_BENCH = Agent(
     "terminal-bench",
@@ -452,7 +452,7 @@ TERMINAL_BENCH = Agent(
     unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version", "model", "result")),
     program=Program(("tb",)),
 )
-"""A benchmark, whose results do not name the agent that it ran."""
+"""A benchmark whose results do not name the agent that it ran."""
 
 OPENHANDS = Agent(
     "openhands",
@@ -486,9 +486,9 @@ OPENHANDS = Agent(
 )
 
 INSPECT_AI_HEADER = frozenset(("version", "eval", "plan"))
-"""Names of a whole log, of the header of an archive, and of the beginning of an unfinished one."""
+"""Names in a whole log, in the header of an archive, and in the beginning of an unfinished log."""
 INSPECT_AI_SAMPLE = frozenset(("id", "epoch", "target", "messages", "output"))
-"""Names of a sample by itself, as archives hold it."""
+"""Names in a single sample, as archives hold it."""
 
 INSPECT_AI = Agent(
     "inspect-ai",
@@ -507,7 +507,7 @@ INSPECT_AI = Agent(
     unrecorded=frozenset(("session_id",)),
     program=Program(("inspect",)),
 )
-"""A framework of evaluations, most of them not of coding: its runs are told apart by their task."""
+"""An evaluation framework, mostly not for coding: its runs are distinguished by their task."""
 
 PI = Agent(
     "pi",
@@ -525,7 +525,7 @@ PI = Agent(
     has_whole_files=True,
     program=Program(("pi",), record_option="--mode json"),
 )
-"""OpenClaw and oh-my-pi write the same: their runs bear its name."""
+"""OpenClaw and oh-my-pi write the same format, so their runs are attributed to Pi."""
 
 KIMI = Agent(
     "kimi-code",
@@ -548,7 +548,7 @@ KIMI = Agent(
 """Its predecessor is Kimi CLI."""
 
 AIDER_EVENT_NAMES = frozenset(("event", "properties", "user_id", "time"))
-"""The names of every line of the analytics log."""
+"""Names in every line of the analytics log."""
 AIDER_RESULT_NAMES = frozenset(("testcase", "tests_outcomes", "edit_format"))
 
 AIDER = Agent(
@@ -582,13 +582,12 @@ AGENTS = by_key(
     CLAUDE_CODE, CODEX, TRAE, TRAE_CLI, GEMINI, QWEN, IFLOW, GROK, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR,
     TERMINAL_BENCH, OPENHANDS, INSPECT_AI, PI, KIMI, AIDER,
 )  # fmt: skip
-"""Every agent by its key."""
 
 _PROGRAMS = {name: agent for agent in AGENTS.values() if agent.program for name in agent.program.names}
 
 
 def agent_of_program(program: str) -> Agent | None:
-    """The agent that a program is, by the name of its file: `/usr/bin/claude`, `claude.exe`. None for any other."""
+    """Return the agent of a program by its file name: `/usr/bin/claude`, `claude.exe`. None for any other."""
     return _PROGRAMS.get(PurePath(program).name.lower().removesuffix(".exe").removesuffix(".cmd"))
 
 
@@ -597,7 +596,7 @@ def _plain(name: str) -> str:
 
 
 ISO_BENCH_AGENTS = {"trae": "trae-agent", "codex": "codex", "codex_cli": "codex", "claude_code": "claude-code", "openhands": "openhands"}
-"""The agent's name in the files and folders of ISO-Bench → the value of `runs.agent`."""
+"""The agent's name in files and folders of ISO-Bench → `runs.agent`."""
 
 _KEYS = {_plain(name): key for name, key in ISO_BENCH_AGENTS.items()} | {
     _plain(name): agent.key for agent in AGENTS.values() for name in (agent.label, agent.key)
@@ -605,5 +604,8 @@ _KEYS = {_plain(name): key for name, key in ISO_BENCH_AGENTS.items()} | {
 
 
 def agent_key(written: str) -> str:
-    """The key of an agent by its key, its label or its name in ISO-Bench: `Claude Code`, `claude_code`. Another name as it is written."""
+    """Return the key of an agent given its key, its label or its name in ISO-Bench: `Claude Code`, `claude_code`.
+
+    Other names are unchanged.
+    """
     return _KEYS.get(_plain(written), written)

@@ -30,20 +30,20 @@ class ExitCode(IntEnum):
     INPUT_UNREADABLE = 3
     STORE_UNUSABLE = 4
     INTERNAL_ERROR = 70
-    """EX_SOFTWARE of sysexits.h: far from a check that failed, which is a traceback's code in Python."""
+    """EX_SOFTWARE of sysexits.h. Not Python's exit code for a traceback, which here means a failed check."""
 
 
 class RejectReason(StrEnum):
-    """Why a document became a row of `rejects`. A closed list; `detail` has the particulars.
+    """The reason of a row of `rejects`. A closed list; `detail` has the particulars.
 
     Only what looked like a run is rejected; a file that is no log is ignored with its kind (`schemas.file_kinds.FileKind`).
     """
 
     NOT_UNPACKED = "not_unpacked"
-    """An archive or compressed data that is broken, encrypted or nested too deep; also members behind a broken one."""
+    """An archive or compressed data that is broken, encrypted or nested too deep; also members after a broken one."""
 
     TOO_MUCH = "too_much"
-    """Beyond a bound on time, memory or disk; the detail names the bound."""
+    """A limit of time, memory or disk was exceeded; the detail names it."""
 
     NOT_JSON = "not_json"
     TRUNCATED = "truncated"
@@ -52,11 +52,11 @@ class RejectReason(StrEnum):
     INVALID_RECORD = "invalid_record"
 
     READER_DEFECT = "reader_defect"
-    """A defect of our reader: it built a row with a value that the column does not take, or it raised. The detail has column and value."""
+    """A bug in our reader: it raised, or built a row with a value that does not fit its column (named in the detail)."""
 
 
 class TachographError(Exception):
-    """Base of all errors that are shown to people as a message, not as a traceback."""
+    """Base of all errors that are shown as a message instead of a traceback."""
 
     exit_code = ExitCode.CHECK_FAILED
 
@@ -104,11 +104,11 @@ class StoreMissing(StoreError):
 
 
 class NotAStore(StoreError):
-    """There is a file, but Tachograph did not write it."""
+    """The file exists, but Tachograph did not write it."""
 
 
 class StoreVersionMismatch(StoreError):
-    """The store's tables are of another version than this program's."""
+    """The store's tables have another version than this program's."""
 
 
 class StoreBusy(StoreError):

@@ -1,4 +1,4 @@
-"""What a file is: a log of runs, measured results, or no log at all."""
+"""Kinds of files: a log of runs, measured results, or no log at all."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from enum import StrEnum
 
 
 class FileKind(StrEnum):
-    """What a source is. All but the first four are no logs. All but the first two count as one ignored document each."""
+    """The kind of a source. Only the first four are useful. All but the first two count as one ignored document each."""
 
     LOG = "log"
-    """It has records or events of runs, or parts that look like them."""
+    """Has records or events of runs, or parts that look like them."""
 
     ARCHIVE = "archive"
     """Its members are sources of their own."""
 
     SIDECAR = "sidecar"
-    """A file with facts about the record beside it, or one of a benchmark that only sums up runs or grades them."""
+    """Facts about the record beside it, or a benchmark's file that only sums up or grades runs."""
 
     MEASUREMENT = "measurement"
-    """It has measured results of a benchmark."""
 
     TEXT = "text"
     SOURCE = "source"
@@ -32,7 +31,7 @@ class FileKind(StrEnum):
 
 
 NO_LOGS = tuple(kind for kind in FileKind if kind not in (FileKind.LOG, FileKind.ARCHIVE, FileKind.SIDECAR, FileKind.MEASUREMENT))
-"""Kinds of files in which nothing looked like a run or a measured result."""
+"""Kinds of files without anything like a run or a measured result."""
 
 MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON, FileKind.CSV)
-"""Kinds of files that a later version may find a run or a measured result in, of an agent or a tool that is not known yet."""
+"""Kinds of files in which a later version may find runs or results of agents and tools that are unknown today."""

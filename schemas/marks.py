@@ -1,6 +1,6 @@
 """The marks of all agents' records together.
 
-Used to find records in text, to say why a record is broken, and to tell a log from any other file.
+Used to find records in text, to say why a record is broken, and to distinguish logs from other files.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "m
 """Every result record has at least one of these fields, and its wall time."""
 
 WRAPPED_FIELDS = ("duration_ms", "total_cost_usd", "num_turns")
-"""Every text with a result record inside has at least one of these names."""
+"""Every text that wraps a result record has at least one of these names."""
 
 LEGIBLE_FIELDS = tuple(dict.fromkeys(name for marks in _MARKS for name in marks.legible))
-"""Fields of a broken record that are quoted in its reject, where they can still be read."""
+"""Fields of a broken record that its reject quotes if still readable."""
 
 RESULT_START = '{"type":"result"'
 """The beginning of a result record in newer versions."""
 
 RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.record_fields)})"')
-"""A field of a record in the text of an object."""
+"""A field of a record in an object's text."""
 
 _FOREIGN = tuple(
     (re.compile(rf'"(?:{"|".join(agent.marks.record_fields)})"'), agent.marks.names)
@@ -36,22 +36,22 @@ _FOREIGN = tuple(
 )
 
 FIRST_NAMES = "|".join(("type", *(name for marks in _MARKS for name in marks.first_names)))
-"""Source of a pattern of the names with which events begin."""
+"""Pattern source of the first names of events."""
 
 EVENT_START = re.compile(rf'\{{"(?:{FIRST_NAMES})"\s*:')
 """The beginning of an event."""
 
 EVENT_TYPES = CLAUDE_CODE.marks.event_types
-"""Types of the events of Claude Code's stream. Other JSON has a `type` too: without a session any other type proves no stream."""
+"""Types of events in Claude Code's stream. Other JSON has a `type` too: without a session, any other type proves nothing."""
 
 TEXT_STARTS = tuple(marks.text_start.encode() for marks in _MARKS if marks.text_start)
-"""How logs begin that are text and not JSON."""
+"""Beginnings of text logs (not JSON)."""
 
 TEXT_LINE = re.compile("|".join(rf"^{re.escape(marks.text_line)}" for marks in _MARKS if marks.text_line).encode(), re.MULTILINE)
-"""The beginning of a line that such logs have near their beginning."""
+"""A line near the beginning of text logs."""
 
 ZIPPED_LOGS = tuple((marks.zip_heads, marks.zip_parts) for marks in _MARKS if marks.zip_heads)
-"""Zips whose members are one log: (names of the member that describes the others, beginning of the names of the others)."""
+"""Zips whose members form one log: (names of the header member, prefix of the other names)."""
 
 _NAMES = (frozenset(("tachograph_run",)), *(names for marks in _MARKS for names in marks.names))
 
@@ -61,7 +61,7 @@ _QUOTE = r'(?:\\"|""|&quot;|&#34;|\x27)'
 QUOTED_RECORD = re.compile(
     rf"{_QUOTE}total_cost_usd{_QUOTE}\s{{0,3}}:\s{{0,3}}(?:[\d.]|null|None)|\bResultMessage\([^\n]{{0,2000}}?total_cost_usd=(?:[\d.]|None)"
 )
-"""A field of a record with its figure, in quoted text: in a string of JSON, in CSV, in HTML, as a Python dict or an object of the SDK."""
+"""A field of a record with its figure, quoted in JSON strings, CSV, HTML, a Python dict or an object of the SDK."""
 
 _SESSIONS = ("session_id", "sessionId", "thread_id")
 _ALL_TYPES = sorted(frozenset[str]().union(*(marks.event_types for marks in _MARKS)))
@@ -73,19 +73,19 @@ _EVENT_BEGINNING = re.compile(rf'\{{"(?:type"\s*:\s*"(?:result|{"|".join(map(re.
 
 
 def is_agents_object(value: dict[str, Any]) -> bool:
-    """Whether an object is a log of an agent, read or not, or a benchmark's file: then nothing inside it is a record of its own."""
+    """Return whether an object is a log of an agent, read or not, or a benchmark's file: then nothing inside it is a record of its own."""
     if any(names <= value.keys() for names in _NAMES) or any(looks(value) for looks in _LOOKS):
         return True
     return is_roll_up(value) or unread_log(value) is not None
 
 
 def foreign_names(text: str, end: int) -> tuple[frozenset[str], ...] | None:
-    """The names of records of the agent, not Claude Code, whose marks are in a text up to `end`; None where there are no such marks."""
+    """Return the record names of the agent (other than Claude Code) whose marks are in a text up to `end`, or None."""
     return next((names for fields, names in _FOREIGN if fields.search(text, 0, end)), None)
 
 
 def is_agents_event(value: dict[str, Any]) -> bool:
-    """Whether an object is an event of Claude Code's stream or of one alike: it has a known type or names its session."""
+    """Return whether an object is an event of Claude Code's stream or a similar one: it has a known type or names its session."""
     kind = value.get("type")
     if not isinstance(kind, str):
         return False
@@ -95,10 +95,10 @@ def is_agents_event(value: dict[str, Any]) -> bool:
 
 
 def has_marks(text: str) -> bool:
-    """Whether the text of a broken object has marks of a record or of an agent's event, or was cut off within its `type`."""
+    """Return whether the text of a broken object has marks of a record or event, or was cut off within its `type`."""
     return RECORD_MARK.search(text) is not None or _EVENT_BEGINNING.match(text) is not None or _is_cut_in_first(text.rstrip())
 
 
 def _is_cut_in_first(text: str) -> bool:
-    """Whether a text ends within the type at the beginning of an event."""
+    """Return whether a text ends within the type at the beginning of an event."""
     return len(_TYPE) <= len(text) < _LONGEST_BEGINNING and any(start.startswith(text.replace(" ", "")) for start in _BEGINNINGS)

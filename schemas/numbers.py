@@ -1,4 +1,4 @@
-"""Numbers with all their digits: amounts that people enter, and floats of JSON."""
+"""Exact numbers: amounts that people enter, and floats of JSON with all their digits."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ LARGEST = Decimal(10**12)
 """Larger than any budget for many runs; one record has at most a thousandth of it (DECIMAL(18,9))."""
 
 SMALLEST = Decimal("1e-9")
-"""The smallest amount of US dollars in the store; also the finest step of other numbers."""
+"""The smallest stored amount of US dollars, and the finest step of other numbers."""
 
 
 def amount(text: str) -> Decimal | None:
-    """`20`, `$0.50` or `1e3` exactly; None as below."""
+    """Return `20`, `$0.50` or `1e3` exactly; None as for `decimal`."""
     return decimal(text.strip().removeprefix("$"))
 
 
 def decimal(text: str) -> Decimal | None:
-    """The exact number in a text; None where it is no number from 0 to LARGEST, or finer than SMALLEST."""
+    """Return the exact number in a text; None unless it is a number from 0 to LARGEST and no finer than SMALLEST."""
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -35,7 +35,6 @@ class WrittenFloat(float):
     written: str
 
     def __new__(cls, written: str) -> Self:
-        """The nearest float."""
         made = super().__new__(cls, written)
         made.written = written
         return made

@@ -1,8 +1,8 @@
-"""The version of the store's tables, apart from their models: who only reads a store needs none of these."""
+"""The version of the store's tables, separate from their models, which a reader does not need."""
 
 SCHEMA_VERSION = 14
-"""Raised with every change of a table that is written, or of a view. A store of another version is refused, never migrated: `rebuild`
-writes a new store from the records of the old one."""
+"""Incremented with every change of a written table or a view. Other versions are refused, never migrated: `rebuild` writes a new store
+from the old one's records."""
 
 INCOMPLETE = 1_000_000_000
-"""The version of the tables of a store that is being copied to (`ingest.store.copying`): later than any program knows."""
+"""The version of an unfinished copy (`ingest.store.copying`): higher than any program's."""

@@ -24,26 +24,26 @@ from typing import Any
 REPLACEMENT = "\ufffd"
 
 MOST_MEANT = 3
-"""Words that an error offers in place of one that is not known."""
+"""Limit of the words that an error suggests for an unknown one."""
 
 _COMMANDS = "\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f"
-"""C0, DEL and C1, without ends of lines and the tab."""
+"""C0, DEL and C1, without line ends and the tab."""
 
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-"""Marks, embeddings, overrides and isolates that make text read in another order than it is written."""
+"""Marks, embeddings, overrides and isolates that change the reading order of text."""
 
 _INVISIBLE = "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e007f"
-"""Characters without width, which make two texts look alike. Variation selectors stay: they choose how a character is drawn."""
+"""Characters without width, which make two texts look alike. Not variation selectors, which choose how a character is drawn."""
 
 _JOINERS = "\u200c\u200d"
-"""Needed by emoji and by scripts from Arabic on; invisible between the letters of the others."""
+"""Needed by emoji and by scripts from Arabic on; invisible between letters of other scripts."""
 
 _JOINED = "[\u0600-\u061b\u061d-\u180d\u180f-\u1fff\u2190-\ud7ff\uf900-\ufefe\uff00-\uffef\U00010000-\U0001d172\U0001d17b-\U0003ffff]"
 _FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 """The flag of a region, such as Scotland: the one use of tag characters."""
 
 _ENDS = "\\x0b\\x0c\\x85\u2028\u2029"
-"""Ends of lines to some programs and not to others."""
+"""Line ends to some programs only."""
 
 _HOSTILE = re.compile(f"({_FLAG})|[{_COMMANDS}{_DIRECTIONS}{_INVISIBLE}{_ENDS}\ud800-\udfff]|(?<!{_JOINED})[{_JOINERS}]|\r(?!\n)")
 _UNSEEN = re.compile(f"\\A[\\s{_COMMANDS}{_DIRECTIONS}{_INVISIBLE}{_ENDS}{_JOINERS}\ufe00-\ufe0f]*")
@@ -52,21 +52,21 @@ _ON_ONE_LINE = dict.fromkeys(map(ord, "\t\n\r"), " ")
 
 
 def visible(text: str) -> str:
-    """The text with a visible sign for every character that deceives or commands, one for one; its lines and tabs stay."""
+    """Replace each deceiving or commanding character by a visible one; lines and tabs stay."""
     return text if text.isprintable() else _HOSTILE.sub(_sign, text)
 
 
 def quoted(text: str, most: int | None = None) -> str:
-    """A piece of Markdown as a quote on one line: without the signs for bold and code, which may begin or end outside the piece.
+    """Return a piece of Markdown as a quote on one line, without signs for bold and code, which may be unbalanced in the piece.
 
-    `most`: the most characters; a longer quote ends with `…`.
+    `most`: maximal length; a longer quote ends with `…`.
     """
     line = " ".join(text.replace("**", "").replace("`", "").split())
     return line if most is None or len(line) <= most else f"{line[: most - 1]}…"
 
 
 def one_line(text: str) -> str:
-    """The same on one line: blanks for ends of lines and tabs."""
+    """Return the visible text on one line, with blanks for line ends and tabs."""
     return text if text.isprintable() else visible(text).translate(_ON_ONE_LINE)
 
 
@@ -76,17 +76,17 @@ def in_json(text: str) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 run`, `1,200 runs`."""
+    """Return `1 run`, `1,200 runs`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def first_shown(text: str) -> str:
-    """The text from its first visible character on."""
+    """Return the text from its first visible character on."""
     return _UNSEEN.sub("", text, count=1)
 
 
 def paired(value: Any) -> Any:
-    """The value with U+FFFD for lone surrogates, also in lists, tuples and dicts."""
+    """Return the value with U+FFFD for lone surrogates, also in lists, tuples and dicts."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
@@ -104,7 +104,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:
-    """`Did you mean claude-opus-4-6 or claude-opus-4-5? `, with a blank behind it; empty where nothing known comes near."""
+    """Return `Did you mean claude-opus-4-6 or claude-opus-4-5? ` with a trailing blank, or "" if no known word is similar."""
     names = {name.lower(): name for name in known}
     wanted = word.lower().strip()
     holding = [names[lower] for lower in sorted(names, key=lambda lower: not lower.startswith(wanted)) if wanted and wanted in lower]

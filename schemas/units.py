@@ -1,4 +1,4 @@
-"""Units of figures, units of measured values as files write them, and what may be doubtful about a measured value."""
+"""Units of figures, units of measured values as files write them, and doubts about measured values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Unit(StrEnum):
-    """What a figure counts; decides how people see it (`app.text.formatting`)."""
+    """The unit of a figure; decides its formatting (`app.text.formatting`)."""
 
     TEXT = "text"
     COUNT = "count"
@@ -21,7 +21,7 @@ class Unit(StrEnum):
 
 
 class Better(StrEnum):
-    """Which way a measured quantity improves."""
+    """The direction in which a measured quantity improves."""
 
     LOWER = "lower"
     HIGHER = "higher"
@@ -29,7 +29,7 @@ class Better(StrEnum):
 
 
 class StoredUnit(NamedTuple):
-    """The unit that values are stored in. `factor`: stored value = written value x factor."""
+    """The unit in which values are stored. `factor`: stored value = written value × factor."""
 
     unit: str
     factor: float
@@ -67,11 +67,11 @@ UNITS: dict[str, StoredUnit] = {
     "percent": StoredUnit("%", 1, _UNKNOWN),
     "% failed": StoredUnit("%", 1, _LOWER),
 }
-"""Unit as written, in lower case -> unit as stored. Names without an entry are kept as they are, and no way is better."""
+"""Written unit in lower case → stored unit. Other names are kept as they are, and have no better direction."""
 
 
 def stored_unit(written: str | None) -> StoredUnit | None:
-    """The unit that a written one is stored in. A name with another case or spaces is the same unit. None: not given."""
+    """Return the stored unit for a written one, ignoring case and spaces. None: not given."""
     if written is None or not written.strip():
         return None
     if known := UNITS.get(written):
@@ -90,7 +90,7 @@ class Flagged(StrEnum):
     """The file says success and has no values: the row is a failure."""
 
     QUANTISED = "quantised"
-    """All values are whole multiples of one step, such as a rate read from a log window: too coarse for a ratio."""
+    """All values are whole multiples of one step, such as a rate from a log window: too coarse for a ratio."""
 
     PERCENT_OF_TWO_KINDS = "percent_of_two_kinds"
     """The column mixes changes in percent with percent of the reference. No ratio."""

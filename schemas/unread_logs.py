@@ -1,7 +1,7 @@
-"""Logs that have no reader, of agents with and without one: recognised by their content, so that their reject can name them.
+"""Logs without a reader, recognised by their content, so that their reject can name them. Their agent may have other, readable logs.
 
-A new one is one entry of `UNREAD`. How they look: the agents' own sources and documentation, and tools that read them; none of them was
-seen with a licence.
+A new one is one entry of `UNREAD`. Sources: the agents' own code and documentation, and tools that read the logs; no sample with a licence
+was found.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Looks = Callable[[dict[str, Any]], bool]
 
 @dataclass(frozen=True)
 class UnreadLog:
-    """Logs of one kind. `agent`: whose; `what`: what they are, in words. `instead`: what is read, as a hint.
+    """Logs of one kind. `agent`: its agent; `what`: a description. `instead`: a hint at readable logs.
 
-    `types`: values of `type` in their events; `names`: where they have none, names of which every object has one at least. `looks`: whether
+    `types`: values of `type` in their events; `names`: without types, each object has at least one of these. `looks`: whether
     an object with such a type or name is one of them. `tables`: a pattern of the statements that make the tables of a database.
     """
 
@@ -45,13 +45,13 @@ def _amp_thread(value: dict[str, Any]) -> bool:
 
 
 def _amp_result(value: dict[str, Any]) -> bool:
-    """A result record without a cost."""
+    """Match a result record without a cost."""
     usage = value.get("usage")
     return (isinstance(usage, dict) and "max_tokens" in usage) or str(value.get("session_id")).startswith("T-")
 
 
 def _droid_result(value: dict[str, Any]) -> bool:
-    """A result record that tells next to nothing."""
+    """Match a result record with hardly any fields."""
     return value.keys().isdisjoint(("usage", "uuid", "duration_api_ms", "total_cost_usd")) and "num_turns" in value
 
 
@@ -84,12 +84,12 @@ def _crush_session(value: dict[str, Any]) -> bool:
 
 
 def _tables(name: str, column: str) -> re.Pattern[bytes]:
-    """A table with that column."""
+    """Return a pattern of a CREATE TABLE with that column."""
     return re.compile(rf'CREATE TABLE [`"]?{name}[`"]? ?\([^;]{{0,4000}}?\b{column}\b'.encode())
 
 
 def _otlp(service: str) -> Looks:
-    """An export by the protocol of OpenTelemetry, in JSON, of a service whose name begins so."""
+    """Return a test for OpenTelemetry exports in JSON of a service with this prefix."""
 
     def looks(value: dict[str, Any]) -> bool:
         signals = map(value.get, _SIGNALS)
@@ -100,7 +100,7 @@ def _otlp(service: str) -> Looks:
 
 
 def _service_of(signal: object) -> str | None:
-    """`service.name` of a resource."""
+    """Return `service.name` of a resource."""
     resource = signal.get("resource") if isinstance(signal, dict) else None
     attributes = resource.get("attributes") if isinstance(resource, dict) else None
     for attribute in attributes if isinstance(attributes, list) else ():
@@ -110,7 +110,7 @@ def _service_of(signal: object) -> str | None:
 
 
 def _telemetry(prefix: str) -> Looks:
-    """An event of the same in a file that the agent writes itself: its name begins so."""
+    """Return a test for telemetry events with this prefix in a file that the agent writes itself."""
 
     def looks(value: dict[str, Any]) -> bool:
         told = value.get("attributes")
@@ -160,7 +160,7 @@ def _cursor_message(value: dict[str, Any]) -> bool:
 
 
 def _cline_api_message(value: dict[str, Any]) -> bool:
-    """The first message of a history: in the API's shape, without tokens."""
+    """Match the first message of a history: in the API's shape, without tokens."""
     content = value.get("content")
     first = content[0] if value.get("role") == "user" and isinstance(content, list) and content else None
     return isinstance(first, dict) and str(first.get("text")).startswith("<task>")
@@ -180,7 +180,7 @@ _SERVICES = (
     ("Gemini CLI", "gemini-cli", "gemini_cli."),
     ("Qwen Code", "qwen-code", "qwen-code."),
 )
-"""(agent, its `service.name`, how the names of its events begin) in telemetry."""
+"""Telemetry: (agent, `service.name`, prefix of event names)."""
 
 UNREAD = (
     UnreadLog("Amp", "Amp's thread files", names=("messages",), looks=_amp_thread),
@@ -237,19 +237,18 @@ UNREAD = (
         for one, _, how in _SERVICES
     ),
 )
-"""Every kind of log without a reader."""
 
 UNREAD_RESULTS = (
     UnreadLog("Amp", "Amp's result records", looks=_amp_result),
     UnreadLog("Factory Droid", "Factory Droid's result records", looks=_droid_result),
 )
-"""The same for results without a cost that look like Claude Code's."""
+"""Result records without a cost that look like Claude Code's."""
 
 OLDER_CODEX = UnreadLog("Codex's older app-server", "Events of Codex's older app-server")
-"""Events of its first protocol, which newer versions send beside those that are read."""
+"""Events of the first protocol, which newer versions send in addition to the supported ones."""
 
 AGENT_BY_DETAIL = {str(log): log.agent for log in (*UNREAD, *UNREAD_RESULTS, OLDER_CODEX)}
-"""Detail of the reject of such a log → whose log it is."""
+"""Detail of such a log's reject → agent."""
 
 UNREAD_TYPES = frozenset[str]().union(*(log.types for log in UNREAD))
 
@@ -257,11 +256,11 @@ _BY_TYPE = {kind: tuple(log for log in UNREAD if kind in log.types) for kind in 
 _BY_NAME = {name: tuple(log for log in UNREAD if name in log.names) for one in UNREAD for name in one.names}
 
 SCHEMA_BYTES = 1 << 18
-"""Bytes at the beginning of a database in which the statements that made its tables are searched."""
+"""Bytes at the beginning of a database that are searched for its CREATE TABLE statements."""
 
 
 def unread_log(value: dict[str, Any]) -> UnreadLog | None:
-    """Which kind of log without a reader an object belongs to; None for any other."""
+    """Return the kind of log without a reader that an object belongs to, or None."""
     kind = value.get("type")
     if isinstance(kind, str):
         logs: Iterable[UnreadLog] = _BY_TYPE.get(kind, ())
@@ -271,10 +270,10 @@ def unread_log(value: dict[str, Any]) -> UnreadLog | None:
 
 
 def unread_result(value: dict[str, Any]) -> UnreadLog | None:
-    """The same for a result record without cost; None where nothing speaks against Claude Code."""
+    """Return the kind of a result record without cost; None if it may be Claude Code's."""
     return next((log for log in UNREAD_RESULTS if log.looks(value)), None)
 
 
 def unread_database(beginning: bytes) -> UnreadLog | None:
-    """The same for the first bytes of a SQLite database."""
+    """Return the kind of a SQLite database by its first bytes."""
     return next((log for log in UNREAD if log.tables and log.tables.search(beginning)), None)

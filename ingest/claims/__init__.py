@@ -31,11 +31,11 @@ from schemas.rows.confidence import SHOWN_FROM
 __all__ = ["MOST_TRIGGERS", "Claim", "extract", "triggers_in"]
 
 MOST_TRIGGERS = 5000
-"""The most triggers that are read of a text; a text with more is data, no summary."""
+"""Limit of the triggers that are read; a text with more is data, no summary."""
 
 
 class Claim(NamedTuple):
-    """One performance claim of a text: those fields of `schemas.rows.claim.ClaimRow` that come from the text.
+    """One performance claim of a text: the fields of `schemas.rows.claim.ClaimRow` that come from the text.
 
     Offsets are code points into the text, the end exclusive. Ratios are improvement factors, above 1 where better; `ratio_low` and
     `ratio_high` are set for a range, of which `ratio` is the geometric mean. `before` and `after` are in `unit`. `confidence` is the
@@ -73,7 +73,7 @@ def extract(text: str, least_confidence: float = SHOWN_FROM) -> tuple[Claim, ...
 
 
 def triggers_in(text: str) -> int:
-    """Return how many numbers of the text may be claims."""
+    """Return how many numbers of the text might be claims."""
     from ingest.claims.search import find_triggers  # noqa: PLC0415
 
     return len(find_triggers(text)[0])

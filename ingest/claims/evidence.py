@@ -1,4 +1,4 @@
-"""The words around an effect, cut once for all that judge it, and what they say: evidence, hedge, origin and subject."""
+"""The words around an effect, cut once for everything that judges it; and evidence, hedge, origin and subject by these words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Around(NamedTuple):
     """The words around an effect, in lower case; those of the `raw_` fields as written."""
 
     left: str
-    """The sentence before it, from the effect before on; in a table the caption, row label and header cells, separated by bars."""
+    """The sentence before it, starting after the previous effect; in a table the caption, row label and header cells, separated by bars."""
     inside: str
     right: str
     """The sentence behind it, up to the next effect; in a table the rest of its cell."""
@@ -51,7 +51,7 @@ class Around(NamedTuple):
 
 _HEADING = pattern(r"[ \t]*#{1,6}[ \t]|[^\n]{2,300}:[*_]{0,2}[ \t]*$|[ \t]*(?:\*\*|__)[^\n]{2,80}(?:\*\*|__)[ \t]*$", MULTILINE)
 _LINES_ABOVE = 14
-"""The most lines above the effect in which its heading is searched."""
+"""Lines above the effect that are searched for its heading."""
 
 
 @lru_cache(maxsize=64)
@@ -128,12 +128,11 @@ _RAN = pattern(
     r"|validat\w*|output|on|with|of|across|against)|verification benchmark|micro-?benchmark\w*|bench_scratch|benchmarked"
     r"|(?:ran|run|running|re-ran) (?:the |a |my )?(?:\w+ )?benchmarks?|measured (?:with|by|on|using))\b"
 )
-"""Words by which a report says that benchmarks of its changes were run: they hold for all of its figures."""
+"""Words that say that benchmarks of the changes were run: they apply to all figures of the report."""
 
 _SECTION, _LINES, _CLAUSES = 600, 220, 120
-"""Characters around a number in which a word of evidence applies to it: of a measurement in its section, of a tool or machine in the lines
-around, of an input in the clauses around. For a change without figures, a measurement too counts only in the lines around.
-"""
+"""Distance in characters at which a word of evidence applies to a number: a measurement in its section, a tool or machine in the lines
+around, an input in the clauses around. For a change without figures, a measurement must be in the lines around, too."""
 
 
 def evidence_of(text: str, effect: Effect, around: Around, metric: ClaimMetric, figures: Evidence | None) -> Evidence:
@@ -157,7 +156,7 @@ def evidence_of(text: str, effect: Effect, around: Around, metric: ClaimMetric, 
 
 
 def _is_measured(text: str, effect: Effect, around: Around) -> bool:
-    """Whether the title, or the text near the number, says how it was measured: benchmark, tool, machine, or the size of the input."""
+    """Return whether the title, or the text near the number, says how it was measured: benchmark, tool, machine, or input size."""
     if _says_measured(around.title.lower) or _says_ran(text):
         return True
     lower, start, end = lowered(text), effect.start, effect.end

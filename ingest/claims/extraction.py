@@ -36,7 +36,6 @@ from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence
 from schemas.rows.confidence import is_shown
 
 MOST_CLAIMS = 1000
-"""The most claims that are read of a text."""
 
 _PAIRS = 50
 """Pairs of a text that a factor is compared with."""
@@ -46,11 +45,10 @@ _REPEATED = 4
 
 _PLACE = attrgetter("start", "end")
 _STRENGTH = list(Evidence)
-"""Evidence, strongest first."""
 
 
 def claims_of(text: str, least_confidence: float) -> tuple[Claim, ...]:
-    """Return the claims of a text, ordered by their starts; those with a number have at least that confidence."""
+    """Return the claims of a text, ordered by start; those with a number have at least that confidence."""
     triggers, phrases = find_triggers(text)
     if not triggers and not phrases:
         return ()
@@ -62,7 +60,7 @@ def claims_of(text: str, least_confidence: float) -> tuple[Claim, ...]:
 
 
 def judged(text: str, triggers: list[int]) -> list[tuple[Claim, Candidate]]:
-    """Return all claims with a number, whatever their confidence, each with what it was judged by."""
+    """Return all claims with a number, whatever their confidence, each with the candidate it was judged by."""
     read: list[tuple[Effect, Around]] = []
     for effect, near in sorted(_effects(text, triggers[:MOST_TRIGGERS]), key=lambda read: _PLACE(read[0])):
         if not repeats_an_earlier(text, (earlier for earlier, _ in read[-_REPEATED:]), effect):
@@ -80,7 +78,7 @@ def judged(text: str, triggers: list[int]) -> list[tuple[Claim, Candidate]]:
 
 
 def _evidence_of_change(text: str, effect: Effect, near: Around, measure: Measure, pairs: list[tuple[Effect, Evidence]]) -> Evidence:
-    """Return the evidence of the pair that says the same as the factor or percentage; in the title, that of the best pair of the text."""
+    """Return the evidence of the pair that states the same as the factor or percentage; in the title, of the best pair of all."""
     is_title = effect.start <= near.title.end
     same = [evidence for pair, evidence in pairs[:_PAIRS] if is_title or (effect.change and agrees(pair, effect.change))]
     return evidence_of(text, effect, near, measure.metric, min(same, key=_STRENGTH.index) if same else None)

@@ -1,4 +1,4 @@
-"""What an effect means: its ratio, which expressions are one effect, its metric, and whether its figures are only a setting."""
+"""The meaning of an effect: its ratio and metric, which expressions are one effect, and whether its figures are only a setting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FACTOR_TOLERANCE = math.log(1.15)
 
 
 def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
-    """Lower and upper end of the improvement factor, from the pair if there is one, else from the change; None if it has none."""
+    """Return both ends of the improvement factor, from the pair if there is one, else from the change; None if it has none."""
     if effect.before is not None and effect.after is not None:
         found = pair_ratio(effect.before, effect.after, metric)
         if found and effect.change and effect.sense is Sense.GAIN and found[1] < 1 and not (effect.before.unit or effect.after.unit):
@@ -40,9 +40,9 @@ def ratio_of(effect: Effect, metric: ClaimMetric) -> Range | None:
 
 
 def in_order(effect: Effect, metric: ClaimMetric) -> Effect:
-    """The effect, with the figures of a pair in open order exchanged if they are the wrong way round.
+    """Return the effect; the figures of a pair in open order are exchanged if they are the wrong way round.
 
-    `46 ms against 1.5 ms` is a gain, of either order of the figures, unless a word says that it is a loss.
+    `46 ms against 1.5 ms` is a gain in either order, unless a word says that it is a loss.
     """
     if not effect.is_order_open or effect.before is None or effect.after is None:
         return effect
@@ -56,7 +56,7 @@ def in_order(effect: Effect, metric: ClaimMetric) -> Effect:
 
 
 def pair_ratio(before: Quantity, after: Quantity, metric: ClaimMetric) -> Range | None:
-    """Before ÷ after in the same unit, after ÷ before for a throughput; a unit given once applies to both. Lower and upper end."""
+    """Return both ends of before ÷ after (after ÷ before for a throughput) in the same unit; a unit given once applies to both."""
     size_before, size_after = _sizes(before, after)
     worst, best = before.low * size_before, before.high * size_before
     least, most = after.low * size_after, after.high * size_after
@@ -66,14 +66,14 @@ def pair_ratio(before: Quantity, after: Quantity, metric: ClaimMetric) -> Range 
 
 
 def _sizes(before: Quantity, after: Quantity) -> tuple[float, float]:
-    """The sizes of both units; a unit given once applies to both, and bare numbers have size 1."""
+    """Return the sizes of both units; a unit given once applies to both, and bare numbers have size 1."""
     size_before = before.unit.size if before.unit else None
     size_after = after.unit.size if after.unit else None
     return size_before or size_after or 1.0, size_after or size_before or 1.0
 
 
 def change_ratio(change: Quantity, sense: Sense, metric: ClaimMetric) -> Range | None:
-    """Lower and upper end of the improvement factor of `N×` or `N%` with that sense, for the metric.
+    """Return both ends of the improvement factor of `N×` or `N%` with that sense, for the metric.
 
     `N×`, `N-fold` and `N times faster` are N; `N% faster` and `N% more throughput` 1 + N/100; `N% less` 1 / (1 − N/100); `to N% of` 100/N;
     `N% slower` 1 / (1 + N/100).
@@ -87,7 +87,7 @@ def change_ratio(change: Quantity, sense: Sense, metric: ClaimMetric) -> Range |
 
 
 def _is_good(sense: Sense, metric: ClaimMetric) -> bool:
-    """Whether the change is an improvement for the metric."""
+    """Return whether the change is an improvement for the metric."""
     if sense in (Sense.FALL, Sense.SHARE):
         return metric not in HIGHER_IS_BETTER
     if sense is Sense.RISE:
@@ -96,7 +96,7 @@ def _is_good(sense: Sense, metric: ClaimMetric) -> bool:
 
 
 def _factor(number: float, kind: Kind, is_good: bool, sense: Sense) -> float | None:
-    """The improvement factor of one number; None where it would be infinite or zero: `100% less`."""
+    """Return the improvement factor of one number; None if it would be infinite or zero: `100% less`."""
     if number <= 0:
         return None
     if kind is Kind.TIMES:
@@ -111,17 +111,16 @@ def _factor(number: float, kind: Kind, is_good: bool, sense: Sense) -> float | N
 
 
 def _plausible(low: float, high: float) -> Range | None:
-    """The ends, if both are within bounds and in order."""
+    """Return the ends if both are within bounds and in order, else None."""
     return (low, high) if 1 / _LARGEST < low <= high < _LARGEST else None
 
 
 def geometric_mean(ends: Range) -> float:
-    """The geometric mean of the ends."""
     return math.sqrt(ends[0] * ends[1]) if ends[0] != ends[1] else ends[0]
 
 
 def factor_of(pair: Effect) -> float | None:
-    """The larger figure of a pair over the smaller one; None if one of them is zero."""
+    """Return the larger figure of a pair over the smaller one; None if one of them is zero."""
     assert pair.before
     assert pair.after
     found = pair_ratio(pair.before, pair.after, ClaimMetric.TIME)
@@ -129,7 +128,7 @@ def factor_of(pair: Effect) -> float | None:
 
 
 def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE) -> bool:
-    """Whether a factor or percentage fits the ratio of the pair, in either direction and within rounding.
+    """Return whether a factor or percentage fits the ratio of the pair, in either direction and within rounding.
 
     `tolerance` is the logarithm of the largest ratio between two factors that agree.
     """
@@ -143,17 +142,17 @@ def agrees(pair: Effect, change: Quantity, tolerance: float = _FACTOR_TOLERANCE)
 
 
 def _is_share_of_factor(share: float, factor: float) -> bool:
-    """Whether a share is the loss (1 − 1/factor) or the gain (factor − 1) of the factor, within rounding."""
+    """Return whether a share is the loss (1 − 1/factor) or the gain (factor − 1) of the factor, within rounding."""
     return distance_of_share(share, factor) <= min(max(_LEAST_TOLERANCE, _TOLERANCE * share), _MOST_TOLERANCE)
 
 
 def distance_of_share(share: float, factor: float) -> float:
-    """How far a share is from the loss (1 − 1/factor) or the gain (factor − 1) of the factor, whichever is nearer."""
+    """Return the distance of a share from the loss (1 − 1/factor) or the gain (factor − 1) of the factor, whichever is nearer."""
     return min(abs(share - (1 - 1 / factor)), abs(share - (factor - 1)))
 
 
 def same_change(first: Quantity, second: Quantity) -> bool:
-    """Whether a factor and a percentage state the same change: `3x faster (67% less)`."""
+    """Return whether a factor and a percentage state the same change: `3x faster (67% less)`."""
     if first.kind is second.kind or min(first.low, second.low) <= 0:
         return False
     times, percent = (first, second) if first.kind is Kind.TIMES else (second, first)
@@ -172,7 +171,7 @@ def sense_before(around: Around) -> Sense | None:
 # --- expressions of one effect
 
 _REACH = 90
-"""Characters between two expressions of one effect, at most."""
+"""Limit of the characters between two expressions of one effect."""
 
 _OPENS = pattern(r"[\s*_`]*(?:[\w/-]+\s+){0,3}?[\s*_`]*(?:[(\[]|[,:=;—–-]+\s|→|\|)[^.;\d]{0,30}")
 _BRACKETED = pattern(r"[\w\s*/`-]{0,40}[(\[][^()]{0,30}")
@@ -181,7 +180,7 @@ _REMARK = pattern(r"[\s*_`]*\([^()\n]{0,60}?[%x×][^()\n]{0,40}\)|[\s*_`|]*[−-
 
 
 def joined_expressions(text: str, effects: Iterable[Effect]) -> list[Effect]:
-    """The effects, each with all the expressions of it."""
+    """Return the effects, each merged with all other expressions of it."""
     out: list[Effect] = []
     for effect in effects:
         if out and _are_one_effect(text, out[-1], effect):
@@ -203,7 +202,7 @@ def _are_one_effect(text: str, first: Effect, second: Effect) -> bool:
 
 
 def _explains(gap: str, first: Effect, second: Effect) -> bool:
-    """Whether the change, or the saving, is that of the pair."""
+    """Return whether the change, or the saving, is that of the pair."""
     pair, other = (first, second) if first.is_pair else (second, first)
     if pair.before == pair.after:  # `unchanged at 6.3 s (64% speedup kept)`
         return False
@@ -238,7 +237,7 @@ _LINES_BACK, _REACH_BACK = 2, 300
 
 
 def repeats_an_earlier(text: str, earlier: Iterable[Effect], effect: Effect) -> bool:
-    """Whether a precise change without figures only repeats an effect a line or two above: `Speedup: 3.09x` / `Improvement: 67.6%`."""
+    """Return whether a change without figures repeats an effect one or two lines above: `Speedup: 3.09x` / `Improvement: 67.6%`."""
     change = effect.change
     if effect.is_pair or change is None or change.is_range:
         return False
@@ -255,7 +254,7 @@ def repeats_an_earlier(text: str, earlier: Iterable[Effect], effect: Effect) -> 
 
 
 def with_trailing_bracket(text: str, effect: Effect, end: int) -> Effect:
-    """A pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`; a bracket that was opened is closed."""
+    """Return a pair with the bracketed percentage or factor right behind it, `3.3s → 0.6s (-82%)`; an open bracket is closed."""
     if effect.is_pair and (remark := _REMARK.match(text, effect.end, min(end, effect.end + 110))):
         return effect._replace(end=remark.end())
     is_open = text.rfind("(", effect.start, effect.end) > text.rfind(")", effect.start, effect.end)
@@ -270,21 +269,21 @@ SIGNS = ("+", "-")
 """The words of comparison of a signed percentage: `−30%`."""
 
 _BURDEN = pattern(r"wake-?ups?|syscalls?|alloc\w*|interrupts?|context switches|faults|polls|collections|misses|evictions")
-"""What is done per second without being of use to anybody."""
+"""Events per second that are of no use to anybody."""
 
 _AFTERWARDS = 25
-"""Characters behind a figure in which a noun is taken to be that of the figure."""
+"""Characters after a figure within which a noun belongs to it."""
 
 _OF_TIME = (
     "fast", "quick", "slow", "speed", "schnell", "so schnell", "langsam", "plus rapide", "más", "mas", "mais", "plus lent",
 )  # fmt: skip
-"""Comparisons that are of time by themselves."""
+"""Comparisons that always mean time."""
 
 _BY_THEMSELVES = ((("small", "shr"), ClaimMetric.SIZE), (("shorter", "longer"), ClaimMetric.TIME))
 """Comparisons that imply a metric if no noun names one."""
 
 _AWAY = pattern(r"[,;(]|\b(?:to|for|and|in|with|by|when|while)\b|(?<!\w)(?!vs)(?:[\w-]+\s+){3}")
-"""What keeps a noun behind a pair of bare numbers from being what they count."""
+"""Text between a pair of bare numbers and a noun that keeps the noun from being what they count."""
 
 
 class Measure(NamedTuple):
@@ -337,7 +336,7 @@ def _unit_metric(effect: Effect) -> ClaimMetric | None:
 
 
 def _of_bytes(around: Around) -> ClaimMetric:
-    """Bytes in memory or bytes of a file, by the nearest noun that tells."""
+    """Return the metric of bytes (memory or file size) by the nearest telling noun."""
     for part in (around.right[:40], around.left[-100:], around.inside, around.title.lower):
         for match in _NOUNS.finditer(part):
             if match.lastgroup in ("MEMORY", "SIZE"):
@@ -348,7 +347,7 @@ def _of_bytes(around: Around) -> ClaimMetric:
 
 
 def _nearest_noun(effect: Effect, around: Around) -> str | None:
-    """The name of the group of the noun that is nearest: inside, right behind, before, farther behind."""
+    """Return the group name of the nearest noun: inside, right behind, before, farther behind."""
     if _is_of_time(effect):
         if (behind := _NOUNS.match(around.right.lstrip(" *_"))) and behind.lastgroup == _NONE:  # `32x faster playback`
             return _NONE
@@ -396,7 +395,7 @@ def _last_noun(part: str) -> Match[str] | None:
 
 
 def _adjacent_noun(around: Around) -> str | None:
-    """The noun that a signed percentage touches: `-30% latency`, `latency: -30%`."""
+    """Return the noun that a signed percentage touches: `-30% latency`, `latency: -30%`."""
     if behind := _NOUNS.match(around.right, 1):
         return behind.lastgroup
     left = around.left[-60:].rstrip(" *_`:(")
@@ -423,18 +422,18 @@ def _unnamed(effect: Effect, around: Around) -> Measure | None:
 
 
 _OF_SIZE = pattern(r"\b(?:size|bytes?|[kmg]i?b|large|big|small)")
-"""Without one of these words, bare numbers beside a file or an image are versions of it, or how many there are."""
+"""Without one of these words, bare numbers beside a file or an image are its versions, or how many there are."""
 
 _OF_SPEED = pattern(r"\b(?:speeds?|speed-?ups?|performance|efficiency)\b[^,;(|]{0,15}$")
 _BETTER_IF_MORE = pattern(r"\b(?:speeds?|performance|perf|efficiency|parallel scaling)\b")
 
 
 _SUBJECT = 60
-"""Characters before a verb in which its subject is looked for."""
+"""Characters before a verb in which its subject is searched."""
 
 
 def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | None:
-    """What the change means: more time is worse, more speed and more performance, which are of time too, are better."""
+    """Return what the change means: more time is worse; more speed or performance, which also concern time, is better."""
     if metric is not ClaimMetric.TIME or effect.sense not in (Sense.RISE, Sense.FALL) or effect.is_pair:
         return effect.sense
     told = f"{around.inside} {around.right[:_AFTERWARDS].partition('(')[0]}"
@@ -453,7 +452,7 @@ def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | Non
 
 _SETTINGS = pattern(SETTINGS)
 _BRACKET = pattern(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
-"""What stands in brackets, arguments and commands: none of it says what the figures are of."""
+"""Text in brackets, arguments and commands, which never names what the figures measure."""
 
 _CORRECTED = pattern(r"[\s(\[]*fixed\b")
 
@@ -469,7 +468,7 @@ _DAYS = frozenset({"d", "day", "days"})
 
 
 def is_a_setting(effect: Effect, around: Around) -> bool:
-    """Whether the figures are of a setting, a limit or a corrected error: `timeout 30s → 60s`, `kept 14 days (was 90 days)`."""
+    """Return whether the figures are of a setting, a limit or a corrected error: `timeout 30s → 60s`, `kept 14 days (was 90 days)`."""
     behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
     if _CORRECTED.match(behind) or _SETTINGS.search(behind[:_AFTERWARDS]) or _is_set(effect, around):
         return True
@@ -478,7 +477,7 @@ def is_a_setting(effect: Effect, around: Around) -> bool:
 
 
 def _is_set(effect: Effect, around: Around) -> bool:
-    """Whether the pair is of days or money, or grows from one round figure to another, and no word says that they are spent."""
+    """Return whether the pair is of days or money, or grows from one round figure to another, and no word says that they are spent."""
     before, after = effect.before, effect.after
     if before is None or after is None or before.unit is None:
         return False
@@ -492,7 +491,7 @@ def _is_set(effect: Effect, around: Around) -> bool:
 
 
 def is_round(figure: Quantity) -> bool:
-    """Whether it is a number that people set, and seldom one that is measured."""
+    """Return whether it is a number that people set, and that is seldom measured."""
     if figure.low != figure.high or figure.low != int(figure.low):
         return False
     whole = int(figure.low)

@@ -24,7 +24,10 @@ from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
 
 
 class Candidate(NamedTuple):
-    """A claim before it is judged. `ends` are the lower and upper end of the ratio, `others` the number of other candidates of the text."""
+    """A claim before the judgement.
+
+    `ends` are the lower and upper end of the ratio, `others` the number of other candidates of the text.
+    """
 
     effect: Effect
     measure: Measure
@@ -66,8 +69,6 @@ def _tagged(lower: str) -> dict[str, list[int]]:
 
 
 class _Words:
-    """Whether words of a tag are at places around a claim."""
-
     def __init__(self, candidate: Candidate) -> None:
         near, effect = candidate.near, candidate.effect
         text, self.start, self.end = near.text, effect.start, effect.end
@@ -89,7 +90,7 @@ class _Words:
         self.line = text[slice(*self.spans["line"])]
 
     def has(self, tag: str, place: str) -> bool:
-        """Return whether a word of the tag is at the place; in a table the caption, row label and header cells are before it."""
+        """Return whether a word of the tag is at the place; in a table the caption, row label and header cells count as before it."""
         if place == "heading":
             return tag in self.of_heading
         if self.of_caption is not None and place in ("before", "sentence", "beside") and tag in self.of_caption:
@@ -128,14 +129,14 @@ class _Words:
 
 
 _SECTION = 300
-"""Characters around a claim that are its section."""
+"""Distance in characters that counts as the section of a claim."""
 
 _SPANS = ("before", "inside", "behind", "sentence", "beside", "line", "section", "title", "heading")
 _SCOPES = tuple(scope.value for scope in Scope if scope is not Scope.UNSPECIFIED)
 _SETTING = pattern(SETTINGS)
 _COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
 _NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
-"""A name of code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
+"""A name in code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
 
 _ITEM = pattern(rf"[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]")
 _DURATIONS = (
@@ -152,7 +153,7 @@ def features_of(candidate: Candidate) -> dict[str, float]:
 
 
 def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
-    """Features of the expression and its figures."""
+    """Return the features of the expression and its figures."""
     effect, measure, near, _, direction, evidence, others = candidate
     figures = [figure for figure in (effect.before, effect.after) if figure]
     is_alone = effect.change is not None and not effect.is_pair
@@ -202,7 +203,7 @@ def _places() -> list[tuple[str, str, str]]:
 
 
 def _of_words(candidate: Candidate, words: _Words) -> dict[str, float]:
-    """Features of the words around the claim."""
+    """Return the features of the words around the claim."""
     near, title = candidate.near, candidate.near.title
     return {
         **{name: words.has(tag, place) for name, tag, place in _places()},
@@ -240,7 +241,7 @@ def weights() -> dict[str, dict[str, float]]:
 
 _TABLES = ("confidence", *Scope)
 _OF_THE_CLAIM = frozenset({"title", "figures", "change", "code", "worse", "benchmarked", "table"})
-"""Features that say nothing of what the claim is about."""
+"""Features that are independent of the claim's subject."""
 
 
 @cache

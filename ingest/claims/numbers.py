@@ -87,17 +87,16 @@ _PER_TIME = {
     "night": 86400.0,
 }
 _DAYS = ("day", "night")
-"""`3 GB/day` is the volume of a log, no throughput."""
+"""Not a throughput: `3 GB/day` is the volume of a log."""
 
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
-"""Suffixes of a number."""
 
 
 @lru_cache(maxsize=1024)
 def unit(words: str) -> Unit | None:
     """Return the unit named by the words behind a number: `ms`, `req/s`, `ms/step`, `tokens per second`; None for other words.
 
-    A quantity per time is a throughput, also where nobody has heard of what is counted; a unit per anything else is itself.
+    A quantity per time is a throughput, even of an unknown thing; a unit per anything else is itself.
     """
     name = " ".join(words.split())
     counted, _, per = name.replace(" per ", "/").replace(" / ", "/").partition("/")
@@ -138,15 +137,15 @@ class Quantity(NamedTuple):
 
     @property
     def is_range(self) -> bool:
-        """Whether it says from what to what."""
+        """Whether it is a range, as `10-50x`."""
         return self.low != self.high
 
     def within(self, low: float, high: float) -> bool:
-        """Whether the number is between both, as it is written."""
+        """Return whether the number as written is between both."""
         return low <= self.low <= self.high <= high
 
     def scaled(self) -> tuple[float, float]:
-        """The number in base units (seconds, bytes, per second, pieces)."""
+        """Return both ends in base units (seconds, bytes, per second, pieces)."""
         size = self.unit.size if self.unit else 1.0
         return self.low * size, self.high * size
 
@@ -154,12 +153,12 @@ class Quantity(NamedTuple):
 NUMBER_WORDS = {
     word: float(number) for number, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 2)
 }
-"""Numbers that are written out before `times` and `fold`."""
+"""Numbers written out before `times` and `fold`."""
 
 _GERMAN = {"zwei": 2.0, "drei": 3.0, "vier": 4.0, "fünf": 5.0}
 _WORDS = NUMBER_WORDS | _GERMAN
 _SPREAD = r"(?:\s{0,2}±\s{0,2}[\d.]{1,9}(?:\s?%|\s?[a-zµμ]{1,2}(?![A-Za-z0-9_]))?)"
-"""What a measured number is uncertain by; it is read over."""
+"""The uncertainty of a measured number, which is skipped."""
 
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,15})?|\d{1,4},\d{1,2}(?![\d,])|\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,2}(?!\w))?)(?!\.?\d)"
 _QUANTITY = pattern(
@@ -190,15 +189,15 @@ _QUANTITY = pattern(
     VERBOSE | IGNORECASE,
 )
 _GOES_ON = pattern(r"[^\W_]|/\d")
-"""`3rd`, `1/60`: the number is part of a word or of a fraction."""
+"""`3rd`, `1/60`: the number is part of a word or a fraction."""
 
 _MULTIPLIERS = {"x", "X", "×", "fold", "-fold", "times", "mal", "-mal"}
 _PERCENT = {"%", "٪", "percent", "Percent", "Prozent"}
 _MOST_MINUTES = 240
-"""`512m` is no time but memory."""
+"""Larger is memory: `512m`."""
 
 _MODEL_NUMBER = 1000
-"""`7950X` is a processor, no factor."""
+"""Larger is a model number: `7950X`."""
 
 
 def quantities(text: str, start: int, end: int) -> Iterator[Quantity]:
@@ -232,7 +231,7 @@ def _matches(text: str, start: int, end: int) -> Iterator[Match[str]]:
 
 
 def _in_words(match: Match[str]) -> Quantity | None:
-    """`1m30s`, `2h10m`, `three times`, `sub-second`."""
+    """Return the quantity of `1m30s`, `2h10m`, `three times`, `sub-second`."""
     sign, start, end = _SIGNS.get(match["sign"] or "", ""), match.start(), match.end()
     if match["minutes"]:
         seconds = float(match["minutes"]) * 60 + float(match["seconds"])
@@ -262,7 +261,7 @@ def _quantity(match: Match[str]) -> Quantity | None:
 
 
 def _number(digits: str, scale: str | None) -> float:
-    """Thousands are grouped by commas in threes; a comma before one or two digits is the decimal sign of half the world."""
+    """Return the number. Commas group thousands in threes; one before one or two digits is a decimal comma."""
     head, comma, tail = digits.rpartition(",")
     plain = f"{head}.{tail}" if comma and len(tail) < 3 and "." not in tail else digits.replace(",", "")
     return float(plain) * (SCALES[scale] if scale else 1.0)

@@ -28,7 +28,7 @@ _LINE = pattern(r"[^\n]+")
 
 
 def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
-    """The effects of the lines: the figures of the later ones against the like one of the first, with the change that follows."""
+    """Yield the effects of labelled lines: the figures of later lines against the like one of the first, with the change that follows."""
     spans = [match.span() for match in _LINE.finditer(text, passage.start, passage.end)]
     lines = [tuple(islice(quantities(text, low, high), _FIGURES)) for low, high in spans]
     roles = [label(text, low) for low, _ in spans]
@@ -46,7 +46,7 @@ def labelled_effects(text: str, passage: Passage) -> Iterator[Effect]:
 
 
 def _against_first(lines: list[Line], roles: list[str | None]) -> Iterator[Effect]:
-    """The figure of each later line that is labelled as the one after, or that proves to be by the change stated for it."""
+    """Pair the first line's figure with each later one that is labelled as the one after, or that fits the change stated for it."""
     for index, line in enumerate(lines[1:], 1):
         candidates = _candidates(lines[0], line)
         changes = [*line, *lines[index + 1]] if index + 1 < len(lines) and roles[index + 1] == "change" else list(line)
@@ -56,7 +56,7 @@ def _against_first(lines: list[Line], roles: list[str | None]) -> Iterator[Effec
 
 
 def _by_change(text: str, lines: list[Line]) -> Iterator[Effect]:
-    """Two figures under labels that say nothing of before and after, and a change in the last line that is theirs."""
+    """Pair two figures under labels that do not say before or after, if the change in the last line fits them."""
     if not (proven := _proven(_candidates(lines[0], lines[1]), lines[-1])):
         return
     signed = next((change for change in lines[-1] if change.kind is Kind.PERCENT and change.sign), None)
@@ -68,7 +68,7 @@ def _by_change(text: str, lines: list[Line]) -> Iterator[Effect]:
 
 
 _OF_FIGURES = pattern(r"\b(?:change|delta|diff\w*|Δ)[*_`]*\s*[:=][^:=\n]*$", IGNORECASE)
-"""The label of a change whose sign is that of the figures, as that of `Improvement: +25%` is not."""
+"""The label of a change that has the sign of the figures, unlike `Improvement: +25%`."""
 
 
 def _candidates(first: Line, second: Line) -> list[Effect]:
@@ -85,7 +85,7 @@ def _proven(candidates: list[Effect], changes: list[Quantity] | Line) -> list[Ef
 
 
 def _with_change(pair: Effect, lines: list[Line], end: int) -> Effect:
-    """The pair with the factor or percentage that is its own."""
+    """Return the pair with the factor or percentage that fits it."""
     for quantity in (quantity for line in lines for quantity in line):
         if pair.end <= quantity.start < end and quantity.kind is not Kind.VALUE and agrees(pair, quantity):
             return pair._replace(end=quantity.end, change=quantity)
@@ -95,7 +95,7 @@ def _with_change(pair: Effect, lines: list[Line], end: int) -> Effect:
 # --- named readings
 
 _MOST_LINES, _MOST_READINGS, _MOST_PAIRS = 2000, 2000, 200
-"""The most lines of a text that are searched, the most readings, and the most pairs; a text with more is data, not a summary."""
+"""Limits of the lines searched, the readings and the pairs; a text with more is data, not a summary."""
 
 _BASELINE = frozenset("baseline before original orig old prior previous unoptimized naive".split())  # noqa: SIM905
 _CANDIDATE = frozenset("optimized optimised opt after new improved patched post".split())  # noqa: SIM905
@@ -111,12 +111,12 @@ _SPREAD = frozenset({"std", "stdev", "stddev", "iters", "n", "reps", "count", "s
 """Names of readings that are no result."""
 
 _MOST_INPUTS = 6
-"""The most inputs that tell one case from another."""
+"""Limit of the inputs that distinguish cases."""
 
 SPEAKS_OF_BASELINE = pattern(
     r"(?-i:[bBoOpP])(?<!\w.)(?:(?<=b)(?:aseline|efore)|(?<=o)(?:rig(?:inal)?|ld)|(?<=p)rior)(?:_\w|[^\n:={]{0,50}[:={≈])", IGNORECASE
 )
-"""A label or name with a word for the baseline. It begins with a class of letters, so that `re` skips ahead to the next of them."""
+"""A label or name with a word for the baseline. It begins with a class of letters, so that `re` skips ahead."""
 
 
 class _Reading(NamedTuple):
@@ -133,14 +133,14 @@ class _Reading(NamedTuple):
 
 
 def reading_effects(text: str) -> Iterator[Effect]:
-    """The pairs of named readings, in the order of their candidate figures; none in a text without a word for the baseline."""
+    """Yield the pairs of named readings, in the order of their candidate figures; none in a text without a word for the baseline."""
     if len(values := [found.start() for found in _VALUE.finditer(text)]) > 1 and (first := SPEAKS_OF_BASELINE.search(text)):
         start = text.rfind("\n", 0, first.start()) + 1
         yield from islice(_pairs(list(islice(_readings(text, start, values), _MOST_READINGS))), _MOST_PAIRS)
 
 
 def _pairs(readings: list[_Reading]) -> Iterator[Effect]:
-    """Each candidate reading with the last baseline reading of the same words and case, else with the one right before it in the text."""
+    """Pair each candidate reading with the last baseline reading of the same words and case, else with the one right before it."""
     known: dict[tuple[tuple[str, ...], tuple[str, ...]], _Reading] = {}
     cases: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
     for index, reading in enumerate(readings):
@@ -155,12 +155,12 @@ def _pairs(readings: list[_Reading]) -> Iterator[Effect]:
 
 
 def _are_comparable(before: Quantity, after: Quantity) -> bool:
-    """Whether both have the same metric; bare numbers, only if they differ: equal ones are the size of the input."""
+    """Return whether both have the same metric; bare numbers must differ, since equal ones are the size of the input."""
     return before.metric is after.metric and (before.unit is not None or before.low != after.low)
 
 
 def _effect(before: _Reading, after: _Reading, behind: _Reading | None) -> Effect:
-    """The pair, with a speedup behind it that agrees. Its span has both figures only if they follow each other."""
+    """Return the pair, with a speedup behind it that agrees. Its span has both figures only if they are adjacent."""
     is_beside = before.is_named and after.line - before.line <= 1
     start = before.figure.start if is_beside else after.figure.start
     words = " ".join(after.words)
@@ -180,10 +180,10 @@ _WORDS_OF_SIDES = _BASELINE | _CANDIDATE | _FILLERS
 _BRACKETS = pattern(r"\([^()]*\)")
 _WORDS = pattern(r"[^\W_]+")
 _VALUE = pattern(r"(?:[:=](?!(?<=\d:)\d)[ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)")
-"""The separator before a value; no colon of a clock, `2:20.30`."""
+"""The separator before a value, but no colon of a clock: `2:20.30`."""
 
 _LONGEST = 80
-"""Characters of a name, and of a value with its unit, that are read."""
+"""Limit of the characters of a name, and of a value with its unit."""
 
 _DELIMITER = pattern(r"[,;{}\[\]|:=≈]")
 _NAME = pattern(r"[\W\d]*(?P<name>[A-Za-z_].{0,60}?)[*_`'\"\s]*")
@@ -208,7 +208,7 @@ def _readings(text: str, start: int, values: list[int]) -> Iterator[_Reading]:
 
 
 def _label_of_side(text: str, line: Match[str]) -> Match[str] | None:
-    """The label of the line, if its first word is one that may be in the label of a side: cheap to test, and most lines have another."""
+    """Return the label of the line if its first word may be in the label of a side: a cheap test that most lines fail."""
     first = _FIRST_WORD.match(text, *line.span())
     return _SIDE_LABEL.match(text, *line.span()) if first and first["word"].lower() in _WORDS_OF_SIDES else None
 
@@ -222,7 +222,7 @@ _BULLETS = "-*•"
 
 
 def _side_of_label(label: str) -> bool | None:
-    """Whether the label names the baseline (True) or the candidate (False) and nothing else: `Baseline (before changes)`."""
+    """Return whether the label names only the baseline (True) or only the candidate (False): `Baseline (before changes)`."""
     words = _words(_BRACKETS.sub("", label))
     sides = {word in _BASELINE for word in words if word in _BASELINE or word in _CANDIDATE}
     named = [word for word in words if word not in _BASELINE and word not in _CANDIDATE and word not in _FILLERS]
@@ -245,7 +245,7 @@ def _readings_of_line(text: str, start: int, end: int) -> Iterator[tuple[str, Qu
 
 
 def _with_sides(own: Iterable[tuple[str, Quantity]], side: bool | None, line: int) -> Iterator[_Reading]:
-    """The readings with the side that their names tell, else with that of their line."""
+    """Yield the readings with the side that their names tell, else with that of their line."""
     inputs: list[str] = []
     for name, figure in own:
         words = _words(name)
@@ -267,7 +267,7 @@ _COUNTED = frozenset({"tok", "toks", "tokens", "req", "requests", "ops", "it", "
 
 
 def _in_unit_of_name(figure: Quantity, words: tuple[str, ...]) -> Quantity:
-    """A bare figure in the unit at the end of its name: `bind_time_s`, `output_tok_s`."""
+    """Return a bare figure with the unit at the end of its name: `bind_time_s`, `output_tok_s`."""
     if figure.unit or figure.kind is not Kind.VALUE or not words:
         return figure
     named = _unit_of_name(words)

@@ -16,7 +16,7 @@ from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Orig
 
 _WORDS = TABLES["qualitative"]
 _Found = list[tuple[int, int, Pattern[str]]]
-"""Beginnings of phrases: start, end, and what must follow."""
+"""Beginnings of phrases: start, end, and the pattern that must follow."""
 
 
 def _nouns(table: dict[str, list[str]]) -> str:
@@ -30,7 +30,7 @@ _REST = pattern(r"[a-zA-Z]*(?: (?:overhead|usage|time|traffic))?")
 _UNREAL, _ESTIMATED = frozenset(_WORDS["unreal"]), frozenset(_WORDS["estimated"])
 
 _BEGINNING = 2
-"""Characters of the word behind the verb that are searched with it: enough to miss nearly all prose."""
+"""Characters of the word after the verb that are searched with it: enough to skip nearly all prose."""
 
 
 def beginnings() -> dict[str, Pattern[str]]:
@@ -47,7 +47,7 @@ def beginnings() -> dict[str, Pattern[str]]:
 
 
 _CLAUSE = 40
-"""Characters between two claims that are taken to be in one clause."""
+"""Claims at most so many characters apart count as one clause."""
 
 
 def qualitative(text: str, found: _Found, quantified: list[Claim]) -> Iterator[Claim]:

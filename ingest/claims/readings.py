@@ -23,7 +23,7 @@ from ingest.claims.words import (
 
 
 def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
-    """The effects that the quantities of the passage make, in order. None reads what another has used."""
+    """Yield the effects that the quantities of the passage make, in order. None reads what another has used."""
     index, floor = 0, start
     last: Effect | None = None
     while index < len(found):
@@ -39,17 +39,17 @@ def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[
 # --- pairs
 
 _REACH = 90
-"""Characters that may stand between the two figures of a pair."""
+"""Limit of the characters between the two figures of a pair."""
 
 _LEFT = 60
-"""Characters before a pair that are read for the word that makes it one."""
+"""Characters before a pair that are searched for the word that makes it one."""
 
 _LINKS = 2
-"""Figures that a chain may have beyond the first two."""
+"""Limit of the figures of a chain beyond the first two."""
 
 
 class TwoFigures(NamedTuple):
-    """Two neighbouring quantities, what stands between them and what before them."""
+    """Two neighbouring quantities with the text between and before them."""
 
     text: str
     first: Quantity
@@ -59,17 +59,16 @@ class TwoFigures(NamedTuple):
 
     @property
     def whole(self) -> Effect:
-        """The pair in the order of the text."""
         return Effect(self.first.start, self.second.end, self.first, self.second)
 
     @property
     def has_units(self) -> bool:
-        """Whether both figures have a unit: without one, only an arrow or `from … to` is clear enough."""
+        """Whether both figures have a unit: without, only an arrow or `from … to` is clear enough."""
         return self.first.metric is not None and self.second.metric is not None
 
 
 def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple[Effect | None, int]:
-    """The pair that begins with that quantity, if one does, and how many quantities were used up. Nothing before `floor` is read."""
+    """Return the pair that begins with that quantity, if any, and how many quantities it used. Nothing before `floor` is read."""
     if row := columns(text, found, index):
         return row, sum(quantity.end <= row.end for quantity in found[index : index + 6])
     step = 2 if _skips(text, found[index : index + 3]) else 1
@@ -79,7 +78,7 @@ def pair_from(text: str, found: list[Quantity], index: int, floor: int) -> tuple
 
 
 def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | None:
-    """The pair that two neighbouring quantities make, if what stands between them says so."""
+    """Return the pair of two neighbouring quantities, if the text between them makes them one."""
     if not 0 < second.start - first.end <= _REACH or not _alike(first, second):
         return None
     two = TwoFigures(text, first, second, text[first.end : second.start], text[max(floor, first.start - _LEFT) : first.start])
@@ -92,7 +91,7 @@ def pair(text: str, first: Quantity, second: Quantity, floor: int) -> Effect | N
 
 
 def _alike(first: Quantity, second: Quantity) -> bool:
-    """Whether two quantities can be a pair: of one kind, and of one metric if both have units."""
+    """Return whether two quantities can be a pair: of one kind, and of one metric if both have units."""
     if first.kind is not second.kind:
         return first.kind is Kind.VALUE and first.unit is None and second.kind is not Kind.VALUE  # between 2 and 5 times
     return first.unit is None or second.unit is None or first.unit.metric is second.unit.metric
@@ -113,7 +112,7 @@ def _by_arrow(two: TwoFigures) -> Effect | None:
 
 
 _NAME_GOES_ON = pattern(r"-[A-Za-z]|\.[A-Za-z]")
-"""`{36-bitmaps.conf => 76-bitmaps.conf}` are names of files."""
+"""Continuations of file names: `{36-bitmaps.conf => 76-bitmaps.conf}`."""
 
 
 _FROM = pattern(rf"\b(?:from|(?<!factor )of|von|de|desde)\s+{DECOR}{HEDGE}{DECOR}$", IGNORECASE)
@@ -192,11 +191,11 @@ def _by_tense(two: TwoFigures) -> Effect | None:
 
 
 _RULES: tuple[Callable[[TwoFigures], Effect | None], ...] = (_by_arrow, _from_to, _by_verb, _latter_first, _by_tense)
-"""What makes a pair of two quantities, in the order asked."""
+"""Rules for pairs, in the order tried."""
 
 
 def _skips(text: str, three: list[Quantity]) -> bool:
-    """Whether the second of three figures is but a remark: `562 s (was 1.09 in 1573 s)`, `from 47 s on 25 GB to 12 s`."""
+    """Return whether the second of three figures is only a remark: `562 s (was 1.09 in 1573 s)`, `from 47 s on 25 GB to 12 s`."""
     if len(three) < 3 or three[0].unit is None or three[2].metric is not three[0].metric or three[1].metric is three[0].metric:
         return False
     return three[1].unit is not None or "(was" in text[three[0].end : three[1].start]
@@ -220,7 +219,7 @@ def _chained(text: str, effect: Effect, further: Quantity) -> Effect | None:
 # --- figures in columns without lines, as tools print them
 
 _SPREAD = r"(?P<size>[nuµμm])?(?:[ \t]{0,2}±[ \t]{0,3}[\d.∞]{1,5}[ \t]?%)?(?:[ \t]\(\d{1,3}\))?"
-"""Behind a figure: a unit of one letter, what the figure is uncertain by, and how often it was measured."""
+"""Text after a figure: a unit of one letter, the uncertainty, and the number of repetitions."""
 
 _GAP = pattern(rf"{_SPREAD}[ \t]+")
 _WIDE_GAP = pattern(rf"{_SPREAD}(?:[ \t]{{2,}}|\t+)")
@@ -228,11 +227,11 @@ _LAST_COLUMN = pattern(r"[ \t]*(?:$|\||\(p=|[^\n(]{0,24}\))", MULTILINE)
 _SIZES = {"n": unit("ns"), "u": unit("µs"), "µ": unit("µs"), "μ": unit("µs"), "m": unit("ms")}
 
 _FEW = 4
-"""Numbers of a row behind the first figure: the second figure, the change, and how often each was measured."""
+"""Limit of the numbers of a row after the first figure: the second figure, the change, and repetitions."""
 
 
 def columns(text: str, found: list[Quantity], index: int) -> Effect | None:
-    """Two like figures and a third that is their change. Without a word beside it the change must have its sign, and be theirs."""
+    """Return two like figures with a third that is their change. Without a word beside it, the change must have a sign and fit."""
     first = found[index]
     ahead = found[index + 1 : index + 1 + _FEW]
     following = [quantity for quantity in ahead if quantity.kind is not Kind.VALUE or text[quantity.start - 1] != "("]
@@ -256,7 +255,7 @@ def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effe
 
 
 def _sized(figure: Quantity, behind: Match[str] | None) -> Quantity:
-    """The figure with the unit of one letter that stands behind it."""
+    """Return the figure with the unit of one letter that follows it."""
     size = behind["size"] if behind and figure.unit is None else None
     return figure._replace(unit=_SIZES[size]) if size else figure
 
@@ -265,7 +264,7 @@ def _sized(figure: Quantity, behind: Match[str] | None) -> Quantity:
 
 
 class Place(NamedTuple):
-    """A quantity, and the part of the text that may be read for it: `left` is what stands before it, from `base` on."""
+    """A quantity, and the text that may be read for it: `left` is the text before it, from `base` on."""
 
     text: str
     quantity: Quantity
@@ -274,11 +273,10 @@ class Place(NamedTuple):
     left: str
 
     def behind(self, pattern: Pattern[str], reach: int = _REACH) -> Match[str] | None:
-        """The match right behind the quantity."""
         return pattern.match(self.text, self.quantity.end, min(self.ceiling, self.quantity.end + reach))
 
     def effect(self, start: int, end: int, sense: Sense, word: str) -> Effect:
-        """The effect of the quantity as a change; `start` counts in `left`."""
+        """Return the effect of the quantity as a change; `start` counts in `left`."""
         return Effect(self.base + start, end, change=self.quantity, sense=sense, word=word.lower())
 
     @property
@@ -288,7 +286,7 @@ class Place(NamedTuple):
 
 
 def change(text: str, quantity: Quantity, floor: int, ceiling: int, last: Effect | None) -> Effect | None:
-    """The effect of one quantity, with its words in the text between `floor` and `ceiling`; `last` is the effect before it."""
+    """Return the effect of one quantity, with its words in the text between `floor` and `ceiling`; `last` is the effect before it."""
     base = max(floor, quantity.start - _REACH)
     place = Place(text, _as_factor(text, quantity, floor), base, ceiling, text[base : quantity.start])
     rules = _OF_VALUES if place.quantity.kind is Kind.VALUE else _OF_CHANGES
@@ -363,7 +361,7 @@ _CHANGED_BY = pattern(
     IGNORECASE,
 )
 _OBJECT_WORDS = 3
-"""The most words between a verb and its number without `by`."""
+"""Limit of the words between a verb and its number without `by`."""
 
 
 def _changed_by(place: Place) -> Effect | None:
@@ -380,7 +378,7 @@ def _changed_by(place: Place) -> Effect | None:
 
 
 def _last(pattern: Pattern[str], text: str) -> Match[str] | None:
-    """The match that starts last of those that end with the text."""
+    """Return the match that starts last among those that end with the text."""
     found = pattern.search(text)
     while found and (nearer := pattern.search(text, found.start() + 1)):
         found = nearer
@@ -391,7 +389,7 @@ _APPLIED = pattern(r"[*_`]*\s+(?:for|on|in|with|at|when|over|under|from|against)
 
 
 def _signed(place: Place) -> Effect | None:
-    """`−30%`: of what, a noun must say that touches it."""
+    """`−30%`, if a noun that touches it says of what."""
     sign = place.quantity.sign if place.quantity.kind is Kind.PERCENT else ""
     return place.effect(place.before, place.quantity.end, Sense.RISE if sign == "+" else Sense.FALL, sign) if sign else None
 
@@ -404,7 +402,7 @@ _OF_CHANGES: tuple[Callable[[Place], Effect | None], ...] = (
     _changed_by,
     _signed,
 )
-"""What makes an effect of a multiplier or percentage, in the order asked."""
+"""Rules for multipliers and percentages, in the order tried."""
 
 _UNMOVED = pattern(
     r"\b(?:unchanged at|no (?:measurable |significant |observable )?(?:change|difference|improvement|regression)[^.;\n\d]{0,30}\()"
@@ -439,7 +437,7 @@ def _saved(place: Place) -> Effect | None:
 
 
 _OF_VALUES: tuple[Callable[[Place], Effect | None], ...] = (_unmoved, _saved)
-"""What makes an effect of a single figure, in the order asked."""
+"""Rules for single figures, in the order tried."""
 
 _COORDINATES = pattern(r"(?:[^.;]|\.(?=\d)){0,60}?(?:,|\band|,\s*and|\bor)\s+(?:by\s+)?[*_`~≈]*")
 

@@ -58,7 +58,7 @@ _VAIN = pattern(
     r"\d{1,4}\.\d{1,4}\.\d|\d{4}-\d\d-\d\d|\d[\d,.]{0,9}[*`]{0,3} (?:tests?|pass(?:ed|ing)|assertions)\b"
     r"|%[)*_`]{0,3} (?:(?:line |branch )?coverage|complete(?! in)|success|done\b|wasted|of total)|[xX]\w"
 )
-"""What begins no claim, matched at the last character of a trigger: `to 0.37.16`, `→ 569 tests`, `98.5% complete`, `24x24`."""
+"""Text that begins no claim, matched at the last character of a trigger: `to 0.37.16`, `→ 569 tests`, `98.5% complete`, `24x24`."""
 
 
 def _joined(*parts: Iterable[str]) -> list[str]:
@@ -84,7 +84,7 @@ def _triggers() -> tuple[LiteralSearch, list[re.Pattern[str] | bool]]:
 
 
 def find_triggers(text: str) -> tuple[list[int], list[tuple[int, int, re.Pattern[str]]]]:
-    """Return where claims may be, in order.
+    """Return the places of possible claims, in order.
 
     First the offsets of the last character of each trigger of a number, then the beginnings of phrases that claim without one: start, end,
     and what must follow.
@@ -123,14 +123,14 @@ _LABEL = pattern(
     re.IGNORECASE,
 )
 _LONGEST = 20_000
-"""Characters of a passage that are read behind its first sign; what follows is read as another."""
+"""Limit of the characters of a passage after its trigger; the rest is read as another passage."""
 
 _LABELLED_LINES = 8
-"""Lines that a run of labelled lines has at most."""
+"""Limit of the lines in a run of labelled lines."""
 
 
 def passages(text: str, triggers: Iterable[int]) -> Iterator[Passage]:
-    """The passages that the triggers stand in, in order, none overlapping another."""
+    """Yield the passages with triggers, in order and without overlap."""
     done = 0
     for trigger in triggers:
         if trigger >= done:
@@ -141,7 +141,7 @@ def passages(text: str, triggers: Iterable[int]) -> Iterator[Passage]:
 
 
 def passage_at(text: str, position: int, floor: int = 0) -> Passage:
-    """The passage that holds the position; it does not reach above `floor`."""
+    """Return the passage that contains the position; it does not reach above `floor`."""
     start = _line_start(text, position, floor)
     if _TABLE.match(text, start):
         return _table(text, start, floor)
@@ -182,7 +182,7 @@ def _paragraph(text: str, start: int, floor: int) -> Passage:
 
 
 def _labelled(text: str, start: int, floor: int) -> Passage | None:
-    """The run of labelled lines that the line stands in: from the figure before on, or the two lines above a change and the change."""
+    """Return the run of labelled lines around the line: from the figure before on, or the two lines above a change and the change."""
     if label(text, start) is None:
         return None
     return _above_change(text, start, floor) or _from_before(text, start, floor) or _candidate_first(text, start, floor)
@@ -212,7 +212,7 @@ def _candidate_first(text: str, start: int, floor: int) -> Passage | None:
 
 
 def _above_change(text: str, start: int, floor: int) -> Passage | None:
-    """`Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the sign may stand in any of the three."""
+    """Return `Sequential: 4046 ms` / `Parallel: 805 ms` / `Improvement: 80%`; the trigger may be in any of the three."""
     change = start
     for _ in range(3):
         if label(text, change) == "change":
@@ -227,7 +227,7 @@ def _above_change(text: str, start: int, floor: int) -> Passage | None:
 
 
 def label(text: str, start: int) -> str | None:
-    """What the label of the line names: `before`, `after` or `change`."""
+    """Return the kind of the line's label: `before`, `after` or `change`."""
     found = _LABEL.match(text, start)
     return found.lastgroup if found else None
 

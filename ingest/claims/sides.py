@@ -97,7 +97,7 @@ _COMPARED = pattern(r"\b(?:than|over|compared|relative|versus|vs|against|as)\b")
 
 
 def is_of_baseline(around: Around, *, is_worse: bool) -> bool:
-    """Whether the sentence says how the baseline compares with the candidate."""
+    """Return whether the sentence says how the baseline compares with the candidate."""
     if around.is_table or not (subject := _OF_BASELINE.search(around.left)):
         return False
     behind = f"{around.inside[-60:]}{around.right[:60]}"

@@ -23,7 +23,7 @@ class Cell(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Which columns hold what, by their heads."""
+    """Column numbers by their role, from the header cells."""
 
     before: int | None = None
     after: int | None = None
@@ -33,12 +33,12 @@ class Columns(NamedTuple):
 
 
 _CELLS = 40
-"""Cells of a row beyond which it is data."""
+"""A row with more cells is data."""
 
 _RULE = pattern(r"[ \t]*\|[\s:|-]+$")
 _COLUMN = pattern(rf"[*_`\s]*(?:\w+\s+){{0,2}}?(?:.*[(\s])?(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}))\b", IGNORECASE)
 _UNIT_OF_HEAD = pattern(r"[(\[,]\s*(?P<unit>[A-Za-zµμ]{1,8}(?:/[A-Za-z]{1,8})?)[)\]]?$")
-"""`Before (ms)`: the unit that the figures of the column leave out."""
+"""The unit in a header cell, which the figures of the column omit: `Before (ms)`."""
 
 
 def row_effects(text: str, start: int, end: int) -> Iterator[tuple[Effect, str]]:
@@ -69,7 +69,6 @@ _BAR = pattern(r"\|")
 
 
 def cells(text: str, start: int, end: int) -> tuple[Cell, ...]:
-    """The cells of a row."""
     bounds = [start - 1, *(match.start() for match in _BAR.finditer(text, start, end)), end]
     spans = zip((bound + 1 for bound in bounds), bounds[1:], strict=False)
     found = [Cell(low, high, text[low:high].strip(" *_`"), tuple(quantities(text, low, high))) for low, high in spans]
@@ -101,7 +100,7 @@ def _effects(text: str, row: tuple[Cell, ...], columns: Columns) -> Iterator[Eff
 
 
 def _with_next_cell(effect: Effect, row: tuple[Cell, ...]) -> Effect:
-    """A pair in a cell, with the change in the next cell."""
+    """Return a pair in a cell, with the change in the next cell."""
     following = next((cell for cell in row if cell.start > effect.end), None)
     change = following.quantities[0] if following and following.quantities else None
     return effect._replace(end=change.end, change=change) if change and agrees(effect, change) else effect
@@ -160,7 +159,7 @@ def _by_agreement(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
 _GAINS = pattern(r"improve|gain|speed[- ]?up|faster|better", IGNORECASE)
 _FALLS = pattern(r"reduc|saving|saved|decrease|less", IGNORECASE)
 _RECIPROCAL = pattern(r"\bvs\.? (?:native|c\b)|overhead|slowdown|slower", IGNORECASE)
-"""Header cells above multipliers that say how much more is needed."""
+"""Header cells above multipliers that mean "worse by"."""
 
 
 def _is_pair(before: Quantity, after: Quantity) -> bool:
@@ -168,7 +167,7 @@ def _is_pair(before: Quantity, after: Quantity) -> bool:
 
 
 def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
-    """A column of speedups without figures. The row that all others are compared with claims nothing."""
+    """Return a speedup from a column without figures. The row that all others are compared with claims nothing."""
     found = _change(row, columns.change)
     if found is None or columns.change is None or sum(one.kind is Kind.PERCENT for cell in row for one in cell.quantities) > 1:
         return None
@@ -185,7 +184,7 @@ def _change_alone(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
 
 
 def _words(row: tuple[Cell, ...], columns: Columns, effect: Effect) -> str:
-    """What tells the metric: the row's label, and the heads of the columns the effect stands in."""
+    """Return the words that name the metric: the row's label, and the header cells of the effect's columns."""
     own = [index for index, cell in enumerate(row[: len(columns.heads)]) if effect.start < cell.end and cell.start < effect.end]
     inside = [columns.heads[index] for index in own if index != columns.change or not effect.is_pair]
     return " | ".join([row[0].words, *inside] if row else inside)

@@ -36,7 +36,7 @@ else:
 
 
 class Sense(Enum):
-    """What a word of comparison says of the quantity."""
+    """The meaning of a word of comparison."""
 
     GAIN = "better: `3x faster`"
     LOSS = "worse: `3x slower`"
@@ -95,4 +95,4 @@ SAME_SENTENCE = r"(?:(?![.;!?]\s)[^→])"
 """A character that does not end the sentence."""
 
 TAGS: dict[str, list[str]] = TABLES["tags"]
-"""By tag: the words that the fitted model looks for."""
+"""Tag → words that the fitted model looks for."""

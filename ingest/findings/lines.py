@@ -1,7 +1,7 @@
-"""The lines of a text that have a mark of a statement, for `statements` and for the `rules` that look at lines.
+"""The lines of a text with the mark of a statement, for `statements` and for `rules` on lines.
 
-The text is read once and not split: most texts of a million characters have no such line. The words are as specific as possible, `+4` and
-not `+`: what they leave out costs nothing.
+The text is read once and not split: most texts of a million characters have no such line. Marks are as specific as possible, `+4` instead
+of `+`: every line without one is free.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple
 from ingest.literals import LiteralSearch
 
 REACH = 400
-"""A statement is within so many characters of its mark. Longer lines are read in windows, so that time stays linear."""
+"""Distance in characters between a statement and its mark. Longer lines are read in windows, so that time stays linear."""
 
 Span = tuple[int, int]
 """Start and end in the text, the end exclusive."""
 
 
 class Lines(NamedTuple):
-    """By mark: the lines with that mark, each once, in order; of longer lines the window within REACH."""
+    """The lines of each mark, each once, in order; of a longer line the window within REACH."""
 
     artefacts: list[Span]
     commits: list[Span]
@@ -39,7 +39,6 @@ class Lines(NamedTuple):
 
 
 _VERBS = ("odified", "reated", "pdated", "hanged", "dited", "ewrote", "eleted")
-"""Verbs for changes of a file, without their first letters."""
 
 _WORDS = {  # by mark: every such line has one of the words. Few and not short, for speed (`ingest.literals`)
     "artefacts": (".diff", ".patch"),
@@ -68,7 +67,7 @@ NO_LINES = Lines._make([] for _ in Lines._fields)
 
 
 def marked_lines(text: str) -> Lines:
-    """The lines of every mark; NO_LINES if no line has any. A plus before a digit marks changed lines, too."""
+    """Return the lines of every mark; NO_LINES if no line has any. A plus before a digit marks changed lines, too."""
     finds = _LITERALS.find(text)
     marks = [(at, _MARKS[word]) for word, at, _ in finds if word < _COUNTS_FROM or _COUNTED.match(text, at - 1)]
     if "+" in text and (plus := [(found.start(), _LINES_CHANGED) for found in _PLUS.finditer(text)]):
@@ -92,7 +91,7 @@ def marked_lines(text: str) -> Lines:
 
 
 def list_below(text: str, end: int) -> Iterator[Span]:
-    """The lines after the heading that ends at `end`, without a blank first one; of longer lines the first REACH characters."""
+    """Yield the lines after the heading that ends at `end`, without a blank first one; of longer lines the first REACH characters."""
     last, is_first = len(text) - 1, True
     while end < last and text[end] == "\n":
         start = end + 1

@@ -1,4 +1,4 @@
-"""Rules that compare the figures and the summary of a record with each other.
+"""Rules that compare the figures of a record with its summary.
 
 A rule grades evidence and does not accuse: most claims of agents are true, and a false alarm costs more trust than a miss. So each
 rule needs more than a hint, says what it expected and what it found, and is measured on real records.
@@ -25,14 +25,13 @@ from schemas.text import quoted
 from schemas.wire.launch import EXIT_CODE
 
 MEASURED = frozenset((Evidence.BENCHMARKED, Evidence.FIGURES))
-"""Evidence with figures behind it."""
 
 SPEED = frozenset((ClaimMetric.TIME, ClaimMetric.THROUGHPUT))
 """Metrics in which better is faster."""
 
 
 class Finding(NamedTuple):
-    """The values of a `schemas.rows.source.FindingRow`, without the run."""
+    """Values of a `schemas.rows.source.FindingRow`, without the run."""
 
     rule: str
     severity: Severity
@@ -60,14 +59,14 @@ class Facts(NamedTuple):
 
     @property
     def lines(self) -> Lines:
-        """The lines of the text with marks; those of the statements, if statements were read."""
+        """The marked lines of the text, as the statements were read from."""
         return self.statements.lines or marked_lines(self.text)
 
 
 Check = Callable[[Facts], Iterator[Noticed]]
 
 RULES: dict[str, tuple[Severity, Check]] = {}
-"""The severity and the function of every rule by its name, in the order in which findings are kept."""
+"""Severity and function of every rule by name, in the order in which findings are kept."""
 
 
 def rule(check: Check) -> Check:
@@ -77,7 +76,7 @@ def rule(check: Check) -> Check:
 
 
 def audit(facts: Facts) -> tuple[Finding, ...]:
-    """All findings about a run."""
+    """Return all findings about a run."""
     return tuple([Finding(name, severity, *noticed) for name, (severity, check) in RULES.items() for noticed in check(facts)])
 
 
@@ -110,7 +109,7 @@ def cost_sum(facts: Facts) -> Iterator[Noticed]:
 
 
 def _usd(amount: Decimal) -> str:
-    """All digits, without trailing zeros."""
+    """Format an amount with all digits, without trailing zeros."""
     return f"${amount.normalize():f}"
 
 
@@ -179,7 +178,7 @@ def exit_code(facts: Facts) -> Iterator[Noticed]:
 
 
 def exit_code_of(run: RunRow) -> int:
-    """The exit code of the process of a run, which `tachograph run` gives as a label; 0 also if it is not known."""
+    """Return the exit code of a run's process, a label that `tachograph run` sets; 0 if unknown."""
     code = run.labels.get(EXIT_CODE, "")
     return int(code) if code.isascii() and code.isdigit() and len(code) < 4 else 0  # anybody may give a label
 
@@ -187,7 +186,7 @@ def exit_code_of(run: RunRow) -> int:
 # The summary beside the record.
 
 MANY_TURNS = 10
-"""A run with so many turns should have a summary."""
+"""From so many turns on, a run should have a summary."""
 
 _OPENING = 300
 _SUCCESS = re.compile(
@@ -210,7 +209,7 @@ _NOT_PERMITTED = re.compile(
 _PERMISSION = LiteralSearch(
     ("permission", "approval", "I don't have", "unable to", "I cannot", "I can't", "blocked", "denied", "rejected"), leftmost=True
 )
-"""Every match of _NOT_PERMITTED has one of these words on its line."""
+"""Literals one of which is on the line of every match of _NOT_PERMITTED."""
 
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n")
 _SENTENCE_LENGTH = 120
@@ -315,16 +314,16 @@ _NUMBERED_OR_HEADING = re.compile(r"\n(?:\*{0,2}(\d{1,3})[.)]\*{0,2}[^\S\n]|#)")
 _TOTAL = re.compile(r"\((?<![\w.]\()(\d{1,3}) total\)\W*$")
 
 LINES_TO_LIST = 15
-"""The list of a headline begins within this many lines after it."""
+"""A list begins at most this many lines after its heading."""
 
 LEAST_ITEMS = 3
 """Fewer counted items are no breakdown."""
 
 HEADINGS_READ = 20
-"""Headings with a total that are compared with their lists."""
+"""Limit of the headings with a total that are compared with their lists."""
 
 LIST_READ = 100_000
-"""Characters after a line that are read for its list."""
+"""Characters after a line in which its list is read."""
 
 
 @rule
@@ -363,7 +362,7 @@ def list_length(facts: Facts) -> Iterator[Noticed]:
 
 
 def _elsewhere(text: str, count: int) -> str:
-    """Words on another place of the text that has the same sum, or ""."""
+    """Mention another place of the text that has the same sum, or return ""."""
     at = text.find(f"{count} ")
     while at >= 0:
         things = _THING.match(text, at + len(str(count)) + 1)
@@ -374,7 +373,7 @@ def _elsewhere(text: str, count: int) -> str:
 
 
 def _item_counts(text: str, end: int) -> list[int]:
-    """The counts of the outermost items of the first list after the line; none unless each item counts the same things."""
+    """Return the counts of the outermost items of the first list after the line; none unless each item counts the same things."""
     counts: list[int] = []
     things: set[str] = set()
     margin = None
@@ -398,7 +397,7 @@ def _item_counts(text: str, end: int) -> list[int]:
 
 
 def _below(text: str, end: int, begin: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The lines that match `begin`, in the LIST_READ characters after the line that ends at `end`."""
+    """Yield the lines that match `begin`, within LIST_READ characters after the line that ends at `end`."""
     return begin.finditer(text, end, end + LIST_READ if text.startswith("\n", end) else end)
 
 
@@ -408,7 +407,7 @@ BELIEVABLE = 100.0
 """Above this factor a claim needs figures."""
 
 SLACK, SLACK_HEDGED = 0.02, 0.10
-"""How far apart, beyond rounding, two statements of one effect may lie."""
+"""Tolerance beyond rounding between two statements of one effect, exact or hedged."""
 
 _QUANTIFIED, _OWN, _BETTER, _MICRO, _BENCHMARKED = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER, Scope.MICRO, Evidence.BENCHMARKED
 _LONGEST_QUOTE = 80
@@ -417,14 +416,14 @@ _PERCENT = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
 _FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
 _OF_BEFORE = re.compile(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
 _INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
-"""A bound, or a range (`20–30x`); the arrow `->` is neither."""
+"""A bound, or a range (`20–30x`), but not the arrow `->`."""
 
 Interval = tuple[float, float]
 
 
 @rule
 def ratio_mismatch(facts: Facts) -> Iterator[Noticed]:
-    """Before and after have one ratio, the percentage or factor beside them another; rounding does not explain the difference."""
+    """Before and after have another ratio than the percentage or factor beside them, and rounding does not explain it."""
     for claim in facts.claims:
         pair = _interval_of_pair(claim) if claim.before is not None else None
         other = _intervals_of_percentage(claim.quote) if pair else []
@@ -436,7 +435,7 @@ def ratio_mismatch(facts: Facts) -> Iterator[Noticed]:
 
 @rule
 def implausible_speedup(facts: Facts) -> Iterator[Noticed]:
-    """A factor above BELIEVABLE with neither figures nor a benchmark anywhere; the largest of several.
+    """A factor above BELIEVABLE without figures or a benchmark anywhere; the largest of several.
 
     A percentage does not count: leaving something out saves 99.6 % of it.
     """
@@ -494,17 +493,17 @@ def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
 
 
 def _is_own_improvement(claim: Claim) -> bool:
-    """Whether it is a quantified claim that the run's own work made something better."""
+    """Return whether it is a quantified claim that the run's own work made something better."""
     return claim.kind is _QUANTIFIED and claim.origin is _OWN and claim.direction is _BETTER
 
 
 def _ratio(value: float) -> str:
-    """`3.17×`, `76,541×`, as people write it."""
+    """Format a ratio: `3.17×`, `76,541×`."""
     return f"{value:,.0f}×" if value >= 100 else f"{value:.3g}×"
 
 
 def _interval_of_pair(claim: Claim) -> Interval | None:
-    """The ratio of before and after (of improvement or worsening) with the interval from the rounding of both figures as written."""
+    """Return the ratio of before and after with its rounding interval, or None."""
     if claim.ratio is None or claim.ratio_low is not None or claim.before is None or claim.after is None:
         return None
     spread = 0.0
@@ -519,7 +518,7 @@ def _interval_of_pair(claim: Claim) -> Interval | None:
 
 
 def _intervals_of_percentage(quote: str) -> list[Interval]:
-    """The possible ratios of the only percentage or factor in the quote: more, less, times. Empty for none, several or a range."""
+    """Return the possible ratios of the only percentage or factor in the quote: more, less, times. Empty for none, several or a range."""
     percentages, factors = _PERCENT.findall(quote), _FACTOR.findall(quote)
     if len(percentages) + len(factors) != 1 or _OF_BEFORE.search(quote) or _INEXACT.search(quote):
         return []
@@ -533,5 +532,5 @@ def _intervals_of_percentage(quote: str) -> list[Interval]:
 
 
 def _half_digit(written: str) -> float:
-    """Half a unit of the last digit written."""
+    """Return half a unit of the last digit written."""
     return 0.5 * 10.0 ** -len(written.partition(".")[2])

@@ -1,8 +1,8 @@
 """Statements of a summary beside its claims: changed files, commits, artefacts, tests.
 
-Exact and conservative: only explicit words count, at the offsets given; words that might mean something else do not. For speed, each
-kind reads only the lines that have one of a few short words (`ingest.findings.lines`), and many patterns begin with the first letter or
-digit and look behind it from there: a search then goes from sign to sign.
+Exact and conservative: only explicit, unambiguous words count, with their offsets. For speed, each kind reads only lines with certain short
+words (`ingest.findings.lines`), and many patterns begin with the first letter or digit and use a lookbehind, so that a search skips from
+one to the next.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"`([^`\n]{1,300})`")
 
 
 class Statement(NamedTuple):
-    """The values of a `schemas.rows.claim.StatementRow`, without run and number. Offsets are code points, the end exclusive."""
+    """Values of a `schemas.rows.claim.StatementRow`, without run and number. Offsets are code points, the end exclusive."""
 
     kind: StatementKind
     start: int
@@ -34,7 +34,7 @@ class Statement(NamedTuple):
 
 
 class FileChange(NamedTuple):
-    """The values of a `schemas.rows.run.FileChangeRow`."""
+    """Values of a `schemas.rows.run.FileChangeRow`."""
 
     path: str
     insertions: int | None = None
@@ -42,7 +42,7 @@ class FileChange(NamedTuple):
 
 
 class Statements(NamedTuple):
-    """All statements of a text. `lines`: those with marks, which some rules read too; None if no text was read."""
+    """All statements of a text. `lines`: its marked lines, which some rules read too; None if no text was read."""
 
     file_changes: tuple[FileChange, ...] = ()
     statements: tuple[Statement, ...] = ()
@@ -53,7 +53,7 @@ _NOTHING = Statements(lines=NO_LINES)
 
 
 def read_statements(text: str) -> Statements:
-    """The statements of a text in their order; a file that is named twice is one change."""
+    """Return the statements of a text in order; a file that is named twice is one change."""
     lines = marked_lines(text)
     if lines is NO_LINES:
         return _NOTHING
@@ -66,13 +66,13 @@ def read_statements(text: str) -> Statements:
 
 
 def _whole_number(digits: str) -> int | None:
-    """The number with its thousands separators; None if it is implausibly large."""
+    """Return the number without thousands separators; None if it is implausibly large."""
     plain = digits.replace(",", "")
     return int(plain) if len(plain) <= 12 else None
 
 
 def _counted(kind: StatementKind, found: re.Match[str]) -> Statement:
-    """The statement of a match whose groups are its digits, if any."""
+    """Return the statement of a match whose groups, if any, are its digits."""
     digits = next(filter(None, found.groups()), None)
     return Statement(kind, found.start(), found.end(), found[0], None, _whole_number(digits) if digits else None)
 
@@ -85,7 +85,7 @@ _ENDINGS = frozenset(
     "less lock log lua m md mdx mjs mk ml mm mod mts nim nix patch php pl plist png proto ps1 pxd py pyi pyx qml r rb rs "
     "rst s sass scala scss sh sol sql sum svelte svg swift tcl tex tf toml ts tsx txt v vue wgsl xml yaml yml zig zsh".split(" ")
 )
-"""Suffixes of files in projects. In other words a dot may join a module and its function."""
+"""Suffixes of files in projects. With any other suffix, the dot may join a module and its function."""
 
 _NAMES = frozenset(
     ("dockerfile", "makefile", "justfile", "procfile", "license", "readme", ".env", ".gitignore", ".gitattributes", ".dockerignore")
@@ -96,7 +96,7 @@ _FILE_NAME = re.compile(r"[^/]{0,100}\.[A-Za-z]\w{0,9}")
 
 @lru_cache(maxsize=4096)  # the runs of one repository name the same files
 def _is_path(text: str) -> bool:
-    """Whether the text is the path of a folder (`src/x/`), or of a file: with folders and any suffix, or with a known suffix."""
+    """Return whether the text is the path of a folder (`src/x/`), or of a file: with folders, or with a known suffix."""
     if not _SHAPE.fullmatch(text) or "//" in text:
         return False
     folder, _, name = text.rpartition("/")
@@ -109,7 +109,7 @@ def _is_path(text: str) -> bool:
 # front of counts of lines ("a/b.py (37 insertions, 20 deletions)"). Any other mention of a path does not.
 
 FILES_LISTED = 1000
-"""Most files read from the list below one heading."""
+"""Limit of the files read from the list below one heading."""
 
 _NUMBER = r"(\d[\d,]{0,11})"
 _ALONE = r"(\d(?<![\w.,]\d)[\d,]{0,11})"
@@ -144,9 +144,9 @@ _FILES_CHANGED = re.compile(
 
 
 def _files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[Statement]]:
-    """Each file once, in the order of first mention, with its first numbers; and the totals of the work.
+    """Return each file once, in the order of first mention, with its first numbers; and the totals of the work.
 
-    A bare name that is the end of exactly one path is the same file: `main.py` beside `app/cli/main.py`.
+    A bare name that ends exactly one path is the same file: `main.py` beside `app/cli/main.py`.
     """
     totals = [
         _counted(StatementKind.FILES_CHANGED, found)
@@ -177,7 +177,7 @@ def _files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[Statem
 
 
 def _lines_changed(text: str, line: Span) -> tuple[tuple[Span, str] | None, tuple[Span, str] | None]:
-    """The place and the digits of the first count of insertions, and of the first count of deletions in the line."""
+    """Return place and digits of the first count of insertions in the line, and of the first count of deletions."""
     if signed := _SIGNED.search(text, *line):
         return (signed.span(1), signed[2]), (signed.span(3), signed[4])
     inserted = deleted = None
@@ -190,9 +190,9 @@ def _lines_changed(text: str, line: Span) -> tuple[tuple[Span, str] | None, tupl
 
 
 def _paths_beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[str]:
-    """The paths on the line of a heading, else those at the beginning of the items below it.
+    """Yield the paths on the line of a heading, else those at the beginning of the items below it.
 
-    A list ends at a line that is neither item nor part of one. In backticks an item may be any name with a suffix of a file.
+    A list ends at a line that is no part of an item. In backticks an item may be any name with a file's suffix.
     """
     read_to = 0
     for start, end in lines:
@@ -222,7 +222,7 @@ def _paths_beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[str]:
 # Commits: "Commit created: b0655066a", "committed as 1a2b3c4", a list below a heading "Commits".
 
 COMMITS_LISTED = 50
-"""Most commits read from the list below one heading."""
+"""Limit of the commits read from the list below one heading."""
 
 _COMMIT = re.compile(r"[cC](?<=\b[cC])(?i:ommit(?:s|ted)?)\b")
 _MIXED = r"(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{7,40}"  # a letter and a digit: neither a word nor a count
@@ -233,9 +233,9 @@ _HASH_ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])?[\s*`]{0,6}(?=[0-9a-f]
 
 
 def _commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
-    """Hashes behind the word `commit` on its line, and hashes at the beginning of lines below a heading of that word.
+    """Yield hashes after the word `commit` on a line, and hashes at the beginning of lines below such a heading.
 
-    A list ends at a line without one; a blank line may come first.
+    A list ends at a line without a hash; a blank line may come first.
     """
     read_to = 0
     for start, end in lines:
@@ -259,10 +259,10 @@ def _commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
 # Artefacts: patch files with their line counts, and the list below a heading `Deliverables`.
 
 HEADINGS = 10
-"""Most headings whose lists of deliverables are read."""
+"""Limit of the headings with lists of deliverables that are read."""
 
 ARTEFACTS_LISTED = 50
-"""Most artefacts read from the list below one heading."""
+"""Limit of the artefacts read from the list below one heading."""
 
 _LINE_COUNT = r"(?:`?\*{0,2}\s{0,2}[(\[:–—-]\s{0,2}(\d[\d,]{0,14}) lines\b)?"
 _PATCH = re.compile(rf"(?<![\w/.~+@-])([\w/.~+@-]{{1,200}}\.(?:patch|diff)\b){_LINE_COUNT}")
@@ -276,7 +276,7 @@ _QUOTED_WITH_COUNT = re.compile(rf"`([^`\n]{{1,300}})(?=`){_LINE_COUNT}")
 
 
 def _artefacts(text: str, lines: Lines) -> Iterator[Statement]:
-    """Each artefact once, at its first mention: patch files in lines that say that they were made, then deliverables."""
+    """Yield each artefact once, at its first mention: patch files in lines that say that they were made, then deliverables."""
     named = set()
     for found in (*_patches(text, lines.artefacts), *_deliverables(text, lines.deliverables)):
         path, count = found.groups()
@@ -287,7 +287,7 @@ def _artefacts(text: str, lines: Lines) -> Iterator[Statement]:
 
 
 def _patches(text: str, lines: Sequence[Span]) -> Iterator[re.Match[str]]:
-    """The paths of patch files. Each is searched from the blank before its suffix: twice as fast as from the start of the line."""
+    """Yield the paths of patch files, searched backwards from the suffix: twice as fast as from the start of the line."""
     for start, end in lines:
         made = _MADE.search(text, start, end)
         if not made or _UNMADE.search(text, start, made.start()):
@@ -302,7 +302,7 @@ def _patches(text: str, lines: Sequence[Span]) -> Iterator[re.Match[str]]:
 
 
 def _deliverables(text: str, lines: Sequence[Span]) -> Iterator[re.Match[str]]:
-    """The first path in backticks of each item of the list below such a heading."""
+    """Yield the first path in backticks of each item of the list below a heading of deliverables."""
     for start, end in lines[:HEADINGS]:
         for line in islice(list_below(text, end), ARTEFACTS_LISTED) if _DELIVERABLES.fullmatch(text, start, end) else ():
             if not _ITEM.match(text, *line):
@@ -354,7 +354,7 @@ _BEFORE = 60
 
 
 def _tests(text: str, lines: Lines) -> Iterator[Statement]:
-    """Tests that pass: counts first, and of a line without one `all tests pass`; then tests that fail, `0 failed`, too."""
+    """Yield tests that pass (counts, and `all tests pass` on lines without one), then tests that fail, even `0 failed`."""
     for line in filter(lambda line: _is_of_tests(text[slice(*line)]), lines.tests_passed):
         taken: list[Span] = []
         for pattern in _COUNTED_TESTS if _DIGIT.search(text, *line) else ():
@@ -377,7 +377,7 @@ def _is_of_tests(line: str) -> bool:
 
 
 def _is_real(text: str, line_start: int, found: re.Match[str]) -> bool:
-    """Whether it is stated: a condition, a plan or a quotation is not."""
+    """Return whether it is a statement, and not a condition, plan or quotation."""
     start = found.start()
     is_quoted = start > line_start and text[start - 1] in "\"'“‘«"
     return not is_quoted and _UNREAL.search(text, max(line_start, start - _BEFORE), start) is None

@@ -1,4 +1,7 @@
-"""The claims and statements of a summary, and the findings of the rules about it and its record. Pure; the same for every agent."""
+"""The claims and statements of a summary, and the findings of the rules about it and its record.
+
+Pure functions, the same for every agent.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ from schemas.rows.source import Severity
 from schemas.wire.launch import ENDED_BY, outcome_of_process
 
 READ_CHARACTERS = 1_000_000
-"""Characters of a summary that are read for claims and statements; the rule `read_in_part` says so if there are more."""
+"""Characters of a summary that are read for claims and statements; the rule `read_in_part` reports longer ones."""
 
 AT_ONCE = 512
-"""Records that go through each stage together."""
+"""Records that pass through each stage together."""
 
 _SCOPES = {Scope.END_TO_END: 0, Scope.COMPONENT: 1, Scope.UNSPECIFIED: 2, Scope.MICRO: 3}
 _EVIDENCE = {evidence: place for place, evidence in enumerate(Evidence)}
@@ -29,7 +32,7 @@ _QUANTIFIED, _OWN, _BETTER, _ERROR = ClaimKind.QUANTIFIED, Origin.OWN, Direction
 
 
 class SummaryFacts(NamedTuple):
-    """All facts of one summary. `claims` has those of low confidence, too: they are kept, but no finding and no column follows from them.
+    """All facts of one summary. `claims` includes those of low confidence: they are kept, but affect no finding or column.
 
     `columns`: the columns of `runs` that follow from the facts.
     """
@@ -42,7 +45,7 @@ class SummaryFacts(NamedTuple):
 
 
 def complete(made: Sequence[Rows]) -> list[Rows]:
-    """The rows of each record with its title, claims, statements and findings. Values are checked later, when the Arrow tables are made.
+    """Return the rows of each record with its title, claims, statements and findings. Values are checked later, in the Arrow tables.
 
     One stage after the other for AT_ONCE records: so the code and the tables of a stage stay in the processor's caches.
     """
@@ -65,7 +68,7 @@ def complete(made: Sequence[Rows]) -> list[Rows]:
 
 
 def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
-    """The facts of a run, from its other columns and `run.result`. Changes nothing."""
+    """Return the facts of a run, from its other columns and `run.result`. Changes nothing."""
     text = _read_text(run)
     return facts_with(extract(text, 0) if text else (), text, run, usage)
 
@@ -75,7 +78,7 @@ def _read_text(run: RunRow) -> str:
 
 
 def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
-    """The facts of a run whose text makes these claims. Only the claims that are shown count for findings and columns."""
+    """Return the facts of a run whose text makes these claims. Only claims that are shown affect findings and columns."""
     shown = [claim for claim in claims if is_shown(claim.confidence)]
     stated = read_statements(text)
     findings = audit(Facts(run, usage, text, shown, stated))
@@ -101,7 +104,7 @@ def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequenc
 
 
 def headline(claims: Iterable[Claim]) -> Claim | None:
-    """The headline claim of a run: of its own, quantified claims to be faster, the one that says most about the whole.
+    """Return the headline claim of a run: of its own, quantified claims to be faster, the one that says most about the whole.
 
     Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
     above a micro-benchmark; then the strongest evidence; then the first in the text.
@@ -123,7 +126,7 @@ def headline(claims: Iterable[Claim]) -> Claim | None:
 
 
 def _encoded(run: RunRow) -> dict[str, bytes]:
-    """Long texts as the UTF-8 bytes that are stored: otherwise there would be four copies of them in memory."""
+    """Return long texts as the UTF-8 bytes that are stored: otherwise memory would hold four copies of them."""
     found: dict[str, bytes] = {}
     for name in ("result", "raw"):
         text = getattr(run, name)
@@ -134,10 +137,9 @@ def _encoded(run: RunRow) -> dict[str, bytes]:
 
 
 def _ending(run: RunRow) -> dict[str, Any]:
-    """The columns of a run's end, if its process failed and its record does not say so; else empty.
+    """Return the columns of a run's end if its process failed and its record does not say so, else {}.
 
-    A record of success does not outweigh a process that failed. The exit code is a label, which stays with the run: a rebuild comes to the
-    same end.
+    A record of success does not outweigh a process that failed. The exit code is a label, which a rebuild keeps.
     """
     code = exit_code_of(run)
     if not code or run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN):

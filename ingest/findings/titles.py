@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import chain
 
 LONGEST_TITLE = 80
-"""Characters of a title, with the sign that it is cut."""
+"""Characters of a title, including the ellipsis."""
 
 _READ = 4_000
-"""Characters of a text in which a title is looked for."""
+"""Characters of a text in which a title is searched."""
 
 _FENCE = ("```", "~~~")
 _TABLE_OR_RULE = re.compile(r"\||[-=_*─━═+|\s]{3,}$")
@@ -22,7 +22,7 @@ _BLOCK_MARKS = re.compile(r"(?:\s|#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s|\[[ xX]?\]
 _LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)\s]{0,500}\)")
 _TAG = re.compile(r"</[a-zA-Z][\w:-]*>|(?<!\w)<[a-zA-Z][\w:-]*/?>")
 _MARKS = ((_LINK, "[", r"\1"), (_TAG, "<", ""))
-"""Pattern, a sign that each of its matches has, and what is kept of a match."""
+"""Pattern, a literal in each of its matches, and the replacement."""
 
 # Each alternative begins with its sign, and looks behind it from there: a search then goes from sign to sign, in a quarter of the time.
 _EMPHASIS = re.compile(r"\*|`|~~|_(?<!\w_)_*(?=\w)|_(?<=\w_)_*(?!\w)")
@@ -40,11 +40,11 @@ submitted success successful successfully summary sure task tasks that that's th
 verified was well what what's what’s work working yes you your
 """
 _SAYS_NOTHING = frozenset(_WORDS.split())
-"""A sentence of these words alone, such as `Perfect!` or `Here's a summary of what I've done:`, tells no run from another."""
+"""A sentence of these words only (`Perfect!`, `Here's a summary of what I've done:`) does not distinguish runs."""
 
 
 def title_of(prompt: str | None, summary: str | bytes | None) -> str | None:
-    """The title, at most LONGEST_TITLE characters on one line, cut at a word; None if neither text has a word."""
+    """Return the title, at most LONGEST_TITLE characters on one line, cut at a word; None if neither text has a word."""
     line = next(filter(None, map(_plain_line, (prompt or "")[:_READ].splitlines())), "")
     if not line:
         start = (summary or "")[:_READ]
@@ -58,7 +58,7 @@ def title_of(prompt: str | None, summary: str | bytes | None) -> str | None:
 
 
 def _plain_line(text: str) -> str:
-    """A line of Markdown without its marks, tags of XML and emoji; empty if no letter or digit is left."""
+    """Return a line of Markdown without markup, XML tags and emoji; "" if no letter or digit is left."""
     marks = _BLOCK_MARKS.match(text)
     bare = text[marks.end() :] if marks else text
     for pattern, sign, kept in _MARKS:
@@ -70,7 +70,7 @@ def _plain_line(text: str) -> str:
 
 
 def _first_sentence(text: str) -> str:
-    """The first sentence that says something, else the first there is."""
+    """Return the first sentence that says something, else the first sentence."""
     first = ""
     for sentence in filter(None, map(_plain_line, chain.from_iterable(map(_sentences, _blocks(text))))):
         if any(word[0] not in _SAYS_NOTHING for word in _WORD.finditer(sentence.lower())):
@@ -80,7 +80,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Headings, items of lists and paragraphs, each as one line; tables and code are left out."""
+    """Yield headings, list items and paragraphs, each as one line; tables and code are skipped."""
     lines: list[str] = []
     is_code = False
     for line in map(str.strip, [*text.splitlines(), ""]):
@@ -94,7 +94,7 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _sentences(block: str) -> Iterator[str]:
-    """Made one by one: mostly the first one is the title."""
+    """Yield the sentences lazily: mostly the first one is the title."""
     start = 0
     for end in _SENTENCE_END.finditer(block):
         yield block[start : end.start() + 1]

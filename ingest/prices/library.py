@@ -3,8 +3,8 @@
 A price has a base tier, and for some models long-context tiers, which depend on the prompt of each request. Of prices by the time of day
 the standard ones are taken. `served`: the price of a request in fast mode, in another tier such as batch, or with inference in one region.
 
-The library multiplies one request in 0.15 ms, SQL a million in a second: so its rates are read here, and a test compares what they come to
-with the library's own figure for every model that it has.
+The library multiplies one request in 0.15 ms, SQL a million in a second: so its rates are read here, and a test compares the results with
+the library's own for every model that it has.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from schemas.rows.price import BEGINNING, MILLION, SMALLEST_RATE, THOUSAND, Mode
 
 
 def _spare_updates() -> None:
-    """Import the library with nothing in place of its updates over the network: they import an HTTP client and asyncio, half of the time.
+    """Import the library without its network updates, whose HTTP client and asyncio take half of the import time.
 
     A later import of the updates works.
     """
@@ -48,13 +48,13 @@ from genai_prices.types import ModelInfo, ModelPrice, StartDateConstraint, Tiere
 ANTHROPIC = "anthropic"
 
 _LONG_CONTEXT = {(ANTHROPIC, "claude-sonnet-4-0"): 200_000}
-"""(provider, model of the library) → prompt size above which a request costs more, where the library has no tier: input of all kinds twice
-as much, output half as much again. Anthropic's price page had it for Sonnet 4 with the 1M context window, as for Sonnet 4.5."""
+"""(provider, model) without tiers in the library → prompt size above which input of all kinds costs twice and output 1.5 times as much.
+Anthropic's price page had it for Sonnet 4 with the 1M context window, as for Sonnet 4.5."""
 
 _LONG_INPUT, _LONG_OUTPUT = Decimal(2), Decimal("1.5")
 
 _ROUTERS = ("openrouter", "github-copilot")
-"""Providers of the library that pass requests on to the makers of models, at their prices."""
+"""Providers of the library that resell the models of makers at the makers' prices."""
 
 _PROXY = re.compile(r"litellm|proxy|gateway", re.IGNORECASE)
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
@@ -65,7 +65,7 @@ _LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
 class Period:
     """Rates from a day (UTC) on, until the next period. `variants`: other rates at the same time, by name.
 
-    `gateway`: the provider behind which the model was used, where the library has the price of its maker only.
+    `gateway`: the provider that resold the model, if the library has only its maker's price.
     """
 
     since: date
@@ -76,13 +76,12 @@ class Period:
 
     @property
     def rates(self) -> Rates:
-        """The rates of the base tier."""
         return self.tiered.base
 
 
 @cache
 def periods(key: ModelKey) -> tuple[Period, ...]:
-    """The model's prices in order of time; none for a model that the library does not have."""
+    """Return the model's prices in order of time; none for a model that the library does not have."""
     found = _found(key)
     if found is None:
         return ()
@@ -93,24 +92,24 @@ def periods(key: ModelKey) -> tuple[Period, ...]:
 
 
 def newest_price(until: date) -> date:
-    """The last day up to `until` from which on the library has a price of its own: how old it is, for it has no date itself."""
+    """Return the last day up to `until` on which a price of the library begins: its age, since the library has no date itself."""
     models = (model for provider in get_snapshot().providers for model in provider.models)
     return max(day for model in models for day in _boundaries(model) if day <= until)
 
 
 def at(of: tuple[Period, ...], day: date) -> Period | None:
-    """The period of the day."""
+    """Return the period that includes the day, or None."""
     return next((period for period in reversed(of) if period.since <= day), None)
 
 
 def everywhere(key: ModelKey) -> ModelKey | None:
-    """The same model at its maker's global endpoint; None where no such endpoint is known."""
+    """Return the same model at its maker's global endpoint, or None if none is known."""
     return ModelKey(key.model, key.model, ANTHROPIC) if key.model.startswith("claude") and key.provider != ANTHROPIC else None
 
 
 @cache
 def claude_rates() -> tuple[tuple[str, Rates], ...]:
-    """Every price that a Claude model ever had at Anthropic, each once, with the first model by name that had it."""
+    """Return every price that Anthropic ever charged for a Claude model, each once, with the first model (by name) that had it."""
     [provider] = [provider for provider in get_snapshot().providers if provider.id == ANTHROPIC]
     found: dict[Rates, str] = {}
     for model in sorted(provider.models, key=lambda model: model.id):
@@ -122,7 +121,7 @@ def claude_rates() -> tuple[tuple[str, Rates], ...]:
 
 @cache
 def known_models() -> tuple[tuple[str, str], ...]:
-    """(provider, model) of every model of the library with a price, by name."""
+    """Return (provider, model) of every priced model of the library, by name."""
     return tuple(
         (provider.id, model.id)
         for provider in sorted(get_snapshot().providers, key=lambda provider: provider.id)
@@ -132,7 +131,7 @@ def known_models() -> tuple[tuple[str, str], ...]:
 
 
 def _found(key: ModelKey) -> tuple[str, ModelInfo, str | None] | None:
-    """Provider and entry of the library, and the gateway where the price is that of the maker of a model behind one.
+    """Return provider and entry of the library, and the gateway if the price is that of the maker of a resold model.
 
     Without a provider there is no price, since prices differ between providers. A provider that the library does not have is a gateway: a
     proxy, a reseller, a coding plan.
@@ -155,7 +154,7 @@ def _found(key: ModelKey) -> tuple[str, ModelInfo, str | None] | None:
 
 
 def _entry(snapshot: DataSnapshot, references: Iterable[str], provider: str) -> ModelInfo | None:
-    """The entry of a provider for the first of these names that it has."""
+    """Return the provider's entry for the first of these names that it has."""
     for reference in references:
         model = _lookup(snapshot, reference, provider)
         if model is not None and not _is_cut_short(snapshot, reference, provider, model):
@@ -164,12 +163,12 @@ def _entry(snapshot: DataSnapshot, references: Iterable[str], provider: str) -> 
 
 
 def _names_behind(key: ModelKey) -> Iterator[str]:
-    """The names of a model at its maker: the id as logged without the routes before it, and the plain name."""
+    """Yield the names of a model at its maker: the id as logged without its routes, and the plain name."""
     yield from (_CONTEXT_SUFFIX.sub("", key.model_id.strip()).rpartition("/")[2], key.model)
 
 
 def _by_name(snapshot: DataSnapshot, key: ModelKey) -> ModelInfo | None:
-    """The entry for the plain name of a model, where the provider's ids have more parts: `claude-sonnet-4-5` on aws."""
+    """Return the entry for the plain name of a model, for providers whose ids have more parts: `claude-sonnet-4-5` on aws."""
     wanted = key.region == "global"
     for provider in snapshot.providers:
         for model in provider.models if provider.id == key.provider else ():
@@ -187,7 +186,7 @@ def _lookup(snapshot: DataSnapshot, reference: str, provider: str) -> ModelInfo 
 
 
 def _references(key: ModelKey) -> Iterator[str]:
-    """Names to look up, best first: the id as logged, unless the record says that it means another model."""
+    """Yield the names to look up, best first: the id as logged, unless the record says that it means another model."""
     canonical = f"{key.region}.anthropic.{key.model}" if key.provider == "aws" and key.region and "claude" in key.model else key.model
     logged = _CONTEXT_SUFFIX.sub("", key.model_id.strip())
     if logged.startswith("arn:"):
@@ -198,16 +197,16 @@ def _references(key: ModelKey) -> Iterator[str]:
 
 
 def _is_cut_short(snapshot: DataSnapshot, reference: str, provider: str, model: ModelInfo) -> bool:
-    """Whether the library found the model only by a beginning of the name: `claude-opus-4-65` is not `claude-opus-4-6`.
+    """Return whether the library matched only a prefix of the name: `claude-opus-4-65` is not `claude-opus-4-6`.
 
-    The library matches beginnings of names. A model that it does not have must not get the price of another one.
+    An unknown model must not get the price of another one.
     """
     shortened = _LONG_NUMBER.sub(r"\1", reference, count=1)
     return shortened != reference and _lookup(snapshot, shortened, provider) is model
 
 
 def _boundaries(model: ModelInfo) -> list[date]:
-    """The first days of the model's prices and of their variants."""
+    """Return the first days of the model's prices and of their variants."""
     dated = [*(model.prices if isinstance(model.prices, list) else ()), *(model.price_variants or ())]
     starts = (price.constraint.start_date for price in dated if isinstance(price.constraint, StartDateConstraint))
     return sorted({BEGINNING, *starts})
@@ -225,7 +224,7 @@ def _period(model: ModelInfo, day: date, source: str, provider: str | None = Non
 
 
 def _standard(model: ModelInfo, day: date) -> ModelPrice:
-    """The price of the day, as the library chooses it, without prices by the time of day."""
+    """Return the price of the day, as the library chooses it, without prices by the time of day."""
     if isinstance(model.prices, ModelPrice):
         return model.prices
     dated = [
@@ -238,7 +237,7 @@ def _standard(model: ModelInfo, day: date) -> ModelPrice:
 
 
 def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tuple[str, TieredRates]]:
-    """Prices for another speed, tier or processing, by name: `speed=fast`, `processing=batch`, `service_tier=priority`."""
+    """Yield prices for another speed, tier or processing, by name: `speed=fast`, `processing=batch`, `service_tier=priority`."""
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     for variant in model.price_variants or ():
         if variant.constraint is None or variant.constraint.active(noon):
@@ -251,7 +250,7 @@ def _variants(model: ModelInfo, standard: ModelPrice, day: date) -> Iterator[tup
 
 
 def _tiered(prices: ModelPrice) -> TieredRates | None:
-    """The rates of every tier. The library's tiers hold for the whole request, by all of its input tokens, and above their start only."""
+    """Return the rates of every tier. Its tiers apply to the whole request, above their start, by all input tokens."""
     base = _rates(prices, 0)
     starts = sorted({tier.start for price in prices.__dict__.values() if isinstance(price, TieredPrices) for tier in price.tiers})
     above = [(start, _rates(prices, start + 1)) for start in starts]
@@ -259,10 +258,10 @@ def _tiered(prices: ModelPrice) -> TieredRates | None:
 
 
 def _rates(prices: ModelPrice, prompt: int) -> Rates | None:
-    """Rates per token of a request with so many input tokens.
+    """Return the rates per token of a request with so many input tokens.
 
-    A kind of token without a price costs as much as the more general kind, as in the library. None where tokens have no price, or where
-    requests have one: a record does not count requests.
+    A kind of token without a price costs as much as the more general kind, as in the library. None if tokens have no price, or if requests
+    have one: a record does not count requests.
     """
 
     def at(price: Decimal | TieredPrices | None) -> Decimal | None:
@@ -271,7 +270,7 @@ def _rates(prices: ModelPrice, prompt: int) -> Rates | None:
         return next((tier.price for tier in reversed(price.tiers) if prompt > tier.start), price.base)
 
     def per_token(*prices: Decimal | TieredPrices | None) -> Decimal:
-        """The first of these prices that there is."""
+        """Return the first of these prices that exists, per token."""
         found = next(price for price in map(at, prices) if price is not None)
         return (found / MILLION).quantize(SMALLEST_RATE)
 
@@ -291,30 +290,29 @@ def _rates(prices: ModelPrice, prompt: int) -> Rates | None:
 # The way of being served: a response states it (`speed`, `service_tier`, `inference_geo`)
 
 US_INFERENCE = Decimal("1.1")
-"""Anthropic's factor for inference in the US only; Claude Code uses it from version 2.1.239 on."""
+"""Anthropic's factor for inference in the US only; Claude Code applies it from version 2.1.239 on."""
 
 US_INFERENCE_SINCE = (4, 6)
-"""Anthropic's own API has the choice from these versions of Claude on; `inference_geo` has no meaning elsewhere."""
+"""Versions of Claude from which on Anthropic's own API offers the choice; `inference_geo` has no meaning elsewhere."""
 
 BATCH_FACTOR = Decimal("0.5")
-"""Batch processing halves the price of tokens."""
 
 BATCH_PROVIDERS = (ANTHROPIC, "openai")
-"""Providers whose price pages have that factor."""
+"""Providers with that factor on their price pages."""
 
 FAST_MODE = {(ANTHROPIC, "claude-opus-4-6"): Decimal(6), (ANTHROPIC, "claude-opus-4-7"): Decimal(6)}
-"""(provider, model) → factor of fast mode on all tokens (Anthropic's price page), where the library has no price for it."""
+"""(provider, model) → factor of fast mode on all tokens (Anthropic's price page), for models whose fast price the library lacks."""
 
 STANDARD_TIERS = ("standard", "default", "auto")
-"""Words for the usual tier: Anthropic's, OpenAI's, and that of a request that leaves the choice to the provider."""
+"""Words for the usual tier: Anthropic's, OpenAI's, and the one for the provider's choice."""
 
 _CLAUDE_VERSION = re.compile(r"^claude-[a-z]+-(\d+)(?:-(\d+))?$")
 
 
 def served(period: Period, key: ModelKey, service: Service) -> tuple[TieredRates, tuple[str, ...]]:
-    """The rates of a request that was served so, and in words what they depend on. Words say it too where such a price is not known.
+    """Return the rates of a request by how it was served, and what they depend on in words, even if such a price is unknown.
 
-    Each of speed, tier and region works on the rates before it. Before the library's first day of a batch price, and in fast mode, a batch
+    Each of speed, tier and region modifies the rates before it. Before the library's first day of a batch price, and in fast mode, a batch
     costs half.
     """
     tiered, words, variants = period.tiered, list[str](), dict(reversed(period.variants))

@@ -27,7 +27,7 @@ PROVIDER_OF_ROUTE = {
     "bedrock": "aws", "vertex_ai": "google", "vertex": "google", "gemini": "google", "azure": "azure", "azure_ai": "azure", "xai": "x-ai",
     "moonshot": "moonshotai",
 }  # fmt: skip
-"""First part of `route/model` ids, by litellm's names → provider; any other `maker/model` id is one of OpenRouter."""
+"""First part of `route/model` ids, by litellm's names → provider; any other `maker/model` id is OpenRouter's."""
 
 PROVIDER_OF_FAMILY = {
     "claude": "anthropic",
@@ -44,7 +44,7 @@ PROVIDER_OF_FAMILY = {
     "minimax": "minimax",
     "mistral": "mistral",
 }
-"""Beginning of a plain id → the maker, who is the provider unless the form of the id names another. Open-weight families are left out."""
+"""Prefix of a plain id → its maker, which is the provider unless the form of the id names another. Open-weight families are omitted."""
 
 LOCAL_PROVIDERS = frozenset(
     (
@@ -63,7 +63,7 @@ LOCAL_PROVIDERS = frozenset(
         "localhost",
     )
 )
-"""Providers that run a model on one's own machine: no maker's price applies, even where the maker sells a model of that name."""
+"""Providers that run a model locally: no maker's price applies, even if the maker sells a model of that name."""
 
 _FREE = re.compile(r"[:/-]free$", re.IGNORECASE)
 _REGION_PREFIX = re.compile(r"^(us-gov|us|eu|apac|jp|au|ca|sa|global)\.")
@@ -75,12 +75,12 @@ _DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
 _ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
 
 _MOST_ROUTES = 8
-"""Most routes in front of an id that are examined one by one."""
+"""Limit of the routes in front of an id that are parsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelId:
-    """The parts of a model id. `provider` and `region` are None where the id does not have them."""
+    """The parts of a model id. `provider` and `region` are None if the id lacks them."""
 
     model: str
     provider: str | None
@@ -88,12 +88,12 @@ class ModelId:
 
 
 def is_free(logged: str | None) -> bool:
-    """Whether the id says that the model costs nothing: `z-ai/glm-4.5-air:free`, `minimax-m2-free`."""
+    """Return whether the id says that the model costs nothing: `z-ai/glm-4.5-air:free`, `minimax-m2-free`."""
     return _FREE.search(logged or "") is not None
 
 
 def makers(model: str, provider: str) -> tuple[str, ...]:
-    """Providers whose price holds for a model behind a gateway: the one that the gateway is named after, then its maker, by any name."""
+    """Return the providers whose price applies to a model behind a gateway: the gateway's namesake, then the model's maker, by any name."""
     maker = _provider(model, bedrock=False)
     abroad = "zai" if maker == "zhipuai" else None  # one maker, two price lists
     return tuple(dict.fromkeys(filter(None, (provider.lower().partition("-")[0], abroad, maker))))
@@ -103,7 +103,7 @@ def makers(model: str, provider: str) -> tuple[str, ...]:
 def parse_model_id(logged: str, wire_provider: str | None = None, canonical: str | None = None) -> ModelId:
     """Parse a model id as logged. `wire_provider` and `canonical` come from the record and win over the id.
 
-    An id without a name (`[1m]`, `us.`, blanks) is itself the name: the name of a model is never empty.
+    An id without a name (`[1m]`, `us.`, blanks) becomes the name itself, so that no name is empty.
     """
     parsed = _parse(logged.strip())
     provider = PROVIDER_OF_WIRE_NAME.get(wire_provider or "", parsed.provider)
@@ -119,7 +119,7 @@ def _parse(text: str) -> ModelId:
 
 
 def _routed(text: str) -> tuple[str | None, str | None, str]:
-    """The provider of the outermost route, the region of the innermost ARN, and the id behind all routes."""
+    """Return the provider of the outermost route, the region of the innermost ARN, and the id behind all routes."""
     provider, region = None, None
     for _ in range(_MOST_ROUTES):
         if arn := _ARN.match(text):
@@ -140,7 +140,7 @@ def _provider(text: str, bedrock: bool) -> str | None:
 
 
 def _bare(text: str) -> str:
-    """The plain name of the model, without maker, version, date and context suffix; versions of Claude with dashes."""
+    """Return the plain name of the model, without maker, version, date and context suffix; versions of Claude with dashes."""
     name = _CONTEXT_SUFFIX.sub("", text)
     name = _MAKER_PREFIX.sub("", name) if "." in name.split("-")[0] else name
     name = _DATE.sub("", _BEDROCK_VERSION.sub("", name))

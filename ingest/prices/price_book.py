@@ -17,15 +17,15 @@ from schemas.rows.cost import CostCause
 from schemas.rows.price import ANY_SIZE, BEGINNING, MILLION, STANDARD, Band, ModelKey, Rates, Service, TieredRates
 
 FAST_FACTORS = (Decimal(2), Decimal(6))
-"""Fast mode costs so many times the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7)."""
+"""Factors of fast mode on the base rates (2: Opus 4.8 and later; 6: Opus 4.6 and 4.7)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """Rates that explain a difference.
 
-    `words`: the reported cost in words. `one_hour_from`: the correct rate of 1-hour cache writes, where these were priced as 5-minute
-    writes in addition. `is_likely`: it is tried first.
+    `words`: the reported cost in words. `one_hour_from`: the correct rate of 1-hour cache writes, if the explanation also includes that
+    these were priced as 5-minute writes. `is_likely`: try it first.
     """
 
     cause: CostCause
@@ -37,7 +37,7 @@ class Alternative:
 
 @lru_cache(maxsize=1024)  # many model ids have the same prices, and comparing a hundred rates takes 3 ms
 def alternatives(listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]) -> tuple[Alternative, ...]:
-    """The alternatives to the rates `listed`, most likely first: if the same tokens at one of them give the reported cost, it is the cause.
+    """Return the alternatives to the rates `listed`, most likely first: one that gives the reported cost for the same tokens is the cause.
 
     `library`: the price in the library, if there is one (`listed` differs where a price file wins); `everywhere`: the price at the maker's
     global endpoint; `others`: prices of the model at other dates.
@@ -74,7 +74,7 @@ def alternatives(listed: Rates, library: Period | None, everywhere: Period | Non
 
 
 def _of_library(library: Period, others: Iterable[Period]) -> Iterator[Alternative]:
-    """Prices of the model for another speed, tier, region or date."""
+    """Yield prices of the model for another speed, tier, region or date."""
     named = [tiered.base for name, tiered in library.variants if name == "speed=fast"]
     for rates in (*named, *(library.rates.times(factor) for factor in FAST_FACTORS)):
         yield Alternative(CostCause.FAST_MODE, "the price of fast mode", rates)
@@ -94,14 +94,14 @@ def _as_5m(rates: Rates) -> Rates:
 
 
 LONG_CONTEXT = "long context"
-"""What the price of a request depends on whose prompt is above the base tier."""
+"""The condition of a request's price whose prompt exceeds the base tier."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
     """The price of a model from one day until another, and its source. `has_tiers`: long requests cost more.
 
-    `gateway`: the provider behind which the model was used, where the price is its maker's.
+    `gateway`: the provider that resold the model, if the price is its maker's.
     """
 
     key: ModelKey
@@ -116,9 +116,9 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class RequestPrice:
-    """The price of requests of one size that were served in one way, from one day until another.
+    """The price of requests of one size, served in one way, from one day until another.
 
-    `words`: what it depends on beside day and tokens.
+    `words`: its conditions besides day and tokens.
     """
 
     since: date
@@ -135,7 +135,7 @@ class PriceBook:
         self._own = own or PriceList()
 
     def prices(self, key: ModelKey) -> Iterator[Price]:
-        """The model's prices in order of time, without the days for which there is none."""
+        """Yield the model's prices in order of time, skipping days without one."""
         library, other = periods(key), everywhere(key)
         global_ = periods(other) if other else ()
         for since, until in self._days(library, global_):
@@ -147,7 +147,7 @@ class PriceBook:
                 yield Price(key, since, until, tiered.base, source, bool(tiered.tiers), found, gateway)
 
     def request_prices(self, key: ModelKey, service: Service) -> Iterator[RequestPrice]:
-        """The prices of requests that were served so: for every day and every size one, without rates where there is no price."""
+        """Yield the prices of requests served in this way: one for every period and size, without rates if there is no price."""
         library = periods(key) if key.model else ()
         for since, until in self._days(library):
             listed = self._listed(key, since, at(library, since), service)
@@ -157,18 +157,18 @@ class PriceBook:
                 yield RequestPrice(since, until, band, source, depends)
 
     def rates(self, key: ModelKey, day: date) -> Rates | None:
-        """The rates of the model on a day; None where it has no price."""
+        """Return the rates of the model on a day, or None."""
         return next((price.rates for price in self.prices(key) if price.since <= day < price.until), None)
 
     def _days(self, *of_library: tuple[Period, ...]) -> Iterator[tuple[date, date]]:
-        """The days from which on and until which prices hold."""
+        """Yield the periods (first day, first day after) within which no price changes."""
         days = sorted({BEGINNING, *self._own.boundaries(), *(period.since for periods in of_library for period in periods)})
         return zip(days, [*days[1:], date.max], strict=True)
 
     def _listed(
         self, key: ModelKey, day: date, library: Period | None, service: Service = STANDARD
     ) -> tuple[TieredRates, str, tuple[str, ...]] | None:
-        """(rates, their source, what they depend on); None where there is no price. A price of the price file holds for every request."""
+        """Return (rates, their source, their conditions), or None without a price. A price of the price file holds for every request."""
         if own := self._own.price(key, day):
             number, entry = own
             return TieredRates(entry.rates()), f"{self._own.name}: [[price]] number {number}", ()

@@ -41,10 +41,10 @@ _TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": Discount
 _EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per million tokens).'
 
 _COMPLAINTS = 10
-"""Most mistakes of a file that are reported at once."""
+"""Mistakes of a file that are reported at once."""
 
 _WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a string"}
-"""Error types of pydantic → words for people."""
+"""pydantic's error types → messages."""
 
 E = TypeVar("E", PriceEntry, DiscountEntry)
 
@@ -57,21 +57,21 @@ class PriceList:
     entries: PriceFile = field(default_factory=PriceFile)
 
     def price(self, key: ModelKey, day: date) -> tuple[int, PriceEntry] | None:
-        """The entry for a model on a day, with its number in the file from 1."""
+        """Return the entry for a model on a day, with its number in the file from 1."""
         return _best(self.entries.price, key, day)
 
     def discount(self, key: ModelKey, day: date) -> tuple[int, DiscountEntry] | None:
-        """The discount for a model on a day, with its number in the file from 1."""
+        """Return the discount for a model on a day, with its number in the file from 1."""
         return _best(self.entries.discount, key, day)
 
     def boundaries(self) -> set[date]:
-        """Days on which an entry begins or ends."""
+        """Return the days on which an entry begins or ends."""
         entries = (*self.entries.price, *self.entries.discount)
         return {day for entry in entries for day in (entry.since, entry.until) if day}
 
 
 def read_price_file(path: Path) -> PriceFileRow:
-    """The price file as a row of the store. Raises InputUnreadable where it cannot be opened, UsageError where it is no price file."""
+    """Read the price file as a row of the store. Raises InputUnreadable if it cannot be opened, UsageError if it is no price file."""
     try:
         text = read_small_text(path)
     except (OSError, ValueError) as error:
@@ -82,7 +82,7 @@ def read_price_file(path: Path) -> PriceFileRow:
 
 
 def parse_price_file(name: str, text: str) -> PriceList:
-    """Raises UsageError with the line, the key, and what would be right there."""
+    """Parse a price file. Raises UsageError with the line, the key, and what would be right there."""
     try:
         return PriceList(name, PriceFile.model_validate(parse_toml(text, Decimal)))
     except ValidationError as error:
@@ -107,7 +107,7 @@ def _fits(entry: PriceEntry | DiscountEntry, key: ModelKey) -> bool:
 
 
 def _weight(entry: PriceEntry | DiscountEntry, key: ModelKey) -> tuple[int, int]:
-    """How specific an entry is for a row: an id as logged is more specific than a model's name."""
+    """Return how specific an entry is for a row: an id as logged is more specific than a model's name."""
     model = 0 if entry.model is None else 2 if entry.model == key.model_id else 1
     return model, (entry.provider is not None) + (entry.region is not None)
 
@@ -137,7 +137,7 @@ def _words(model: type[BaseModel]) -> list[str]:
 
 
 def _line(text: str, table: str, number: object) -> int | None:
-    """Line of the header of an entry; None where it is written in another form."""
+    """Return the line of an entry's header; None if it is written in another form."""
     headers: Iterable[re.Match[str]] = re.finditer(rf"^[ \t]*\[\[[ \t]*{re.escape(table)}[ \t]*\]\]", text, re.MULTILINE)
     found = [text.count("\n", 0, match.end()) + 1 for match in headers]
     return found[number] if isinstance(number, int) and number < len(found) else None

@@ -1,4 +1,4 @@
-"""Sources that the store has already, which are not read again; files with rejects, which are read again when that is asked for."""
+"""Sources that the store has already, which are not read again; and files with rejects, which are re-read on request."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from schemas.errors import StoreMissing
 from schemas.file_kinds import MAY_HOLD_RUNS, FileKind
 
 MOST_ALIKE = 16
-"""Sources with the same last part of their names that a file is compared with."""
+"""Limit of the sources with the same file name that a file is compared with."""
 
 FEW_SOURCES = 10_000
-"""So many rows are fetched in the time that it takes to import pyarrow."""
+"""Up to so many rows are fetched in the time that importing pyarrow takes."""
 
 LEAST_LEFT_OUT = 1 << 17
-"""A grown transcript is read whole if fewer bytes than this could be passed over: that takes a few milliseconds."""
+"""A grown transcript is read whole if resuming would skip fewer bytes than this: that takes a few milliseconds."""
 
 _ZONES = """
     select name, arg_max(path_tz, ingest_id)
@@ -40,7 +40,7 @@ _GROWING = """
             and source_id not in (select goes_on from sources where goes_on is not null)
         )
     order by ingest_id"""
-"""Of a file that has grown before, only the last part: the next one goes on with it."""
+"""Of a file that grew before, only the last part is needed: the next reading resumes there."""
 
 _RECORDS = """
     select records.source_id, coalesce(any_value(records.raw), any_value(runs.raw)) as raw
@@ -52,7 +52,7 @@ _RECORDS = """
 
 
 class Stamp(NamedTuple):
-    """A file as it was read: as long as the system says the same size and time, it has the same bytes."""
+    """A file as it was read: the same size and time mean the same bytes."""
 
     bytes: int
     modified_ns: int | None
@@ -65,7 +65,7 @@ class KnownSources:
     """`source_ids`: sources that were read. `rows`: by name, the row in the `columns` of Stamp of the source read last.
 
     `growing`: sources with rejects, transcripts and measured results, whose files may have grown since, by the last part of their names: a
-    folder may have been renamed meanwhile. `zones`: by name, the zone of times in the paths of sources whose ingest named one.
+    folder may have been renamed meanwhile. `zones`: name → time zone given at the ingest for times in the path.
     """
 
     store: Store
@@ -76,12 +76,12 @@ class KnownSources:
     columns: Sequence[Sequence[Any]] = ()  # not one tuple each: of 100,000 sources they would take longer than a small ingest
 
     def stamp(self, name: str) -> Stamp | None:
-        """The stamp of a source; None if there is none of this name."""
+        """Return the stamp of the source of this name, or None."""
         row = self.rows.get(name)
         return None if row is None else Stamp(*(column[row] for column in self.columns))
 
     def unchanged(self, source: Source) -> str | None:
-        """The source_id of a file that has not been modified since it was read, without opening it; None for any other.
+        """Return the source_id of a file that has not been modified since it was read, without opening it; else None.
 
         A relative name may mean another file than it did then.
         """
@@ -91,12 +91,12 @@ class KnownSources:
         return stamp.source_id if stamp and (stamp.bytes, stamp.modified_ns) == (source.size, source.modified_ns) else None
 
     def left_off(self, source: Source) -> Stamp | None:
-        """The stamp of a transcript that may have grown and pays to be read on; None for any other source."""
+        """Return the stamp of a transcript that may have grown and is worth resuming, else None."""
         stamp = None if source.temporary else self.stamp(source.name)
         return stamp if stamp and (stamp.resume_at or 0) >= LEAST_LEFT_OUT and stamp.bytes < source.size else None
 
     def beginnings(self, stamps: Mapping[str, Stamp]) -> dict[str, Beginning]:
-        """By name, what was read of some transcripts that may have grown. Raises StoreError."""
+        """Return by name what was read of transcripts that may have grown. Raises StoreError."""
         with self.store.reading() as connection:
             rows = connection.execute(_RECORDS, {"source_ids": [stamp.source_id for stamp in stamps.values()]}).fetchall()
         raw = {str(source_id): str(text).encode() for source_id, text in rows}
@@ -107,7 +107,7 @@ class KnownSources:
         }
 
     def restamped(self, results: Iterable[ReadResult]) -> dict[str, int]:
-        """source_id → time of known files that were opened only for another time, or because there was none to be trusted."""
+        """Return source_id → time of known files that were opened only because their time changed or could not be trusted."""
         found = {}
         for result in results:
             stamp = self.stamp(result.name) if result.known else None
@@ -117,7 +117,7 @@ class KnownSources:
 
 
 def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSources:
-    """The sources of the store; none if there is no store. Raises StoreError.
+    """Return the sources of the store; none if there is no store. Raises StoreError.
 
     `without_rejects`: only sources without rejects, without archives (a member may have rejects) and without files in which a later
     version may find a run; and no stamps, so that files are opened.
@@ -153,9 +153,9 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
 
 @dataclass(frozen=True)
 class Retried:
-    """The files with rejects, or in which a later version may find a run.
+    """Files with rejects, or in which a later version may find a run.
 
-    `there`: files that exist; `gone`: names of those with rejects that do not, or not in this folder.
+    `there`: files that exist; `gone`: names of files with rejects that are missing, at least from this folder.
     """
 
     there: tuple[Path, ...]
@@ -163,7 +163,7 @@ class Retried:
 
 
 def retried(store: Store) -> Retried:
-    """The files to read again. A relative name is taken from the working folder. Raises StoreError.
+    """Return the files to read again. A relative name is resolved in the working folder. Raises StoreError.
 
     The file of a source is itself, or the archive it is a member of (`a.zip!b.json`); the name of a file may contain a `!`, too.
     """
@@ -187,14 +187,14 @@ def retried(store: Store) -> Retried:
 
 @dataclass(frozen=True)
 class Superseded:
-    """Names of sources whose old rejects were removed: files that were `changed`, and files that have `grown`."""
+    """Names of sources whose old rejects were removed: `changed` and `grown` files."""
 
     changed: tuple[str, ...] = ()
     grown: tuple[str, ...] = ()
 
 
 def drop_superseded(writer: Writer, results: Collection[ReadResult], ingest_id: int, *, retried: bool) -> Superseded:
-    """Remove the rejects of sources that were read again: of files that have grown, since their beginning was read again with the rest.
+    """Remove the rejects of re-read sources: of grown files, since their beginning was read again with the rest.
 
     `retried`: also of files whose content was changed in any other way. Runs of the old content stay; a source without documents is
     removed too. All of it is kept for an undo of this ingest.

@@ -1,4 +1,4 @@
-"""One source → rows in the spool, and a result that says what became of its documents. It opens files, but never the store."""
+"""One source → rows in the spool, and a result that counts its documents. Opens files, but never the store."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from schemas.wire.roll_ups import is_roll_up
 _BEGINNING = "line 1, byte 0"
 
 ItemError = Callable[[], str | None]
-"""What the process of an item's agent wrote to its standard error."""
+"""Returns the standard error of an item's agent process."""
 
 
 def read_task(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
-    """Read the sources of a task: their rows go into the spool. Returns their results. Raises nothing of a source."""
+    """Read the sources of a task: their rows go into the spool. Returns their results. Errors of a source are never raised."""
     writer = SpoolWriter(spool, f"{task.name}-{task.portion_number}", keeps_text=settings.keeps_text)
     results: list[ReadResult] = []
     if task.portion:
@@ -60,9 +60,9 @@ def read_task(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
 def read_members(
     source: Source, name: str, settings: Settings, spool: SpoolWriter, allowance: Allowance | None = None
 ) -> Iterator[ReadResult]:
-    """Read a file, or all members of an archive. `name`: unique for this reading in the ingest. Raises nothing of the source.
+    """Read a file, or all members of an archive. `name` identifies the reading within the ingest. Errors of the source are never raised.
 
-    `allowance`: of the archive, if the source is a member of one.
+    `allowance`: that of the enclosing archive, if any.
     """
     try:
         source = source.loaded() if source.size <= SMALL_BYTES else source
@@ -79,7 +79,7 @@ def read_members(
 def _read_archive(source: Source, kind: str, name: str, settings: Settings, spool: SpoolWriter) -> Iterator[ReadResult]:
     """Read an archive: a result for each member, with the sidecars beside it, and one for the archive itself.
 
-    Its own documents are the members that cannot be opened. Raises OSError, InputUnreadable.
+    The archive's own documents are the members that cannot be opened. Raises OSError, InputUnreadable.
     """
     archive = ReadResult(PortionKey(name), "", source.name, source.size, kind=FileKind.ARCHIVE, container=kind)
     archive.modified_ns = source.modified_ns
@@ -91,7 +91,7 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
 
     @contextmanager
     def sidecars_in(packed: Source, kind: str) -> Iterator[None]:
-        """Unpack the members named as sidecars first, since a sidecar may come after its record. Most archives have none.
+        """Unpack sidecars for the block, since a sidecar may come after its record. Most archives have none.
 
         Journals of items are read last, while their sidecars are there.
         """
@@ -136,7 +136,7 @@ def _read_or_failed(
 
 
 def _failed(source: Source, key: PortionKey, settings: Settings, spool: SpoolWriter, error: Exception) -> ReadResult:
-    """The result of a source that could not be opened, or at which the reading failed: a reject then."""
+    """Return the result of a source that could not be opened or failed while read, which is a reject then."""
     if not isinstance(error, (OSError, InputUnreadable)):
         result = ReadResult(key, "", source.name, source.size, modified_ns=source.modified_ns)
         try:
@@ -156,7 +156,7 @@ def _failed(source: Source, key: PortionKey, settings: Settings, spool: SpoolWri
 
 
 def read_on(source: Source, key: PortionKey, beginning: Beginning, settings: Settings, spool: SpoolWriter) -> ReadResult | None:
-    """Read what was appended to a transcript. None: it must be read from its start, because it does not begin with what was read before."""
+    """Read what was appended to a transcript. None: it no longer begins as it did, and must be read from its start."""
     portion = Portion(beginning.resume_at, source.size - beginning.resume_at)
     result = ReadResult(key, "", source.name, source.size, portion.length, modified_ns=source.modified_ns, resume_at=beginning.resume_at)
     try:
@@ -205,8 +205,8 @@ def read_source(
 ) -> ReadResult:
     """Read one source or one portion of it. The result of a portion has no source_id yet. Raises OSError, InputUnreadable.
 
-    Whatever else a reader raises, and too much time or memory, ends the reading of this source with a reject; what was read before stays.
-    `item_error`: given for the journal of an item without any other record, which is the run of the item then.
+    Any other error of a reader, or too much time or memory, ends the reading with a reject; what was read before stays. `item_error`: given
+    for an item's journal that is its only record, and so its run.
     """
     bytes_read = portion.length if portion else source.size
     result = ReadResult(key, "", source.name, source.size, bytes_read, modified_ns=source.modified_ns)
@@ -252,7 +252,7 @@ def read_source(
 
 
 class _SourceReader:
-    """Reads the documents of one source in order: runs go into the spool, all else is context of them or ignored."""
+    """Reads the documents of one source in order: runs go into the spool, everything else is context of them or ignored."""
 
     def __init__(
         self, result: ReadResult, context: SourceContext, spool: SpoolWriter, sidecars: Sidecars, item_error: ItemError | None = None
@@ -272,13 +272,13 @@ class _SourceReader:
         self._offset = 0
 
     def resume(self, beginning: Beginning) -> bool:
-        """Go on with the run of an earlier reading. False if its reader cannot, or if that kept no text and this one does."""
+        """Resume the run of an earlier reading. False if its reader cannot, or if that reading kept no text and this one does."""
         self._offset = beginning.resume_at
         kept = KeptRun.model_validate_json(beginning.raw)
         return not (kept.is_textless and self._spool.keeps_text) and self._readers.resume(kept)
 
     def read(self, source: Source, portion: Portion | None, show: Callable[[bytes], object], allowance: Allowance | None) -> None:
-        """Read all of it. Raises what a reader raises."""
+        """Read all of it. Raises the reader's errors."""
         self._is_of_trial = portion is None
         doubtful: list[Unreadable] = []
         found = contents.read(source, portion, show=show, allowance=allowance)
@@ -311,14 +311,14 @@ class _SourceReader:
             _read_as_measurements(source, found.file_kind, self._result, self._spool, self._sidecars)
 
     def stopped(self, error: BaseException) -> None:
-        """Reject the source from the place on where its reading failed. Complete runs before it stay."""
+        """Reject the source from the point of failure on. Complete runs before it stay."""
         self._add_all(without_trial)
         self._result.kind = FileKind.LOG
         position = f"after document {self._next}" if self._next else _BEGINNING
         self._spool.reject(self._result, Unreadable(self._next, position, *reason_of(self._readers.agent, error)))
 
     def _events(self, events: Events) -> None:
-        """Events that their reader took, or only notes, are ignored together; any other is a document by itself."""
+        """Ignore events together that their reader took or only notes; any other event is a document of its own."""
         place, parsed = 0, len(events.values)
         while place < parsed:
             lines, first = self._lines(), place
@@ -337,13 +337,13 @@ class _SourceReader:
         self._next = events.ordinal + events.count + self._more
 
     def _lines(self) -> int:
-        """How many lines the reader of a transcript has read."""
+        """Return how many lines the transcript's reader has read."""
         return reader.lines if (reader := self._readers.only) else 0
 
     def _settle(self, first: int, starts: Sequence[int]) -> None:
-        """Note from where a later reading may go on. `first`: the number of the first line that was just read; `starts`: their bytes.
+        """Record where a later reading may resume. `first`: number of the first line just read; `starts`: byte offsets of the lines.
 
-        What is rejected will be read again: it may be whole then.
+        A rejected line is read again, since it may be whole by then.
         """
         reader = self._readers.only
         if reader and reader.settled_at is not None and reader.settled_at >= first and not self._result.rejected:
@@ -351,7 +351,7 @@ class _SourceReader:
             reader.settle()
 
     def _document(self, document: Document) -> None:
-        """A document that ends a run becomes its rows, or a reject; any other is ignored."""
+        """Turn a document that ends a run into its rows, or a reject; ignore any other."""
         if self._more:
             document = document.moved(self._more)
         self._next = document.ordinal + 1
@@ -377,9 +377,9 @@ class _SourceReader:
         self._next += len(found) - 1
 
     def _end(self) -> list[Unreadable]:
-        """Runs that end with the source: their last event, ignored before, is their record. Returns the events that make no run.
+        """Add the runs that end with the source; their last event, ignored so far, is their record. Returns the events that make no run.
 
-        A run whose last event was refused is a document more.
+        If that event was rejected, the run counts as one more document.
         """
         without_run = []
         found, failed = runs_at_end(self._readers)
@@ -395,7 +395,6 @@ class _SourceReader:
         return without_run
 
     def _add(self, run: Found) -> None:
-        """Spool the run."""
         self._has_records = True
         is_transcript = run.rows.run.record_kind == RecordKind.TRANSCRIPT
         if run.rows.response_copies and is_transcript and self._result.resume_at is None:
@@ -411,20 +410,20 @@ class _SourceReader:
             self._spool.add(self._result, run.document, without_trial(run.rows))
 
     def _add_all(self, changed_by: Callable[[Rows], Rows]) -> None:
-        """Spool the runs that wait."""
+        """Spool the waiting runs."""
         for run in self._of_trial:
             self._spool.add(self._result, run.document, changed_by(run.rows))
         self._of_trial.clear()
 
 
 def _at(ordinal: int, run: Found, place: int) -> Found:
-    """A run with the number of its document: its own and as many higher as runs before it share it, or if that is a reject, another."""
+    """Number a run by its document, counted up for runs that share it; if that document is a reject, the run gets a new one."""
     own = run.document
     return run._replace(document=own.moved((ordinal - own.ordinal if own.is_refused else 0) + place))
 
 
 def _read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars) -> None:
-    """Note what a file without a run is: measurements or none. A file of a tool that cannot be read becomes a reject.
+    """Read a file without runs as measurements, if it has any. An unreadable file of a known tool becomes a reject.
 
     Raises OSError, InputUnreadable.
     """
@@ -452,7 +451,7 @@ def _read_as_measurements(source: Source, kind: FileKind, result: ReadResult, sp
 
 
 def _measured_text(source: Source) -> str:
-    """The text of a file, decompressed; empty if no tool's marks begin it, or if it is too large or cannot be read."""
+    """Return the text of a file, decompressed; "" if it begins with no tool's marks, is too large or cannot be read."""
     from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure
 
     if source.size > LARGEST_BYTES:

@@ -51,15 +51,15 @@ SMALL_BYTES = 1 << 20
 
 TASK_BYTES = 1 << 24
 TASK_SOURCES = 1000
-"""Small files are put into one task until it has this many bytes or sources."""
+"""Limits of a task of small files: bytes, and sources."""
 
 UNDER_WAY = 3
-"""Tasks per worker that are handed out at a time: enough to keep it busy, few enough to bound the memory."""
+"""Tasks handed out per worker: enough to keep it busy, few enough to bound the memory."""
 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What was read of a transcript that has grown since: its source, the byte to go on from, and the record of its run."""
+    """Earlier reading of a grown transcript: its source, the byte to resume from, and the record of its run."""
 
     source: Earlier
     resume_at: int
@@ -68,9 +68,9 @@ class Beginning:
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of an ingest that reading depends on. `known`: source_ids that the store has, which are not read.
+    """The settings of an ingest that reading depends on. `known`: source_ids in the store, which are skipped.
 
-    `growing`: by the last part of the name, sources in the store with rejects, transcripts and measured results. `zone`: the time zone of
+    `growing`: file name → sources in the store with rejects, transcripts and measured results. `zone`: the time zone of
     times in paths; if none is named, that of the earlier ingest of the source (`zones`, by name), else UTC. `unpacked`: sidecars
     that do not lie beside their logs (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`.
     """
@@ -87,27 +87,27 @@ class Settings:
 
     @cached_property
     def sidecars(self) -> Sidecars:
-        """What lies beside the sources. Imported with the first source that is read, which saves 0.1 s if nothing is new."""
+        """Files beside the sources. Imported with the first source that is read, which saves 0.1 s if nothing is new."""
         from ingest.context.sidecars import Sidecars
 
         return Sidecars(self.unpacked)
 
     def zone_of(self, name: str) -> tzinfo:
-        """The zone of times in the path of a source."""
+        """Return the zone of times in the path of a source."""
         return zone_of(self.zone or self.zones.get(name, ""))
 
     def earlier(self, source: Source) -> Sequence[Earlier]:
-        """Earlier sources that may be the beginning of this one: see `growing`."""
+        """Return earlier sources that may be the beginning of this one (see `growing`)."""
         return self.growing.get(last_part(source.name), ()) if self.growing else ()
 
 
 def last_part(name: str) -> str:
-    """The name of a file without its folders."""
+    """Return the name of a file without its folders."""
     return name.replace("\\", "/").rpartition("/")[2]
 
 
 def known_source(source: Source, reading: str, settings: Settings) -> ReadResult | None:
-    """The result of a source that the store has, None for any other. Reads nothing for a new store. Raises OSError, InputUnreadable."""
+    """Return the result of a source in the store, else None. Reads nothing for a new store. Raises OSError, InputUnreadable."""
     if not settings.known:
         return None
     identity = identify(source, settings.earlier(source))
@@ -120,9 +120,9 @@ def known_source(source: Source, reading: str, settings: Settings) -> ReadResult
 
 @dataclass(frozen=True)
 class Task:
-    """Some sources to be read whole, or one portion of a big one. `name` tells the task from all others of the ingest.
+    """Some sources to be read whole, or one portion of a big one. `name` is unique in the ingest.
 
-    `beginnings`: by name, what was read before of transcripts that have grown.
+    `beginnings`: name → earlier reading of a grown transcript.
     """
 
     name: str
@@ -133,11 +133,11 @@ class Task:
 
 
 Tasks = Iterable[Task | list[ReadResult]]
-"""Tasks to do, and between them results of sources that need no reading: those pass unchanged."""
+"""Tasks to do, and between them results of sources that need no reading, which pass unchanged."""
 
 
 class TaskPlanner:
-    """Makes tasks of sources. A file that is read in portions is hashed by a thread meanwhile; `identified` adds the hash to its results.
+    """Makes tasks of sources. A thread hashes files that are read in portions; `identified` adds the hash to their results.
 
     The length of a source is fixed when its task is made. Later bytes of its file are for the next ingest.
     """
@@ -157,10 +157,10 @@ class TaskPlanner:
         self._hasher.shutdown(wait=False, cancel_futures=True)
 
     def tasks(self, sources: Iterator[Source]) -> Iterator[Task | list[ReadResult]]:
-        """The sources as tasks, in their order, and results of unchanged files and of small files that the store has already.
+        """Yield the sources as tasks, in their order, and results of unchanged files and of small files in the store.
 
-        Hashing a small file costs less than sending it to a worker; if all files are known, no worker is started. Transcripts that have
-        grown come last: what was read of them is looked up together.
+        Hashing a small file costs less than sending it to a worker; if all files are known, no worker is started. Grown transcripts come
+        last, so that one query can look up their earlier readings.
         """
         batch: list[Source] = []
         known: list[ReadResult] = []
@@ -197,9 +197,9 @@ class TaskPlanner:
                     batch, size = [], 0
 
     def _looked_up(self, source: Source) -> Source | ReadResult | None:
-        """The source as it is now, small ones loaded into memory; the result of one that the store has; None: a grown transcript.
+        """Return the current source (loaded if small), or the result of one in the store; None for a grown transcript.
 
-        With a new store nothing is known, and the workers load the files. Of errors here the reader will tell.
+        With a new store nothing is known, and the workers load the files. Errors here are left to the reader.
         """
         if self._known and (source_id := self._known.unchanged(source)):
             return ReadResult(PortionKey(f"known{next(self._numbers)}"), source_id, source.name, source.size, source.size, known=True)
@@ -231,7 +231,7 @@ class TaskPlanner:
                 yield Task(name, (source,), part, number)
 
     def identified(self, result: ReadResult) -> ReadResult:
-        """The result of a portion with its source_id, which its reader did not know; `unreadable` if the file was changed meanwhile."""
+        """Return the result of a portion with its source_id, which its reader did not know; `unreadable` if the file changed meanwhile."""
         if result.source_id or result.unreadable:
             return result
         try:
@@ -249,8 +249,8 @@ class TaskPlanner:
 def work(task: Task, settings: Settings, spool: Path) -> list[ReadResult]:
     """Do one task: write its rows into the spool. Returns the results of its sources.
 
-    Without garbage collection, a twelfth of the time of reading: it makes no reference cycles. In the dashboard, what other threads leave
-    in cycles waits for the end of the task.
+    Garbage collection is off: it takes a twelfth of the time, and reading makes no reference cycles. In the dashboard, other threads'
+    cycles wait for the end of the task.
     """
     from ingest.reading.read_source import read_task  # all that new sources need
 
@@ -270,7 +270,7 @@ def work_here(tasks: Tasks, settings: Settings, spool: Path) -> Iterator[list[Re
 
 
 def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) -> Iterator[list[ReadResult]]:
-    """Do the tasks in worker processes; results come back as they are done. Closing the iterator early ends the workers at once."""
+    """Do the tasks in worker processes; yields results as they are done. Closing the iterator ends the workers at once."""
     import multiprocessing
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 
@@ -304,7 +304,7 @@ def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) 
 
 
 def own_folder() -> Path | None:
-    """The folder for temporary files of workers, which is removed with ours however a worker ends; None if none can be made."""
+    """Make the folder for temporary files of workers, removed with ours however a worker ends; None if it cannot be made."""
     try:
         return temporary_folder()
     except OSError:
@@ -316,7 +316,7 @@ _spool = Path()
 
 
 def begin_worker(settings: Settings, spool: Path, temporary: Path | None) -> None:
-    """Set up a worker process. The settings are sent once, not with each task: the set of known sources may be large."""
+    """Set up a worker process. Settings are sent once, not per task: the set of known sources may be large."""
     import multiprocessing
 
     global _settings, _spool
@@ -342,7 +342,7 @@ def _work_as_begun(task: Task) -> list[ReadResult]:
 def spare_pandas() -> None:
     """Let pyarrow look for pandas once and find none, unless it is loaded already: importing it takes 0.3 s. A later `import pandas` works.
 
-    Another thread that imports it meanwhile would fail: only for a process without other threads.
+    Only for processes without other threads: an import of pandas in one would fail meanwhile.
     """
     if "pandas" in sys.modules:
         return

@@ -20,7 +20,7 @@ from schemas.errors import RejectReason
 from schemas.marks import ZIPPED_LOGS
 
 DEPTH = 3
-"""How deep archives inside archives are opened."""
+"""Nesting depth to which archives inside archives are opened."""
 
 MOST_NAMED = 1000
 """Members that are not read and get a reject of their own; further ones are only counted."""
@@ -74,17 +74,17 @@ def members(
     only: Callable[[str], bool] = lambda _: True,
     allowance: Allowance | None = None,
 ) -> Iterator[Member]:
-    """The members of an archive and of archives inside it (`a.zip!b.tar!c.json`). A source that is no archive is its only member.
+    """Yield the members of an archive and of archives inside it (`a.zip!b.tar!c.json`). A source that is no archive is its only member.
 
-    A member can be used until the next one is requested. A member that cannot be opened comes out as Unreadable; their ordinals count
-    from 0. `around` is entered for the archive and for each archive inside it; `only` chooses members by name.
-    Raises OSError if there is no room to unpack.
+    A member can be used until the next one is requested. A member that cannot be opened is yielded as Unreadable; their ordinals count from
+    0. `around` is entered for the archive and for each archive inside it; `only` chooses members by name. Raises OSError if there is no
+    room to unpack.
     """
     yield from _Archive(allowance or Allowance(source.size), around, only).members(source, 0)
 
 
 def names(source: Source, kind: str, allowance: Allowance) -> list[str]:
-    """The names of the members of an archive as sources, as far as it can be read; none is unpacked, and no inner archive opened."""
+    """Return the names of the members as sources, as far as readable, without unpacking or opening inner archives."""
     found: list[str] = []
     with contextlib.suppress(*_ERRORS), source.open() as stream:
         if kind == "zip":
@@ -97,7 +97,7 @@ def names(source: Source, kind: str, allowance: Allowance) -> list[str]:
 
 
 class _Archive:
-    """Reads one archive. Names of members are only names: nothing is ever written to the paths they say."""
+    """Reads one archive. Nothing is ever written to the paths that members name."""
 
     def __init__(self, allowance: Allowance, around: Around, only: Callable[[str], bool]) -> None:
         self.allowance, self.around, self.only = allowance, around, only
@@ -146,7 +146,7 @@ class _Archive:
     def _pieces(
         self, archive: zipfile.ZipFile, stream: BinaryIO, parts: Sequence[zipfile.ZipInfo], name: str, refused: list[Unreadable]
     ) -> Iterator[bytes]:
-        """The bytes of members that are one log, one behind the other; those that cannot be unpacked go to `refused`."""
+        """Yield the concatenated bytes of members that form one log; members that cannot be unpacked go to `refused`."""
         for number, entry in enumerate(parts):
             if self.allowance.exhausted:
                 refused.extend(self._unread(name, [_inner(name, entry.filename) for entry in parts[number:]], _BEHIND_A_BOMB))
@@ -201,7 +201,7 @@ class _Archive:
             yield from self.members(source, depth + 1)
 
     def _unread(self, archive: str, names: Sequence[str], why: str) -> Iterator[Unreadable]:
-        """Rejects of members that are not read, given by their names as sources: the first ones are named, the others counted."""
+        """Yield rejects of unread members, given by their names as sources: the first ones are named, the others counted."""
         room = max(0, MOST_NAMED - self.named)
         self.named += len(names[:room])
         for name in names[:room]:
@@ -223,12 +223,15 @@ class _Archive:
 
 
 def _inner(archive: str, name: str) -> str:
-    """The name of a member as a source. The name may have lone surrogates."""
+    """Return the name of a member as a source. The name may have lone surrogates."""
     return f"{archive}!{name.encode('utf-8', 'replace').decode('utf-8')}"
 
 
 def _parted(entries: Sequence[zipfile.ZipInfo]) -> tuple[list[zipfile.ZipInfo], list[zipfile.ZipInfo]]:
-    """The members of a zip that overlap no other, and those that begin within the bytes of another one. Both in their order."""
+    """Split the members of a zip into those that overlap no other, and those that begin within another one's bytes.
+
+    Both keep their order.
+    """
     end, apart = 0, set[int]()
     for place, entry in sorted(enumerate(entries), key=lambda item: (item[1].header_offset, item[0])):
         if entry.header_offset >= end:
@@ -239,7 +242,7 @@ def _parted(entries: Sequence[zipfile.ZipInfo]) -> tuple[list[zipfile.ZipInfo], 
 
 
 def _parts_of_log(entries: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
-    """The members of a zip that is one log, the one that describes the others first; none if the zip is no log.
+    """Return the members of a zip that is one log, its header first; none if the zip is no log.
 
     Of members with one name the last one counts, as in any zip.
     """
@@ -254,7 +257,7 @@ def _parts_of_log(entries: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
 
 @contextlib.contextmanager
 def _opened_member(archive: zipfile.ZipFile, stream: BinaryIO, entry: zipfile.ZipInfo) -> Iterator[Readable]:
-    """The bytes of a member. Zstandard's are given as they are in the archive, since `Opened` unpacks them. Raises as `zipfile` does."""
+    """Yield the bytes of a member. Zstandard data stays compressed, since `Opened` unpacks it. Raises as `zipfile` does."""
     if entry.compress_type != _ZSTANDARD:
         with archive.open(entry) as member:
             yield member
@@ -273,7 +276,7 @@ def _given(stream: Readable) -> Iterator[Readable]:
 
 
 class _Slice:
-    """Some bytes of a stream, read at their own place."""
+    """A range of a stream's bytes, with its own position."""
 
     def __init__(self, stream: BinaryIO, start: int, length: int) -> None:
         self._stream = stream
@@ -288,7 +291,7 @@ class _Slice:
 
 
 class _Joined:
-    """Pieces of bytes as one stream."""
+    """Chunks of bytes as one stream."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces

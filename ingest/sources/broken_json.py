@@ -18,10 +18,10 @@ MARK_SEARCHED = 4096
 """Characters of a broken object that are searched for its fields."""
 
 REPAIRED_CHARACTERS = 1 << 20
-"""Characters of a text that are repaired at most."""
+"""Limit of the length of a text that is repaired."""
 
 ParseFloat = Callable[[str], Any] | None
-"""Makes a number from its digits, and from NaN and the infinities. None: `float`."""
+"""Makes a number from its digits, NaN and the infinities. None: `float`."""
 
 _INJECTED = (
     re.compile(
@@ -57,7 +57,7 @@ class Repaired(NamedTuple):
 
 
 def parse(text: str, parse_float: ParseFloat = None) -> Any:
-    """The JSON value of a text, repaired if a comment or a log prefix was injected. Raises ValueError.
+    """Return the JSON value of a text, repaired if a comment or a log prefix was injected. Raises ValueError.
 
     A string may hold a line break only if nothing was injected: otherwise a log prefix inside a name would become a part of the name.
     """
@@ -77,12 +77,12 @@ def parse(text: str, parse_float: ParseFloat = None) -> Any:
 
 
 def near_injection(text: str, at: int) -> bool:
-    """Whether injected text is found near character `at`."""
+    """Return whether injected text is near character `at`."""
     return any(injected.search(text, max(0, at - _NEAR), at + _NEAR) for injected in _INJECTED)
 
 
 def repaired(text: str, parse_float: ParseFloat = None) -> Repaired | None:
-    """The JSON value at the beginning of a text without one kind of injected text; None if that is no JSON either."""
+    """Return the JSON value at the beginning of a text after removing one kind of injected text; None if that is no JSON either."""
     for injected in _INJECTED:
         try:
             return decoded_without(injected, text[:REPAIRED_CHARACTERS], parse_float)
@@ -92,7 +92,7 @@ def repaired(text: str, parse_float: ParseFloat = None) -> Repaired | None:
 
 
 def decoded_without(injected: re.Pattern[str], text: str, parse_float: ParseFloat = None) -> Repaired:
-    """The JSON value at the beginning of a text, without all that matches `injected`. Raises ValueError or RecursionError."""
+    """Return the JSON value at the beginning of a text after removing all matches of `injected`. Raises ValueError or RecursionError."""
     value, end = json.JSONDecoder(parse_float=parse_float, parse_constant=parse_float, strict=False).raw_decode(injected.sub("", text))
     for one in injected.finditer(text):
         if one.start() >= end:
@@ -102,7 +102,7 @@ def decoded_without(injected: re.Pattern[str], text: str, parse_float: ParseFloa
 
 
 def line_prefix(before: str, text: str) -> re.Pattern[str] | None:
-    """A pattern of the prefix of all lines: `before` (the text in front of an object on its line), or its beginning up to a blank.
+    """Return a pattern of the prefix of all lines: `before` (the text in front of an object on its line), or its beginning up to a blank.
 
     The next line must have the same prefix, apart from digits. None if it does not.
     """
@@ -118,7 +118,7 @@ def line_prefix(before: str, text: str) -> re.Pattern[str] | None:
 
 
 def reject_reason(failure: Failure) -> tuple[RejectReason, str]:
-    """The reason for a reject, and its detail: with the figures that can still be read."""
+    """Return the reason of a reject and its detail, which quotes the figures that are still readable."""
     text, at, message, cut = failure
     fields = _READABLE_FIELD.findall(text, 0, min(at + 1, MARK_SEARCHED))
     before = "; readable before that: " + ", ".join(f"{name} {value}" for name, value in fields) if fields else ""
@@ -132,7 +132,7 @@ def reject_reason(failure: Failure) -> tuple[RejectReason, str]:
 
 
 def last_object_of_line(line: bytes) -> int:
-    """The byte of a line at which a whole object with a type begins that ends with the line; 0 if there is none.
+    """Return the byte at which the last object of a line begins, if it is whole and has a type; else 0.
 
     There is one at most: objects inside it end before it does. An object that is the value of a key belongs to the broken object, and in
     the output of a tool quotes are escaped. A thousand beginnings are tried.
@@ -152,7 +152,7 @@ def last_object_of_line(line: bytes) -> int:
 
 
 def object_at_break(failure: Failure) -> int:
-    """The byte at which an object with a type begins, exactly where the other one broke off; 0 if none does.
+    """Return the byte where the broken object breaks off if another object with a type begins there, else 0.
 
     JSON errors name the place where an escape of six characters begins, also if it is cut off.
     """

@@ -43,7 +43,7 @@ def read(
     show: Callable[[bytes], object] = lambda _: None,
     allowance: Allowance | None = None,
 ) -> Contents:
-    """Every document and every unreadable part of a source (or of a portion of it), in order. Read while iterated.
+    """Return every document and unreadable part of a source (or a portion of it), in order. Reads while iterated.
 
     `show` is called with all bytes of it, in order, as they are read. `allowance`: the bound on its decompressed size; by default its own.
     """
@@ -56,7 +56,7 @@ class Contents:
     `kind`, after the iteration: object, array, jsonl (one a line), concatenated (without line breaks), mixed (with text between),
     text (a log that is no JSON), none.
     `file_kind`: the kind of the source, for one in which nothing looked like a run.
-    `taker`: from when it is set on, it is offered lines before they are parsed.
+    `taker`: once set, it is offered lines before they are parsed.
     Raises OSError if the file itself cannot be read, InputUnreadable if it does not stay as long as it was.
     """
 
@@ -85,7 +85,7 @@ class Contents:
                 yield part
 
     def parts(self) -> Iterator[Document | Events | Unreadable]:
-        """The same, with events that are lines in portions."""
+        """Yield the same, with events on lines grouped in batches."""
         if self._portion is None and (data := self._source.data) and (document := _only_document(data)):
             self.kind = "object"
             if "value" in document.__dict__:
@@ -138,7 +138,6 @@ class Contents:
             yield from self._nothing(scanner, head)
 
     def _judge(self, scanner: Scanner, head: bytes) -> None:
-        """Set `kind` and `file_kind`."""
         if scanner.objects and not scanner.noise:
             self.file_kind = kind_of(head, self._source.name, is_json=True)
         elif self._wrapped or (self.file_kind is FileKind.EMPTY and not scanner.blank):
@@ -155,7 +154,7 @@ class Contents:
             self.kind = "jsonl" if self._one_a_line else "concatenated"
 
     def _left_unread(self, scanner: Scanner, window: Window) -> Iterator[Unreadable]:
-        """The parts of the source that could not be examined."""
+        """Yield rejects of the parts of the source that could not be examined."""
         if scanner.passed_over:
             yield self._refused(RejectReason.TOO_MUCH, _PASSED_OVER.format(MOST_BROKEN, scanner.passed_over), "")
         if self._wrapped and self._wrapped.left_out:
@@ -166,7 +165,7 @@ class Contents:
             yield self._refused(RejectReason.TRUNCATED, _CUT.format(self._wrapped.cut), "")
 
     def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
-        """The reject of a source without documents, if any: a broken object at its beginning, or a record in quotes."""
+        """Yield the reject of a source without documents, if any: a broken object at its beginning, or a quoted record."""
         text = head.decode("utf-8", "replace").replace("\0", "").lstrip(" \t\r\n\x0b\x0c\ufeff")
         is_quoted = QUOTED_RECORD.search(text) is not None
         if (broken := scanner.first_broken) and not (is_quoted and broken.reason is RejectReason.NOT_JSON):
@@ -175,7 +174,7 @@ class Contents:
             yield self._refused(RejectReason.NOT_JSON, _SEEMS_QUOTED, excerpt(text))
 
     def _found(self, span: Span, *, noise: bool) -> Iterator[Document | Unreadable]:
-        """The documents of an object: itself, or the records inside it; none if it is a part of running text."""
+        """Yield the documents of an object: itself, or the records inside it; none if it is a part of running text."""
         self._one_a_line = self._one_a_line and span.line > self._last_line
         self._last_line = span.line
         value = span.value
@@ -192,7 +191,10 @@ class Contents:
                 yield self._document(span).parsed_as(event or value)
 
     def _inside(self, span: Span) -> list[Document | Unreadable]:
-        """The records inside an object that wraps them. They are parsed here: one at the limit of nesting may be too deep by itself."""
+        """Return the records inside a wrapping object.
+
+        They are parsed here, since one at the limit of nesting may be too deep by itself.
+        """
         found: list[Document | Unreadable] = []
         try:
             for text, value in nested(span.text, span.value):
@@ -224,7 +226,7 @@ class Contents:
         return Unreadable(self._ordinal - 1, self._place(span.line, span.start), span.reason, span.error, excerpt(span.text), certain)
 
     def _stopped(self, broken: Broken) -> Unreadable:
-        """The reject at the place where decompression failed."""
+        """Return the reject at the place where decompression failed."""
         self._ordinal += 1
         position = _BEGINNING if self._ordinal == 1 else f"after line {self._last_line}"
         return Unreadable(self._ordinal - 1, position, broken.reason, str(broken))
@@ -248,9 +250,9 @@ class _Tee:
 
 
 def _only_document(data: bytes) -> Document | None:
-    """The document of a source in memory that is one record on one line, or one object of an agent over many lines.
+    """Return the document of a source in memory that is just one record on one line, or one object of an agent over many lines.
 
-    Most small files are such, and need no scanner.
+    Most small files are, and need no scanner.
     """
     line = data.rstrip(b" \t\r\n")
     if len(line) <= LONGEST_LINE and is_whole_record(line) and b"\n" not in line and b"\0" not in line:
@@ -265,11 +267,11 @@ def _only_document(data: bytes) -> Document | None:
 
 
 Nested = tuple[str, Any]
-"""The text and value of a record, or of an event beside one, in a wrapper; the value is None if it is not parsed yet."""
+"""Text and value of a record in a wrapper, or of an event beside one; the value is None until parsed."""
 
 
 def nested(text: str, value: dict[str, Any]) -> list[Nested]:
-    """Every record inside an object that is no record itself: in its values, lists and strings. `text` is the text of the object.
+    """Return every record inside an object that is no record itself: in its values, lists and strings. `text` is the text of the object.
 
     An object with a string `type` is an event, and a record inside it is only quoted. One exception: a list with a record among its
     elements is a stream, and its other events belong to the record. Records in messages of other agents (a `role` with a content) are only
@@ -308,7 +310,7 @@ def _search(value: Any, depth: int) -> Iterator[Nested]:
 
 
 def _exact(text: str, value: Any) -> Any:
-    """The value of a text with all digits of its numbers; `value` as it was parsed before if the text alone is no JSON."""
+    """Return the value of a text with all digits of its numbers; `value` (parsed before) if the text alone is no JSON."""
 
     def all_digits(written: str) -> Decimal | float:
         try:
@@ -327,7 +329,7 @@ def _is_event(value: Any) -> bool:
 
 
 def _is_record(value: Any) -> bool:
-    """Whether a value has the marks of a result record, with a type or (older versions, some wrappers) without."""
+    """Return whether a value has the marks of a result record, with a type or (older versions, some wrappers) without."""
     if not isinstance(value, dict) or value.get("type", "result") != "result":
         return False
     return "duration_ms" in value and not FIGURES.isdisjoint(value)

@@ -23,11 +23,11 @@ from schemas.file_kinds import FileKind
 
 SNIFFED_BYTES = 8192
 MOST_BYTES = 16 << 30
-"""The most that is read of a source, decompressed."""
+"""Decompressed bytes after which reading a source stops."""
 
 SUSPECT_BYTES = 1 << 30
 SUSPECT_RATIO = 1000
-"""A source that exceeds both when decompressed is a bomb and no log."""
+"""A source that exceeds both limits when decompressed is a bomb and no log."""
 
 DECOMPRESSION_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError, MemoryError)
 _DECOMPRESSED_BLOCK = 1 << 16  # a fixed size, so that the bytes before a break do not depend on the reader
@@ -48,7 +48,7 @@ class Readable(Protocol):
     """A stream of bytes."""
 
     def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; none at the end. Raises Broken."""
+        """Return at most `size` bytes; none at the end. Raises Broken."""
 
 
 class Allowance:
@@ -83,7 +83,6 @@ class _Zstandard:
         self._frame = self._open()
 
     def read1(self, _: int, /) -> bytes:
-        """The next decompressed bytes; none at the end."""
         while True:
             data = (self._frame.unused_data if self._frame.eof else b"") or self._stream.read(_ZSTANDARD_BLOCK)
             if not data and not self._frame.eof:
@@ -127,19 +126,18 @@ class Opened:
             self.compression = f".{suffix}{self.compression}"
 
     def read(self, size: int) -> bytes:
-        """The next bytes. Raises Broken."""
         if self.head:
             given, self.head = self.head[:size], self.head[size:]
             return given
         return self._stream.read(size)
 
     def beginning(self, size: int) -> bytes:
-        """The first `size` bytes, or fewer at the end; `read` gives those behind them. Raises Broken."""
+        """Return the first `size` bytes, or fewer at the end, without consuming them. Raises Broken."""
         return _fill(self, size)
 
 
 class _Rejoined:
-    """A stream with the bytes in front that were already read from it. Without a size it gives a block."""
+    """A stream with bytes put back in front. Without a size, `read` returns a block."""
 
     def __init__(self, head: bytes, stream: Readable) -> None:
         self._head = head
@@ -180,7 +178,7 @@ class _Decompressed:
 
 
 def _fill(stream: Readable, size: int) -> bytes:
-    """`size` bytes, or fewer at the end or before an error. Bytes before an error are returned; the next read raises the error again."""
+    """Return `size` bytes, or fewer at the end or before an error, which the next read raises again."""
     read = b""
     try:
         while len(read) < size and (block := stream.read(size - len(read))):
@@ -192,7 +190,7 @@ def _fill(stream: Readable, size: int) -> bytes:
 
 
 class Utf8:
-    """A stream of text in UTF-8, UTF-16 or UTF-32 → UTF-8 bytes."""
+    """A stream of UTF-8, UTF-16 or UTF-32 text, transcoded to UTF-8 bytes."""
 
     def __init__(self, opened: Opened) -> None:
         self._opened = opened
@@ -202,7 +200,7 @@ class Utf8:
             opened.read(len(_UTF_8_BOM))
 
     def read(self, size: int) -> bytes:
-        """At most about `size` bytes; none at the end. Raises Broken."""
+        """Return roughly `size` bytes; none at the end. Raises Broken."""
         if self._decoder is None:
             return self._opened.read(size)
         while data := self._opened.read(size):
@@ -214,12 +212,12 @@ class Utf8:
 
 
 def decoded(head: bytes) -> str:
-    """The beginning of a file as text."""
+    """Return the beginning of a file as text."""
     return head.decode(_encoding(head) or "utf-8", "replace")
 
 
 def _encoding(head: bytes) -> str | None:
-    """The encoding, if it is not UTF-8: by its byte order mark, or by the NULs beside `{` or `[`."""
+    """Return the encoding if it is not UTF-8: by byte order mark, or by the NULs beside `{` or `[`."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding
@@ -231,13 +229,13 @@ def _encoding(head: bytes) -> str | None:
 
 
 LONGEST_LINE = 1 << 24
-"""Bytes. A longer line of a wrapped log is given in parts; so are all begun lines once they have as many bytes together."""
+"""Bytes. A longer line of a wrapped log is split; so are all begun lines once they exceed it together."""
 
 _CRI = re.compile(rb"(20\d\d-\d\d-\d\dT\S{9,40}) (stdout|stderr) ([FP])(?::\S+)? (.*)", re.DOTALL)
 
 
 class Piece(NamedTuple):
-    """A line, or a piece of one. `stream`: who wrote it; `ended`: the line ends with it; `left_out`: its text is not in the log."""
+    """A line, or a piece of one. `stream`: who wrote it; `ended`: the line ends with it; `left_out`: the log lacks its text."""
 
     stream: str
     time: str
@@ -283,17 +281,17 @@ _WRAPPERS: tuple[tuple[bytes, re.Pattern[bytes], ReadPiece], ...] = (
     (b'"MESSAGE"', re.compile(rb'\{(?=[^\n]*"MESSAGE" ?:)[^\n]*"__REALTIME_TIMESTAMP" ?:'), _journal),
     (b" std", _CRI, _cri),
 )
-"""Docker's json-file, `journalctl -o json`, and the CRI log files of Kubernetes: a string at the beginning of such a log, which is cheap to
-search; a pattern of the beginning; the line reader."""
+"""Docker's json-file, `journalctl -o json`, and the CRI log files of Kubernetes: (literal in the beginning, cheap to search; pattern of
+the beginning; line reader)."""
 
 
 def wrapper_of(head: bytes) -> ReadPiece | None:
-    """The reader for the lines of a log whose writer wraps each line; None for a log without wrappers."""
+    """Return the line reader for a log whose writer wraps each line; None for a log without wrappers."""
     return next((read for mark, begins, read in _WRAPPERS if mark in head and begins.match(head)), None)
 
 
 class WrappedLog:
-    """The original lines of a wrapped log, as a readable stream, each with its time in front. All wrappers cut long lines into pieces.
+    """The original lines of a wrapped log as a stream, each prefixed with its time. All wrappers split long lines.
 
     A line without a wrapper is passed on unchanged. Counts so far: `left_out`, lines whose text is not in the log; `cut`, wrappers that
     were cut off.
@@ -309,7 +307,6 @@ class WrappedLog:
         self._given = filter(None, self._texts())
 
     def read(self, _: int, /) -> bytes:
-        """Some bytes; none at the end. Raises Broken."""
         return next(self._given, b"")
 
     def _texts(self) -> Iterator[bytes]:
@@ -331,7 +328,7 @@ class WrappedLog:
             raise broken
 
     def _text(self, line: bytes) -> bytes:
-        """The text of a line; empty while more pieces of it are to come."""
+        """Return the text of a line; empty while more pieces of it are to come."""
         piece = self._piece(line)
         if piece is None:
             self.cut += line.startswith(b'{"') and not object_of(line)
@@ -344,7 +341,7 @@ class WrappedLog:
         return self._begun_lines() if self._waiting > LONGEST_LINE else b""
 
     def _begun_lines(self) -> bytes:
-        """The text of all lines whose end is missing."""
+        """Return the text of all lines without an end so far."""
         begun, self._begun, self._waiting = self._begun, defaultdict(list), 0
         return b"".join(map(_joined, begun.values()))
 
@@ -361,7 +358,7 @@ _OTHER_PROGRAMS = re.compile(
     rb"|OggS\0|wOF[F2]\0",
     re.DOTALL,
 )
-"""How files begin that may hold long texts, but are not text: tables, databases, arrays, models, programs, documents."""
+"""Beginnings of files that may contain long texts but are not text: tables, databases, arrays, models, programs, documents."""
 
 _PICTURES = re.compile(
     rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|BM....\x00\x00\x00\x00|\x00\x00\x01\x00|II\*\x00|MM\x00\*|....ftyp(?:avif|heic)",
@@ -378,7 +375,7 @@ _SOURCE_NAMES = frozenset(("dockerfile", "makefile", "justfile", "procfile", "cm
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether bytes that begin like this are no text: a known binary format, or more than a tenth of them NULs or no UTF-8.
+    """Return whether a file with this beginning is binary: a known format, or more than a tenth of it NULs or invalid UTF-8.
 
     A log may hold single NULs. NULs at the beginning do not count (a log that was truncated under its writer has as many as it had bytes
     before), nor do long runs of them (a crash leaves blocks of NULs).
@@ -394,7 +391,7 @@ def is_binary(head: bytes) -> bool:
 
 
 def kind_of(head: bytes, name: str, *, is_json: bool = False) -> FileKind:
-    """The kind of a file that begins with these bytes, by its content; the suffix of its name only tells kinds of text apart.
+    """Return the kind of a file by its first bytes; the suffix of its name only distinguishes kinds of text.
 
     `is_json`: nothing but JSON was found in it.
     """

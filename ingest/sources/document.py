@@ -18,7 +18,7 @@ from schemas.marks import RESULT_START
 from schemas.numbers import WrittenFloat
 
 EXCERPT_CHARACTERS = 300
-"""The most that a reject keeps of the text it is about."""
+"""Limit of the text that a reject quotes."""
 
 RESULT_BYTES = RESULT_START.encode()
 _LONGEST_TEXT_LINE = 1 << 20
@@ -31,7 +31,7 @@ class Document:
     """One JSON object. `position` says where in the source it starts, in words.
 
     `content`: its text, or the undecoded bytes, as most records go from the file through the validator to the store. `logged_at`: the time
-    that the log wrote in front of it on its line. `is_refused`: it became a reject; a run that ends with it is then a document more.
+    that the log wrote in front of it on its line. `is_refused`: it became a reject, so a run that ends with it counts as one more document.
     """
 
     ordinal: int
@@ -42,11 +42,11 @@ class Document:
 
     @cached_property
     def text(self) -> str:
-        """The object as text; bytes that are no UTF-8 are replaced."""
+        """The object as text, with invalid UTF-8 replaced."""
         return self.content if isinstance(self.content, str) else self.content.decode("utf-8", "replace")
 
     def starts_with(self, beginning: str) -> bool:
-        """Whether the object begins like this, without decoding it."""
+        """Return whether the object begins like this, without decoding it."""
         return self.content.startswith(beginning) if isinstance(self.content, str) else self.content.startswith(beginning.encode())
 
     @property
@@ -56,34 +56,34 @@ class Document:
         return content.startswith(RESULT_START) if isinstance(content, str) else content.startswith(RESULT_BYTES)
 
     def contains(self, text: str) -> bool:
-        """Whether a text is in the object, without decoding it; searched from the end."""
+        """Return whether the object contains a text, without decoding it; searched from the end."""
         found = self.content.rfind(text) if isinstance(self.content, str) else self.content.rfind(text.encode())
         return found >= 0
 
     @cached_property
     def value(self) -> Any:
-        """The parsed JSON, repaired if log text was injected. Raises ValueError if the text is no JSON."""
+        """The parsed JSON, repaired if log text was injected. Raises ValueError for invalid JSON."""
         return parse(self.text)
 
     @cached_property
     def written(self) -> Any:
-        """The same value with numbers that keep all their digits (`WrittenFloat`). If the text alone is no JSON, as `value`."""
+        """The value with numbers that keep all their digits (`WrittenFloat`); plain `value` if the text alone is no JSON."""
         try:
             return parse(self.text, WrittenFloat)
         except ValueError:
             return self.value
 
     def parsed_as(self, value: Any) -> Document:
-        """The same document with its parsed value, so that it is not parsed again."""
+        """Return the document with its parsed value, to save parsing it again."""
         self.__dict__["value"] = value
         return self
 
     def beginning(self) -> Document:
-        """The same place in the source with no more text than a reject keeps."""
+        """Return the document truncated to the text that a reject keeps."""
         return Document(self.ordinal, self.position, self.content[: 4 * EXCERPT_CHARACTERS + 4])  # UTF-8 has up to 4 bytes a character
 
     def moved(self, places: int) -> Self:
-        """The same document with a higher number."""
+        """Return the document with its number increased."""
         if not places:
             return self
         other = copy(self)
@@ -91,7 +91,7 @@ class Document:
         return other
 
     def refused(self, reason: RejectReason, detail: str) -> Unreadable:
-        """A reject of the document, which is JSON but no run."""
+        """Return a reject of the document, which is JSON but no run."""
         self.is_refused = True
         return Unreadable(self.ordinal, self.position, reason, detail, excerpt(self.text))
 
@@ -104,16 +104,16 @@ class TextDocument(Document):
 
     @property
     def value(self) -> Any:
-        """No JSON: an object without fields."""
+        """An empty object, since a text log has no fields."""
         return {}
 
     def beginning(self) -> TextDocument:
-        """The same without its lines."""
+        """Return the document without its lines."""
         return TextDocument(self.ordinal, self.position, self.content[: 4 * EXCERPT_CHARACTERS + 4])
 
 
 def text_lines(stream: Readable) -> Iterator[str]:
-    """The lines of a stream, each up to a megabyte, without more than that in memory. Raises Broken."""
+    """Yield the lines of a stream, each up to a megabyte, with at most that much in memory. Raises Broken."""
     rest = b""
     while block := stream.read(1 << 20):
         *lines, rest = (rest + block).split(b"\n")
@@ -125,13 +125,13 @@ def text_lines(stream: Readable) -> Iterator[str]:
 
 
 class TakesLines(Protocol):
-    """Takes lines of a source as bytes that need not be parsed, since so little of them is needed."""
+    """Takes lines of a source as bytes, without parsing, since it needs little of them."""
 
     def look_at(self, data: bytes) -> None:
-        """The bytes whose lines come next."""
+        """Set the bytes that the next lines are in."""
 
     def takes(self, start: int, end: int) -> bool:
-        """Take the line from `start` to `end` of these bytes, without its line feed. False, and nothing changed: it must be parsed."""
+        """Take the line from `start` to `end` (without its line feed). False: nothing changed, and the line must be parsed."""
 
 
 @dataclass
@@ -155,11 +155,11 @@ class Events:
     place_of: Callable[[int, int], str] = "line {}, byte {}".format
 
     def document(self, place: int) -> Document:
-        """One of the events that were parsed."""
+        """Return one of the parsed events as a document."""
         return self._document(self.numbers[place], self.starts[place], self.texts[place]).parsed_as(self.values[place])
 
     def last_taken(self) -> Document | None:
-        """The last document, if it was taken."""
+        """Return the last document if it was taken, else None."""
         return self._document(self.count - 1, *self.taken) if self.taken else None
 
     def _document(self, number: int, start: int, text: bytes) -> Document:
@@ -167,12 +167,12 @@ class Events:
 
 
 def excerpt(text: str) -> str:
-    """The beginning of a text, for a reject."""
+    """Return the beginning of a text, for a reject."""
     return text if len(text) <= EXCERPT_CHARACTERS else text[: EXCERPT_CHARACTERS - 1] + "…"
 
 
 def is_whole_record(line: bytes) -> bool:
-    """Whether a line is one result record, judged by how it begins and ends, without parsing it."""
+    """Return whether a line is one result record, judged by its beginning and end without parsing."""
     if not line.startswith(RESULT_BYTES) or not line.endswith(b"}") or line.find(b'{"type":', 1) >= 0:
         return False
     return _RECORD_END.match(line, max(0, len(line) - _RECORD_END_BYTES)) is not None or line.count(b"{") == line.count(b"}")

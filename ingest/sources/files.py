@@ -34,13 +34,13 @@ IN_MEMORY_BYTES = 64 << 20
 """A stream with more bytes than this is copied to a temporary file."""
 
 LEFT_FREE_BYTES, LEFT_FREE_SHARE = 1 << 30, 1 / 20
-"""Temporary files leave this many bytes of their disk free, or on a small disk this share of it."""
+"""Temporary files leave this many bytes of their disk free, or this share of a small disk."""
 
 SETTLED_NS = 2_000_000_000
-"""A file modified less than this before a look may change again without another time: some file systems count in steps of two seconds."""
+"""A file modified more recently than this may change again with the same time: some file systems count in steps of two seconds."""
 
 BIG_BYTES = 32 << 20
-"""A larger file is a task by itself, and read in portions if each of its lines is a record."""
+"""A larger file is a task of its own, and read in portions if each of its lines is a record."""
 
 PORTION_BYTES = 8 << 20
 
@@ -53,9 +53,9 @@ CHANGED = "it changed while it was being read"
 class Source:
     """Named bytes, in memory (`data`) or in a file (`path`).
 
-    `modified_at`: time of change (UTC) of the file or archive member. `modified_ns`: the same of a file in ns since 1970, if a later change
-    is sure to give it another time. `temporary`: the file is a copy made by us, whose path says nothing; that of an archive member is gone
-    once the next member is requested.
+    `modified_at`: time of change (UTC) of the file or archive member. `modified_ns`: the same of a file in ns since 1970, if any later
+    change must alter it. `temporary`: the file is a copy made by us, so its path means nothing; the copy of an archive member is deleted
+    when the next member is requested.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Source:
 
     @classmethod
     def of_file(cls, name: str, path: Path, status: os.stat_result) -> Source:
-        """A file with the size of its status, also if it is deleted meanwhile. Raises ValueError, OSError."""
+        """Return a file with the size in its status, even if it is deleted meanwhile. Raises ValueError, OSError."""
         is_settled = 0 <= status.st_mtime_ns < time.time_ns() - SETTLED_NS  # a file of the future is not
         modified_at = datetime.fromtimestamp(status.st_mtime, UTC)
         source = cls(name, path=path, modified_at=modified_at, modified_ns=status.st_mtime_ns if is_settled else None)
@@ -75,7 +75,6 @@ class Source:
 
     @cached_property
     def source_id(self) -> str:
-        """sha256 of the bytes, hex. Raises OSError, InputUnreadable."""
         if self.data is not None:
             return hashlib.sha256(self.data).hexdigest()
         with self.open() as stream:
@@ -87,13 +86,13 @@ class Source:
         return len(self.data) if self.data is not None else self.path.stat().st_size if self.path else 0
 
     def open(self) -> BinaryIO:
-        """The raw bytes, always `size` of them. Raises OSError, and InputUnreadable if the file became shorter."""
+        """Open the raw bytes, always `size` of them. Raises OSError, and InputUnreadable if the file became shorter."""
         if self.path is None or self.data is not None:
             return io.BytesIO(self.data or b"")
         return io.BufferedReader(_Beginning(self.path, self.size, self.name), 1 << 16)
 
     def as_it_is_now(self) -> Source:
-        """The same source with all bytes that were appended to its file so far. Raises OSError."""
+        """Return the source with all bytes appended to its file so far. Raises OSError."""
         if self.path is None or self.data is not None or self.temporary:
             return self
         status = self.path.stat()
@@ -102,9 +101,9 @@ class Source:
         return Source.of_file(self.name, self.path, status)
 
     def loaded(self) -> Source:
-        """The same source with its bytes in memory, so that a small file is opened only once. Raises OSError.
+        """Return the source with its bytes in memory, so that a small file is opened only once. Raises OSError.
 
-        Takes two thirds of the time of `Path.read_bytes`. If the file grew meanwhile, at most a megabyte is read.
+        This takes two thirds of the time of `Path.read_bytes`. If the file grew meanwhile, at most a megabyte is read.
         """
         if self.path is None or self.data is not None:
             return self
@@ -126,7 +125,7 @@ class Source:
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Source], tuple[object, ...]]:
-        """Pickled by the hundred thousand for the worker processes: few and simple values, and no name twice."""
+        """Pickle as few, simple values without repeated names: workers get them by the hundred thousand."""
         path = None if self.path is None else str(self.path)
         place = True if path == self.name else path
         return _restored, (self.size, place, self.name, self.data, self.modified_at, self.temporary, self.modified_ns)
@@ -152,7 +151,6 @@ class Unreadable:
     certain: bool = True
 
     def row(self, source_id: str) -> RejectRow:
-        """The row of `rejects`."""
         from schemas.rows.source import RejectRow  # the models of rows take longer than an ingest that finds nothing new
 
         return RejectRow(
@@ -166,7 +164,7 @@ class Unreadable:
 
 
 class _Beginning(io.RawIOBase):
-    """The first bytes of a file. Raises OSError if it cannot be opened, InputUnreadable if it ends before them."""
+    """The first bytes of a file. Raises OSError if it cannot be opened, InputUnreadable if it is shorter."""
 
     def __init__(self, path: Path, length: int, name: str) -> None:
         self._length = length
@@ -202,13 +200,13 @@ class _Beginning(io.RawIOBase):
 
 
 def changed(name: str, how: str) -> InputUnreadable:
-    """The error for a file that was changed while it was read."""
+    """Return the error for a file that changed while it was read."""
     return InputUnreadable(f"cannot read {name}: {how}", "Nothing from it was ingested. Try again when it is no longer being written.")
 
 
 @contextlib.contextmanager
 def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) -> Iterator[Source]:
-    """All bytes of a stream as a source: in memory, or in a temporary file that is removed afterwards.
+    """Yield all bytes of a stream as a source: in memory, or in a temporary file that is removed afterwards.
 
     Raises OSError, with ENOSPC if it would not leave enough of the disk free.
     """
@@ -233,7 +231,7 @@ def spooled(stream: BinaryIO, name: str, modified_at: datetime | None = None) ->
 
 @dataclass(frozen=True)
 class Earlier:
-    """A source that was read before and may be the beginning of one that has grown since: its length in bytes and its source_id."""
+    """An earlier source that may be the beginning of a grown one: its length in bytes and its source_id."""
 
     bytes: int
     source_id: str
@@ -241,7 +239,7 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Identity:
-    """`begins_with`: source_ids of earlier sources that are a beginning of this one. `checksums`: a CRC-32 of each portion."""
+    """The hash of a source. `begins_with`: source_ids of earlier sources that it begins with. `checksums`: a CRC-32 of each portion."""
 
     source_id: str
     begins_with: tuple[str, ...] = ()
@@ -249,7 +247,7 @@ class Identity:
 
 
 class Fingerprint:
-    """sha256 of the bytes given to `update`, and of each beginning that has the length of an earlier source."""
+    """Hashes the bytes given to `update`: sha256 of all, and of each prefix as long as an earlier source."""
 
     def __init__(self, earlier: Sequence[Earlier] = ()) -> None:
         self._hash = hashlib.sha256()
@@ -258,7 +256,6 @@ class Fingerprint:
         self._begins_with: list[str] = []
 
     def update(self, data: bytes) -> None:
-        """The next bytes."""
         view = memoryview(data)
         while self._earlier and self._earlier[-1].bytes < self._passed + len(view):
             earlier = self._earlier.pop()
@@ -272,12 +269,12 @@ class Fingerprint:
         self._passed += len(view)
 
     def identity(self) -> Identity:
-        """The identity of all bytes so far."""
+        """Return the identity of all bytes so far."""
         return Identity(self._hash.hexdigest(), tuple(self._begins_with))
 
 
 def identify(source: Source, earlier: Sequence[Earlier] = ()) -> Identity:
-    """The identity of a source. Reads all of it. Raises OSError, InputUnreadable."""
+    """Return the identity of a source, reading all of it. Raises OSError, InputUnreadable."""
     if source.data is None:
         fingerprint = Fingerprint(earlier)
         with source.open() as stream:
@@ -291,14 +288,14 @@ def identify(source: Source, earlier: Sequence[Earlier] = ()) -> Identity:
 
 @dataclass(frozen=True)
 class Portion:
-    """A part of a file, in bytes: it begins where a line begins."""
+    """A range of bytes of a file that begins at a line."""
 
     offset: int
     length: int
 
 
 class PortionStream(io.RawIOBase):
-    """The bytes of a portion of a stream that can be positioned."""
+    """The bytes of a portion of a seekable stream."""
 
     def __init__(self, stream: BinaryIO, portion: Portion) -> None:
         self._stream = stream
@@ -306,14 +303,13 @@ class PortionStream(io.RawIOBase):
         stream.seek(portion.offset)
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes."""
         data = self._stream.read(self._left if size < 0 else min(size, self._left))
         self._left -= len(data)
         return data
 
 
 def portions(source: Source) -> list[Portion]:
-    """The portions of a source: several for a big file with one result record per line, else one with all of it. Raises OSError.
+    """Return the portions of a source: several for a big file with one result record per line, else a single one. Raises OSError.
 
     A stream is never divided, since its events belong to the results behind them: an event among the first lines of any portion shows one.
     """
@@ -342,7 +338,7 @@ def portions(source: Source) -> list[Portion]:
 
 
 def identify_in_portions(source: Source, earlier: Sequence[Earlier], parts: Sequence[Portion]) -> Identity:
-    """The identity of a source that is read in portions, with a checksum of each. Raises OSError, InputUnreadable."""
+    """Return the identity of a source that is read in portions, with a checksum of each. Raises OSError, InputUnreadable."""
     fingerprint = Fingerprint(earlier)
     checksums = []
     with source.open() as stream:
@@ -357,7 +353,7 @@ def identify_in_portions(source: Source, earlier: Sequence[Earlier], parts: Sequ
 
 
 def object_of(line: bytes) -> dict[str, Any]:
-    """The JSON object on a line; an empty one for anything else."""
+    """Return the JSON object on a line, or {} for anything else."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

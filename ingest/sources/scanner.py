@@ -38,16 +38,16 @@ from schemas.marks import EVENT_START, RECORD_MARK, foreign_names, has_marks
 
 WINDOW_BYTES = 4 << 20
 LOOK_BACK = 128
-"""Bytes before the current place that stay in the window."""
+"""Bytes before the current offset that stay in the window."""
 
 LONGEST_OBJECT = 256 << 20
-"""Bytes. A longer object is refused."""
+"""Bytes. A longer object is rejected."""
 
 LONGEST_LINE = 1 << 20
 """Bytes. An object on a longer line is decoded as an object on many lines is."""
 
 MOST_BROKEN = 100_000
-"""Broken objects of a source that are examined one by one. After that only objects that are whole lines are read."""
+"""Broken objects of a source that are examined individually; after that only objects that are whole lines are read."""
 
 _EVENTS_BYTES = 1 << 15  # events on lines are given out together until they have so many bytes
 _ALLOWED_BYTES = 1 << 24  # bytes that may be parsed again, in addition to four times the bytes read: a bound for hostile text
@@ -64,13 +64,13 @@ _OBJECT_START = re.compile(
     rb'(?<![^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+["}]'
     rb'|(?<=[^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+(?:\}|"(?![^"\\\x00-\x1f]{0,128}+"[^ \t\r\n:/\x1b]))'
 )
-"""A brace and a name in quotes, or an empty object. Inside running text a character that cannot follow a name must not follow: `{"{"{"`."""
+"""A brace and a name in quotes, or an empty object. Inside running text, no character may follow that cannot follow a name: `{"{"{"`."""
 
 _START_BYTES = 1002
 _HIDDEN_START = re.compile(
     rb'\{(?:\x1b\[[0-9;]{0,20}[mK]){0,9}+(?:(?<=[mK])"|[ \t\r]{0,100}+\n(?:[^\n"{}]{1,128}"|\[?20\d\d-\d\d-\d\d[T ][^\n{}]{1,400}\n))'
 )
-"""A brace behind which a log wrote something in front of the first name: a colour, a prefix, a line."""
+"""A brace and the text a log inserted before the first name: a colour, a prefix, a line."""
 
 _LEAST_HIDDEN = 8
 _KEY_BEFORE = re.compile(rb'"[ \t\r\n]*:[ \t\r\n]*$')
@@ -82,8 +82,8 @@ class Span(NamedTuple):
     """An object from byte `start` to `end` of the stream.
 
     `value` is None if it is broken (`reason` and `error` say how, `text` is its beginning), and if it is a result record that is a whole
-    line (`line_bytes`), which is neither decoded nor parsed here: its reader validates it. `line_before`: the last bytes of the text in
-    front of it on its line, mostly a log prefix. `has_marks`: a broken object has marks of a record or of an agent's event.
+    line (`line_bytes`), which is neither decoded nor parsed here: its reader validates it. `line_before`: the end of the text before it on
+    its line, mostly a log prefix. `has_marks`: a broken object has marks of a record or of an agent's event.
     """
 
     start: int
@@ -99,7 +99,7 @@ class Span(NamedTuple):
 
 
 def scan(text: str) -> Iterator[Span]:
-    """Every object at event level of a text, and every broken object that is reported, in order. Raises nothing."""
+    """Yield every object at event level of a text, and every broken object that is reported, in order. Raises nothing."""
     data = text.encode("utf-8", "replace")
     for span in Scanner(Window(io.BytesIO(data), len(data) + 1), lines_together=False).spans():
         assert isinstance(span, Span)
@@ -114,7 +114,7 @@ def scan(text: str) -> Iterator[Span]:
 
 
 class Window:
-    """The bytes of a stream that are in memory: bytes before it are dropped, bytes behind it are read on demand.
+    """The part of a stream in memory: earlier bytes are dropped, later ones are read on demand.
 
     Places are offsets into `data`; `base` is the offset of `data` in the stream.
     """
@@ -130,7 +130,7 @@ class Window:
         self._counted = 0
 
     def move(self, at: int) -> int:
-        """Drop the bytes before `at`, and read on. Returns the new offset of `at`."""
+        """Drop the bytes before `at` and read more. Returns the new offset of `at`."""
         gone = max(0, at - LOOK_BACK)
         self.line_at(max(gone, self._counted))
         self._counted -= gone
@@ -140,24 +140,24 @@ class Window:
         return at - gone
 
     def text(self, start: int, size: int) -> str:
-        """The text of `size` bytes, or of all there are. Bytes that are no UTF-8 become lone surrogates."""
+        """Return the text of `size` bytes, or of all there are. Invalid UTF-8 becomes lone surrogates."""
         self._reach(start + size)
         return str(memoryview(self.data)[start : start + size], "utf-8", "surrogateescape")
 
     def line_at(self, place: int) -> int:
-        """The number of the line at an offset. Offsets must not decrease: for an earlier one the number of the last one is returned."""
+        """Return the number of the line at an offset. Offsets must not decrease: an earlier one gets the last number returned."""
         if place > self._counted:
             self._line += self.data.count(b"\n", self._counted, place)
             self._counted = place
         return self._line
 
     def pass_line(self, start: int, end: int) -> None:
-        """Note that there is no line feed from `start` to `end`, so that these bytes are not searched again."""
+        """Record that there is no line feed from `start` to `end`, so that these bytes are not searched again."""
         self.line_at(start)
         self._counted = end
 
     def line_end(self, start: int, most: int) -> int:
-        """The offset at which the line at `start` ends: its line feed or the end of the stream; -1 if it is longer than `most`."""
+        """Return the offset where the line at `start` ends (line feed or end of the stream); -1 if it is longer than `most`."""
         searched = start
         while True:
             found = self.data.find(b"\n", searched, start + most)
@@ -190,9 +190,9 @@ class Scanner:
     """Finds the objects of a stream. Its attributes say what was found so far.
 
     `blank`: nothing yet; `array`: the stream begins with `[`; `noise`: there is text outside objects; `objects`: number of whole objects;
-    `first_broken`: the object at the beginning of the stream, if it is broken and was not reported; `passed_over`: lines that begin as
-    an object does and were not examined, because too many objects before were broken. `taker`: is offered lines before they are parsed.
-    `lines_together`: events on lines are given out many at a time.
+    `first_broken`: the object at the beginning of the stream, if it is broken and was not reported; `passed_over`: lines that begin as an
+    object does and were not examined, because too many objects before were broken. `taker` is offered lines before they are parsed.
+    `lines_together`: events on lines are yielded in batches.
     """
 
     def __init__(self, window: Window, *, lines_together: bool = True) -> None:
@@ -213,12 +213,12 @@ class Scanner:
         self._torn: tuple[frozenset[str], ...] | None = None  # names of records of the agent whose indented document broke before
 
     def spans(self) -> Iterator[Span | Events]:
-        """Whole and broken objects, in order; `start` and `end` count from the beginning of the stream."""
+        """Yield whole and broken objects, in order; `start` and `end` count from the beginning of the stream."""
         at = yield from self._one_by_one()
         yield from self._whole_lines(at)
 
     def _one_by_one(self) -> Generator[Span | Events, None, int]:
-        """The objects up to the end, or until too many are broken. Returns the place where it stops."""
+        """Yield the objects up to the end, or until too many are broken. Returns the offset where it stops."""
         window = self._window
         at = window.move(0)
         while self._broken_count <= MOST_BROKEN:
@@ -246,9 +246,9 @@ class Scanner:
         return at
 
     def _event_lines(self, at: int) -> Generator[Events, None, int]:
-        """The events that are whole lines, one behind the other, as in every stream: parsed from their bytes, without a search for objects.
+        """Yield consecutive events that are whole lines, as in every stream: parsed from bytes, without a search for objects.
 
-        Returns the place of the first line that is anything else.
+        Returns the offset of the first other line.
         """
         window = self._window
         first = at + (window.data[at : at + 1] == b"\n")
@@ -266,7 +266,7 @@ class Scanner:
         return at
 
     def _events_at(self, at: int, line: int) -> Events:
-        """The events on the lines from `at` on, as many as are given out together."""
+        """Return the batch of events on the lines from `at` on."""
         base, data, taker = self._window.base, self._window.data, self.taker
         if taker and (self._shown is None or self._shown[0] is not taker or self._shown[1] is not data):
             self._shown = taker, data
@@ -300,7 +300,7 @@ class Scanner:
         return Events(line, count, numbers, starts, texts, values, taken, base + at - 1)
 
     def _whole_lines(self, at: int) -> Iterator[Span]:
-        """The objects that are whole lines, from `at` on."""
+        """Yield the objects that are whole lines, from `at` on."""
         window = self._window
         while True:
             while not (match := _LINE_START.search(window.data, at)) and not window.ended:
@@ -315,7 +315,7 @@ class Scanner:
                 at = window.move(at)
 
     def _hidden(self, at: int, until: int) -> Generator[Span, None, int]:
-        """The objects from `at` to `until` in which a log wrote something in front of the first name. Returns where the last one ends."""
+        """Yield the objects from `at` to `until` with log text before their first name. Returns where the last one ends."""
         window = self._window
         brace = _HIDDEN_START.search(window.data, at, until)
         while brace:
@@ -338,7 +338,7 @@ class Scanner:
         return at
 
     def _between(self, at: int, until: int) -> tuple[int, Span | None]:
-        """Note the text between objects. If only objects came before, a line that begins with a brace is reported as a broken object."""
+        """Record the text between objects. If only objects came before, a line that begins with a brace is reported as a broken object."""
         window = self._window
         content = b"" if self.noise else window.data[at:until].lstrip(_BLANK)
         if not content:
@@ -358,7 +358,7 @@ class Scanner:
         return until, None
 
     def _object_at(self, start: int) -> tuple[int, Span | None]:
-        """The place to go on from, and the object at `start`: good, repaired or broken; None for plain text."""
+        """Return the offset to continue from, and the object at `start`: good, repaired or broken; None for plain text."""
         window = self._window
         was_blank, self.blank = self.blank, False
         if begins_line := self._begins_line(start):
@@ -388,7 +388,7 @@ class Scanner:
         return self._window.data[max(0, start - LOOK_BACK) : start].rpartition(b"\n")[2]
 
     def _on_a_line(self, start: int) -> Span | None:
-        """The object that is a whole line, as nearly all are. A result record is not parsed if its braces show that it is whole.
+        """Return the object if it is a whole line, as nearly all are. A result record is not parsed if its braces show that it is whole.
 
         An event of a megabyte or more is parsed from its bytes and dropped from the window, so that it is in memory once.
         """
@@ -421,7 +421,7 @@ class Scanner:
         return self._whole(start, start + len(line), text, value) if decoded == len(text) else None
 
     def _decoded(self, start: int) -> Span | Failure:
-        """The object at `start`. Ever longer text is decoded, so that an error near the start does not cost reading the whole stream."""
+        """Decode the object at `start` from ever longer text, so that an early error does not cost reading the whole stream."""
         failure = Failure("", 0, "")
         for size in _DECODED_BYTES:
             text = self._window.text(start, size)
@@ -444,7 +444,7 @@ class Scanner:
         return failure._replace(at=1, message=f"it is longer than {LONGEST_OBJECT >> 20} MB")
 
     def _repaired(self, start: int, failure: Failure) -> Span | None:
-        """The object at `start`, which could not be decoded, without what a log wrote into it; None if it stays broken. Counts no lines."""
+        """Return the undecodable object at `start` without the text a log wrote into it; None if it stays broken. Counts no lines."""
         window, before = self._window, self._line_before(start)
         if self._repaired_in_vain > 4 * (window.base + start) + _ALLOWED_BYTES:
             return None
@@ -469,7 +469,7 @@ class Scanner:
         return None
 
     def _from_repair(self, start: int, text: str, found: Repaired, prefix: re.Pattern[str] | None) -> Span:
-        """`text` of the span: the logged text without the prefixes of its lines. Raises ValueError."""
+        """Return the repaired object. Its `text` is the logged text without line prefixes. Raises ValueError."""
         logged = text[: found.end]
         own = _clean(logged)
         without = prefix.sub("", own) if prefix else own
@@ -477,7 +477,7 @@ class Scanner:
         return Span(at, at + _bytes_of(logged), 0, without, found.value if own == logged else parse(without))
 
     def _broken(self, start: int, failure: Failure, *, was_blank: bool) -> tuple[int, Span | None]:
-        """The place to go on from, and the object: repaired, or reported as broken; None for plain text."""
+        """Return the offset to continue from, and the object: repaired, or reported as broken; None for plain text."""
         window = self._window
         if found := self._repaired(start, failure):
             self.objects += 1
@@ -510,7 +510,7 @@ class Scanner:
         return self._plain_text(behind or (self._after_line(start, stopped) if "\n" in text[:at] else stopped))
 
     def _is_inside(self, start: int) -> bool:
-        """Whether an object stands inside the broken document before it, which was written over many lines: it is indented then."""
+        """Return whether an object is inside the broken multi-line document before it, which its indentation shows."""
         if self._torn is None:
             return False
         before = self._line_before(start)
@@ -525,7 +525,7 @@ class Scanner:
         return Span(place, place, window.line_at(start), text, None, reason, _clean(error), has_marks=marked)
 
     def _last_on_line(self, start: int, failure: Failure) -> int:
-        """The place of a whole object behind the broken one at `start`, on the same line; 0 if there is none.
+        """Return the offset of a whole object after the broken one at `start`, on the same line; 0 if there is none.
 
         A file looks like this if a process was killed while it wrote and the next one appended to it. A line too long to be searched is
         only examined exactly at the break.
@@ -546,7 +546,7 @@ class Scanner:
         return start + behind if behind else 0
 
     def _after_line(self, start: int, stopped: int) -> int:
-        """The place to go on from after a reported object: the next line, or the break if too many bytes were examined twice."""
+        """Return the offset after a reported object: the next line, or the break if too many bytes were examined twice."""
         end = self._window.line_end(start, LONGEST_LINE)
         if end < 0 or self._examined_again > 4 * (self._window.base + start) + _ALLOWED_BYTES:
             return max(end + 1, stopped)
@@ -568,14 +568,14 @@ def _may_be_event(line: bytes) -> bool:
 
 
 def _bytes_of(text: str) -> int:
-    """The number of bytes of a text of a window, counted in parts: a text of a hundred megabytes is not copied."""
+    """Return the number of bytes of a window's text, counted in parts so that a hundred megabytes are not copied."""
     if text.isascii():
         return len(text)
     return sum(len(text[at : at + (1 << 20)].encode("utf-8", "surrogateescape")) for at in range(0, len(text), 1 << 20))
 
 
 def _clean(text: str) -> str:
-    """A text of a window with U+FFFD for bytes that were no UTF-8."""
+    """Return a window's text with U+FFFD for bytes that were no UTF-8."""
     if text.isascii() or not _UNDECODED.search(text):
         return text
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,6 +1,6 @@
 """Points in time as logs, file names and folders write them; nothing outside 2000–2100 is a time.
 
-Where none says its zone, it is UTC; names of files and folders may be in another zone, which whoever ingests names.
+A time without a zone is UTC; names of files and folders may use another zone, given at the ingest.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ TIME_PATTERN = (
     r"20\d\d[-_.]?\d\d[-_.]?\d\d(?:[T_ @-]?\d\d[-_:.]?\d\d(?:[-_:.]?\d\d(?:[-_.,]\d{1,6})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|\d{13}|\d{9,10}(?:\.\d{1,9})?"
 )
-"""Source of a pattern for whatever `lenient_time` reads, to be found inside a longer name."""
+"""Source of a pattern that finds in a longer name whatever `lenient_time` reads."""
 
 
 def event_time(value: object) -> datetime | None:
-    """The `timestamp` of an event: ISO 8601, or Unix time in seconds or milliseconds. None for anything else."""
+    """Return the `timestamp` of an event: ISO 8601, or Unix time in seconds or milliseconds. None for anything else."""
     return _iso(value) if isinstance(value, str) else unix_time(value)
 
 
 def written_time(text: object) -> datetime | None:
-    """A time in ISO 8601 as it was written, with its zone or without one. None for anything else, and outside 2000–2100."""
+    """Return a time in ISO 8601 with its zone, if it has one. None for anything else, and outside 2000–2100."""
     try:
         time = datetime.fromisoformat(text) if isinstance(text, str) else None
     except ValueError:
@@ -44,7 +44,7 @@ def written_time(text: object) -> datetime | None:
 
 
 def unix_time(value: object) -> datetime | None:
-    """Unix time, in seconds or milliseconds (told apart by size: both can't lie between 2000 and 2100)."""
+    """Return the time for Unix time in seconds or milliseconds (distinguished by size: both cannot be in 2000–2100)."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     for seconds in (value, value / 1000 if abs(value) < 1e15 else 0):
@@ -54,9 +54,9 @@ def unix_time(value: object) -> datetime | None:
 
 
 def lenient_time(text: str, zone: tzinfo = UTC) -> datetime | None:
-    """A time as people name folders and files: `2026-01-27_15-16-21`, `20260127T151621Z`, ISO 8601, a date alone, Unix time.
+    """Return a time from the name of a file or folder, or None. `zone` applies if the name has none.
 
-    `zone` is that of a time that names none.
+    Examples: `2026-01-27_15-16-21`, `20260127T151621Z`, ISO 8601, a date alone, Unix time.
     """
     if len(text) > _LONGEST:
         return None
@@ -68,23 +68,23 @@ def lenient_time(text: str, zone: tzinfo = UTC) -> datetime | None:
 
 
 def time_of_path(name: str, zone: tzinfo = UTC) -> datetime | None:
-    """The start time in a file name or path, without any template: `claude_output_2026-02-22_18-36-35.log`.
+    """Return the start time in a file name or path: `claude_output_2026-02-22_18-36-35.log`.
 
-    Only a full date with a full time counts; of several, the last one, which is the nearest to the file. Names hardly ever say
-    the time zone: `zone` is meant where they do not.
+    Only a full date with a full time counts; of several, the last one, which is the nearest to the file. `zone` applies if the name has
+    none, as is usual.
     """
     times = [_from_parts(found, zone) for found in _IN_A_NAME.finditer(name[-4096:])]
     return next(filter(None, reversed(times)), None)
 
 
 def time_of_line(before: bytes) -> datetime | None:
-    """The time in the prefix of a log line: `[2025-11-30T17:40:06.182Z] [INFO] `. Mostly None."""
+    """Return the time in the prefix of a log line: `[2025-11-30T17:40:06.182Z] [INFO] `. Mostly None."""
     found = _IN_A_LINE.search(before) if before else None
     return _iso(found[0].decode().replace(" Z", "Z")) if found else None
 
 
 def shifted(time: datetime, milliseconds: int) -> datetime | None:
-    """The time some milliseconds later; None where that is outside 2000–2100."""
+    """Return the time some milliseconds later; None outside 2000–2100."""
     try:
         return plausible(time + timedelta(milliseconds=milliseconds))
     except OverflowError:
@@ -104,7 +104,7 @@ def _iso(text: str, zone: tzinfo = UTC) -> datetime | None:
 
 
 def plausible(time: datetime) -> datetime | None:
-    """The time; None outside 2000–2100."""
+    """Return the time, or None outside 2000–2100."""
     return time if _FIRST <= time < _LAST else None
 
 
@@ -118,7 +118,7 @@ def _from_parts(found: re.Match[str], zone: tzinfo) -> datetime | None:
 
 @cache
 def zone_of(name: str) -> tzinfo:
-    """The zone; UTC without a name, and where this machine does not know the zone that another one wrote into the store."""
+    """Return the zone by name; UTC for an empty name, and for a name that this machine does not know."""
     try:
         return ZoneInfo(name) if name else UTC
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -24,25 +24,23 @@ from ingest.sources.files import Source, spooled
 from schemas.errors import InputUnreadable, UsageError
 
 STANDARD_INPUT = Path("-")
-"""The path that means standard input."""
 
 ITS_NAME = "stdin"
-"""The name of standard input as a source."""
 
 IGNORE_FILE = ".tachographignore"
 LARGEST_IGNORE_FILE = 1 << 20
 
 MOST_BYTES = 4 << 30
-"""The most bytes that are copied from a pipe."""
+"""Limit of the bytes copied from a pipe."""
 
 WRITER_SECONDS = 10.0
-"""How long to wait for the first byte from a named pipe."""
+"""Wait for the first byte from a named pipe."""
 
 SYSTEM_FOLDERS = ("/proc", "/sys")
-"""Folders whose files the system generates as they are read, some of them without end."""
+"""Folders whose files the system generates on reading, some endlessly."""
 
 MOST_STARS = 2
-"""Stars in one segment of a pattern: each more multiplies the ways to try a name that does not fit by the number of its characters."""
+"""Stars in one segment of a pattern: each further one multiplies the time for a name that does not match by the name's length."""
 
 _HARD = re.compile(rf"(?:\*(?!\*)[^/*]*){{{MOST_STARS + 1}}}|(?:\*\*.*){{3}}")
 _NAME_A_FILE = "Name a file or a folder, or pipe something in: COMMAND | tachograph ingest -"
@@ -52,9 +50,9 @@ Specs = tuple[tuple[str, pathspec.GitIgnoreSpec], ...]
 
 
 class Excluding:
-    """What one call leaves out under a folder: by its own patterns, and by ignore files in folders, as git reads `.gitignore`.
+    """Files that one call excludes: by its own patterns, and by ignore files in folders, as git reads `.gitignore`.
 
-    `count`: files and folders that were left out. `problems`: ignore files that cannot be read, to be told and then taken out.
+    `count`: excluded files and folders. `problems`: unreadable ignore files; the caller reports and removes them.
     """
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
@@ -65,7 +63,10 @@ class Excluding:
         self.problems: list[UsageError] = []
 
     def leaves_out(self, root: str, path: str, *, is_folder: bool = False) -> bool:
-        """Whether a path under the folder `root` is left out, and count it. Of several patterns that fit, the nearest to it holds."""
+        """Return whether a path under the folder `root` is excluded, and count it.
+
+        Of several matching patterns, the nearest one decides.
+        """
         specs = self._specs(root, os.path.dirname(path)) if path != root else ()  # noqa: PTH120
         if not specs and not self._given:
             return False
@@ -77,13 +78,13 @@ class Excluding:
         return False
 
     def leaves_out_file(self, path: str) -> bool:
-        """The same for a file that was named itself: by its name, and by the patterns of the call alone."""
+        """Return whether a file named on the command line is excluded: by its name, and by the patterns of the call alone."""
         is_out = bool(self._given and self._given.match_file(os.path.basename(path)))  # noqa: PTH119
         self.count += is_out
         return is_out
 
     def leaves_out_below(self, root: str, path: str) -> bool:
-        """Whether a changed path, or a folder on the way to it from `root`, is left out. A root may be a file."""
+        """Return whether a changed path, or a folder between it and `root`, is excluded. A root may be a file."""
         if path == root:
             return os.path.isfile(path) and self.leaves_out_file(path)  # noqa: PTH113
         parts = Path(os.path.relpath(path, root)).parts
@@ -91,7 +92,7 @@ class Excluding:
         return any(self.leaves_out(root, place, is_folder=place != path) for place in places)
 
     def _specs(self, root: str, folder: str) -> Specs:
-        """The ignore files of a folder and those above it up to `root`, the nearest first. Each is read once."""
+        """Return the ignore files of a folder and those above it up to `root`, the nearest first. Each is read once."""
         if (known := self._of_folders.get((root, folder))) is not None:
             return known
         above = os.path.dirname(folder)  # noqa: PTH120
@@ -149,16 +150,16 @@ class _Folder(NamedTuple):
 
 
 def find_files(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Path | InputUnreadable]:
-    """The files at and under the given paths, folders in name order, each folder once (links may loop); none is read yet.
+    """Yield the files at and under the given paths, folders in name order, each folder once (links may loop); none is read yet.
 
-    A path that cannot be read comes out as the error that says so; the others go on.
+    For an unreadable path the error is yielded, and the others go on.
     """
     for found in _found(paths, excluding or Excluding()):
         yield found.path if isinstance(found, _Found) else found
 
 
 def read_paths(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Source | InputUnreadable]:
-    """The same files as sources; none is opened yet. `-` is standard input. It and pipes are read to their end first."""
+    """Yield the same files as sources, unopened. Standard input (`-`) and pipes are copied to their end first."""
     for found in _found(paths, excluding or Excluding()):
         if isinstance(found, InputUnreadable):
             yield found
@@ -181,7 +182,7 @@ def read_paths(paths: Iterable[Path], excluding: Excluding | None = None) -> Ite
 
 
 def _found(paths: Iterable[Path], excluding: Excluding) -> Iterator[_Found | InputUnreadable]:
-    """Open folders are kept in a list and not in recursive calls, however deep they are nested."""
+    """Yield the files. Open folders are kept in a list instead of recursive calls, for any depth."""
     seen: set[tuple[int, int]] = set()
     for path in paths:
         if path == STANDARD_INPUT:
@@ -207,7 +208,7 @@ def _found(paths: Iterable[Path], excluding: Excluding) -> Iterator[_Found | Inp
 
 
 def _refused(path: Path, status: os.stat_result) -> InputUnreadable | None:
-    """The error for a given path that cannot be a log. Pipes are read wherever they are: `/dev/fd/63`."""
+    """Return the error for a given path that cannot be a log. Pipes are read wherever they are: `/dev/fd/63`."""
     if stat.S_ISFIFO(status.st_mode) or is_null(status):
         return None
     if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
@@ -254,7 +255,7 @@ def _child(
 
 
 def _enter(folder: Path, status: os.stat_result, seen: set[tuple[int, int]], inside: list[_Folder]) -> Iterator[InputUnreadable]:
-    """Put the entries of a folder on top of the list, in name order, unless the folder was seen before."""
+    """Push the entries of a folder on the list, in name order, unless the folder was seen before."""
     place = (status.st_dev, status.st_ino)
     if place in seen:
         return
@@ -275,12 +276,12 @@ def _unreadable(path: Path, error: Exception) -> InputUnreadable:
 
 
 def not_a_file(name: str, what: str) -> InputUnreadable:
-    """The error for a path that cannot be a log: a device, a socket."""
+    """Return the error for a path that cannot be a log: a device, a socket."""
     return InputUnreadable(f"cannot read {name}: it is {what}, not a file", _NAME_A_FILE)
 
 
 def is_null(status: os.stat_result) -> bool:
-    """Whether it is the null device."""
+    """Return whether it is the null device."""
     if not stat.S_ISCHR(status.st_mode):  # as every file of a folder
         return False
     with contextlib.suppress(OSError):
@@ -289,14 +290,14 @@ def is_null(status: os.stat_result) -> bool:
 
 
 def standard_input() -> BinaryIO:
-    """The bytes of the standard input. Raises InputUnreadable if there is none (`<&-`, a service)."""
+    """Return the binary standard input. Raises InputUnreadable if there is none (`<&-`, a service)."""
     if sys.stdin is None:
         raise InputUnreadable("cannot read the standard input: it is closed.", "Name a file, or pipe something in.")
     return sys.stdin.buffer
 
 
 def is_device(stream: BinaryIO) -> bool:
-    """Whether a stream is a device that may be endless; a terminal and the null device are not."""
+    """Return whether a stream is a device that may be endless; a terminal and the null device are not."""
     try:
         status = os.fstat(stream.fileno())
     except (OSError, ValueError):  # a stream in memory
@@ -305,7 +306,7 @@ def is_device(stream: BinaryIO) -> bool:
 
 
 def read_standard_input() -> Source | InputUnreadable:
-    """Standard input, to its end: a pipe, a file, a socket or a terminal."""
+    """Read standard input to its end: a pipe, a file, a socket or a terminal."""
     try:
         stream = standard_input()
         return not_a_file(ITS_NAME, "a device") if is_device(stream) else _copied(_Bounded(stream.read, ITS_NAME), ITS_NAME)
@@ -314,7 +315,7 @@ def read_standard_input() -> Source | InputUnreadable:
 
 
 def read_pipe(path: Path, name: str) -> Source | InputUnreadable:
-    """A named pipe, to its end, unless nobody writes to it for WRITER_SECONDS. An unnamed one (`<(command)`) always has a writer."""
+    """Read a named pipe to its end; an error if nobody writes within WRITER_SECONDS. An unnamed one (`<(command)`) always has a writer."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -349,7 +350,6 @@ class _Bounded:
         self._left = MOST_BYTES
 
     def read(self, size: int) -> bytes:
-        """At most `size` bytes; none at the end."""
         if self._first:
             data, self._first = self._first[:size], self._first[size:]
         else:
@@ -362,7 +362,7 @@ class _Bounded:
 
 
 def _copied(stream: _Bounded, name: str) -> Source | InputUnreadable:
-    """All bytes of a pipe. The temporary file stays until this process exits: sources are gathered before they are read."""
+    """Copy all bytes of a pipe. The temporary file stays until this process exits: sources are gathered before they are read."""
     stack = contextlib.ExitStack()
     atexit.register(stack.close)
     try:

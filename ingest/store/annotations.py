@@ -23,7 +23,7 @@ where runs.run_id in (select unnest($run_ids))
 
 @dataclass(frozen=True)
 class Change:
-    """What to change; None leaves it as it is. `labels`: to set; `removed`: keys to remove; an empty `note` removes the note.
+    """What to change; None leaves a property unchanged. `labels`: to set; `removed`: keys to remove; an empty `note` removes the note.
 
     `reason`: why the run is excluded.
     """
@@ -37,9 +37,10 @@ class Change:
 
 
 def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = "") -> int:
-    """Change what is said of runs, in one transaction. Returns how many annotations changed.
+    """Change the annotations of runs, in one transaction. Returns how many annotations changed.
 
-    `who` changes it, by default the user of this process. A removed label that was ingested is hidden by an empty value. Raises StoreError.
+    `who` is the author, by default the user of this process. A removed label that was ingested is hidden by an empty value. Raises
+    StoreError.
     """
 
     def annotated(writer: Writer) -> int:
@@ -75,7 +76,7 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
 
 
 def save_view(store: Store, name: str, address: str, who: str = "") -> None:
-    """Save filters under a name, in place of others of that name; without an address the name is forgotten. Raises StoreError."""
+    """Save filters under a name, replacing those of the same name; an empty address deletes the view. Raises StoreError."""
 
     def saved(writer: Writer) -> None:
         writer.connection.execute("delete from saved_views where name = $name", {"name": name})

@@ -47,18 +47,17 @@ class Totals:
     cost: Decimal = Decimal(0)
 
     def covers(self, other: Totals) -> bool:
-        """Whether every figure is at least that of the other."""
         return self.cost >= other.cost and all(mine >= theirs for mine, theirs in zip(self.tokens, other.tokens, strict=True))
 
     def less(self, other: Totals) -> Totals:
-        """The difference to the other."""
+        """Return this minus the other, figure by figure."""
         first, second, third, fourth = (mine - theirs for mine, theirs in zip(self.tokens, other.tokens, strict=True))
         return Totals((first, second, third, fourth), self.cost - other.cost)
 
 
 @dataclass(frozen=True)
 class Link:
-    """The columns of one record that chains depend on. `usage`: tokens by class of its last turn group, None where it has none.
+    """The columns of one record that chains depend on. `usage`: tokens by class of its last turn group, or None.
 
     `process`: records with the same process may share totals; mostly the session. `streamed`: all tokens that went into the responses in
     its stream since the result before.
@@ -84,12 +83,12 @@ class Place:
 
 
 CANDIDATES = 64
-"""Most of the next smaller records of a session that are compared, so that the work is linear in the length of a session. (The longest real
-one has 48 records.)"""
+"""Limit of the smaller records of a session that one is compared with, which keeps the work linear. (The longest real session has 48
+records.)"""
 
 
 def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType({})) -> tuple[dict[str, Place], dict[str, str]]:
-    """The place of every record, by run_id; and the records that begin a chain but may continue another record → the next smaller such one.
+    """Return the place of every record by run_id; and, for records that begin a chain but may continue another, the next smaller candidate.
 
     `carried`: records that continue one of another session (see `carries`) → that one.
     """
@@ -109,7 +108,7 @@ def places(links: Iterable[Link], carried: Mapping[str, str] = MappingProxyType(
 
 
 def continues(later: Link, earlier: Link) -> bool:
-    """Whether the totals of the later record certainly include those of the earlier one: both are of one process."""
+    """Return whether the later record's totals certainly include the earlier one's; both are of one process."""
     if not _covers(later, earlier):
         return False
     if _share_stream(later, earlier):
@@ -134,7 +133,7 @@ def _share_stream(later: Link, earlier: Link) -> bool:
 
 
 def _began_anew(later: Link, earlier: Link) -> bool:
-    """Whether the totals in a stream are those of a new process.
+    """Return whether the totals in a stream are those of a new process.
 
     Those of a model are exactly the record's own usage, although the earlier record had used that model too; or there is no room in them
     for what went into the earlier record and into the responses since. They count each of these: a stream that tells more than all of them
@@ -185,7 +184,7 @@ def _sums(link: Link) -> tuple[int, ...]:
 
 
 def _size(link: Link) -> tuple[Decimal, int, str, int, str]:
-    """The sort key: a record comes after every record that it may continue."""
+    """Return the sort key that puts a record after every record it may continue."""
     cost = sum((totals.cost for totals in link.models.values()), Decimal(0))
     return cost, sum(_sums(link)), link.source_id, link.ordinal, link.run_id
 
@@ -193,18 +192,17 @@ def _size(link: Link) -> tuple[Decimal, int, str, int, str]:
 _PROCESS = "process_of(agent, session_id, in_stream, source_id)"
 ALL_PROCESSES = f"select {_PROCESS} from runs"
 RECHAINED = f"runs join rechained on {_PROCESS} = rechained.process"
-"""The runs whose chains `rechain` found again."""
 
 
 def define_processes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the macros that say which records may share totals."""
+    """Create the SQL macros that say which records may share totals."""
     agents = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.is_cumulative)
     connection.execute(f"create or replace temp macro is_cumulative(agent) as agent in ({agents})")
     run_step(connection, "commit/00_process")
 
 
 def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
-    """Find the chains of some processes again (`processes`: SQL that selects some of ALL_PROCESSES) and write what each record added.
+    """Recompute the chains of some processes (`processes`: SQL that selects some of ALL_PROCESSES) and write what each record added.
 
     A process with one record is skipped, unless it had more before: new records are written as single chains. Returns whether any chain
     was written.
@@ -243,7 +241,7 @@ def rechain(connection: duckdb.DuckDBPyConnection, processes: str) -> bool:
 
 
 def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Records that continue one of another session in their stream → that one. The processes of both are added to the table `linked`."""
+    """Return record → the record of another session that it continues in its stream. Adds the processes of both to the table `linked`."""
     while True:
         run_step(connection, "commit/06_neighbours")
         pairs: list[tuple[str, str]] = connection.execute("select run_id, earlier from neighbours").fetchall()
@@ -259,7 +257,7 @@ def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def _links(connection: duckdb.DuckDBPyConnection, run_ids: str) -> list[Link]:
-    """The links of some runs (`run_ids`: SQL that selects their ids)."""
+    """Return the links of some runs (`run_ids`: SQL that selects their ids)."""
     classes = ", ".join(TOKEN_CLASSES)
     of_models = f"select run_id, coalesce(model_id, ''), cost_reported_usd, {classes} from model_usage where run_id in ({run_ids})"
     models: dict[str, dict[str, Totals]] = defaultdict(dict)

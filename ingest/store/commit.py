@@ -39,7 +39,7 @@ select process_of(agent, session_id, in_stream, source_id)
 from runs
 where in_stream and source_id in (select source_id from winners union select replaces from winners)
 """
-"""The processes of new runs, of the runs they replace, and of all runs in the same streams: their chains may have changed."""
+"""Processes whose chains may have changed: of new runs, of the runs they replace, and of all runs in the same streams."""
 
 _BILLED_ANEW = f"""
 select session_id from {RESPONSES}
@@ -48,7 +48,7 @@ union
 select session_id from joined_sessions
 union select session_id from runs semi join affected using (run_id) semi join {RESPONSES} using (session_id)
 """
-"""Sessions with new copies of responses, or whose responses may belong to another run now, or whose run has another record."""
+"""Sessions with new copies of responses, with responses that may now belong to another run, or with a run that got another record."""
 
 _RECOUNTED = """
 select source_id from chosen
@@ -136,7 +136,7 @@ def commit(
 
 
 def _results_table(results: Sequence[ReadResult]) -> pa.Table:
-    """One row per result. `first_ordinal`: the number of its first document; a portion goes on where the one before it ends."""
+    """One row per result. `first_ordinal`: the number of its first document; a portion continues the numbering of the one before."""
     read: dict[str, int] = defaultdict(int)
     first = {}
     for result in sorted(results, key=lambda result: result.key.portion):
@@ -158,7 +158,7 @@ def _results_table(results: Sequence[ReadResult]) -> pa.Table:
 
 
 def _fit_to(connection: duckdb.DuckDBPyConnection, spool: Path, records: int) -> None:
-    """Set DuckDB's threads and its memory limit for the number of records and the texts in the spool.
+    """Set DuckDB's threads and memory limit by the number of records and the length of texts in the spool.
 
     The usual limit is for a million records (900 MB suffice, 650 do not), and for texts of a hundred megabytes. One longer text is copied
     once more outside the limit: a lower limit. Several are written by one statement, which keeps all of them in memory: a higher limit.
@@ -177,7 +177,7 @@ def _fit_to(connection: duckdb.DuckDBPyConnection, spool: Path, records: int) ->
 
 
 def _view_spool(connection: duckdb.DuckDBPyConnection, spool: Path) -> Set[str]:
-    """Make a view `spool_<table>` of each table in the spool, empty ones too where steps read them. Returns the tables that have rows."""
+    """Make a view `spool_<table>` of each spooled table, also of empty ones that steps read. Returns the tables that have rows."""
     filled = set()
     for table in SPOOLED:
         if files := sorted(map(str, spool.glob(f"{table}-*.parquet"))):
@@ -193,7 +193,7 @@ def _view_spool(connection: duckdb.DuckDBPyConnection, spool: Path) -> Set[str]:
 def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[str], who: str) -> None:
     """Write sources, rejects, measurements, runs and their child rows.
 
-    `spooled`: the tables of which the spool has rows. Each statement that is left out saves an ingest of one log a hundredth of its time.
+    `spooled`: the tables with rows in the spool. Each skipped statement saves an ingest of one log a hundredth of its time.
     Runs come last and with their prices: an update of rows of the same transaction took six times as long as everything else.
     """
     connection.execute(
@@ -251,6 +251,6 @@ def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: 
 
 
 def _columns(table: str, *known_later: str) -> str:
-    """The columns of a table in the spool, without those that only the commit knows."""
+    """Return the spooled columns of a table: all but those that only the commit knows."""
     names = [name for name in arrow_schema(TABLES[table]).names if name not in known_later]
     return ", ".join(f'spooled."{name}"' for name in names)

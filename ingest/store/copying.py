@@ -21,19 +21,18 @@ from schemas.rows.tables import TABLES, arrow_schema
 from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
 
 _PART_ROWS, _MOST_PARTS = 50_000, 64
-"""Rows of a part, about, and most parts of a table: each is a reading of the whole table."""
+"""Approximate rows of a part, and the most parts of a table: each part costs one scan of the whole table."""
 
 _BATCH_ROWS = 2_000
-"""Rows in memory."""
 
 _COPIED = tuple(name for name in TABLES if name != "store_meta")
 
 Sums = dict[int, tuple[int, str]]
-"""part → its number of rows, and the sum of their hashes."""
+"""Part → number of rows, sum of their hashes."""
 
 
 class Part(NamedTuple):
-    """The rows of a table that fulfil a condition in SQL."""
+    """Rows of a table that meet an SQL condition."""
 
     table: str
     condition: str
@@ -41,7 +40,10 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Copied:
-    """What both stores have now. `rows`: of all tables; `copied_rows`: those written now; `cost_usd`: the reported cost of all runs."""
+    """Totals of both stores after the copy.
+
+    `rows`: of all tables; `copied_rows`: written by this copy; `cost_usd`: reported cost of all runs.
+    """
 
     runs: int
     sources: int
@@ -51,13 +53,13 @@ class Copied:
 
 
 class _Target(Store):
-    """The store that is written: a new one, an empty one, or an incomplete copy."""
+    """The store that is written: new, empty, or an incomplete copy."""
 
     versions = (SCHEMA_VERSION, INCOMPLETE)
 
 
 def copy_store(source: Store, location: str, wait_seconds: float, on_wait: Callable[[str], object] | None = None) -> Copied:
-    """Copy every row of a store to another place. Raises UsageError where that holds other rows, and StoreError."""
+    """Copy every row of a store to another place. Raises UsageError if that holds other rows, and StoreError."""
     target = _Target(location, wait_seconds, on_wait)
     if target.location == source.location:
         raise UsageError("a store cannot be copied onto itself.", "Name another place.")
@@ -75,7 +77,7 @@ def copy_store(source: Store, location: str, wait_seconds: float, on_wait: Calla
 
 
 def _begin(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str) -> bool:
-    """Mark the target as an incomplete copy. Returns False where it has all rows already. Raises UsageError where it has others."""
+    """Mark the target as an incomplete copy. Returns False if it is complete already. Raises UsageError if it holds other rows."""
     connection = writer.connection
     [(version,)] = connection.execute("select max(schema_version) from store_meta").fetchall()
     if version == SCHEMA_VERSION and any(_count(connection, table) for table in _COPIED):
@@ -87,7 +89,7 @@ def _begin(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str) ->
 
 
 def _differing_parts(reading: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnection) -> Iterator[Part]:
-    """The parts of all tables that are not the same in both."""
+    """Yield the parts of all tables that differ."""
     for table in _COPIED:
         parts = min(_MOST_PARTS, 1 + _count(reading, table) // _PART_ROWS)
         wanted, found = _sums(reading, table, parts), _sums(copy, table, parts)
@@ -107,7 +109,7 @@ def _copy_part(writer: Writer, reading: duckdb.DuckDBPyConnection, part: Part) -
 
 
 def _complete(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str) -> None:
-    """Compare all tables, then let the copy be a store. Raises StoreError where they differ."""
+    """Compare all tables, then mark the copy as complete. Raises StoreError if they differ."""
     if differing := _differing(reading, writer.connection):
         raise StoreError(f"{location}: the table {differing} differs from the original.", "Copy again: only what differs is copied.")
     writer.connection.execute("delete from store_meta")
@@ -115,7 +117,7 @@ def _complete(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str)
 
 
 def _differing(reading: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnection) -> str | None:
-    """The first table that is not the same in both, None where all are."""
+    """Return the first table that differs, or None."""
     return next((table for table in _COPIED if _sums(reading, table, 1) != _sums(copy, table, 1)), None)
 
 
@@ -128,7 +130,7 @@ def _sums(connection: duckdb.DuckDBPyConnection, table: str, parts: int) -> Sums
 
 
 def _key(table: str) -> str:
-    """The column that decides the part of a row."""
+    """Return the column that assigns a row to a part."""
     return f'"{arrow_schema(TABLES[table]).names[0]}"'
 
 

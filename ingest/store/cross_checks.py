@@ -39,7 +39,7 @@ _STEPS: tuple[tuple[str, str, Mapping[str, Severity]], ...] = (
         {"warning": Severity.WARNING, "info": Severity.INFO},
     ),
 )
-"""The steps that write findings, and a query for the runs that they are about: to plan a step without any takes ten times as long."""
+"""Steps that write findings, each with a query for the runs they concern: planning a step takes ten times as long as this check."""
 
 
 def note_cross_checks(connection: duckdb.DuckDBPyConnection, changed: str) -> None:

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WAIT_SECONDS = 30.0
 WRITING_MEGABYTES = 900
-"""A commit streams from the spool to the store, and needs no more memory for a million records; without a limit DuckDB would take most of
-the machine's."""
+"""A commit streams from the spool and needs no more memory than this for a million records; DuckDB's default is most of the machine's."""
 
 warnings.filterwarnings("ignore", "Arrow output on a DB-API result makes an extra copy", UserWarning)  # see `arrow`: answers are small
 
@@ -54,7 +53,7 @@ T = TypeVar("T")
 
 
 def place_of(location: str, at: datetime | None = None) -> Place:
-    """The kind of place that a location names. Raises UsageError for `at` where no history is kept."""
+    """Return the kind of place that a location names. Raises UsageError if `at` is given and the place keeps no history."""
     if location.startswith("ducklake:"):
         from ingest.store.lake.place import Lake
 
@@ -73,7 +72,7 @@ class Store:
     """
 
     versions: tuple[int, ...] = (SCHEMA_VERSION,)
-    """Versions of the tables that it may have."""
+    """Accepted versions of the tables."""
 
     def __init__(
         self,
@@ -84,12 +83,12 @@ class Store:
     ) -> None:
         self._place = place_of(str(location), at)
         self.location = self._place.location
-        """As it may be shown."""
+        """The location as it may be shown, without secrets."""
         self.at = at
         self._wait_seconds, self._on_wait = wait_seconds, on_wait or (lambda _: None)
         self._own_files = OwnFiles(self._place.path)
         self.has_written = False
-        """Whether a transaction of this object was committed, so that an interrupt cannot undo it."""
+        """Whether a transaction of this object was committed: an interrupt can no longer undo it."""
 
     @property
     def is_file(self) -> bool:
@@ -97,21 +96,24 @@ class Store:
         return self._place.is_file
 
     def owns(self, path: Path) -> bool:
-        """Whether a file is the store, or one that belongs to it: such files are not ingested, and no export replaces them."""
+        """Return whether a file belongs to the store: such files are neither ingested nor replaced by exports."""
         return self.is_file and path in self._own_files
 
     @property
     def has_leftovers(self) -> bool:
-        """Whether files of a writer are beside the store, which the next writer takes up or removes."""
+        """Whether files of a writer are beside the store; the next writer recovers or removes them."""
         return self.is_file and has_leftovers(self._place.path)
 
     def exists(self) -> bool:
-        """Whether there is a store. A location that is not a path is assumed to have one. Raises StoreError."""
+        """Return whether there is a store. Any location that is not a path is assumed to have one. Raises StoreError."""
         return self._place.exists()
 
     @contextmanager
     def spool_folder(self) -> Iterator[Path]:
-        """A folder for the rows of an ingest, on the store's disk where that is a file; those of killed ingests go. Raises StoreError."""
+        """Yield a folder for the rows of an ingest, on the store's disk if that is a file. Removes those of killed ingests.
+
+        Raises StoreError.
+        """
         with ExitStack() as stack:
             try:
                 beside = self._folder() if self.is_file else Path(tempfile.gettempdir())
@@ -122,7 +124,7 @@ class Store:
             yield folder
 
     def _folder(self) -> Path:
-        """The folder of a store in a file. Raises StoreError where it does not exist."""
+        """Return the folder of a store in a file. Raises StoreError if it does not exist."""
         folder = Path(self._place.path).parent
         if not folder.is_dir():
             raise StoreError(
@@ -142,8 +144,8 @@ class Store:
     def write(self, change: Callable[[Writer], T], *, make: bool = True) -> T:
         """Call `change` in one transaction, and return its value.
 
-        It is called again in a new transaction where another writer's came first, which a place with many writers allows. Otherwise as
-        `writing`.
+        `change` is called again in a new transaction if another writer committed first, which a place with many writers allows. Otherwise
+        as `writing`.
         """
         wait = self._wait()
         while True:
@@ -195,7 +197,7 @@ class Store:
             raise self._place.missing()
 
         def require_whole(connection: duckdb.DuckDBPyConnection) -> None:
-            """No incomplete copy, and no store of a later program, which has more than we would keep."""
+            """Raise unless this is a complete store of this or an earlier version; a later version has columns that would be lost."""
             if (found := stored_version(connection, self._place)) > SCHEMA_VERSION:
                 raise self._place.other_version(found)
 
@@ -216,7 +218,7 @@ class Store:
             raise self._place.other_version(found)
 
     def _is_empty(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        """Whether an attached database has no tables yet. Raises StoreError where it has others than a store of this version."""
+        """Return whether an attached database has no tables yet. Raises StoreError if it has tables other than those of this version."""
         try:
             self._require_version(connection)
         except StoreMissing:
@@ -230,7 +232,7 @@ class Store:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """A block in which errors of DuckDB become StoreErrors, and its word for Ctrl-C the KeyboardInterrupt that it is."""
+        """Turn DuckDB's errors into StoreErrors, and its interrupt error back into KeyboardInterrupt."""
         try:
             with self._place.in_words():
                 yield
@@ -241,7 +243,7 @@ class Store:
 
 
 class Elsewhere(Place):
-    """A store that is no file, such as `md:…`: DuckDB alone knows how to reach it, and keeps its users apart."""
+    """A store that is no file, such as `md:…`: only DuckDB knows how to reach it, and it isolates its users itself."""
 
     is_file = False
 
@@ -250,12 +252,10 @@ class Elsewhere(Place):
         self.path = given
 
     def exists(self) -> bool:
-        """It is assumed to be there."""
         return True
 
     @contextmanager
     def attached(self, wait: Wait, *, read_only: bool, alias: str = ALIAS) -> Iterator[Attached]:
-        """See Place.attached."""
         del wait
         with engine() as connection:
             try:
@@ -269,7 +269,7 @@ class Elsewhere(Place):
     def replaced(
         self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object], done: Callable[[], object]
     ) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Not here. Raises StoreError."""
+        """Raise StoreError: a store of this kind cannot be replaced."""
         del wait, require, done
         raise StoreError(f"{self.location} is no file and no lake: it cannot be rebuilt.", "Ingest the logs into a new store.")
 
@@ -277,8 +277,8 @@ class Elsewhere(Place):
 class Writer:
     """Writes inside the transaction of `Store.writing`.
 
-    `who` writes, empty for the user of this process. `is_needless`: nothing was written that matters; a place with a history then gets no
-    snapshot.
+    `who`: the author, empty for the user of this process. `is_needless`: nothing of consequence was written, so a place with a history gets
+    no snapshot.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -287,13 +287,11 @@ class Writer:
         self.is_needless = False
 
     def insert(self, table: str, rows: Sequence[Row]) -> None:
-        """Add rows to a table."""
         from schemas.rows.tables import TABLES, arrow_table  # the models of all tables, which only a writer needs
 
         self.insert_table(table, arrow_table(TABLES[table], rows))
 
     def insert_table(self, table: str, rows: pa.Table) -> None:
-        """Add rows that are an Arrow table already."""
         if rows.num_rows:
             with registered(self.connection, given=rows):
                 self.connection.execute(f"insert into {table} by name select * from given")
@@ -301,7 +299,7 @@ class Writer:
 
 @contextmanager
 def registered(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator[None]:
-    """A block in which SQL can read Arrow tables by these names."""
+    """Let SQL read these Arrow tables by name within the block."""
     for name, table in tables.items():
         connection.register(name, table)
     try:
@@ -312,18 +310,18 @@ def registered(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Ite
 
 
 def run_step(connection: duckdb.DuckDBPyConnection, step: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-    """Run one file of `sql/`, for instance "commit/01_chosen". Returns the rows of its last statement: where it writes, their number."""
+    """Run one file of `sql/`, for instance "commit/01_chosen". Returns the rows of its last statement (for a write, the count)."""
     return connection.execute(sql_of(step), parameters).fetchall()
 
 
 def made(connection: duckdb.DuckDBPyConnection, table: str, query: str, parameters: Mapping[str, object] | None = None) -> int:
-    """Make a temporary table of the rows of a query. Returns their number."""
+    """Make a temporary table from a query. Returns its number of rows."""
     [(rows,)] = connection.execute(f"create or replace temp table {table} as {query}", parameters).fetchall()
     return int(rows)
 
 
 def arrow(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None) -> pa.Table:
-    """The rows of a query, on a connection for reading: one for writing would lose their order.
+    """Return the rows of a query as Arrow. Needs a connection for reading: one for writing would lose their order.
 
     `connection.sql` would bind the query twice, which takes a third of the time of a small answer.
     """
@@ -331,7 +329,7 @@ def arrow(connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[s
 
 
 def source_counts(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The counts of sources that were read before, by source_id: accepted records count as duplicates now."""
+    """Return the counts of sources read before, by source_id. Their accepted records now count as duplicates."""
     if not source_ids:
         return {}
     columns = ("kind", "documents", "accepted", "duplicates", "rejected", "ignored")

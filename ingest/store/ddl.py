@@ -100,7 +100,7 @@ create temp table only_models as
 create temp view v_runs as""",
     "annotations": "left join annotated as annotations on annotations.place = runs.place",
 }
-"""What differs between the view of the store and that of a read transaction."""
+"""Clauses in which the store's view and that of a read transaction differ."""
 
 _OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else nullif(annotations.labels['{0}'], '') end as {0}"
 
@@ -131,7 +131,7 @@ _WRITTEN = "-- Written by `make schema` from schemas/catalogue/figures.py; do no
 
 
 def files() -> Mapping[str, str]:
-    """Every written file by its path in the folder of SQL."""
+    """Return the text of every generated file by its path in the SQL folder."""
     annotated = ("note", "starred", "excluded", "excluded_reason")
     joined = {key: RUNS[key] for key in ("labels", *LABEL_COLUMNS, *annotated, "source_name", "received_at", "ingested_by")}
     return {
@@ -143,7 +143,7 @@ def files() -> Mapping[str, str]:
 
 
 def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[str, Entry], **parts: str) -> str:
-    """SQL of a view with the comments on its columns; without them where it has no name to stay."""
+    """Return the SQL of a view with comments on its columns; without comments if the view is temporary."""
     first, *others = _steps(figures)
     dropped = {id(others[-1]): " exclude (error_text, error_told)"} if others else {}
     outer = [f"select *{dropped.get(id(step), '')},\n{_listed(step)}\nfrom (" for step in reversed(others)]
@@ -155,7 +155,10 @@ def _view(name: str, sql: str, figures: Mapping[str, Figure], joined: Mapping[st
 
 
 def _steps(figures: Mapping[str, Figure]) -> list[list[Figure]]:
-    """The figures, each in a step behind those it names: DuckDB plans the SQL of a figure again for each figure beside it that names it."""
+    """Group the figures into steps, each after those it refers to.
+
+    Otherwise DuckDB plans a figure's SQL again for each figure that refers to it.
+    """
     steps, left = [], dict(figures)
     while left:
         steps.append([one for one in left.values() if not any(re.search(rf"\b{key}\b", one.sql) for key in left.keys() - {one.key})])
@@ -169,7 +172,7 @@ def _listed(figures: Iterable[Figure]) -> str:
 
 
 def schema_sql() -> str:
-    """CREATE TABLE and COMMENT ON for every table and column, in the order of TABLES."""
+    """Return CREATE TABLE and COMMENT ON for every table and column, in the order of TABLES."""
     return _HEADER + "".join(f"\n{_table(name, row)}" for name, row in TABLES.items())
 
 

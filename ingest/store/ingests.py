@@ -1,4 +1,4 @@
-"""The list of ingests: who ingested what, and what each took the place of, so that undoing it can bring that back."""
+"""The list of ingests: who ingested what, and what each replaced, so that an undo can restore it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from ingest.store.database import Writer
 
 UPLOAD = "upload"
-"""The command of an ingest from a dashboard."""
 
 LONGEST_COMMAND = 500
-"""Characters of a command that are kept: a shell may have replaced a pattern by a thousand paths."""
+"""Kept characters of a command: a shell may have expanded a pattern to a thousand paths."""
 
 
 def whoami() -> str:
-    """`user@host` of this process."""
+    """Return `user@host` of this process."""
     try:
         user = getpass.getuser()
     except (OSError, KeyError):  # an account without a name, as in a container
@@ -34,20 +33,20 @@ def whoami() -> str:
 
 @dataclass(frozen=True)
 class Origin:
-    """Who ingests and by what: the command, or UPLOAD. Nobody named: the user of this process."""
+    """Who ingests, and by which command (or UPLOAD). `who` defaults to the user of this process."""
 
     who: str = ""
     command: str = ""
 
 
 def next_ingest(connection: duckdb.DuckDBPyConnection) -> int:
-    """The number of a new ingest. Numbers are never used again, so that nobody undoes another ingest than he has seen."""
+    """Return the number of a new ingest. Numbers are never reused, so that an undo always means the ingest that was seen."""
     [(last,)] = connection.execute("select max(last_ingest) from store_meta").fetchall()
     return int(last) + 1
 
 
 def note_ingest(writer: Writer, ingest_id: int, started_at: datetime, origin: Origin, counts: dict[str, Any], **said: Any) -> None:
-    """Write the row of an ingest that ends now, in place of that of a part of it.
+    """Write the row of an ingest that ends now, replacing the row of a part of it.
 
     `said`: its other columns, as `labels`, `path_template`, `path_tz` and `price_file` (see `price_id`).
     """
@@ -70,12 +69,12 @@ def note_ingest(writer: Writer, ingest_id: int, started_at: datetime, origin: Or
 
 
 def price_id(text: str) -> str:
-    """What tells one price file from another."""
+    """Return the key that identifies a price file by its text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def supersede(connection: duckdb.DuckDBPyConnection, sources: str, ingest_id: int) -> None:
-    """Keep sources and their rejects as they are, before an ingest changes them (`sources`: SQL that selects their ids)."""
+    """Keep copies of sources and their rejects before an ingest changes them (`sources`: SQL that selects their ids)."""
     for table in ("sources", "rejects"):
         connection.execute(
             f"insert into superseded_{table} by name select *, $ingest_id as superseded_by from {table} where source_id in ({sources})",
@@ -84,7 +83,7 @@ def supersede(connection: duckdb.DuckDBPyConnection, sources: str, ingest_id: in
 
 
 def note_measures(connection: duckdb.DuckDBPyConnection, measures: Mapping[str, Mapping[str, str]], ingest_id: int) -> bool:
-    """Note what an ingest says about measurements: source_id → value by key. Returns whether any of it is new.
+    """Save what an ingest states about measurements: source_id → value by key. Returns whether any of it is new.
 
     One row per ingest that said anything new, so that it can be undone (`ingest.measurements.given` has the keys).
     """

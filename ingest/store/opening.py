@@ -37,14 +37,13 @@ from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
 
 ALIAS = "tachograph"
 PREVIOUS = "previous"
-"""The names of an attached store, and of the one that it replaces."""
+"""Aliases of an attached store, and of the one that it replaces."""
 
 REBUILDING, MAKING, SPOOL, LOCK, WATCHING = ".rebuilding", ".making-", ".ingest-", ".lock", ".watching"
-"""Suffixes to the name of a store: the new store of a rebuild, a first store until it is complete, the spool folder of an ingest, the lock
-of whoever writes, the lock of the watcher."""
+"""Suffixes to a store's name: new store of a rebuild, first store until complete, spool folder of an ingest, lock of the writer, lock of
+the watcher."""
 
 WRITE_AHEAD_LOGS = (".wal", ".wal.checkpoint", ".wal.recovery")
-"""Suffixes of DuckDB's files beside a database."""
 
 T = TypeVar("T")
 
@@ -53,7 +52,7 @@ T = TypeVar("T")
 
 
 MANY_BYTES = 16 << 20
-"""A store of this size, or texts to be written, have work for several threads (`use_all_cores`).
+"""From this size of the store, or of the texts to write, several threads pay (`use_all_cores`).
 
 With 3,000 runs, 6 MB, one thread takes three quarters of the time of two; with 10,000, 10 MB, it takes as long (`tests.bench.questions`).
 """
@@ -63,13 +62,13 @@ FILE_OPTIONS = ("row_group_size 16384",)
 batch would go through the write-ahead log first, uncompressed (measured: 5.3 s against 0.7 s for 100,000 runs)."""
 
 NEW_FILE_OPTIONS = (*FILE_OPTIONS, "storage_version 'v1.5.0'")
-"""Options of a new store. The storage version is the first that keeps text with zstd, and is read by DuckDB 1.5, so that `copy` takes it
-there. So the views have no `if(…)`: DuckDB 1.5 does not find in them what 2.0 wrote for it."""
+"""Options of a new store. The storage version is the first with zstd for text, and DuckDB 1.5 reads it (for `copy`). Views avoid
+`if(…)`: DuckDB 1.5 cannot read what 2.0 stores for it."""
 
 
 @contextmanager
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A DuckDB in memory, with one thread, to which a store can be attached. Whatever is attached is closed at the end."""
+    """Yield an in-memory DuckDB with one thread, to which a store can be attached. Everything attached is closed at the end."""
     connection = duckdb.connect(
         config={
             "checkpoint_threshold": "1MB",
@@ -87,7 +86,7 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def detach(connection: duckdb.DuckDBPyConnection) -> None:
-    """Close the attached stores, although cursors and answers may keep the engine alive for a moment."""
+    """Close the attached stores, even if cursors and answers keep the engine alive for a moment."""
     with put_off():
         for statement in ("rollback", "use memory", f"detach database if exists {ALIAS}", f"detach database if exists {PREVIOUS}"):
             with suppress(duckdb.Error):
@@ -95,44 +94,43 @@ def detach(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def use_all_cores(connection: duckdb.DuckDBPyConnection) -> None:
-    """Work with as many threads as there are cores. Otherwise it is one, which does not wait for others."""
+    """Use as many threads as there are cores; the default is one, which has no synchronization cost."""
     connection.execute("reset threads")
 
 
 def attach_sql(path: str, alias: str, *options: str) -> str:
-    """The statement that attaches a file under an alias. Without the type, DuckDB would read a file called `runs.json` as data."""
+    """Return the statement that attaches a file under an alias. Without the type, DuckDB would read a file called `runs.json` as data."""
     place = path.replace("'", "''")
     return f"attach '{place}' as {alias} ({', '.join(('type duckdb', *options))})"
 
 
 def write_out(connection: duckdb.DuckDBPyConnection) -> None:
-    """Write everything into the file of a new store. Detaching does that too, but without an error where the disk is full."""
+    """Flush everything into the file of a new store. Detaching does so too, but raises nothing if the disk is full."""
     connection.execute(f"checkpoint {ALIAS}; use memory; detach {ALIAS}")
 
 
 # The tables of a store
 
 VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts")
-"""The files of `sql/views/`, each after those that it reads."""
+"""Files of `sql/views/`, each after those it reads."""
 
 _VIEW_OPTIONS = "" if duckdb.__version__.startswith("1.") else " with (defer_binding)"
-"""Views that read views are bound again with each: a third of the time that a new store takes. So they are bound when they are used, which
-DuckDB 1.x cannot do."""
+"""Binding views eagerly rebinds them with every view that reads them, a third of the time of making a store. DuckDB 1.x cannot defer it."""
 
 
 @cache
 def sql_of(step: str) -> str:
-    """The text of one file of `sql/`, for instance "commit/01_chosen"."""
+    """Return the text of one file of `sql/`, for instance "commit/01_chosen"."""
     return (resources.files("ingest.store") / "sql" / f"{step}.sql").read_text()
 
 
 def view_sql(view: str) -> str:
-    """The statement that makes one of VIEWS, with its comments."""
+    """Return the statement that creates one of VIEWS, with its comments."""
     return sql_of(f"views/{view}").replace(f" view {view} as\n", f" view {view}{_VIEW_OPTIONS} as\n")
 
 
 def make_tables(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], str] = str) -> None:
-    """Make tables, comments and views. `dialect`: what turns the SQL of a file into that of another kind of store."""
+    """Create tables, comments and views. `dialect` adapts the SQL to another kind of store."""
     connection.execute(dialect(sql_of("schema")))
     for view in VIEWS:
         connection.execute(dialect(view_sql(view)))
@@ -147,7 +145,7 @@ def make_store(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def begin_file(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Attach a new file with the tables of a store, which is none yet."""
+    """Attach a new file with the tables of a store, but not yet the row that makes it one."""
     connection.execute(attach_sql(str(path), ALIAS, *NEW_FILE_OPTIONS))
     connection.execute(f"use {ALIAS}; begin")
     make_tables(connection)
@@ -155,7 +153,7 @@ def begin_file(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def stored_version(connection: duckdb.DuckDBPyConnection, place: Place) -> int:
-    """The version of an attached store's tables. Raises StoreMissing where it has no tables, NotAStore where they are not ours."""
+    """Return the version of an attached store's tables. Raises StoreMissing if it has no tables, NotAStore if they are not ours."""
     try:
         [(found,)] = connection.execute("select coalesce(max(schema_version), 0) from store_meta").fetchall()
     except duckdb.CatalogException:  # to list the tables of every store that is opened would take longer than to ask ours
@@ -169,7 +167,7 @@ def stored_version(connection: duckdb.DuckDBPyConnection, place: Place) -> int:
 
 
 class Holder(NamedTuple):
-    """The process that holds a store. `does`: what it does with the store. `token` differs between holders: a change means progress."""
+    """The process that holds a store. `does`: its activity, for messages. `token` differs between holders: a change means progress."""
 
     who: str
     does: str
@@ -177,7 +175,7 @@ class Holder(NamedTuple):
 
 
 class StoreHeld(Exception):
-    """Another process holds the store; `holder`: which one, where that is known."""
+    """Another process holds the store. `holder`: which one, if known."""
 
     def __init__(self, holder: Holder | None) -> None:
         super().__init__()
@@ -185,20 +183,20 @@ class StoreHeld(Exception):
 
 
 class TransactionLost(StoreBusy):
-    """Another writer committed since our transaction began, so that ours was rolled back: it can be done again."""
+    """Another writer committed first, so our transaction was rolled back and can be retried."""
 
 
 class Wait:
-    """Patience with one process that holds the store. It begins again with each new holder."""
+    """Patience with one process that holds the store. Restarts with each new holder."""
 
     TOLD_AFTER_SECONDS = 0.3
-    """After this time a message is shown: with the start of a command that is within a second."""
+    """Delay before a message is shown: with the start of a command, within a second."""
 
     SHORTEST_SECONDS, LONGEST_SECONDS = 0.005, 0.1
-    """Sleep between two attempts; each is longer than the one before."""
+    """Sleep between attempts; it grows with each one."""
 
     MOST_LOST = 40
-    """Transactions of others that a writer gives way to. With twenty writers at once the last one gives way nineteen times."""
+    """Commits of others that a writer gives way to. Among twenty writers the last one gives way nineteen times."""
 
     def __init__(self, location: str, seconds: float, on_wait: Callable[[str], object]) -> None:
         self.location, self.seconds, self.on_wait = location, seconds, on_wait
@@ -209,7 +207,7 @@ class Wait:
         self._said = ""
 
     def repeat(self, attempt: Callable[[], T], tell: Callable[[Holder], object] = lambda _: None) -> T:
-        """Call `attempt` until it does not raise StoreHeld. `tell` is called with each holder. Raises StoreBusy."""
+        """Call `attempt` until it no longer raises StoreHeld. `tell` is called with each holder. Raises StoreBusy."""
         while True:
             try:
                 return attempt()
@@ -219,7 +217,7 @@ class Wait:
                 self._sleep(held.holder)
 
     def _sleep(self, holder: Holder | None) -> None:
-        """Raises StoreBusy once the same process has held the store for too long."""
+        """Sleep before the next attempt. Raises StoreBusy if the same process has held the store for too long."""
         now = time.monotonic()
         if holder and self._holder and holder.token != self._holder.token:
             self._counted_from, self._pause = now, self.SHORTEST_SECONDS
@@ -241,7 +239,7 @@ class Wait:
         self._pause = min(self._pause * 1.3, self.LONGEST_SECONDS)
 
     def lost(self, lost: TransactionLost) -> None:
-        """Sleep for a short random time after another writer was first. Raises StoreBusy after MOST_LOST, or without any patience."""
+        """Sleep for a short random time after losing to another writer. Raises StoreBusy after MOST_LOST, or if there is no patience."""
         self._lost += 1
         if not self.seconds:
             raise lost
@@ -259,7 +257,7 @@ _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)")
 
 
 def held(error: duckdb.Error, *, read_only: bool) -> StoreHeld | None:
-    """The error that another process holds the store, from DuckDB's; None for any other error."""
+    """Return DuckDB's error as StoreHeld if another process holds the store, else None."""
     if not any(words in str(error) for words in _HELD):
         return None
     found = _HOLDER.search(str(error))  # no process is named where it is this one
@@ -268,18 +266,18 @@ def held(error: duckdb.Error, *, read_only: bool) -> StoreHeld | None:
 
 
 class LockFile:
-    """The lock file beside the store at `place`. It holds the name of the process that holds the store, for those who wait."""
+    """The lock file beside the store at `place`. Contains the name of the holder, for those who wait."""
 
     def __init__(self, place: str) -> None:
         self._path = Path(f"{place}{LOCK}")
         self._lock: FileLock | None = None
 
     def exists(self) -> bool:
-        """Whether anybody may hold it. A killed process leaves the file."""
+        """Return whether the file exists. A killed process leaves it behind."""
         return os.path.exists(self._path)  # noqa: PTH110  called at every reading
 
     def take(self) -> None:
-        """Lock it. Raises StoreHeld where another process has. Does nothing where files cannot be locked or made."""
+        """Lock the file. Raises StoreHeld if another process has it. Does nothing if files cannot be locked or made."""
         lock = FileLock(self._path, thread_local=False, fallback_to_soft=False)
         try:
             lock.acquire(blocking=False)
@@ -291,11 +289,11 @@ class LockFile:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is locked by `take`."""
+        """Whether `take` locked it."""
         return self._lock is not None
 
     def tell(self, holder: Holder) -> None:
-        """Write down who holds the store."""
+        """Write the holder into the file."""
         if self._lock:
             with suppress(OSError):
                 self._path.write_text("\t".join((*holder, platform.node())), encoding="utf-8")
@@ -308,7 +306,7 @@ class LockFile:
         return Holder(who if host == platform.node() else f"{who} on {host}", does, token)
 
     def leave(self) -> None:
-        """Remove and unlock it. Others who have it open notice that and open it again."""
+        """Remove and unlock the file. Others who have it open notice that and open it again."""
         lock, self._lock = self._lock, None
         if lock:
             with suppress(OSError):
@@ -321,7 +319,7 @@ class LockFile:
 def in_turn(place: str, wait: Wait, attach: Callable[[], T], *, read_only: bool) -> Iterator[T]:
     """Call `attach` when no other process holds the store at `place`; a writer holds the lock file to the end of the block.
 
-    `attach` raises StoreHeld where it cannot. Yields its value. Raises StoreBusy.
+    `attach` raises StoreHeld if it cannot. Yields its value. Raises StoreBusy.
     """
     lock = LockFile(place)
 
@@ -367,19 +365,19 @@ _BESIDE = re.compile(
 
 
 def is_path(location: str) -> bool:
-    """Whether a location is a path. Two or more letters before a colon name a kind of store (`md:…`); one letter is a drive."""
+    """Return whether a location is a path. Two or more letters before a colon name a kind of store (`md:…`); one letter is a drive."""
     return not re.match(r"[A-Za-z][\w+.-]+:", location)
 
 
 class OwnFiles:
-    """The files of the store at `place` (a real path): its file, DuckDB's files beside it and ours."""
+    """Files of the store at `place` (a real path): the store, DuckDB's files beside it and ours."""
 
     def __init__(self, place: str) -> None:
         self._place = place
         self._folders: dict[str, str] = {}
 
     def __contains__(self, path: Path) -> bool:
-        """Called for every file of an ingest: the links of each folder are resolved once."""
+        """Return whether the path is one of them. Called for every file of an ingest, so the links of each folder are resolved once."""
         folder, name = os.path.split(path)
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)
@@ -390,7 +388,7 @@ class OwnFiles:
 
 
 def has_leftovers(place: str) -> bool:
-    """Whether a write-ahead log or an incomplete store is beside the store at `place`: of a writer, or left by a killed one."""
+    """Return whether a write-ahead log or incomplete store is beside the store at `place`, of an active or killed writer."""
     folder, name = os.path.split(place)
     try:
         ends = [entry.name.removeprefix(name) for entry in os.scandir(folder) if entry.name.startswith(name)]
@@ -400,7 +398,7 @@ def has_leftovers(place: str) -> bool:
 
 
 def _remove_leftovers(place: str, *, is_our_turn: bool) -> None:
-    """Remove the files that killed writers left beside the store at `place`. `is_our_turn`: nobody else writes."""
+    """Remove the files that killed writers left beside the store at `place`. `is_our_turn` tells whether nobody else writes."""
     folder, name = os.path.split(place)
     with suppress(OSError):
         for entry in os.scandir(folder):
@@ -414,7 +412,7 @@ def _remove_leftovers(place: str, *, is_our_turn: bool) -> None:
 
 
 def remove_database(place: Path) -> None:
-    """Remove a database with its write-ahead logs, where there are any."""
+    """Remove a database and its write-ahead logs, if any."""
     for end in ("", *WRITE_AHEAD_LOGS):
         Path(f"{place}{end}").unlink(missing_ok=True)
 
@@ -422,33 +420,36 @@ def remove_database(place: Path) -> None:
 # A place of a store
 
 _FAILURES = (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.TransactionException)
-"""Errors of DuckDB for a full or broken disk (the last one: at a commit). Any other error of DuckDB is a mistake of ours."""
+"""DuckDB's errors for a full or broken disk (the last one at a commit). Any other error of DuckDB is a bug of ours."""
 
 
 @dataclass(frozen=True)
 class Attached:
-    """A connection with a store attached. `new`: its file under a temporary name, where it is a new store."""
+    """A connection with a store attached. `new`: the temporary file of a new store."""
 
     connection: duckdb.DuckDBPyConnection
     new: Path | None = None
 
 
 class Place:
-    """Where a store is: a file. Subclasses are other kinds of places that DuckDB can attach.
+    """A place of a store: here a file; subclasses are other kinds that DuckDB can attach.
 
-    `location`: as it may be shown. `path`: the real path.
+    `location`: without secrets, for messages. `path`: the real path.
     """
 
     is_file = True
     is_made_by_writing = True
-    """Whether the first writer makes the store."""
+    """Whether the first writer creates the store."""
 
     def __init__(self, given: str) -> None:
         self.location = without_secrets(given)
         self.path = os.path.realpath(given)
 
     def exists(self) -> bool:
-        """Whether there is a store. An empty file is none. Raises StoreError for a folder, and where the file system does not say."""
+        """Return whether there is a store; an empty file is none.
+
+        Raises StoreError for a folder, and if the file system gives no answer.
+        """
         if os.path.isdir(self.path):  # noqa: PTH112  False where Path.is_dir() raises: a folder without permission
             raise NotAStore(f"{self.location} is a folder, and not a store.", f"Name a file in it: --db {self.location}/{DEFAULT_STORE}")
         try:
@@ -459,17 +460,17 @@ class Place:
             raise _unreachable(self.location, error) from error
 
     def missing(self) -> TachographError:
-        """The error that there is no store yet."""
+        """Return the error that there is no store yet."""
         hint = f"Create it with `{command_line('ingest PATH', self.location)}`, or choose another store with --db."
         return StoreMissing(f"There is no store at {self.location} yet.", hint)
 
     def other_version(self, found: int) -> TachographError:
-        """The error that the tables have another version."""
+        """Return the error that the tables have another version."""
         return other_version(self.location, found)
 
     @contextmanager
     def in_words(self) -> Iterator[None]:
-        """A block in which an error of DuckDB becomes one for people. Raises StoreError."""
+        """Turn DuckDB's errors within the block into messages. Raises StoreError."""
         try:
             yield
         except _FAILURES as error:
@@ -477,7 +478,7 @@ class Place:
 
     @contextmanager
     def attached(self, wait: Wait, *, read_only: bool, alias: str = ALIAS) -> Iterator[Attached]:
-        """The store, attached until the end of the block. A writer gets a new one where there is none. Raises StoreError."""
+        """Attach the store for the block. A writer creates a missing one. Raises StoreError."""
         making = Path(f"{self.path}{MAKING}{os.getpid()}-{secrets.token_hex(4)}")
         with engine() as connection:
 
@@ -523,13 +524,13 @@ class Place:
         return True
 
     def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Begin a transaction that writes."""
+        """Begin a writing transaction."""
         connection.begin()
 
     def commit(self, attached: Attached, *, is_needless: bool) -> bool:
-        """Commit, and move a new store to its place. Returns whether anything was written. `is_needless`: nothing matters in it.
+        """Commit, and move a new store to its place. Returns whether anything was written.
 
-        Raises StoreBusy where another process made a store meanwhile, which is not changed.
+        `is_needless`: it contains nothing of consequence. Raises StoreBusy if another process created a store meanwhile; that one is left unchanged.
         """
         del is_needless
         attached.connection.commit()
@@ -593,7 +594,7 @@ class Place:
 
 
 def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
-    """The store was opened, but cannot be read or written."""
+    """Return the error for a store that was opened but cannot be read or written."""
     reason = str(error.strerror if isinstance(error, OSError) else _reason(error))
     if "failed to allocate" in reason:  # DuckDB's limit of memory; its advice is for those who write SQL
         said = reason.partition("Possible solutions")[0].rstrip()
@@ -605,7 +606,7 @@ def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
 
 
 def other_version(location: str, found: int) -> StoreVersionMismatch:
-    """The tables of the store have another version."""
+    """Return the error for tables of another version."""
     if found == INCOMPLETE:
         return StoreVersionMismatch(f"{location} is an incomplete copy of another store.", "Run the same `tachograph copy FROM TO` again.")
     if found > SCHEMA_VERSION:
@@ -620,7 +621,7 @@ def other_version(location: str, found: int) -> StoreVersionMismatch:
 
 
 def _unusable(place: Place, error: duckdb.Error) -> TachographError:
-    """The store cannot be opened."""
+    """Return the error for a store that cannot be opened."""
     reason = _reason(error)
     if "database does not exist" in reason or "No such file or directory" in reason:
         return place.missing()
@@ -632,7 +633,7 @@ def _unusable(place: Place, error: duckdb.Error) -> TachographError:
 
 
 def _unreachable(location: str, error: OSError | ValueError) -> StoreError:
-    """The file system does not say whether the store exists."""
+    """Return the error for a file system that does not say whether the store exists."""
     said = getattr(error, "strerror", None) or error
     return StoreError(f"{location} cannot be used as a store: {said}.", "Choose another file with --db.")
 

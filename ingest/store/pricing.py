@@ -1,8 +1,8 @@
 """List prices of the runs in the store. Prices are looked up here; the arithmetic is SQL (`sql/pricing/`), always in DECIMAL.
 
-Responses are priced one by one (`sql/response_prices/`): each has the price of its own day, prompt size and way of being served. Model rows
-that are their sums cost what they cost. All other rows cost their sums of tokens at the base rates. The same steps price new runs at
-ingest, runs whose chain or responses changed, and the whole store after a new price file or library.
+Responses are priced one by one (`sql/response_prices/`), by day, prompt size and way of being served. Model rows that sum responses cost as
+much as these. All other rows cost their sums of tokens at the base rates. The same steps price new runs at ingest, runs whose chain or
+responses changed, and the whole store after a new price file or library.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ PRICED = (
     "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd", "price_status", "unpriced_tokens",
     "findings", "error_findings",
 )  # fmt: skip
-"""The columns of runs that pricing writes. Findings are among them, since pricing adds some."""
+"""Columns of runs that pricing writes, including findings, since pricing adds some."""
 
 RATE = pa.decimal128(18, 15)
-"""USD per token: up to 999, to 15 decimals."""
+"""USD per token: up to 999, with 15 decimals."""
 
 RATE_WORDS = {
     "input": "input",
@@ -40,7 +40,7 @@ RATE_WORDS = {
     "write_1h": "cache_write_1h",
     "web_search": "web_search",
 }
-"""A rate's name in SQL → its field in `Rates`."""
+"""Name of a rate in SQL → its field in `Rates`."""
 
 
 def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = False) -> int:
@@ -60,7 +60,7 @@ def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = Fal
 
 
 def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
-    """Replace the price file of the store; None: remove it. Returns whether the prices changed."""
+    """Replace the price file of the store; None removes it. Returns whether the prices changed."""
     before = writer.connection.execute("select text from price_files").fetchall()
     writer.connection.execute("delete from price_files")
     if own:
@@ -69,7 +69,7 @@ def keep_price_file(writer: Writer, own: PriceFileRow | None) -> bool:
 
 
 def price(writer: Writer, runs: str) -> None:
-    """Price runs that are in the store (`runs`: SQL that selects their ids): model rows, sums, and findings on differences."""
+    """Price runs of the store (`runs`: SQL that selects their ids): model rows, sums, and findings on differences."""
     connection = writer.connection
     rules = {"rules": list(COST_RULES)}
     connection.execute(f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", rules)
@@ -83,9 +83,9 @@ def price(writer: Writer, runs: str) -> None:
 
 
 def price_touched(connection: duckdb.DuckDBPyConnection, touched: str, *, has_responses: bool = True) -> None:
-    """Price the model rows of some runs and write findings on differences. They have no such findings, and need not be in the store yet.
+    """Price the model rows of some runs and write findings on differences. They must not have any.
 
-    `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day of the prices. The columns PRICED of the runs
+    The runs need not be in the store yet. `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day of the prices. The columns PRICED of the runs
     are left in the temporary table `priced_runs`, by run_id. `has_responses`: whether runs may have responses; those are priced first.
     """
     made(connection, "touched", touched)
@@ -145,7 +145,7 @@ def _price_responses(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 def _explain(connection: duckdb.DuckDBPyConnection, *, has_responses: bool) -> None:
-    """Find the causes of differences: `judged`."""
+    """Find the causes of differences, into the table `judged`."""
     run_step(connection, "pricing/04_unlike")
     if connection.execute("select 1 from unlike limit 1").fetchone():
         if has_responses:
@@ -158,7 +158,7 @@ def _explain(connection: duckdb.DuckDBPyConnection, *, has_responses: bool) -> N
 
 
 def _note_findings(connection: duckdb.DuckDBPyConnection) -> None:
-    """Write findings. Most ingests have no run for two of the steps, and to plan a step takes its time."""
+    """Write findings. Steps without runs are skipped, since planning one takes time; most ingests skip two."""
     concerned = {
         "10_differing": "judged where cause is not null",
         "11_unlisted": "totals where unlisted > 0.000001",
@@ -173,7 +173,7 @@ def _note_findings(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
-    """The prices of a store: its price file, then the library, which is imported only here (0.15 s)."""
+    """Return the prices of a store: its price file, then the library, which is imported only here (0.15 s)."""
     from ingest.prices.price_book import PriceBook
 
     rows = connection.execute("select name, text from price_files").fetchall()
@@ -181,7 +181,7 @@ def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
 
 
 def prices_table(prices: Sequence[Price]) -> pa.Table:
-    """One row per price: its model, days, source and rates."""
+    """Return one row per price: model, days, source and rates."""
     texts = {name: pa.array([getattr(price.key, name) for price in prices], pa.string()) for name in ModelKey._fields}
     days = {name: pa.array([getattr(price, name) for price in prices], pa.date32()) for name in ("since", "until")}
     others = {
@@ -195,9 +195,9 @@ def prices_table(prices: Sequence[Price]) -> pa.Table:
 
 
 def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
-    """Every alternative of every price, in the order of `rank`. `one_hour_from` is NULL where 1-hour writes are priced as such.
+    """Return every alternative of every price, in the order of `rank`. `one_hour_from` is NULL where 1-hour writes are priced as such.
 
-    `rough_rates`: the rates as floats, to find those that are worth an exact sum; a search without a price counts as 0.
+    `rough_rates`: the rates as floats, to select candidates for an exact sum; a search without a price counts as 0.
     """
     rows = [(number, rank, one) for number, price in enumerate(prices) for rank, one in enumerate(price.alternatives)]
     found = [one for _, _, one in rows]
@@ -217,7 +217,7 @@ def _alternatives_table(prices: Sequence[Price]) -> pa.Table:
 
 
 def rates_array(rates: Sequence[Rates | None]) -> pa.StructArray:
-    """Rates as SQL multiplies them: a struct of DECIMALs, each NULL where no rates are known."""
+    """Return rates as SQL multiplies them: a struct of DECIMALs, each NULL if no rates are known."""
     columns = [_exact([None if one is None else getattr(one, field) for one in rates]) for field in RATE_WORDS.values()]
     return pa.StructArray.from_arrays(columns, list(RATE_WORDS))
 

@@ -1,4 +1,4 @@
-"""The result of reading a source: its identity and its counts. Its rows are in the spool."""
+"""The result of reading a source: identity and counts. The rows are in the spool."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from schemas.rows.source import RejectRow
 
 SHOWN = 100
-"""Most runs and rejects that a result lists; the store has all."""
+"""Limit of the runs and rejects that a result lists; the store has all."""
 
 
 @dataclass(frozen=True)
 class PortionKey:
-    """A portion of a source, in one reading of it. `reading` is unique in an ingest; a source that is read whole has portion 0 alone."""
+    """A portion of one reading of a source. `reading` is unique in an ingest; a source that is read whole has portion 0 only."""
 
     reading: str
     portion: int = 0
@@ -29,12 +29,11 @@ class PortionKey:
 class ReadResult:
     """The result for one source, or for one portion of it. documents = records + rejected + ignored.
 
-    `measurements`: measured rows; `without_variant`: those of them that do not say which code was measured. `measures`: what the archive of
-    the source says of them.
-    `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids of
-    earlier sources that are a beginning of it. `checksum`: of a portion. `modified_ns`: `Source.modified_ns` of a file that was opened.
-    `resume_at`: of a transcript, the byte from which a later reading may go on, 0 where it must read all of it.
-    `goes_on`: the source that it was read on from.
+    `measurements`: measured rows; `without_variant`: those of them that do not say which code was measured. `measures`: their properties as
+    stated by the source's archive. `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already.
+    `begins_with`: source_ids of earlier sources that are a beginning of it. `checksum`: of a portion. `modified_ns`: `Source.modified_ns`
+    of a file that was opened. `resume_at`: the byte from which a grown transcript can be resumed, or 0. `goes_on`: the source that this
+    reading resumed.
     """
 
     key: PortionKey
@@ -62,11 +61,10 @@ class ReadResult:
 
     @property
     def documents(self) -> int:
-        """Documents found."""
         return self.records + self.rejected + self.ignored
 
     def identify(self, identity: Identity) -> None:
-        """Note the hash of the source, and which earlier sources it begins with."""
+        """Save the source's hash, and the earlier sources that it begins with."""
         self.source_id, self.begins_with = identity.source_id, identity.begins_with
 
     def accept(self, run_id: str) -> None:

@@ -27,15 +27,15 @@ _KEPT_TABLES = (
     "superseded_sources", "superseded_rejects", "annotations", "saved_views", "measurements", "source_measures", "response_copies",
     "superseded_response_copies",
 )  # fmt: skip
-"""Tables that do not follow from the raw records and are copied."""
+"""Tables that are copied, since they cannot be derived from the raw records."""
 
 
 @dataclass(frozen=True)
 class RebuildReport:
     """`runs`: records that were read again; `rejects`: records that were runs before and can no longer be read.
 
-    `unread`: files in which another version found nothing, or something that it could not read; `left`: tables of a form that cannot be
-    taken over, with the number of their rows.
+    `unread`: files in which the old version found nothing or something unreadable; `left`: tables that could not be copied, with their
+    number of rows.
     """
 
     runs: int
@@ -47,7 +47,7 @@ class RebuildReport:
 def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None, *, keeps_text: bool = True) -> RebuildReport:
     """Make a new store beside the old one and replace it. `on_progress` is called with (records done, all records).
 
-    `keeps_text`: otherwise what was said in the records goes (`ingest.agents.textless`); what people noted of runs stays.
+    Without `keeps_text`, texts of records are dropped (`ingest.agents.textless`); annotations stay.
     """
     runs, refused = 0, 0
     with store.replacing() as (previous, writer):
@@ -89,7 +89,7 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
 
 
 def _copy_kept(connection: duckdb.DuckDBPyConnection, known: set[str]) -> dict[str, int]:
-    """Copy the columns that both versions have. Returns the tables that lack one that must be there, with their rows: they are left out.
+    """Copy the columns that both versions have. Returns the tables skipped for lack of a required column, with their number of rows.
 
     `known`: the tables of the previous store.
     """
@@ -116,14 +116,14 @@ def _copy_kept(connection: duckdb.DuckDBPyConnection, known: set[str]) -> dict[s
 
 
 def _hide_secrets(connection: duckdb.DuckDBPyConnection) -> None:
-    """Older versions kept command lines as they were."""
+    """Mask secrets in command lines, which older versions stored as they were."""
     for (command,) in connection.execute("select distinct command from ingests").fetchall():
         if command and (shown := scrubbed_command(command)) != command:
             connection.execute("update ingests set command = $shown where command = $command", {"shown": shown, "command": command})
 
 
 def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
-    """Remove the texts of what was copied: of rejects, and of what was noted of the records of runs with several."""
+    """Remove the texts of copied rows: of rejects, and of the saved context and figures of records."""
     connection.execute("delete from patches")
     for table in ("response_copies", "superseded_response_copies"):
         connection.execute(f"update {table} set agent_description = null")
@@ -131,7 +131,7 @@ def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"update {table} set detail = $detail, excerpt = ''", {"detail": NOT_KEPT})
 
     def without_texts(noted: str | None) -> str | None:
-        """Columns of a record as JSON, without texts."""
+        """Return a record's columns (JSON) without texts."""
         without = TEXTS | {"patch": None}
         return noted and json.dumps({name: without.get(name, value) for name, value in json.loads(noted).items()}, separators=(",", ":"))
 
@@ -152,7 +152,7 @@ def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _merge_records(writer: Writer) -> None:
-    """Of runs with several records: the figures of each record as this version reads them, and the run of all of them."""
+    """Re-read the figures of each record of runs with several records, and merge them into the run."""
     complete_kept(writer.connection)
     run_step(writer.connection, "rebuild/several")
     for batch in batches(writer.connection, "several"):

@@ -30,7 +30,7 @@ from schemas.rows.tables import TABLES, WrongValue, arrow_columns, arrow_table, 
 
 
 class RowTable(NamedTuple):
-    """Rows of one table. `records`: of each row, the place of its record among those that were given."""
+    """Rows of one table. `records`: for each row, the index of its record."""
 
     name: str
     rows: pa.Table
@@ -38,7 +38,7 @@ class RowTable(NamedTuple):
 
 
 def read_record(document: Document, context_of: ContextOf) -> Rows | None:
-    """The rows of a document that is one run by itself, before `complete`. None for a document that is none. Raises InvalidRecord."""
+    """Return the rows of a document that is one run by itself, before `complete`; None if it is no run. Raises InvalidRecord."""
     readers = SourceReaders(context_of)
     fed = runs_with(readers, document)
     at_end, failed = runs_at_end(readers)
@@ -49,7 +49,7 @@ def read_record(document: Document, context_of: ContextOf) -> Rows | None:
 
 
 def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Unreadable] | None:
-    """The runs that end with a document, before `complete`; values are not checked yet. None: no agent's document.
+    """Return the runs that end with a document, before `complete`, with unchecked values; None if it is no agent's document.
 
     Raises InvalidRecord.
     """
@@ -63,7 +63,7 @@ def runs_with(readers: SourceReaders, document: Document) -> Sequence[Found | Un
 
 
 def runs_at_end(readers: SourceReaders) -> tuple[Sequence[Found | Unreadable], InvalidRecord | None]:
-    """The same for the end of a source, with rejects of events that make no run, and the error of the first reader that failed there."""
+    """Return the runs at the end of a source, with rejects of events without a run, and the error of the first reader that failed."""
     found: list[Found | Unreadable] = []
     failed = None
     for reader in readers.met():
@@ -77,7 +77,7 @@ def runs_at_end(readers: SourceReaders) -> tuple[Sequence[Found | Unreadable], I
 
 
 def _listed(found: Iterable[Found | Unreadable]) -> Sequence[Found | Unreadable]:
-    """What a reader found. Raises TypeError or AttributeError for rows that are none; their values are checked later."""
+    """Return the runs as a list. Raises TypeError or AttributeError for anything that has no rows; values are checked later."""
     listed = found if isinstance(found, tuple) else list(found)
     for one in listed:
         if isinstance(one, Found) and not (isinstance(one.rows.run, RunRow) and all(map(_is_rows, one.rows[1:]))):
@@ -90,14 +90,13 @@ def _is_rows(rows: object) -> bool:
 
 
 MakeTables = Callable[[Sequence[Rows]], Iterable["RowTable"]]
-"""Rows of records → their tables. Raises WrongValue, or another error where a row is none of its table."""
+"""Makes tables of the rows of records. Raises WrongValue, or another error for a row that does not fit its table."""
 
 
 def checked_tables(made: Sequence[Rows], make: MakeTables | None = None) -> tuple[list[RowTable], Mapping[int, InvalidRecord]]:
-    """The tables of the records with right values; for every other record, by its place, the reason of its reject.
+    """Return the tables of the valid records; and for every other record, by its index, the reason of its reject.
 
-    `RowTable.records` are places among the records that are not refused. `make`: `tables_of` for rows that are complete (the default),
-    `completed_tables` for others.
+    `RowTable.records` are indexes among the valid records. `make`: `tables_of` for complete rows (default), `completed_tables` for others.
     """
     make = make or tables_of
     tables = _tables_or_error(made, make)
@@ -108,7 +107,7 @@ def checked_tables(made: Sequence[Rows], make: MakeTables | None = None) -> tupl
 
 
 def completed_tables(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """The tables of records with their claims, statements, findings and the costs that count.
+    """Yield the tables of records with their claims, statements, findings and the costs that count.
 
     A wrong value that these stumble over is reported as the cause.
     """
@@ -122,7 +121,7 @@ def completed_tables(made: Sequence[Rows]) -> Iterator[RowTable]:
 
 
 def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """The tables of the records, without empty ones. Raises WrongValue, or another error where a row is none of its table."""
+    """Yield the non-empty tables of the records. Raises WrongValue, or another error for a row that does not fit its table."""
     if made:
         yield RowTable("runs", arrow_table(TABLES["runs"], [rows.run for rows in made]), range(len(made)))
     for name in CHILD_TABLES:
@@ -138,7 +137,7 @@ def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
 
 
 def _responses(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """The responses of the records, without their source, which only the commit knows."""
+    """Yield the responses of the records, without their source, which only the commit knows."""
     if records := [place for place, rows in enumerate(made) for _ in rows.response_copies]:
         columns = dict(zip(RESPONSE_COLUMNS, zip(*chain.from_iterable(rows.response_copies for rows in made), strict=True), strict=True))
         unknown = ("",) * len(records)
@@ -147,7 +146,7 @@ def _responses(made: Sequence[Rows]) -> Iterator[RowTable]:
 
 
 def _run_and_number(name: str, made: Sequence[Rows], parts: Sequence[Sequence[Any]], records: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """The first columns of a table of FACTS: the run of each fact and, where facts are numbered, its number in the run."""
+    """Yield the first columns of a table of FACTS: the run of each fact and, if facts are numbered, its number in the run."""
     run_ids = [rows.run.run_id for rows in made]
     yield tuple([run_ids[place] for place in records])
     if FACTS[name]:
@@ -155,7 +154,10 @@ def _run_and_number(name: str, made: Sequence[Rows], parts: Sequence[Sequence[An
 
 
 def _refused_among(made: Sequence[Rows], make: MakeTables, first: int = 0) -> Iterator[tuple[int, InvalidRecord]]:
-    """(place, reason) of the records whose rows cannot be stored, found by halving. `first`: the place of the first record in `made`."""
+    """Yield (index, reason) of the records whose rows cannot be stored, found by halving.
+
+    `first`: the index of the first record in `made`.
+    """
     error = _tables_or_error(made, make)
     if not isinstance(error, Exception):
         return
@@ -184,7 +186,7 @@ def _refused(agent: object, error: Exception) -> InvalidRecord:
 
 
 def reason_of(agent: object, error: BaseException) -> tuple[RejectReason, str]:
-    """Why something of an agent could not be read, and the particulars in words."""
+    """Return the reason of a reject and its detail, for an error of an agent's reader."""
     if isinstance(error, InvalidRecord):
         return error.reason, error.detail
     if isinstance(error, TooMuch):
@@ -196,7 +198,7 @@ def reason_of(agent: object, error: BaseException) -> tuple[RejectReason, str]:
 
 
 def _in_words(error: BaseException) -> str:
-    """The error with its place: the column and its value, or the line of code that raised it."""
+    """Describe the error with its place: column and value, or the line of code that raised it."""
     if isinstance(error, WrongValue):
         return str(error)
     if isinstance(error, ValidationError):  # of a row that was checked as it was built

@@ -30,16 +30,16 @@ from schemas.rows.tables import arrow_schema
 from schemas.wire.launch import EXIT_CODE
 
 BATCH = 1000
-"""Records that are read again and written at a time."""
+"""Records re-read and written at a time."""
 
 _OWN_COLUMNS = ("source_id", "labels", "repo", "task", "experiment", "context_rank")
-"""Columns of the context that `run_records` has of every record."""
+"""Context columns that `run_records` has for every record."""
 
 _FIGURES = (
     "agent", "session_id", "title", "outcome", "score", "duration_ms", "num_turns", "cost_reported_usd", "terminal_reason", "errors",
     "tokens_basis", *TOKEN_CLASSES,
 )  # fmt: skip
-"""Columns of a run that are no context: each record keeps its own."""
+"""Columns of a run that are not context: each record keeps its own values."""
 
 _TIMES = ("started_at", "ended_at")
 
@@ -50,7 +50,6 @@ anti join winners using (reading, portion, document)
 union
 select run_id from winners where replaces is not null
 """
-"""Runs that get another record."""
 
 _NOTED = """
 insert into run_records by name
@@ -72,7 +71,7 @@ left join (
     group by run_id
 ) as usage using (run_id)
 """
-"""All tokens of the kept record of a run: those of `runs` may be the difference to an earlier record."""
+"""All tokens of a run's kept record; those in `runs` may be the difference to an earlier record."""
 
 _EARLIER = """
 update run_records
@@ -94,7 +93,7 @@ from (
 ) as earlier
 where run_records.run_id = earlier.run_id
 """
-"""The records that runs in the store had before they get another one. A replaced one keeps its text where the new one has another."""
+"""Existing records of runs that get another one. A replaced record keeps its text if the new one's differs."""
 
 
 _ALONE = """
@@ -109,11 +108,11 @@ from (
 ) as alone
 where run_records.run_id = alone.run_id and is_kept
 """
-"""The record that runs in the store had alone until now."""
+"""The single records that runs had until now."""
 
 
 def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
-    """Write the records of a commit. The runs that `winners` replaces must not be deleted yet."""
+    """Write the records of a commit. Call it before the runs that `winners` replaces are deleted."""
     if made(connection, "affected", _AFFECTED):
         run_step(connection, "records/noted")
         run_step(connection, "records/kept_hashes")
@@ -127,7 +126,7 @@ def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
 
 
 def note_alone(connection: duckdb.DuckDBPyConnection, among: str) -> None:
-    """Note context and figures of the kept records of some runs that had no other record (`among`: a table with their ids)."""
+    """Save context and figures of the kept records of runs that had no other record (`among`: a table with their ids)."""
     run_step(connection, "records/own")
     usage, around = _USAGE.format(among=among), _around("own_", "run_id", among)
     connection.execute(
@@ -136,7 +135,7 @@ def note_alone(connection: duckdb.DuckDBPyConnection, among: str) -> None:
 
 
 def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
-    """Note the context of kept records that have none although their run has several records: so did version 6 of the tables."""
+    """Add the missing context of kept records of runs with several records, as version 6 of the tables left them."""
     run_step(connection, "records/own")
     several = "select run_id from run_records group by run_id having count(*) > 1 and count(*) filter (is_kept and context is null) > 0"
     made(connection, "affected", several)
@@ -155,7 +154,7 @@ def complete_kept(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def note_figures(writer: Writer, read: Sequence[RowTable]) -> None:
-    """Note the figures of some records that were read again."""
+    """Save the figures of re-read records."""
     tables = {table.name: table.rows.append_column("record", pa.array(table.records, pa.int64())) for table in read}
     if "runs" not in tables:
         return
@@ -173,16 +172,16 @@ def note_figures(writer: Writer, read: Sequence[RowTable]) -> None:
 
 
 def _context(table: str) -> str:
-    """SQL for the context of a row of `runs` as JSON."""
+    """Return SQL for the context columns of a row of `runs` as JSON."""
     named = [name for name in CONTEXT_COLUMNS if name not in _OWN_COLUMNS]
     fields = {name: f"epoch_us({table}.{name})" if name in _TIMES else f"{table}.{name}" for name in named}
     return _json(fields | {"tool_calls": "calls.listed", "patch_changes": "changes.listed", "patch": "patch.kept"})
 
 
 def _figures(table: str, usage: str) -> str:
-    """SQL for the figures of a row of `runs` as JSON. `usage`: the table with the tokens of the record.
+    """Return SQL for the figures of a row of `runs` as JSON. `usage`: the table with the tokens of the record.
 
-    `has_text`: whether it has a summary; `model_id`: the only model that it names, as logged, from the table `named`.
+    `has_text`: whether it has a summary; `model_id`: its model as logged, if it names exactly one, from the table `named`.
     """
     figures = {name: f"{usage if name in TOKEN_CLASSES else table}.{name}" for name in _FIGURES}
     return _json(figures | {"has_text": f"coalesce({table}.result, '') <> ''", "model_id": "named.model_id"})
@@ -193,7 +192,7 @@ def _json(fields: Mapping[str, str]) -> str:
 
 
 def _around(prefix: str, keys: str, among: str = "affected") -> str:
-    """SQL that joins the tool calls, the patch with its files and the only model of each record."""
+    """Return SQL that joins the tool calls, the patch with its files and the only model of each record."""
     semi = f"semi join {among} using ({keys})"
     return f"""
     left join (
@@ -213,7 +212,7 @@ def _around(prefix: str, keys: str, among: str = "affected") -> str:
 
 
 def _only_model(usage: str, keys: str) -> str:
-    """SQL that joins the model of each record that names one alone."""
+    """Return SQL that joins the model of each record that names exactly one."""
     return f"""
     left join (
         select {keys}, min(model_id) as model_id from {usage} group by {keys} having count(distinct model_id) = 1
@@ -222,13 +221,13 @@ def _only_model(usage: str, keys: str) -> str:
 
 
 def relabel(connection: duckdb.DuckDBPyConnection, runs: str) -> None:
-    """Give some runs the labels of all their records (`runs`: SQL that selects their ids)."""
+    """Give runs the labels of all their records (`runs`: SQL that selects their ids)."""
     if made(connection, "relabelled", runs):
         run_step(connection, "records/labels")
 
 
 def recount(connection: duckdb.DuckDBPyConnection, sources: str) -> None:
-    """Count the runs and duplicates of some sources again (`sources`: SQL that selects their ids)."""
+    """Recount the runs and duplicates of some sources (`sources`: SQL that selects their ids)."""
     made(connection, "recounted", sources)
     run_step(connection, "records/counts")
 
@@ -237,7 +236,7 @@ def recount(connection: duckdb.DuckDBPyConnection, sources: str) -> None:
 
 
 def batches(connection: duckdb.DuckDBPyConnection, records: str) -> Iterator[list[tuple[Document, Context]]]:
-    """Records to read again, some at a time. `records`: a table like `run_records` with `raw` in every row and `number` from 1."""
+    """Yield records to re-read in batches. `records`: a table like `run_records` with `raw` in every row and `number` from 1."""
     for rows in _numbered(connection, records, "number"):
         yield [(Document(row["ordinal"], "kept record", row["raw"]), context(row)) for row in rows]
 
@@ -250,7 +249,7 @@ def _numbered(connection: duckdb.DuckDBPyConnection, table: str, order: str) -> 
 
 
 def context(row: Mapping[str, Any]) -> Context:
-    """The context of a record of a run with several, from its row of `run_records`."""
+    """Return the context of a record from its row of `run_records`."""
     kept = json.loads(row["context"])
     own = {name: row[name] for name in _OWN_COLUMNS} | {"labels": dict(row["labels"] or ())}
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
@@ -263,7 +262,7 @@ def context(row: Mapping[str, Any]) -> Context:
 
 
 def read_one(document: Document, context: Context) -> Rows:
-    """The rows of one record, before `complete`; values are not checked yet. Raises InvalidRecord."""
+    """Return the rows of one record, before `complete`, with unchecked values. Raises InvalidRecord."""
     rows = read_record(document, lambda *_: context)
     if rows is None:
         raise InvalidRecord(RejectReason.NO_RECORD, "this record's format is no longer supported")
@@ -271,7 +270,7 @@ def read_one(document: Document, context: Context) -> Rows:
 
 
 def read_batch(batch: Iterable[tuple[Document, Context]], *, keeps_text: bool = True) -> tuple[list[RowTable], list[RejectRow]]:
-    """The tables of the records that can still be read, and the rejects of the others; both without texts where none are kept."""
+    """Return the tables of readable records and the rejects of the others, both without texts unless `keeps_text`."""
     read: list[tuple[Document, Context, Rows]] = []
     refused: list[tuple[Document, Context, InvalidRecord]] = []
     for document, around in batch:
@@ -293,7 +292,7 @@ def read_batch(batch: Iterable[tuple[Document, Context]], *, keeps_text: bool = 
 
 
 def merge(writer: Writer, runs: str) -> bool:
-    """Give some runs what any of their records says (`runs`: SQL that selects their ids).
+    """Merge what all records of some runs say into the runs (`runs`: SQL that selects their ids).
 
     Returns whether there are any. `repriced` has those that must be priced again: with another cost, day, model or findings.
     """
@@ -309,9 +308,9 @@ def merge(writer: Writer, runs: str) -> bool:
 
 
 def _read_merged(writer: Writer) -> None:
-    """Read the kept records of the runs in `borrowing` again, with the summary or the model's name that another record has.
+    """Re-read the kept records of the runs in `borrowing`, with the summary or model name of another record.
 
-    So claims, statements and findings are those of the run as it is shown. They are noted in `repriced`. A record that cannot be read
+    So claims, statements and findings are those of the run as it is shown. They are added to `repriced`. A record that cannot be read
     stays as it is.
     """
     connection = writer.connection

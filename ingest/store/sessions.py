@@ -34,12 +34,12 @@ from schemas.rows.kept_run import KEPT_START
 
 
 def _agents_with(flag: str) -> str:
-    """The keys of the agents that have a property, as SQL texts. `flag`: a field of `schemas.agents.Agent` that is true or false."""
+    """Return the keys of the agents with a property, as SQL strings. `flag`: a boolean field of `schemas.agents.Agent`."""
     return ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if getattr(agent, flag))
 
 
 def agent_macros(*flags: str) -> str:
-    """The statements that make a macro for each property: `has_whole_files(agent)`."""
+    """Return the statements that make a macro for each property: `has_whole_files(agent)`."""
     return "".join(f"create or replace temp macro {flag}(agent) as agent in ({_agents_with(flag)});" for flag in flags)
 
 
@@ -71,7 +71,7 @@ where
         or session_id in (select session_id from runs where run_id in ({{runs}}))
     )
 """
-"""Streams that were cut off, and results that follow from another one, where they may be a part of some runs."""
+"""Cut-off streams, and results that follow another one, that may be a part of given runs."""
 
 _HELD = f"""
 select records.run_id, records.source_id, ordinal, ingest_id, records.raw ->> '$.run_id' as part_id
@@ -79,14 +79,14 @@ from run_records as records
 join (select run_id from runs where agent in ({_WITH_TRANSCRIPTS}) and len(part_ids) = 0) as bare using (run_id)
 where record_kind = 'stream' and not is_kept and starts_with(records.raw, '{KEPT_START}')
 """
-"""Streams that were cut off and are records of a result without its stream."""
+"""Cut-off streams that are records of a result without a stream."""
 
 
 def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
-    """Make logs in the sessions of some runs records of the run that they belong to (`runs`: SQL that selects ids).
+    """Make session logs records of the run that they belong to (`runs`: SQL that selects ids). Returns whether any were.
 
-    Returns whether there were any. Two temporary tables: `folding`, each run that went, its source, and the run that has its records now
-    (`whole_id`); `refolded`, the runs that have other records now.
+    Fills two temporary tables: `folding` (each folded run, its source, and `whole_id`, the run that has its records now) and `refolded`
+    (runs whose records changed).
     """
     connection.execute(_MACROS)
     is_resumed = bool(made(connection, "resumed", _RESUMED.format(runs=runs)))
@@ -108,13 +108,13 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
 
 
 def unfold(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make logs runs again whose run is in `unkept`; they are added to `unkept` and `touched_runs`."""
+    """Turn the logs of runs in `unkept` back into runs; they are added to `unkept` and `touched_runs`."""
     connection.execute(_MACROS)
     run_step(connection, "undo/unfolded")
 
 
 def require_beginnings(connection: duckdb.DuckDBPyConnection, sources: Sequence[str]) -> None:
-    """Raises StoreError where another process has taken back what a part of a transcript goes on with."""
+    """Raise StoreError if another process has undone the beginning of a resumed transcript."""
     if not sources:
         return
     sql = "select count(*) from (select distinct unnest($sources::varchar[]) as source_id) semi join sources using (source_id)"
@@ -124,9 +124,9 @@ def require_beginnings(connection: duckdb.DuckDBPyConnection, sources: Sequence[
 
 
 def keep_last_copies(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:
-    """Leave one copy of each response of the files in `going_on`: that of their last reading.
+    """Keep one copy of each response of the files in `going_on`: that of the last reading.
 
-    To be called when the copies of all readings are in the store, and the sessions that they belong to are noted.
+    Call it when the copies of all readings are in the store and `note_sessions` has saved their sessions.
     """
     if not connection.execute("select 1 from going_on limit 1").fetchone():
         return
@@ -147,7 +147,7 @@ def keep_last_copies(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> N
 
 
 def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
-    """Note the sessions to decide again, and their responses. Returns whether there are any sessions.
+    """Save the sessions to bill again, and their responses. Returns whether there are any.
 
     `sessions`: SQL that selects session_id. Call it while their copies are in the store.
     """
@@ -158,7 +158,7 @@ def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
 
 
 def bill(connection: duckdb.DuckDBPyConnection) -> None:
-    """Decide the responses of the noted sessions again. The runs whose sums changed are in the table `summed`: price them again."""
+    """Decide again which responses of the saved sessions are billed. Runs whose sums changed are in the table `summed`, to be repriced."""
     connection.execute(agent_macros("has_transcripts"))
     for step in ("place_in_session", "02_billed", "03_written", "04_summed", "05_runs", "06_beside"):
         run_step(connection, f"responses/{step}")

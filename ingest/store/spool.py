@@ -1,7 +1,7 @@
 """Rows on their way to the store: Parquet files in a folder beside it, written while reading, read once by the commit.
 
-So a worker has no more than a chunk of rows in memory, any number of workers can read at once, and the store is locked only during the
-transaction at the end.
+So a worker holds at most a chunk of rows in memory, any number of workers can read at once, and the store is locked only for the final
+transaction.
 """
 
 from __future__ import annotations
@@ -25,24 +25,23 @@ from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
 
 CHUNK_ROWS = 4096
-"""Most runs in memory before they are written."""
+"""Most runs in memory before a write."""
 
 CHUNK_CHARACTERS = 1 << 25
-"""Most characters of raw records and patches in memory before they are written."""
+"""Most characters of raw records and patches in memory before a write."""
 
 SPOOLED = ("runs", *CHILD_TABLES, RESPONSES, "rejects", "measurements")
-"""The tables that pass through the spool."""
+"""Tables that pass through the spool."""
 
 KEYS = ("reading", "portion", "document")
-"""Columns that identify a document of an ingest, in addition to those of the table. `reading`: one reading of one source; `portion`: the
-number of a part of a big file; `document`: the number of the document in it."""
+"""Additional columns that identify a document of an ingest. `reading`: one reading of one source; `portion`: number of a part of a big
+file; `document`: number of the document in it."""
 
 DocumentKey = tuple[str, int, int]
-"""The values of KEYS."""
 
 
 class _Record(NamedTuple):
-    """A record that is not written yet. `document` has the beginning of its text, for a reject."""
+    """A record not yet written. `document` has the beginning of its text, for a reject."""
 
     result: ReadResult
     document: Document
@@ -52,8 +51,8 @@ class _Record(NamedTuple):
 class SpoolWriter:
     """Writes the rows of one task into files `<table>-<task>-<n>.parquet`, and counts records and rejects in the results of their sources.
 
-    A record is counted when it is written, since its rows are completed and checked then, those of many records together. `keeps_text`:
-    otherwise no text of a record or a reject is written (`ingest.agents.textless`).
+    A record is counted when it is written, since its rows are completed and checked then, those of many records together. Without
+    `keeps_text`, no text of a record or reject is written (`ingest.agents.textless`).
     """
 
     def __init__(self, folder: Path, task: str, *, keeps_text: bool = True) -> None:
@@ -73,7 +72,6 @@ class SpoolWriter:
 
     @unbounded()
     def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
-        """Add the rows of one record."""
         rows = rows if self.keeps_text else without_text(rows)
         self._records.append(_Record(result, document.beginning(), rows))
         patches = (getattr(patch, "text", None) for patch in rows.patches)  # values are checked later
@@ -83,14 +81,13 @@ class SpoolWriter:
 
     @unbounded()
     def reject(self, result: ReadResult, part: Unreadable) -> None:
-        """Add a reject."""
         self._keep_reject(result, part)
         if len(self._rejects) >= CHUNK_ROWS:
             self.flush()
 
     @unbounded()
     def measure(self, result: ReadResult, rows: pa.Table) -> None:
-        """Add the measurements of a file: rows of `measurements`."""
+        """Add the rows of `measurements` of a file."""
         result.measurements += len(rows)
         result.without_variant += rows["variant"].null_count
         self._measurements.append(rows)

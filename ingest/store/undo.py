@@ -1,6 +1,6 @@
 """Take an ingest back: afterwards the store holds what the other ingests alone would have brought.
 
-A run that another ingest also brought stays: it is made again of the best copy that is left. Annotations stay in any case.
+A run that another ingest also brought stays: it is rebuilt from the best remaining copy. Annotations stay in any case.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ where
     run_id in (select run_id from {0})
     or (in_stream and source_id in (select source_id from runs where in_stream and run_id in (select run_id from {0})))
 """
-"""The processes of some runs, and of all runs in the same streams: their chains may change."""
+"""Processes whose chains may change: of some runs, and of all runs in the same streams."""
 
 _RESTORED = "select run_id from restored"
 _RECOUNTED = " union ".join(f"select source_id from {table}" for table in ("touched_sources", "restored", "brought_back", "folding"))
@@ -42,15 +42,15 @@ select session_id from response_copies semi join touched_sessions using (session
 union
 select session_id from restored_copies
 """
-"""Sessions that lose copies of responses, or whose responses may belong to another run afterwards."""
+"""Sessions that lose copies of responses, or whose responses may then belong to another run."""
 
 _OF_AGENTS = "select run_id from runs where has_other_ids(agent) and agent in (select agent from touched_agents)"
-"""Runs whose other log of the same session, or its copy, may have gone."""
+"""Runs whose session may lose its other log, or a copy of that."""
 
 
 @dataclass(frozen=True)
 class Undone:
-    """What an undo takes back. `gone`: runs that no other ingest brought; `staying`: runs that another one brought too."""
+    """What an undo removes. `gone`: runs of no other ingest; `staying`: runs that another ingest brought too."""
 
     ingest_id: int
     gone: int
@@ -62,14 +62,14 @@ class Undone:
 
 
 def preview(store: Store, ingest_id: int | None = None) -> tuple[Undone, Mapping[str, Any]]:
-    """What an undo of the ingest, by default of the last one, would take back; and the row of the ingest. Raises StoreError, UsageError."""
+    """Return what undoing the ingest (default: the last one) would remove, and the row of the ingest. Raises StoreError, UsageError."""
     with store.reading() as connection:
         row = _ingest(connection, ingest_id, store.location)
         return _counted(connection, row["ingest_id"]), row
 
 
 def undo(store: Store, ingest_id: int) -> Undone:
-    """Take the ingest back, in one transaction. Raises StoreError, and UsageError where that is not possible now."""
+    """Undo the ingest in one transaction. Raises StoreError, and UsageError if it cannot be undone now."""
 
     def undone(writer: Writer) -> Undone:
         connection = writer.connection
@@ -105,8 +105,8 @@ from sources as part
 join sources as mine on mine.source_id = part.goes_on
 where mine.ingest_id = $ingest_id and part.ingest_id > $ingest_id
 """
-"""Files are read again by --retry-rejects, or because they have grown. Such readings are taken back in the opposite order; so are the parts
-of a transcript: a later one has only what the earlier ones do not."""
+"""Re-readings of a file (--retry-rejects, or growth) must be undone in reverse order, and so must the parts of a transcript: a later part
+lacks what earlier ones have."""
 
 
 def _ingest(connection: duckdb.DuckDBPyConnection, ingest_id: int | None, location: str) -> dict[str, Any]:

@@ -20,21 +20,21 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 SECONDS, SECONDS_PER_MEGABYTE = 15.0, 2.0
-"""Processor seconds for any source, and more for each megabyte of it: ten times what the slowest real logs take."""
+"""Processor seconds for any source, and for each of its megabytes: ten times what the slowest real logs take."""
 
 MEGABYTES, MEGABYTES_PER_MEGABYTE = 768.0, 8.0
-"""Megabytes of memory for any source beyond what the process had used before, and more for each megabyte of it."""
+"""Megabytes of memory for any source beyond the process's use so far, and for each megabyte of the source."""
 
 _TICK_SECONDS = 0.25
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1 << 10
 
 
 class TooMuch(BaseException):
-    """A bound was exceeded. No Exception: what a reader catches of its own errors must not catch it."""
+    """A bound was exceeded. Not an Exception, so that a reader's own error handling cannot catch it."""
 
 
 class _Bound:
-    """What one block has used so far, and what it may use. `size`: the bytes it has read, decompressed."""
+    """Usage and limits of one block. `size`: the bytes it has read, decompressed."""
 
     def __init__(self, size: Callable[[], int]) -> None:
         self._size = size
@@ -42,7 +42,7 @@ class _Bound:
         self._is_exceeded = False
 
     def check(self) -> None:
-        """Raise TooMuch if the block has used more than its size allows; once, so that what it opened is closed in peace."""
+        """Raise TooMuch if the block exceeded its limits; only once, so that cleanup can run."""
         if self._is_exceeded:
             return
         read = self._size() / (1 << 20)
@@ -58,18 +58,18 @@ class _Bound:
             raise TooMuch(f"it took more than {what}")
 
     def leave_out(self, seconds: float, megabytes: float) -> None:
-        """Do not count what a block inside used."""
+        """Subtract the usage of an inner block."""
         self._seconds += seconds
         self._megabytes += megabytes
 
 
 _bounds: list[_Bound | None] = []
-"""The blocks under way in the main thread, the innermost last; None for one without a bound."""
+"""Active blocks in the main thread, the innermost last; None for one without a bound."""
 
 
 @contextmanager
 def bounded(size: Callable[[], int]) -> Iterator[None]:
-    """Raise TooMuch in the block once it has used more than its size allows. A bound around it does not count what the block uses."""
+    """Raise TooMuch in the block once it exceeds the limits for its size. Enclosing bounds do not count its usage."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
@@ -88,7 +88,7 @@ def bounded(size: Callable[[], int]) -> Iterator[None]:
 
 @contextmanager
 def unbounded() -> Iterator[None]:
-    """Do in the block what must come to its end, such as keeping rows of several sources. A bound around it does not count it."""
+    """Exempt the block, which must finish (such as keeping rows of several sources), from the enclosing bound."""
     if not _bounds or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -115,6 +115,6 @@ def _look(_number: int, _frame: FrameType | None) -> None:
 
 
 def _used() -> tuple[float, float]:
-    """Seconds of processor time that this process has used, and the most memory it had, in megabytes (0 if the system does not say)."""
+    """Return this process's processor seconds, and its peak memory in megabytes (0 if the system does not say)."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT / (1 << 20) if resource else 0.0
     return time.process_time(), peak

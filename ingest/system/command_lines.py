@@ -1,4 +1,4 @@
-"""Commands that messages and screens print: each runs as printed, on the store that the reader looks at, or in this very environment."""
+"""Commands that messages and screens print: each runs as printed, on the same store and in the same environment."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ DEFAULT_STORE = "tachograph.duckdb"
 
 
 def on_disk(location: str) -> str:
-    """The location of a store that somebody named. Raises UsageError for one that would be gone with the process."""
+    """Return the location of a named store. Raises UsageError for an in-memory one, which would end with the process."""
     if not location.strip() or location.startswith(":memory:"):
         raise UsageError(f"{location!r} is not a store on disk.", "Give a file, e.g. runs.duckdb.")
     return location
 
 
 def command_line(words: str, location: str) -> str:
-    """`tachograph WORDS`, with `--db` unless the store at `location` is the one that the command takes without it.
+    """Return `tachograph WORDS`, with `--db` unless the store at `location` is the default.
 
-    `words` are quoted for a shell already. The store is not opened and need not exist.
+    `words` are already quoted for a shell. The store is not opened and need not exist.
     """
     shown = without_secrets(location)
     return f"tachograph {words}{'' if is_default(location) else f' --db {shlex.quote(shown)}'}"
 
 
 def is_default(location: str) -> bool:
-    """Whether a command in this folder uses this store without `--db`, in a shell with our $TACHOGRAPH_DB and in one without it."""
+    """Return whether a command in this folder uses this store without `--db`, with or without our $TACHOGRAPH_DB in its shell."""
     given = os.environ.get("TACHOGRAPH_DB") or DEFAULT_STORE
     return all(os.path.realpath(name) == os.path.realpath(location) for name in (given, DEFAULT_STORE))
 
 
 def install_command(*requirements: str) -> str:
-    """The command that adds requirements to the environment of this very process, quoted for a shell.
+    """Return the command that adds requirements to this process's environment, quoted for a shell.
 
-    It names the interpreter: the `pip` of a shell may belong to another environment. What `uv tool` makes has no pip, but its maker has.
+    It names the interpreter: the `pip` of a shell may belong to another environment. An environment of `uv tool` has no pip, but uv has.
     """
     installer = [sys.executable, "-m", "pip", "install"] if find_spec("pip") else ["uv", "pip", "install", "--python", sys.executable]
     return shlex.join([*installer, *requirements])
 
 
 def extra_command(extra: str) -> str:
-    """The same for what the extra needs: named one by one, since our own package is on no index that pip could take it from."""
+    """Return the command that installs an extra's requirements, one by one, since our own package is on no index that pip can use."""
     from importlib.metadata import requires
 
     from packaging.requirements import Requirement

@@ -1,4 +1,4 @@
-"""Errors that nobody expected: a sentence for people, and a file with the traceback for whoever mends it."""
+"""Unexpected errors: a sentence for the user, and a file with the traceback for whoever fixes it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from pathlib import Path
 from ingest.system.secrets import scrubbed, scrubbed_text
 
 DEBUG = "TACHOGRAPH_DEBUG"
-"""The variable that `tachograph --debug` sets: tracebacks are shown."""
+"""Environment variable that `tachograph --debug` sets to show tracebacks."""
 
 MOST_KEPT = 20
-"""Files of tracebacks that are kept."""
 
 _LONGEST = 300
 
 
 def what_failed(error: Exception) -> str:
-    """The error in a line, without secrets: `KeyError: 'at' (ingest/agents/pi.py, line 20)`."""
+    """Return the error in a line, without secrets: `KeyError: 'at' (ingest/agents/pi.py, line 20)`."""
     said = str(error).strip().partition("\n")[0]
     shown = scrubbed_text(scrubbed(said))
     place = traceback.extract_tb(error.__traceback__)
@@ -30,14 +29,14 @@ def what_failed(error: Exception) -> str:
 
 
 def traceback_of(error: Exception) -> str:
-    """The traceback, without secrets."""
+    """Return the traceback, without secrets."""
     return scrubbed_text(scrubbed("".join(traceback.format_exception(error))))
 
 
 def written_down(error: Exception) -> str:
-    """Write the traceback to a file that its owner alone may read. Returns its path, empty where none could be made.
+    """Write the traceback to a file that only its owner may read. Returns its path, or "" if none could be made.
 
-    It is in the folder for state of the XDG Base Directory Specification, else in that for temporary files.
+    The folder is that for state of the XDG Base Directory Specification, else that for temporary files.
     """
     named = os.environ.get("XDG_STATE_HOME") or ""
     state = named if os.path.isabs(named) else os.path.expanduser("~/.local/state")  # noqa: PTH111, PTH117  Path fails without a home

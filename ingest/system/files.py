@@ -29,10 +29,10 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "tachograph-"
-"""Prefix of the names of folders for temporary files."""
+"""Prefix of temporary folders' names."""
 
 LARGEST_BYTES = 1 << 20
-"""A larger file was not written by hand; and a device could be read without end."""
+"""A larger file was not written by hand, and a device may be endless."""
 
 
 class NoLocks(OSError):
@@ -40,9 +40,9 @@ class NoLocks(OSError):
 
 
 def lock(file: Path) -> int | None:
-    """The descriptor of the file, locked until it is closed; None where another process holds the lock or the folder is gone.
+    """Lock the file until its descriptor, which is returned, is closed; None if another process holds the lock or the folder is gone.
 
-    Raises NoLocks where there are no locks or the file may not be opened.
+    Raises NoLocks if there are no locks or the file may not be opened.
     """
     if fcntl is None:
         raise NoLocks
@@ -64,7 +64,7 @@ def lock(file: Path) -> int | None:
 
 @contextmanager
 def held_folder(within: Path, prefix: str) -> Iterator[Path]:
-    """A new folder `<prefix><process id>-<random>`, locked by this process and removed at the end of the block. Raises OSError.
+    """Yield a new folder `<prefix><process id>-<random>`, locked by this process and removed after the block. Raises OSError.
 
     Folders of killed processes with the same prefix are removed.
     """
@@ -77,7 +77,7 @@ def held_folder(within: Path, prefix: str) -> Iterator[Path]:
 
 
 def clear(folder: Path) -> None:
-    """Remove a folder of this user that no living process holds. A link is left alone: everybody may write to the system's folder."""
+    """Remove a folder of this user that no living process holds. Links are skipped, since everybody may write to the system's folder."""
     with suppress(OSError):
         status = folder.lstat()
         if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "geteuid") and status.st_uid != os.geteuid()):
@@ -89,14 +89,14 @@ def clear(folder: Path) -> None:
 
 
 def is_old(path: Path) -> bool:
-    """Whether nothing was written to it for a day: where files cannot be locked, it is taken as abandoned."""
+    """Return whether nothing was written to it for a day: without file locks, it then counts as abandoned."""
     with suppress(OSError):
         return time.time() - path.stat().st_mtime > 86_400
     return False
 
 
 def _made(within: Path, prefix: str, stack: ExitStack) -> Path:
-    """A new locked folder, removed at the end of the stack. If another process clears it before it is locked, one more is made."""
+    """Make a locked folder, removed when the stack closes. Retries if another process clears it before it is locked."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=within))
         with ExitStack() as mine:
@@ -107,7 +107,7 @@ def _made(within: Path, prefix: str, stack: ExitStack) -> Path:
 
 
 def _hold(folder: Path, stack: ExitStack) -> bool | None:
-    """Hold the folder's lock to the end of the stack. False where another process holds it, None where there are no locks."""
+    """Hold the folder's lock until the stack closes. False if another process holds it, None if there are no locks."""
     try:
         descriptor = lock(folder / "lock")
     except NoLocks:
@@ -120,11 +120,11 @@ def _hold(folder: Path, stack: ExitStack) -> bool | None:
 
 _making = threading.Lock()
 _folders: dict[tuple[int, str], Path] = {}
-"""By process id, since a forked process has a copy of this, and by the folder they are in."""
+"""Key: process id (a forked process has a copy of this) and parent folder."""
 
 
 def temporary_folder() -> Path:
-    """The folder for the temporary files of this process, in $TMPDIR or the system's own folder, made on first use. Raises OSError."""
+    """Return this process's folder for temporary files, in $TMPDIR or the system's own folder, made on first use. Raises OSError."""
     place = tempfile.gettempdir()
     with _making:
         folder = _folders.get((os.getpid(), place))
@@ -141,12 +141,12 @@ def _remove(stack: ExitStack, maker: int) -> None:
 
 
 def use_folder_of_parent(folder: Path) -> None:
-    """In a worker process: use the folder of its parent."""
+    """Use the parent's folder, in a worker process."""
     _folders[os.getpid(), tempfile.gettempdir()] = folder
 
 
 def read_small_text(path: Path) -> str:
-    """The text of a file that people wrote. Raises OSError where it cannot be read, ValueError where it is no text or too large."""
+    """Return the text of a small file that people wrote. Raises OSError if it cannot be read, ValueError if it is no text or too large."""
     with path.open("rb") as file:
         body = file.read(LARGEST_BYTES + 1)
     if len(body) > LARGEST_BYTES:
@@ -158,7 +158,7 @@ def read_small_text(path: Path) -> str:
 
 
 def parse_toml(text: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """The tables of a text. Raises ValueError that says what is wrong and where."""
+    """Parse TOML. Raises ValueError that says what is wrong and where."""
     try:
         return tomllib.loads(text, parse_float=parse_float)
     except RecursionError:

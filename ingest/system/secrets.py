@@ -1,4 +1,4 @@
-"""Passwords, keys and tokens in locations of stores, command lines and other texts: what is kept or shown has a mark in their place.
+"""Masks passwords, keys and tokens in locations of stores, command lines and other texts that are kept or shown.
 
 A location may be a connection string, and an error of DuckDB repeats it: `without_secrets`, and `scrubbed` for texts about it.
 
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 HIDDEN = "[hidden]"
 
 _LEAST_OF_ENVIRONMENT = 8
-"""Characters of a variable of the environment that is looked for in a text: a shorter one would be found in words."""
+"""Minimal length of an environment variable's value that is searched in a text: a shorter one would match inside words."""
 
 _SECRET_NAME = re.compile(
     r"key(?!s?[-_]?(?:word|board|map|frame|stroke|point|bind|ring|func))|token(?!i[sz])|secret|passw(?:or)?d|passphrase|pwd|credential|cookie"
@@ -27,7 +27,7 @@ _SECRET_NAME = re.compile(
 _COUNTED = re.compile(r"tokens|max|min|num|limit|count|budget|len|size", re.IGNORECASE)
 _NUMBER = re.compile(r"[\d_.,]+[kKmM]?")
 _REFERENCE = re.compile(r"\$\{?\w+\}?|\$\(.*|[\"']?(?:\*{3}|\[hidden\])[\"']?")
-"""What stands for a secret without being one."""
+"""References and placeholders, which are not secrets themselves."""
 
 _NAME = r"[A-Za-z_][\w.-]*"
 _VALUE = r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|[^\s&;,'\")]+"
@@ -38,7 +38,7 @@ _HEADER = re.compile(
 )
 _INNER_NAME = re.compile(r"(?P<name>[\w.-]++)=")
 _AMBIGUOUS_HEADERS = frozenset({"key", "keys", "auth", "token", "tokens", "password", "secret", "cookie", "credentials"})
-"""Words before a colon that begin a sentence as often as a value."""
+"""Words before a colon that begin sentences as often as values."""
 
 _SCHEME = re.compile(r"\b(?P<before>(?:bearer|basic)\s+)(?P<value>(?=[\w.~+/-]*\d)[\w.~+/=-]{8,})", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"(?P<before>://[^/@\s:]*:)(?P<value>[^/\s]*)(?=@)|(?<=://)(?P<alone>[^/@\s:]{20,})(?=@)")
@@ -57,7 +57,7 @@ _LOGIN_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
 
 
 SECRET_VARIABLES = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MOTHERDUCK_TOKEN")
-"""Variables of the environment whose values are never shown."""
+"""Environment variables whose values are never shown."""
 
 _OF_LOCATION = re.compile(
     r"(?P<name>\b\w*(?:password|passwd|token|secret|key_id)\w*)\s*=\s*"
@@ -68,7 +68,7 @@ _LOGIN_OF_ADDRESS = re.compile(r"(?P<user>://[^/@\s:]*):(?P<value>[^/\s]*)@")
 
 
 def without_secrets(location: str) -> str:
-    """The location without the passwords in it: it names the same store, for whoever has the password elsewhere."""
+    """Return the location without passwords. It names the same store for anyone who has the password elsewhere."""
     if not re.match(r"(--db=)?[A-Za-z][\w+.-]+:", location):  # a file may be called anything
         return location
     bare = _LOGIN_OF_ADDRESS.sub(r"\g<user>@", _OF_LOCATION.sub("", location))
@@ -77,7 +77,7 @@ def without_secrets(location: str) -> str:
 
 
 def scrubbed(text: str, location: str = "") -> str:
-    """A text, as of an error, with `***` for every secret: of the location, of the environment, and whatever looks like one."""
+    """Return a text, such as an error, with `***` for every secret: of the location, of the environment, and by its shape."""
     named = [found["value"].strip("'\"") for pattern in (_OF_LOCATION, _LOGIN_OF_ADDRESS) for found in pattern.finditer(location)]
     known = [os.environ.get(name, "") for name in SECRET_VARIABLES]
     text = _LOGIN_OF_ADDRESS.sub(r"\g<user>:***@", _OF_LOCATION.sub(r"\g<name>=***", text))
@@ -87,14 +87,14 @@ def scrubbed(text: str, location: str = "") -> str:
 
 
 def is_secret(name: str, value: str = "") -> bool:
-    """Whether an option or a variable of this name holds a secret. A count of tokens, a path in PWD and a `$NAME` do not."""
+    """Return whether an option or variable of this name holds a secret. A count of tokens, a path in PWD and a `$NAME` do not."""
     if not _SECRET_NAME.search(name) or name.lower().startswith("no-") or _REFERENCE.fullmatch(value):
         return False
     return not (_COUNTED.search(name) and _NUMBER.fullmatch(value)) and not (name in ("PWD", "OLDPWD") and value.startswith("/"))
 
 
 def scrubbed_text(text: str) -> str:
-    """The text with `[hidden]` for all that is or may be a secret."""
+    """Return the text with `[hidden]` for everything that may be a secret."""
     for secret in _of_environment():
         text = text.replace(secret, HIDDEN)
     text = _WHOLE_HEADER.sub(rf"\g<before>{HIDDEN}", text)
@@ -107,7 +107,7 @@ def scrubbed_text(text: str) -> str:
 
 
 def scrubbed_words(words: Iterable[str]) -> list[str]:
-    """The words of a command line, likewise: the value of an option may be the next word, and a word may hold a script."""
+    """Mask the words of a command line: the value of an option may be the next word, and a word may hold a script."""
     scrubbed, option = [], ""
     for word in words:
         if option in _LOGIN_OPTIONS and (login := _LOGIN.fullmatch(word)) and not _NUMBER.fullmatch(login["value"]):
@@ -123,7 +123,7 @@ def scrubbed_words(words: Iterable[str]) -> list[str]:
 
 
 def scrubbed_command(line: str) -> str:
-    """A command line as a shell takes it, likewise."""
+    """Mask a shell command line."""
     try:
         words = shlex.split(line)
     except ValueError:  # cut off in a quote, or no command line
@@ -133,7 +133,7 @@ def scrubbed_command(line: str) -> str:
 
 
 def command_of(arguments: Sequence[str]) -> str:
-    """The call of `tachograph` with these arguments, as it is kept in the list of ingests."""
+    """Return the call of `tachograph` with these arguments, as kept in the list of ingests."""
     return shlex.join(scrubbed_words(["tachograph", *arguments])).encode(errors="replace").decode()
 
 
@@ -151,6 +151,6 @@ def _without_value(found: re.Match[str]) -> str:
 
 
 def _of_environment() -> list[str]:
-    """Values of secret variables, the longest first. A path is none."""
+    """Return the values of secret variables, the longest first. Paths are skipped."""
     values = {value for name, value in os.environ.items() if is_secret(name, value) and not value.startswith("/")}
     return sorted((value for value in values if len(value) >= _LEAST_OF_ENVIRONMENT), key=len, reverse=True)

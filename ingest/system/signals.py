@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: which one came, how to delay them in critical sections, and how child processes ignore them."""
+"""Ctrl-C, SIGTERM and SIGHUP: recording which one came, delaying them in critical sections, and shielding child processes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from types import FrameType
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""The signals that interrupt us. Windows has no SIGHUP."""
+"""Signals that interrupt us. Windows has no SIGHUP."""
 
 _REPEATED_SECONDS = 1.0
-"""`timeout` and some supervisors signal a process and then its group: a second signal within this time counts as the same one."""
+"""`timeout` and some supervisors signal a process and then its group: a second signal within this time is ignored."""
 
 
 @dataclass
 class _Received:
-    """The last signal, and when it came on the monotonic clock."""
-
     number: signal.Signals = signal.SIGINT
     at: float = float("-inf")
 
@@ -29,18 +27,18 @@ _received = _Received()
 
 
 def received() -> signal.Signals:
-    """The signal that interrupted this process last; SIGINT where none was recorded."""
+    """Return the signal that interrupted this process last; SIGINT if none was recorded."""
     return _received.number
 
 
 def was_interrupted() -> bool:
-    """Whether a signal came since `interruptible` began. A library may have turned the KeyboardInterrupt into another error."""
+    """Return whether a signal came since `interruptible` began. A library may have turned the KeyboardInterrupt into another error."""
     return _received.at > float("-inf")
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Within, every one of SIGNALS raises KeyboardInterrupt. One that is ignored (`nohup`) or handled otherwise is left as it is."""
+    """Raise KeyboardInterrupt for each of SIGNALS within the block. One that is ignored (`nohup`) or handled otherwise is left as it is."""
     with ExitStack() as stack:
         _received.number, _received.at = signal.SIGINT, float("-inf")
         for number in SIGNALS if _is_main_thread() else ():
@@ -61,7 +59,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def put_off() -> Iterator[None]:
-    """Delay signals to the end of the block. Only the main thread is ever interrupted; in other threads this does nothing."""
+    """Delay signals to the end of the block. Does nothing outside the main thread, which alone is interrupted."""
     handlers = {number: signal.getsignal(number) for number in SIGNALS} if _is_main_thread() else {}
     previous = {number: handler for number, handler in handlers.items() if callable(handler)}
     came: list[int] = []
@@ -78,7 +76,7 @@ def put_off() -> Iterator[None]:
 
 @contextmanager
 def inherited_block() -> Iterator[None]:
-    """Child processes started in the block never receive SIGNALS. Does nothing where the system cannot block signals."""
+    """Keep SIGNALS from child processes started in the block. Does nothing if the system cannot block signals."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -1,8 +1,7 @@
 """Every column that people see, by what a row of its table is: `RUNS["duration_ms"]`, `GROUPS["cost_usd"]`, `CLAIMS["ratio"]`.
 
-One name may mean two things: `cost_list_usd` is a run's in RUNS and a sum in GROUPS. What the store keeps is described by the row
-models (title, unit of the type, description), what views derive in `figures`, what aggregates them in `metrics`. Columns of neither
-kind, which a single table makes, are described here.
+One name may mean two things: `cost_list_usd` is a run's in RUNS and a sum in GROUPS. Stored columns are described by the row models (title,
+unit of the type, description), derived ones in `figures`, aggregates in `metrics`, and columns of a single table here.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from schemas.units import Unit
 
 
 class Groups(dict[str, Entry]):
-    """Columns of groups; any label is one, as `label:KEY`."""
+    """Columns of groups; every `label:KEY` is one."""
 
     def __missing__(self, word: str) -> Entry:
         if not word.startswith(LABEL_PREFIX):
@@ -38,13 +37,13 @@ class Groups(dict[str, Entry]):
 
 
 def entries_of(row: type[Row]) -> dict[str, Entry]:
-    """The columns of a row model that people see: those with a title. Their unit is that of their type."""
+    """Return the columns of a row model that people see, which are those with a title. Their unit is that of their type."""
     named = [(name, info.title, info.description or "") for name, info in row.model_fields.items() if info.title]
     return {name: Entry(name, title, stored_type(row, name).unit, meaning=meaning) for name, title, meaning in named}
 
 
 def _stored(key: str, word: str, better: Better) -> Figure:
-    """A column of runs that is drawn as a distribution and compared."""
+    """Return a stored column of runs that is drawn as a distribution and compared."""
     entry = entries_of(RunRow)[key]
     return Figure(key, entry.label, entry.unit, better, entry.meaning, word=word)
 
@@ -67,10 +66,10 @@ _MEASURED = by_key(
 )
 
 MEASURES = {figure.word: figure for figure in (_MEASURED | RUN_FIGURES).values() if figure.word}
-"""Figures of a run whose distribution is worth a look, by their words, in the order in which they are shown and compared."""
+"""Figures of a run with a distribution, by their word, in the order in which they are shown and compared."""
 
 TIMES = (*(word for word, figure in MEASURES.items() if figure.unit is Unit.MILLISECONDS), "parallelism")
-"""The measures of the screen on durations."""
+"""Measures on the screen of durations."""
 
 RUNS: Columns = {
     **entries_of(RunRow),
@@ -87,7 +86,7 @@ RUNS: Columns = {
         Entry("measured", "Measured", meaning="The measured speedup against the baseline, or what became of the measurement."),
     ),
 }
-"""One run: columns of `v_runs`."""
+"""One run (`v_runs`)."""
 
 _OF_ITS_RUN = {key: RUNS[key] for key in ("title", "repo", "task", "experiment", "agent", "model", "outcome")}
 
@@ -108,7 +107,7 @@ GROUPS: Columns = Groups(
 """One group of runs, or all of them: dimensions and RUN_METRICS."""
 
 USES: Columns = {**entries_of(ModelUsageRow), **MODEL_FIGURES}
-"""One model of one run: columns of `v_model_rows`."""
+"""One model of one run (`v_model_rows`)."""
 
 MODELS: Columns = {
     **MODEL_DIMENSIONS,
@@ -125,7 +124,7 @@ MODELS: Columns = {
         ),
     ),
 }  # fmt: skip
-"""One model over its runs: dimensions and MODEL_METRICS."""
+"""One model, summed over its runs: dimensions and MODEL_METRICS."""
 
 CLAIMS: Columns = {
     **_OF_ITS_RUN,
@@ -149,7 +148,7 @@ RULES: Columns = {
         Entry("example", "Example", meaning="One of its messages."),
     ),
 }
-"""One rule over its findings."""
+"""One rule, summed over its findings."""
 
 FAILURES: Columns = {
     **{key: RUNS[key] for key in ("reason", "whose")},
@@ -160,14 +159,14 @@ FAILURES: Columns = {
         Entry("example", "Example", meaning="The most frequent of their error messages."),
     ),
 }
-"""Runs that did not complete, by reason; beside these a column for each agent."""
+"""One reason of runs that did not complete; the table adds a column for each agent."""
 
 FAILURE_TEXTS: Columns = by_key(
     RUNS["reason"],
     Entry("text", "Text", meaning="The error, with numbers and ids masked."),
     RUN_METRICS["runs"],
 )
-"""The error texts of a reason."""
+"""One error text of a reason."""
 
 SOURCES: Columns = _SOURCE
 INGESTS: Columns = entries_of(IngestRow)
@@ -178,7 +177,7 @@ REASONS: Columns = by_key(
     Entry("sources", "Files", Unit.COUNT, meaning="Files they are from."),
     Entry("detail", "Example", meaning="One of the rejected records."),
 )
-"""One reason over its rejects."""
+"""One reason, summed over its rejects."""
 
 UPLOADS: Columns = {**_SOURCE, **by_key(_SOURCE_NAME, Entry("became", "Status"))}
 RECORDS: Columns = {
@@ -201,7 +200,7 @@ RECORDS: Columns = {
     },
     **by_key(Entry("gives", "Gives", meaning="The figures of the run that come from this record.")),
 }
-"""One record of a run that has several, with what it tells."""
+"""One record of a run with several, and what it says."""
 
 TOOL_CALLS: Columns = entries_of(ToolCallRow)
 FILE_CHANGES: Columns = entries_of(FileChangeRow)
@@ -209,12 +208,12 @@ FACTS: Columns = by_key(Entry("fact", "Field"), Entry("known", "Runs", Unit.COUN
 """One field, and how many runs have it."""
 
 TOTALS: Columns = by_key(Entry("figure", "Metric"), Entry("value", "Total"), Entry("exactly", "Exact value"), Entry("known", "Coverage"))
-"""One figure of a report's totals, in words."""
+"""One figure of a report's totals, formatted."""
 
 CHECKS: Columns = by_key(
     Entry("limit", "Budget"), Entry("found", "Actual"), Entry("allowed", "Limit"), Entry("verdict", "Result"), Entry("note", "Note")
 )
-"""One limit and its verdict, in words."""
+"""One limit and its verdict, formatted."""
 
 
 METRICS_COMPARED = by_key(
@@ -223,7 +222,7 @@ METRICS_COMPARED = by_key(
     Entry("turns", "Turns", Unit.COUNT, "neither", "Turns of runs that started."),
     Entry("speedup", "Measured speedup", Unit.RATIO, "higher", "Measured speedup against a comparable baseline."),
 )
-"""What groups of runs are compared by."""
+"""Metrics by which groups of runs are compared."""
 
 COMPARED: Columns = by_key(
     Entry("group", "Group"),
@@ -251,7 +250,7 @@ COMPARED: Columns = by_key(
     Entry("tasks_undecided", "Tasks, undecided", Unit.COUNT, meaning="Tasks on which bounds do not tell."),
     Entry("verdict", "Verdict"),
 )
-"""One metric of one group of runs beside the baseline, in numbers."""
+"""One metric of one group of runs beside the baseline, as numbers."""
 
 COMPARED_WORDS: Columns = by_key(
     Entry("group", "Group"),
@@ -272,7 +271,7 @@ COMPARED_WORDS: Columns = by_key(
     Entry("speedup_n", "Runs"),
     Entry("speedup_ratio", "Speedup ratio"),
 )
-"""One group of runs beside the baseline, in words."""
+"""One group of runs beside the baseline, formatted."""
 
 
 _ROW = entries_of(MeasurementRow)
@@ -290,7 +289,7 @@ MEASUREMENTS: Columns = {
         Entry("said", "Said at ingest", meaning="What --measure or measure.toml says about the file."),
     ),
 }
-"""One measured value, with the run it belongs to; or one group of values that belong to no run."""
+"""One measured value with its run, or one group of values without a run."""
 
 VERDICTS: Columns = {
     **{key: RUNS[key] for key in (*_RUN, *_CLAIMED)},
@@ -320,7 +319,7 @@ VERDICTS: Columns = {
         Entry("source_name", "File", meaning="File of the benchmark result."),
     ),
 }
-"""One run: what it claimed beside what was measured."""
+"""One run: its claim beside its measurement."""
 
 UNCOMPARED: Columns = by_key(
     Entry("verdict", "Result", meaning="Whether the measurement failed, has no baseline, or one that cannot be compared."),
@@ -330,7 +329,7 @@ UNCOMPARED: Columns = by_key(
 """One reason why measured runs have no ratio."""
 
 VERDICT_GROUPS: Columns = Groups({**GROUPS, **VERDICT_METRICS, **VERDICT_TEXTS})
-"""One group of runs: dimensions, VERDICT_METRICS and their words."""
+"""One group of runs: dimensions, VERDICT_METRICS and VERDICT_TEXTS."""
 
 PUBLISHED: Columns = {
     **{key: _ROW[key] for key in ("repo", "agent", "model")},
@@ -341,7 +340,7 @@ PUBLISHED: Columns = {
         Entry("reached_share", "Hard success", Unit.SHARE, "higher", "Share of the tasks that beat or reach the reference."),
     ),
 }
-"""Published judgements of one agent and model on one repository."""
+"""Published verdicts on one agent and model in one repository."""
 
 SPEEDUPS: Columns = {
     **{key: MEASUREMENTS[key] for key in ("benchmark", "metric", "statistic", "unit", "scope", "format", "measured_at")},

@@ -1,4 +1,7 @@
-"""What a cost is: as the agents report it, at list prices, or the one and else the other. All sums of an answer are of the same."""
+"""The ways to count a cost: as the agents report it, at list prices, or the former with the latter as a fallback.
+
+All sums of one answer use the same way.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from dataclasses import dataclass
 class CostMeasure:
     """One way to count what runs cost. `key` is its word in links and for `--cost`.
 
-    `column` holds it in runs and in rows of models. `noun` names it in a sentence where the other measure is the usual one, `lacks` says
-    of how many runs it is unknown (a metric), and `prefix` begins the keys of its metrics.
+    `column` holds it in runs and model rows. `noun` names it in sentences about another measure, `lacks` is the metric that counts the runs
+    without it, and `prefix` begins the keys of its metrics.
     """
 
     key: str
@@ -27,26 +30,29 @@ class CostMeasure:
 
     @property
     def total(self) -> str:
-        """The metric that adds it up."""
+        """Key of the metric that sums it."""
         return f"{self.prefix}usd"
 
     @property
     def share(self) -> str:
-        """The metric of a group's share of the total."""
+        """Key of the metric of a group's share of the total."""
         return f"{self.prefix}share"
 
     def of(self, key: str) -> str:
-        """The metric of the same kind by this measure: `cost_median_usd` → `cost_list_median_usd`. One of no cost is itself."""
+        """Return the key of the same metric by this measure: `cost_median_usd` → `cost_list_median_usd`.
+
+        Other keys are returned unchanged.
+        """
         kind = key.removeprefix(REPORTED.prefix)
         return f"{self.prefix}{kind}" if kind != key and kind in KINDS else key
 
     def among(self, keys: tuple[str, ...]) -> tuple[str, ...]:
-        """The metrics by this measure, each once."""
+        """Return the metrics by this measure, each once."""
         return tuple(dict.fromkeys(map(self.of, keys)))
 
 
 KINDS = ("usd", "share", "mean_usd", "median_usd", "p90_usd", "max_usd", "per_turn_usd", "per_completed_usd")
-"""Metrics that each measure has, without the prefix of their keys."""
+"""Metrics of each measure, without the prefix."""
 
 REPORTED = CostMeasure("reported", "Reported cost", "cost_own_usd", "cost", "unreported_runs", "cost_")
 LIST = CostMeasure("list", "List-price cost", "cost_list_usd", "list-price cost", "unlisted_runs", "cost_list_")
@@ -54,16 +60,16 @@ LIST = CostMeasure("list", "List-price cost", "cost_list_usd", "list-price cost"
 BEST = CostMeasure("best", "Best-known cost", "cost_best_usd", "cost", "costless_runs", "cost_best_")
 
 COST_MEASURES = {measure.key: measure for measure in (BEST, REPORTED, LIST)}
-"""All, the usual one first: what agents are compared by."""
+"""All measures; the default, by which agents are compared, comes first."""
 
 ON_SCREENS = tuple(COST_MEASURES.values())
-"""Those that screens offer to choose from."""
+"""Measures that screens offer."""
 
 GROUP_COSTS = frozenset(f"{measure.prefix}{kind}" for measure in ON_SCREENS for kind in KINDS)
-"""Columns of groups with a cost by one of the measures: known for so many of the runs that started."""
+"""Columns of groups with a cost, which may be known for only some of the runs that started."""
 
 NEARLY_ALL = 0.9
-"""Share of the started runs from which on a cost says nothing of how many it is known for."""
+"""From this share of the started runs on, a cost is shown without the number of runs that have it."""
 
 _BOUNDED = {LIST: ("token_bounds", "tokens_basis"), BEST: ("cost_best_bounds",)}
 _MEDIAN = "median_usd"
@@ -77,7 +83,7 @@ BOUNDS = {
         if kind != "share"
     },
 }
-"""Column of a cost → the columns that say which bounds it includes, of groups or of a run. A reported cost has none.
+"""Cost column (of groups or a run) → the columns that say which bounds it includes. A reported cost has none.
 
-A sum with a bound in it is a bound; a median is one where more than half of its runs are.
+A sum with a bound in it is a bound; a median is one if more than half of its runs are.
 """

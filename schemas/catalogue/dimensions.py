@@ -1,4 +1,4 @@
-"""Every grouping Tachograph knows, once: the only identifiers that reach SQL from outside."""
+"""Every grouping Tachograph knows: the only identifiers from outside that reach SQL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def _by(key: str, label: str, sql: str, meaning: str) -> Dimension:
 
 
 def _period(key: str, label: str, pattern: str, meaning: str) -> Dimension:
-    """A stretch of the calendar as text that sorts by time. A run counts where its date lies (`dated_at`)."""
+    """Return a calendar grouping, as text that sorts by time, by the date of the run (`dated_at`)."""
     sql = f"strftime(timezone($zone, dated_at), '{pattern}')"
     return Dimension(key, label, meaning=meaning, sql=sql, in_order=True)
 
@@ -44,10 +44,9 @@ DIMENSIONS = by_key(
     _by("source", "Source", "source_name", "File the run was read from."),
     _by("run", "Run", "run_id", "One group per run."),
 )
-"""Groupings of runs. Beside them any label is one: `label:KEY`."""
+"""Groupings of runs; any label is one too: `label:KEY`."""
 
 LABEL = _by("label", "Label", "labels[$key]", "The value of a label, as label:KEY.")
-"""A grouping that needs the key of a label."""
 
 LABEL_PREFIX = f"{LABEL.key}:"
 
@@ -58,4 +57,3 @@ MODEL_DIMENSIONS = by_key(
     _by("model-id", "Model id", "model_id", "Model id as logged."),
     _CAUSE,
 )
-"""Groupings of model rows."""

@@ -1,6 +1,6 @@
-"""What the catalogue says of a column: what it is called, what it counts, what it means and, where it is derived, its SQL.
+"""An entry of the catalogue: a column's name, unit, meaning and, if derived, its SQL.
 
-An `Entry` is any column. A `Figure` is one of a single row, a `Metric` adds up many rows, a `Dimension` groups them. The lists are in the
+An `Entry` is any column. A `Figure` belongs to a single row, a `Metric` adds up many rows, a `Dimension` groups them. The lists are in the
 files beside this one; all but `columns` do without pydantic and Arrow, so that help texts cost nothing.
 """
 
@@ -19,7 +19,7 @@ E = TypeVar("E", bound="Entry")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One column. `short` is its name where there is little room, on grids and cards; `meaning` is one sentence."""
+    """One column. `short` is its name for narrow places such as grids and cards; `meaning` is one sentence."""
 
     key: str
     label: str
@@ -30,24 +30,24 @@ class Entry:
 
     @property
     def header(self) -> str:
-        """Its name on a grid or a card."""
+        """The name on a grid or a card."""
         return self.short or self.label
 
 
 Columns = Mapping[str, Entry]
-"""The columns of a table by their names (`schemas.catalogue.columns`)."""
+"""Columns of a table by name (`schemas.catalogue.columns`)."""
 
 UNNAMED: Columns = MappingProxyType({})
-"""Of a table that is none of ours: its columns are called by their names."""
+"""For tables outside the catalogue: columns are shown by their names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure(Entry):
-    """A figure of one row of a table: a column that is stored, or one that a view derives by `sql`, NULL where it is not known.
+    """A figure of one row of a table, stored or derived by `sql`; NULL if unknown.
 
-    `word` names it in links; a figure with a word is drawn as a distribution and compared. One that is `listed` is a column of the
-    lists of runs and a card on a run's page; where it has an `order`, that is what sorting by it is called, largest first.
-    `aggregates` are words of AGGREGATES: each makes a metric of it.
+    `word` names it in links; a figure with a word is drawn as a distribution and compared. One that is `listed` is a column of the lists of
+    runs and a card on a run's page; `order` names the sorting by it, largest first. `aggregates` are keys of AGGREGATES: each makes a
+    metric of it.
     """
 
     sql: str = field(default="", kw_only=True)
@@ -59,11 +59,11 @@ class Figure(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Metric(Entry):
-    """A figure of a group: `sql` aggregates its rows, `known` counts the rows it rests on; unknown ones are left out.
+    """A figure of a group: `sql` aggregates its rows, `known` counts the rows with a value, which it is based on.
 
-    Where `sql` divides money, it casts the quotient to `decimal(38, 9)`: a float has other last digits in a workbook than in JSON.
-    Over `v_model_rows`, where a run may have several rows, `known` is a condition instead: the figure rests on the runs with a row
-    that meets it.
+    If `sql` divides money, it casts the quotient to `decimal(38, 9)`: the last digits of a float differ between workbook and JSON. Over
+    `v_model_rows`, where a run may have several rows, `known` is a condition instead: the figure is based on the runs with a row that meets
+    it.
     """
 
     sql: str = field(kw_only=True)
@@ -71,17 +71,17 @@ class Metric(Entry):
 
     @classmethod
     def of(cls, entry: Entry, *, sql: str, known: str, key: str = "", meaning: str = "") -> Self:
-        """A metric that is called like another entry and counts the same."""
+        """Return a metric with the label and unit of another entry."""
         about = entry.label, entry.unit, entry.better, meaning or entry.meaning
         return cls(key or entry.key, *about, short=entry.short, sql=sql, known=known)
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension(Entry):
-    """One way to group rows: `sql` gives a row's group, NULL where it is not known.
+    """One way to group rows: `sql` gives a row's group, NULL if unknown.
 
-    `$zone` in it stands for the name of a time zone, `$key` for what the word of the grouping says after its colon (`label:team`);
-    both only ever travel as bound parameters. Groups of an `in_order` dimension follow one another, others go by what they cost.
+    `$zone` stands for the name of a time zone, `$key` for the part after the colon of a grouping (`label:team`); both are always bound
+    parameters. Groups of an `in_order` dimension are sorted by their value, others by cost.
     """
 
     sql: str = field(kw_only=True)
@@ -90,7 +90,7 @@ class Dimension(Entry):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A way to add up a column. `label` and `meaning` are for metrics that follow from a figure of a run."""
+    """A way to aggregate a column. `label` and `meaning` are for metrics made from a figure of a run."""
 
     sql: str
     label: str
@@ -98,7 +98,7 @@ class Aggregate:
 
 
 _MONEY = "cast({} as decimal(38, 9))"
-"""A mean or a quantile of money is a float else, and its digits are not those of money."""
+"""Otherwise a mean or a quantile of money would be a float, with inexact digits."""
 
 AGGREGATES = {
     "sum": Aggregate("sum({})", "{} (total)", "{} Total over the runs."),
@@ -110,11 +110,11 @@ AGGREGATES = {
 }
 
 PER_RUN = ("worked", "mean", "median", "p90")
-"""Aggregates of what runs take. A run that never started took nothing: it is left out, and its cost and time are not known to be 0."""
+"""Aggregates over runs that started: the others took no time or money, and their cost and time are not known to be 0."""
 
 
 def by_key(*entries: E) -> dict[str, E]:
-    """Entries by their keys. Raises ValueError where two have one."""
+    """Return entries by key. Raises ValueError for a repeated key."""
     found = {entry.key: entry for entry in entries}
     if len(found) < len(entries):
         raise ValueError(f"two entries of one key among {', '.join(entry.key for entry in entries)}: give each its own.")
@@ -122,7 +122,7 @@ def by_key(*entries: E) -> dict[str, E]:
 
 
 def over(column: str, key: str, label: str, unit: Unit, better: Better, meaning: str, how: str = "sum") -> Metric:
-    """A metric over one column by one of AGGREGATES, resting on the rows that have it."""
+    """Return a metric over one column by one of AGGREGATES, based on the rows with a value."""
     sql = AGGREGATES[how].sql.format(column)
     sql = _MONEY.format(sql) if unit is Unit.USD and how in ("mean", "p90") else sql
     known = f"count({column}) filter (is_started)" if how in PER_RUN else f"count({column})"
@@ -130,7 +130,7 @@ def over(column: str, key: str, label: str, unit: Unit, better: Better, meaning:
 
 
 def aggregates_of(figure: Figure) -> list[Metric]:
-    """The metrics that follow from a figure of a run."""
+    """Return the metrics that a figure of a run makes."""
     return [_aggregate(figure, how, AGGREGATES[how]) for how in figure.aggregates]
 
 
@@ -140,11 +140,11 @@ def _aggregate(figure: Figure, how: str, words: Aggregate) -> Metric:
 
 
 def quotient(above: str, below: str, only: str = "true") -> tuple[str, str]:
-    """The sum of one column by that of another, over the rows that have both and meet `only`, and how many these are."""
+    """Return SQL for the sum of one column divided by that of another, over rows that have both and meet `only`, and for their count."""
     has_both = f"{only} and {below} > 0 and {above} is not null"
     return f"sum({above}) filter ({has_both}) / sum({below}) filter ({has_both})", f"count(*) filter ({has_both})"
 
 
 def of_model(column: str, like: Entry, key: str = "", meaning: str = "") -> Metric:
-    """The sum of one column of model rows, resting on the runs that have it; called like the same figure of runs."""
+    """Return the sum of one column of model rows, based on the runs that have it; named like the same figure of runs."""
     return Metric.of(like, key=key or column, meaning=meaning, sql=f"sum({column})", known=f"{column} is not null")

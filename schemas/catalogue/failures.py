@@ -1,4 +1,4 @@
-"""Why runs did not complete: one reason each, from the outcome, whether the run got to work, and the words of its error.
+"""Why runs did not complete: one reason each, from the outcome, whether the run started, and the words of its error.
 
 REASONS is the whole rule, in its order; `v_runs` has it as SQL. Docs and help print it.
 """
@@ -11,14 +11,14 @@ SET_UP, ACCOUNT, AGENT, PROVIDER, PERSON, UNKNOWN = "set-up", "account", "agent"
 WHOSE = {
     SET_UP: "Set-up", ACCOUNT: "Account", AGENT: "Agent", PROVIDER: "Provider", PERSON: "Person", UNKNOWN: "Unknown",
 }  # fmt: skip
-"""Who or what can change a reason, and what people call it."""
+"""Who or what can change a reason → label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason. `words`: a pattern (RE2, lower case) of error texts that tell it, in runs that meet `when` (SQL).
+    """One reason. `words`: a pattern (RE2, lower case) of its error texts, in runs that meet `when` (SQL).
 
-    `outcome`: the outcome that tells it, of a reason with words only where no words of any reason do. `told` is the rule for people.
+    `outcome`: the outcome that implies it; for a reason with words, only if no reason's words match. `told` is the rule in words.
     """
 
     key: str
@@ -31,18 +31,18 @@ class Reason:
 
     @property
     def pattern(self) -> str:
-        """The pattern of its words, or of what stands for them where texts are left out: `[quota]`."""
+        """The pattern of its words, or of the stand-in for texts that are dropped: `[quota]`."""
         return rf"{self.words}|\[{self.key}\]"
 
 
 _CODE = r"(error|code|status|http)[^0-9]{0,12}"
-"""What stands before the number of an HTTP error, which a line number of a traceback has not."""
+"""Text before the number of an HTTP error, unlike before a line number of a traceback."""
 
 _TRACEBACK = "traceback: "
 _API = "(not is_started or outcome in ('api_error', 'limit_reached'))"
 _ACCOUNT = "(not is_started or outcome in ('api_error', 'limit_reached', 'unknown'))"
 _AT_START = "(not is_started or record_kind = 'sidecar' and num_turns is null and first_edit_ms is null)"
-"""Also a process of which nothing is known but its error. What the error of a run that worked says of files is its own work."""
+"""Includes a process of which only the error is known. If a run worked, its error's words about files concern its own work."""
 
 NONE, OTHER = "none", "other"
 
@@ -139,7 +139,7 @@ REASONS = {
         Reason(OTHER, UNKNOWN, "Other reasons", "an error text that no rule knows"),
     )
 }  # fmt: skip
-"""Every reason: first those that the outcome tells, then in this order those whose words the error has."""
+"""Every reason: first those implied by the outcome, then those whose words match the error, in this order."""
 
 _BY_WORDS = [reason for reason in REASONS.values() if reason.words]
 
@@ -153,16 +153,16 @@ REASON_SQL = " ".join(
     )
 )
 WHOSE_SQL = f"map {{{', '.join(f'{one.key!r}: {one.whose!r}' for one in REASONS.values())}}}[reason]"
-"""A map, since DuckDB makes a join of a long IN, which every query then pays for."""
+"""A map, because DuckDB plans a long IN as a join, which every query would pay for."""
 
 ERROR_SQL = "case when outcome <> 'completed' then nullif(trim(coalesce(errors, case when is_error then result end)), '') end"
-"""`error_text`, the text of the error: some agents write it in the place of the summary."""
+"""`error_text`, the text of the error; some agents write it in place of the summary."""
 
 _IS_TRACEBACK = "contains(error_text, 'File \"')"
 _RAISED = r"regexp_extract_all(error_text, '(?m)^[A-Za-z_][A-Za-z0-9_.]*(Error|Exception|Exit)\b.*$')[-1]"
 _LINES = "regexp_extract_all(error_text, '(?m)^.*[A-Za-z].*$')"
 TOLD_SQL = f"case when {_IS_TRACEBACK} then '{_TRACEBACK}' || lower(coalesce({_RAISED}, '')) else lower(error_text) end"
-"""`error_told`, what of it tells the reason: of a traceback the exception, and not the code around it."""
+"""`error_told`, the text that decides the reason: of a traceback only the exception, without the code around it."""
 
 MESSAGE_SQL = (
     "case when reason is not null then"
@@ -175,8 +175,8 @@ STAND_IN_SQL = (
     f"list_filter([{_RULES}], lambda rule: regexp_matches(error_told, rule.words)), lambda rule: '[' || rule.key || ']'), ' '), ''),"
     f" '[{OTHER}]') end"
 )
-"""What stands for the text of an error that was said in a session, where such texts are left out: it tells the same reason."""
+"""Stand-in for an error text where texts are dropped; it leads to the same reason."""
 
 _ID = r"\b[a-z]+_[a-z_]*[A-Z0-9][A-Za-z0-9_-]{7,}|\b[0-9a-f]{8,}\b"
 MASKED_SQL = f"regexp_replace(regexp_replace(failure_message, '{_ID}', '…', 'g'), '[0-9]+', '#', 'g')"
-"""The error with its ids and numbers masked, so that texts that differ by these alone are one."""
+"""The error with masked ids and numbers, so that texts that differ only in these are one."""

@@ -1,8 +1,7 @@
-"""Figures of a single row that the store does not keep: the views derive them from its columns, in this order.
+"""Figures of a single row that are not stored: the views derive them from stored columns, in this order.
 
-`make schema` writes the views of one row per run and one row per model of a run from here. A figure of a run that has a `word` is
-drawn as a distribution and compared; one that is `listed` stands in the lists of runs and on a run's page; its `aggregates` are
-figures of groups.
+`make schema` writes the views of one row per run and one row per model of a run from here. A figure of a run that has a `word` is drawn as
+a distribution and compared; one that is `listed` is in the lists of runs and on a run's page; its `aggregates` are figures of groups.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from schemas.catalogue.failures import MESSAGE_SQL, REASON_SQL, WHOSE, WHOSE_SQL
 from schemas.units import Unit
 
 _SCOPES = {"micro": "micro-benchmark only", "component": "one component only", "unspecified": "scope not stated"}
-"""A claim about the whole program has no limit to name."""
+"""Scopes that limit a claim; one about the whole program has no limit."""
 
 
 def caveat_sql(prefix: str = "") -> str:
-    """SQL of a claim's caveat: `micro-benchmark only, approximate`; NULL without one. Its columns are `{prefix}scope` and so on."""
+    """Return SQL of a claim's caveat: `micro-benchmark only, approximate`, or NULL. Its columns are `{prefix}scope` and so on."""
     scopes = " ".join(f"when '{scope}' then '{words}'" for scope, words in _SCOPES.items())
     return (
         f"nullif(concat_ws(', ', case {prefix}scope {scopes} end, case {prefix}evidence when 'estimated' then 'projected' end, "
@@ -26,7 +25,7 @@ def caveat_sql(prefix: str = "") -> str:
 
 _TOKENS = "All tokens: input, output, cache reads and cache writes."
 _API_TIMES_WALL = 10
-"""API time beyond so many times the wall time is not of the same calls. In 425 real records the ratio is either below 4, or above 15 in
+"""API time above this multiple of the wall time includes other calls. In 425 real records the ratio is either below 4, or above 15 in
 runs of one or two turns that carry on an earlier process. No agent keeps ten calls going from start to end."""
 
 _STARTED = (
@@ -44,7 +43,7 @@ _SAVED = "Uncached list-price cost minus list-price cost. Negative: caching cost
 _BEST = "What the run cost: as its agent reports it, else its tokens at list prices."
 _BEST_BOUNDS = "upper_bound, lower_bound or estimate, where the best-known cost is a list-price cost of tokens that are no exact count."
 IS_BOUNDED = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
-"""The condition on a run whose log tells no exact tokens but a bound or an estimate: its list-price cost is one, too."""
+"""The condition on a run with only a bound or an estimate of its tokens: its list-price cost is then one, too."""
 
 _REASON = (
     "Why the run did not complete, by its outcome, whether it got to work, and the words of its error. "
@@ -54,9 +53,9 @@ _WHOSE = f"Who or what can change that: {', '.join(WHOSE)}."
 
 _TITLE = "What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file."
 _FILE = "substr(sources.name, (select depth from shared) + 1) || case when sources.accepted > 1 then ' #' || (ordinal + 1) else '' end"
-"""Its file without the folders that all files share; of a file with several runs, with the number of the record."""
+"""Its file without the folders that all files share, and with the number of the record in a file with several runs."""
 _ENDING = "regexp_replace({}, '(?s)^.{{2,}}(.{{79}})$', '…\\1')"
-"""A text of at most 80 characters: a longer path loses its beginning."""
+"""SQL that cuts the beginning of a text longer than 80 characters."""
 
 
 _TASK = (
@@ -65,8 +64,8 @@ _TASK = (
 )
 _REPO, _NAME = (f"nullif(coalesce(annotations.labels['{key}'], runs.{key}), '')" for key in ("repo", "task"))
 _AT_COMMIT = f"concat_ws('@', {_REPO}, left(lower(coalesce(base_commit, head_commit)), 8))"
-"""Eight characters, since some logs have no more. Who labels a run by hand says more of its task than the commit it happened to start at;
-items of a benchmark have names that differ from plan to plan, and a status or a reference commit that tell them apart from sessions."""
+"""Eight characters, since some logs have no more. A label given by hand says more about the task than the commit the run started at;
+benchmark items have names that differ between plans, and unlike sessions a status or a reference commit."""
 
 
 _MODEL = (
@@ -75,16 +74,16 @@ _MODEL = (
 )
 _MONTH, _DAY = "(0[1-9]|1[0-2])", "(0[1-9]|[12][0-9]|3[01])"
 _A_DATE = f"20[0-9]{{2}}-?{_MONTH}(-?{_DAY})?|{_MONTH}-20[0-9]{{2}}|{_MONTH}-?{_DAY}|2[3-9]{_MONTH}({_DAY})?"
-"""As in `-20250929`, `-2025-08`, `-09-2025`, `-0613`, `-05-06`, `-2507`, `-250615`."""
+"""Matches `-20250929`, `-2025-08`, `-09-2025`, `-0613`, `-05-06`, `-2507`, `-250615`."""
 
 
 def undated(model: str) -> str:
-    """SQL of the name of a model without a date at its end. Prices go by the name with it: models of two dates may differ in price."""
+    """Return SQL of a model's name without a date at its end. Prices use the full name: models of two dates may differ in price."""
     return f"regexp_replace({model}, '(.)[-@]({_A_DATE})$', '\\1')"
 
 
 def _all_tokens(prefix: str = "") -> str:
-    """SQL of the sum of all tokens. Where they are not exact, input includes the cache reads or writes that the log does not tell apart."""
+    """Return SQL of the sum of all tokens. If they are inexact, input includes cache reads or writes that the log does not separate."""
     cached = (
         f"coalesce({prefix}{name}, case when tokens_basis <> 'exact' then 0 end)" for name in ("cache_read_tokens", "cache_write_tokens")
     )
@@ -179,7 +178,7 @@ RUN_FIGURES = by_key(
         sql=f"case when claimed_speedup is not null then {caveat_sql('claimed_')} end",
     ),
 )  # fmt: skip
-"""Of a run: columns of `v_runs` beside those of the table."""
+"""Derived columns of `v_runs`."""
 
 MODEL_FIGURES = by_key(
     Figure(
@@ -193,14 +192,14 @@ MODEL_FIGURES = by_key(
         sql="case when own_cache_write_tokens > 0 and own_cache_write_1h_tokens is null then own_cache_write_tokens else 0 end",
     ),
 )  # fmt: skip
-"""Of one model of a run: columns of `v_model_rows` beside those of the table."""
+"""Derived columns of `v_model_rows`."""
 
 MORE = "*"
-"""Among the columns of a list: the listed figures that it does not name."""
+"""Placeholder in a list of columns for all listed figures that it does not name."""
 
 
 def listed(*columns: str) -> tuple[str, ...]:
-    """The columns of a list of runs, with the listed figures of RUN_FIGURES in the place of MORE."""
+    """Return the columns of a list of runs, with MORE replaced by the remaining listed figures."""
     place = columns.index(MORE)
     more = [key for key, figure in RUN_FIGURES.items() if figure.listed and key not in columns]
     return (*columns[:place], *more, *columns[place + 1 :])

@@ -1,6 +1,6 @@
-"""Every figure of a group, once: what aggregates the rows of a view. Screens, reports, exports, help texts and docs read this page.
+"""Every figure of a group: aggregates of a view's rows. Screens, reports, exports, help texts and docs read this page.
 
-First the figures of claims and findings, then of cost, of runs and their models, of what was measured, and the limits that `check` knows.
+First the figures of claims and findings, then of cost, of runs and their models, of measurements, and the limits of `check`.
 Entries are explained in `schemas.catalogue.entry`; groupings are in `dimensions`, figures of a single run in `figures`.
 """
 
@@ -40,7 +40,7 @@ CLAIM_METRICS = by_key(
     over("findings", "findings", "Findings", Unit.COUNT, "lower", _FINDINGS),
     over("error_findings", "error_findings", "Errors found", Unit.COUNT, "lower", "Number of findings of severity error."),
 )  # fmt: skip
-"""Claims are what agents say; nothing here was measured by Tachograph."""
+"""What agents claim; nothing here was measured by Tachograph."""
 
 
 _LIST = "Cost of the same tokens at list prices (by provider and region, on the day of the run or response); see `tachograph models`."
@@ -75,7 +75,7 @@ _LIST_COMPLETED = "nullif(count(*) filter (is_completed and cost_list_usd is not
 
 
 def _median_bounds(key: str, name: str, cost: str, told: str) -> Metric:
-    """Which bounds the median of a cost includes: of more than half of its runs."""
+    """Return the metric that tells which bounds the median of a cost includes: those of more than half of its runs."""
     known = f"is_started and {cost} is not null"
     return Metric(
         key, f"Bounds in the median {name}", Unit.TEXT, "neither", f"Which bounds more than half of the runs have in their {name}.",
@@ -229,7 +229,7 @@ RUN_COST_METRICS = by_key(
     ),
     over("cost_cache_write_usd", "cost_cache_write_usd", "Cost of cache writes", Unit.USD, "lower", _WRITES),
 )  # fmt: skip
-"""Over `v_runs`. A run with an unpriced model has no list-price cost: its sum would be too small."""
+"""Over `v_runs`. A run with an unpriced model has no list-price cost, since its sum would be too small."""
 
 _OF_RUNS = RUN_COST_METRICS
 
@@ -251,10 +251,10 @@ MODEL_COST_METRICS = by_key(
         sql="sum(total_tokens) filter (price_status = 'unpriced')", known="price_status is not null",
     ),
 )  # fmt: skip
-"""Over `v_model_rows`: every model by itself, so that one unpriced model hides no other."""
+"""Over `v_model_rows`: each model by itself, so that an unpriced model hides no other."""
 
 _ALL_INPUT = "own_input_tokens + own_cache_read_tokens + own_cache_write_tokens"
-"""NULL where the log leaves a class out: its cache reads are then no share of a known input."""
+"""NULL if the log omits a class: the share of cache reads is then unknown."""
 
 MODEL_CACHE_METRICS = by_key(
     replace(
@@ -267,12 +267,12 @@ MODEL_CACHE_METRICS = by_key(
     of_model("cost_cache_write_usd", _OF_RUNS["cost_cache_write_usd"]),
     of_model("assumed_5m_tokens", MODEL_FIGURES["assumed_5m_tokens"]),
 )
-"""Over `v_model_rows`, likewise."""
+"""Over `v_model_rows`."""
 
 
 LOW, HIGH = "_low", "_high"
 FEWEST_VALUES = 5
-"""Fewest values of a median, and of either side of a change in percent."""
+"""Minimal number of values for a median, and for either side of a change in percent."""
 
 _PARALLEL, _PARALLEL_KNOWN = quotient("duration_api_own_ms", "duration_ms")
 _PER_TURN, _PER_TURN_KNOWN = quotient("cost_own_usd", "num_turns", "not is_carried_over")
@@ -297,7 +297,7 @@ _NEVER_STARTED = (
 
 
 def _ends(median: Metric) -> list[Metric]:
-    """The least and the largest of the values of a median: what is said of few of them."""
+    """Return the minimum and maximum of a median's values, which are shown instead if there are few."""
     return [
         replace(
             median, key=f"{median.key}{end}", label=f"{median.label}, {word}", meaning=f"The {word} of the same values.",
@@ -396,14 +396,14 @@ _RUN_METRICS = by_key(
 )  # fmt: skip
 
 MEDIANS = tuple(key for key, metric in _RUN_METRICS.items() if "median(" in metric.sql)
-"""Metrics that are a median: of fewer than FEWEST_VALUES people read the range and how many there are."""
+"""Metrics that are a median: for fewer than FEWEST_VALUES values, range and count are shown instead."""
 
 RUN_METRICS = _RUN_METRICS | by_key(*(end for key in MEDIANS for end in _ends(_RUN_METRICS[key])))
-"""Figures over `v_runs`: one row is one run."""
+"""Over `v_runs`: one row is one run."""
 
 
 def with_their_notes(metrics: Iterable[str]) -> tuple[str, ...]:
-    """The metrics, each once, and behind them what their cells say too: bounds of costs, and both ends of medians."""
+    """Return the metrics, each once, followed by those that their cells show too: bounds of costs, and both ends of medians."""
     notes = (note for key in metrics for note in (*BOUNDS.get(key, ())[:1], *((f"{key}{LOW}", f"{key}{HIGH}") if key in MEDIANS else ())))
     return tuple(dict.fromkeys((*metrics, *notes)))
 
@@ -423,21 +423,21 @@ MODEL_METRICS = by_key(
     ),
     *MODEL_CACHE_METRICS.values(),
 )  # fmt: skip
-"""Figures over `v_model_rows`: one row is one model of one run, so that helper models get their own share."""
+"""Over `v_model_rows`: one row is one model of one run, so that helper models get their own share."""
 
 DEFAULT_REPORT = (
     "runs", "never_started_runs",
     "cost_usd", "cost_share", "cost_list_usd", "token_bounds", "cost_delta_usd", "cost_compared_usd", "cost_mean_usd",
     "cost_median_usd", "cost_p90_usd", "duration_ms", "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
 )  # fmt: skip
-"""What `tachograph report` shows per group."""
+"""Columns of `tachograph report` per group."""
 
 
 BAND = 0.05
-"""Distance from 1 within which a measured ratio is called the same, unless another is chosen; `v_speedups` has the same."""
+"""Default distance from 1 within which a measured ratio counts as the same; `v_speedups` has the same."""
 
 MIN_PAIRS = 5
-"""Fewest pairs of claim and measurement that a calibration rests on."""
+"""Minimal number of pairs of claim and measurement for a calibration."""
 
 
 MEASURED_CLASSES = {
@@ -451,10 +451,10 @@ MEASURED_CLASSES = {
     "machine": "machine or model missing",
     "not_measured": "not measured",
 }
-"""What became of a run's measurement, and what people call it: each run is in exactly one of these, of several obstacles the first."""
+"""Outcome of a run's measurement → label. Each run is in exactly one class; of several obstacles the first counts."""
 
 PAIR = "claimed_speedup > 0 and measured_speedup > 0"
-"""The condition on a run that has a claim and a measurement to compare."""
+"""The condition on a run with a claim and a measurement to compare."""
 
 _ENOUGH = f"case when count(*) filter ({PAIR}) >= {MIN_PAIRS} then {{}} end"
 _LOG = f"exp(median(ln(claimed_speedup / measured_speedup)) filter ({PAIR}))"
@@ -548,7 +548,6 @@ VERDICT_METRICS = by_key(
 )  # fmt: skip
 
 QUADRANTS = ("runs_q1", "runs_q2", "runs_q3", "runs_q4")
-"""Runs by ISO-Bench's quadrants."""
 
 
 VERDICT_TEXTS = by_key(
@@ -566,14 +565,14 @@ VERDICT_TEXTS = by_key(
     ),
     Entry("cost_per_reached", "Cost per reference reached", meaning=VERDICT_METRICS["cost_per_reached_usd"].meaning),
 )
-"""The same for people: `none for $7.79` where there is none."""
+"""Formatted columns: `none for $7.79` if nothing was verified."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """A bound on a metric of the runs, or of the worst group of a dimension (`per`). `name`: its name, else the metric's label.
 
-    `rests_on`: a count of runs without which the metric says nothing, where that is not the metric's own.
+    `rests_on`: the count of runs that the metric is based on, if it is not the metric's own.
     """
 
     key: str
@@ -586,17 +585,15 @@ class Limit:
 
     @property
     def bounded(self) -> Metric:
-        """The metric."""
         return RUN_METRICS.get(self.metric) or VERDICT_METRICS[self.metric]
 
     @property
     def is_of_measured(self) -> bool:
-        """Whether the metric is about what was measured."""
+        """Whether the metric is about measurements."""
         return self.metric not in RUN_METRICS
 
     @property
     def label(self) -> str:
-        """What is bounded."""
         return self.name or self.bounded.label
 
 

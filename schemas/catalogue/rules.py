@@ -1,4 +1,4 @@
-"""The rules behind findings: how serious each is and what it says. `ingest.findings.rules` has a function of each name that checks it."""
+"""The rules of findings, with severity and meaning. `ingest.findings.rules` has the checking function of the same name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from schemas.rows.source import Severity
 
 @dataclass(frozen=True, slots=True)
 class FindingRule:
-    """One rule. `meaning`: a sentence for people. Findings of rules of records (`is_of_record`) quote no words of a summary."""
+    """One rule. `meaning`: a sentence for people. Findings of rules about records (`is_of_record`) quote no words of a summary."""
 
     severity: Severity
     meaning: str
@@ -37,7 +37,7 @@ FINDING_RULES = {
     "micro_benchmark_only": FindingRule(Severity.INFO, "The claimed speedup is based on a micro-benchmark only."),
     "unmeasured_claim": FindingRule(Severity.INFO, "No claimed improvement is backed by a measurement."),
 }
-"""Every rule by its name, in the order in which findings are kept."""
+"""Rules by name, in the order in which findings are kept."""
 
 CROSS_CHECKS = {
     "api_time_beyond_wall": "More API time than fits into the wall time: cost and API time seem to include calls of an earlier process.",
@@ -45,10 +45,10 @@ CROSS_CHECKS = {
     "possible_duplicate": "Another run has the same figures, or begins alike: probably a copy, or the agent's other log of the session.",
     "transcript_differs": "The result records of a session and its transcript have different tokens: calls outside the transcript, mostly.",
 }
-"""Rules that compare runs and records in the store (`ingest.store.cross_checks`), and what each looks for, in a sentence."""
+"""Rules that compare runs and records in the store (`ingest.store.cross_checks`) → meaning."""
 
 MAY_CONTINUE = "cumulative_possible"
 MAY_CONTINUE_MEANING = (
     "The record's totals may continue those of an earlier record of the session; nothing shows that both are of one process."
 )
-"""The rule of findings on chains (`ingest.store.chains`), and what it means."""
+"""Meaning of findings on chains (`ingest.store.chains`)."""

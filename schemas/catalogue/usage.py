@@ -1,8 +1,8 @@
-"""Usage along time: how to group billed responses, and every figure of a group. Read by `tachograph usage`.
+"""Usage over time: groupings of billed responses, and every figure of a group. Read by `tachograph usage`.
 
-A row is a part of what runs used (`app.queries.usage`). Its `part` says what it is: `response` is one billed response of a session;
-`run` is one model of a run without responses, or such a run that names no model; `rest` is what such a run cost beyond its models;
-`outside` is what a session's reported cost has beyond its responses.
+A row is a part of the usage of runs (`app.queries.usage`), of one kind (`part`): `response` is one billed response of a session; `run` is
+one model of a run without responses, or such a run without a model; `rest` is the cost of such a run beyond its models; `outside` is the
+reported cost of a session beyond its responses.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _period(key: str, label: str, meaning: str, pattern: str, time: str = "timez
 
 
 BLOCK, TOOL, WEEK = "block", "tool", "week"
-"""The dimensions that need more than the columns of a part."""
+"""Dimensions that need more than the columns of a part."""
 
 _LOCAL = "in the time zone of --tz"
 
@@ -42,13 +42,12 @@ USAGE_DIMENSIONS = by_key(
     _by("agent", "Agent", DIMENSIONS["agent"].meaning),
     _by("sub-agent", "Sub-agent", "Type of the sub-agent that asked, else its id; main: the main conversation.", "subagent"),
 )  # fmt: skip
-"""Groupings of usage."""
 
 SUNDAY_WEEK = _period(
     WEEK, "Week from", f"The Sunday that the week of the response starts on, {_LOCAL}.",
     "%Y-%m-%d", "date_trunc('week', timezone($zone, used_at) + interval 1 day) - interval 1 day",
 )  # fmt: skip
-"""Takes the place of WEEK where weeks start on Sunday, which ISO does not number."""
+"""Replaces WEEK if weeks start on Sunday; ISO does not number those."""
 
 WHOLE_RUNS = "whole_runs"
 LOWER_BOUNDS = "lower_bounds"
@@ -115,7 +114,7 @@ USAGE_METRICS = by_key(
     Metric("first_at", "First", Unit.TIME, meaning="Time of the first response or run (UTC).", sql=_FIRST, known=""),
     Metric("last_at", "Last", Unit.TIME, meaning="Time of the last response or run (UTC).", sql=_LAST, known=""),
 )  # fmt: skip
-"""Figures over parts. An empty `known`: nothing is counted beside the figure."""
+"""Figures over parts. With an empty `known`, no count is shown beside the figure."""
 
 _SEVERAL = "A response that called several tools counts for each of them: rows do not add up."
 
@@ -135,10 +134,10 @@ TOOL_METRICS = by_key(
     Metric("first_at", "First", Unit.TIME, meaning="Time of the first call (UTC).", sql="min(used_at)", known=""),
     Metric("last_at", "Last", Unit.TIME, meaning="Time of the last call (UTC).", sql="max(used_at)", known=""),
 )  # fmt: skip
-"""Figures over the calls of tools: one row is a response and a tool it called, or a run without responses and a tool."""
+"""Figures over tool calls: one row is a response and a tool it called, or a run without responses and a tool."""
 
 TOOL_TOTALS = ("tool_calls", "failed_calls")
-"""Of these, the figures that add up."""
+"""Additive figures of TOOL_METRICS."""
 
 RESETS = "limit_resets_at"
 
@@ -156,7 +155,7 @@ BLOCK_ENTRIES = by_key(
     Entry("projected_tokens", "Projected tokens", Unit.TOKENS, meaning="Tokens at the end of the active block at its burn rate."),
     Entry("projected_usd", "Projected cost", Unit.USD, meaning="List-price cost at the end of the active block at its burn rate."),
 )  # fmt: skip
-"""What a table of blocks has beside USAGE_METRICS."""
+"""Extra columns of the 5-hour-block table."""
 
 USAGE: Columns = {**USAGE_DIMENSIONS, **USAGE_METRICS, **BLOCK_ENTRIES}
 TOOLS: Columns = {**USAGE_DIMENSIONS, **TOOL_METRICS}

@@ -1,4 +1,4 @@
-"""What people say of runs (kept by run id, also while the run is gone), and the views they saved."""
+"""Annotations of runs (kept by run id, also while the run is gone), and saved views."""
 
 from __future__ import annotations
 

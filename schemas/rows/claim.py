@@ -1,4 +1,4 @@
-"""Claims and other statements of a summary, as they are stored."""
+"""Claims and other statements of a summary, as stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ClaimKind(StrEnum):
 
 
 class ClaimMetric(StrEnum):
-    """The performance quantity a claim speaks of."""
+    """The performance quantity of a claim."""
 
     TIME = "time"
     THROUGHPUT = "throughput"
@@ -33,7 +33,7 @@ class ClaimMetric(StrEnum):
 
 
 class Direction(StrEnum):
-    """Which way the quantity went, seen by its user."""
+    """Which way the quantity went, from its user's view."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -41,7 +41,7 @@ class Direction(StrEnum):
 
 
 class Evidence(StrEnum):
-    """What a claim rests on, strongest first."""
+    """The basis of a claim, strongest first."""
 
     BENCHMARKED = "benchmarked"
     FIGURES = "figures"
@@ -107,7 +107,7 @@ class ClaimRow(Row):
 
 
 class StatementKind(StrEnum):
-    """What a statement says. A closed list."""
+    """The closed list of kinds of statements."""
 
     COMMIT = "commit"
     ARTEFACT = "artefact"

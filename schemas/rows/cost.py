@@ -30,7 +30,7 @@ class CostCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CauseMeaning:
-    """How a cause is shown: `label` in tables, `meaning` in one sentence, `severity` of its findings."""
+    """The presentation of a cause: `label` in tables, `meaning` in one sentence, `severity` of its findings."""
 
     label: str
     severity: Literal["info", "warning"]
@@ -74,14 +74,14 @@ CAUSES = {
     ),
     CostCause.UNEXPLAINED: CauseMeaning("unexplained", "warning", "No known price explains the reported cost."),
 }
-"""Every cause, in the order in which lists show them."""
+"""Every cause, in display order."""
 
 UNPRICED_RULE = "cost_unpriced"
-"""Finding on models without a price."""
+"""The rule of findings on models without a price."""
 
 
 def rule_of(cause: CostCause) -> str:
-    """Name of the rule (`findings.rule`) that a cause is found by."""
+    """Return the name of the rule (`findings.rule`) of a cause."""
     return f"cost_{cause}"
 
 
@@ -92,4 +92,3 @@ COST_RULES = {rule_of(cause): meaning for cause, meaning in CAUSES.items() if ca
         "Neither the price library nor a price file has a price for the model, or the record has no token counts.",
     )
 }
-"""The rules of findings on cost."""

@@ -1,4 +1,4 @@
-"""Measured results of benchmarks, as they are stored: one row per variant, metric, statistic and run of the benchmark."""
+"""Measured results of benchmarks, as stored: one row per variant, metric, statistic and run of the benchmark."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from schemas.units import Better
 
 
 class Variant(StrEnum):
-    """Which code was measured."""
+    """The code that was measured."""
 
     BASELINE = "baseline"
     """The code before the change."""
 
     REFERENCE = "reference"
-    """A known good change, such as the one that people made."""
+    """A known good change, such as the human one."""
 
     CANDIDATE = "candidate"
-    """The change of an agent."""
+    """An agent's change."""
 
 
 class MeasuredStatus(StrEnum):
@@ -35,15 +35,14 @@ class MeasuredStatus(StrEnum):
 
 
 class Failure(StrEnum):
-    """Why a benchmark gave no value."""
+    """The reason why a benchmark gave no value."""
 
     PATCH = "patch"
-    """The patch could not be applied."""
 
     CRASH = "crash"
     TIMEOUT = "timeout"
     INFRASTRUCTURE = "infra"
-    """The benchmark did not start, or a model, a machine or memory was missing: not the fault of the change."""
+    """The benchmark did not start, or lacked a model, a machine or memory: not the fault of the change."""
 
     INCORRECT = "incorrect"
     """The result of the changed code is wrong."""
@@ -52,7 +51,7 @@ class Failure(StrEnum):
 
 
 class PatchApplied(StrEnum):
-    """Whether the patch was in the code that was measured."""
+    """Whether the measured code included the patch."""
 
     YES = "yes"
     NO = "no"
@@ -61,7 +60,7 @@ class PatchApplied(StrEnum):
 
 
 class SpreadKind(StrEnum):
-    """What `spread_lo` and `spread_hi` are around the value."""
+    """The meaning of `spread_lo` and `spread_hi` around the value."""
 
     STD = "std"
     """One standard deviation of single runs."""

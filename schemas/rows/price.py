@@ -1,4 +1,4 @@
-"""Prices: what a token costs, the user's own price file, and the row that keeps it in the store."""
+"""Prices: rates per token, the user's own price file, and the row that stores it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from schemas.rows.row import LongText, Row, Text, UtcTime
 MILLION = Decimal(1_000_000)
 THOUSAND = Decimal(1_000)
 SMALLEST_RATE = Decimal("1e-15")
-"""Rates are kept to this many USD per token: nine decimals of USD per million tokens."""
+"""Rates have this precision in USD per token: nine decimals of USD per million tokens."""
 
 
 BEGINNING = date(1, 1, 1)
-"""The first day of a price without one."""
+"""The first day of a price without a start."""
 
 
 class ModelKey(NamedTuple):
-    """The key of a price, as in `model_usage`. `model_id`: the id as logged."""
+    """The key of a price, as in `model_usage`. `model_id`: as logged."""
 
     model_id: str
     model: str
@@ -33,7 +33,7 @@ class ModelKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """USD per token, and per web search. `web_search` is None where it has no price."""
+    """USD per token, and per web search. `web_search` is None without a price."""
 
     input: Decimal
     output: Decimal
@@ -43,7 +43,7 @@ class Rates:
     web_search: Decimal | None = None
 
     def times(self, factor: Decimal, output: Decimal | None = None) -> Rates:
-        """All token rates multiplied by the factor, that of output by `output` where given; the price of a search stays."""
+        """Return all token rates multiplied by the factor, output by `output` if given; the price of a search is unchanged."""
         factors = dict.fromkeys(TOKEN_RATES, factor) | ({} if output is None else {"output": output})
         tokens = {name: (getattr(self, name) * factors[name]).quantize(SMALLEST_RATE) for name in TOKEN_RATES}
         return Rates(**tokens, web_search=self.web_search)
@@ -56,7 +56,7 @@ NO_END = 2**63 - 1
 
 
 class Band(NamedTuple):
-    """The rates of a request whose prompt has more than `above` tokens and at most `up_to`. None: there is no price."""
+    """The rates of a request whose prompt has more than `above` and at most `up_to` tokens; None without a price."""
 
     above: int
     up_to: int
@@ -64,7 +64,6 @@ class Band(NamedTuple):
 
 
 ANY_SIZE = Band(-1, NO_END, None)
-"""Prompts of any size, without a price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +77,10 @@ class TieredRates:
     tiers: tuple[tuple[int, Rates], ...] = ()
 
     def times(self, factor: Decimal) -> TieredRates:
-        """All token rates multiplied by the factor."""
         return TieredRates(self.base.times(factor), tuple((size, rates.times(factor)) for size, rates in self.tiers))
 
     def bands(self) -> Iterator[Band]:
-        """The rates for every size of prompt; the first band is that of the base rates."""
+        """Yield the rates for every size of prompt, first the base rates."""
         ends = [*(size for size, _ in self.tiers), NO_END]
         yield Band(-1, ends[0], self.base)
         for (size, rates), end in zip(self.tiers, ends[1:], strict=True):
@@ -98,21 +96,20 @@ class Service(NamedTuple):
 
 
 STANDARD = Service()
-"""A request about which nothing is said."""
+"""A request without logged details."""
 
 
 def _whole(value: Any) -> Any:
-    """Whole numbers of TOML as Decimal."""
+    """Return whole numbers of TOML as Decimal."""
     return Decimal(value) if type(value) is int else value
 
 
 Figure = Annotated[Decimal, BeforeValidator(_whole)]
 PerMillion = Annotated[Figure, Field(ge=0, le=100_000_000, decimal_places=9)]
-"""USD per million tokens."""
 
 
 class _Entry(BaseModel):
-    """The fields of every entry of a price file: its models, and its days."""
+    """The common fields of entries of a price file: models and days."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -129,7 +126,6 @@ class _Entry(BaseModel):
         return self
 
     def holds(self, day: date) -> bool:
-        """Whether the entry is valid on the day."""
         return (self.since is None or self.since <= day) and (self.until is None or day < self.until)
 
 
@@ -145,7 +141,7 @@ class PriceEntry(_Entry):
     web_search: PerMillion | None = None
 
     def rates(self) -> Rates:
-        """Per token. Cache reads cost as input where not given, cache writes too, 1-hour writes as other writes."""
+        """Return rates per token. Cache reads and writes default to the input rate, 1-hour writes to the rate of other writes."""
         write = self.input if self.cache_write is None else self.cache_write
         return Rates(
             input=self.input / MILLION,
@@ -158,7 +154,7 @@ class PriceEntry(_Entry):
 
 
 class DiscountEntry(_Entry):
-    """A discount in percent on the list prices of the library."""
+    """A discount in percent on the library's list prices."""
 
     percent: Annotated[Figure, Field(gt=0, le=100, decimal_places=4)]
 

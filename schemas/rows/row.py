@@ -22,18 +22,17 @@ class Row(BaseModel):
 
     @classmethod
     def unchecked(cls, **values: Any) -> Self:
-        """A row whose values are not checked here but in `tables.arrow_table`, column by column, which takes a fifth of the time.
+        """Return a row whose values are only checked in `tables.arrow_table`, column by column, which takes a fifth of the time.
 
-        Raises TypeError for a field that does not exist.
+        Raises TypeError for an unknown field.
         """
         return cls._of({**_defaults(cls), **values})
 
     def completed(self, values: Mapping[str, Any]) -> Self:
-        """The same row with these values, not checked. Raises TypeError for a field that does not exist."""
+        """Return the row with these values, unchecked. Raises TypeError for an unknown field."""
         return self._of({**self.__dict__, **values})
 
     def values(self) -> Iterable[Any]:
-        """The values in the order of the fields."""
         return self.__dict__.values()
 
     @classmethod
@@ -49,18 +48,18 @@ class Row(BaseModel):
 
 
 def optional(title: str, description: str) -> Any:
-    """A field that may be unknown: what people call its column, and what it means."""
+    """Declare a field that may be unknown: title of its column, and meaning."""
     return Field(default=None, title=title, description=description)
 
 
 @cache
 def _defaults(row: type[Row]) -> Mapping[str, Any]:
-    """Default by field; None for required fields, which the check refuses later if they are not given."""
+    """Return the default by field; None for required fields, which the later check refuses if they are missing."""
     return {name: info.get_default() if not info.is_required() else None for name, info in row.model_fields.items()}
 
 
 NANODOLLAR = Decimal("1e-9")
-"""The smallest amount that is stored. Costs are rounded to it once, when a record is read."""
+"""The smallest stored amount. Costs are rounded to it once, when a record is read."""
 
 
 LARGEST_INT = 2**53
@@ -69,7 +68,7 @@ LARGEST_INT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class ArrowType:
-    """The Arrow type a value is stored as, and what it counts. `compressed` asks the store for zstd: meant for long text."""
+    """The Arrow type that a value is stored as, and its unit. `compressed` asks the store for zstd, for long text."""
 
     type: pa.DataType
     unit: Unit = Unit.TEXT
@@ -79,7 +78,7 @@ class ArrowType:
 Text = Annotated[str, ArrowType(pa.string())]
 LongText = Annotated[str, ArrowType(pa.string(), compressed=True)]
 RawText = Annotated[str | bytes, ArrowType(pa.string(), compressed=True)]
-"""Text, or its UTF-8 bytes where it was not decoded."""
+"""Text, or its UTF-8 bytes if it was not decoded."""
 Flag = Annotated[bool, ArrowType(pa.bool_())]
 Count = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.COUNT)]
 Tokens = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.TOKENS)]

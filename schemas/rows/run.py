@@ -1,4 +1,4 @@
-"""A run, as it is stored: the run itself, its tokens per model, its tool calls, and changed files."""
+"""A run, as stored: the run itself, tokens per model, tool calls and changed files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from schemas.rows.row import (
 class Outcome(StrEnum):
     """How a run ended, derived from `subtype`, `is_error`, `terminal_reason`, `stop_reason` and the text, by version.
 
-    A trial whose harness failed ended in an unknown way: such a failure is none of the agent.
+    If a trial's harness failed, the outcome is unknown, since that is no failure of the agent.
     """
 
     COMPLETED = "completed"
@@ -55,7 +55,7 @@ class Outcome(StrEnum):
 
 
 class RecordKind(StrEnum):
-    """What kind of record a run was read from."""
+    """The kind of record that a run was read from."""
 
     RESULT = "result"
     STREAM = "stream"
@@ -83,7 +83,7 @@ class PriceStatus(StrEnum):
 
 
 TOKEN_CLASSES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-"""The classes of tokens that are priced apart: columns of `runs` and of `model_usage`, and with `usage_` in front of `runs`."""
+"""The separately priced classes of tokens: columns of `runs` and `model_usage`, and with the prefix `usage_` of `runs`."""
 
 OutcomeName = Annotated[Outcome, ArrowType(pa.string())]
 RecordKindName = Annotated[RecordKind, ArrowType(pa.string())]
@@ -105,7 +105,7 @@ _CACHE_WRITES = (
     "Cost of cache writes",
     "The part of the list-price cost that comes from cache writes. Empty where the list-price cost is.",
 )
-"""Titles and descriptions of columns that a run and its models share."""
+"""Titles and descriptions of columns that runs and models share."""
 
 
 class RunRow(Row):

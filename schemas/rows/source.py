@@ -1,4 +1,4 @@
-"""Sources, rejects, findings, ingests and the properties of the store, as they are stored."""
+"""Sources, rejects, findings, ingests and the properties of the store, as stored."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The tables of the store: name → row model → Arrow schema and Arrow tables.
 
-The row models name every column, its type and its meaning. The store's DDL (`ingest/store/sql/schema.sql`) is written from the Arrow
+The row models define every column, its type and its meaning. The store's DDL (`ingest/store/sql/schema.sql`) is written from the Arrow
 schemas, and a test compares them.
 """
 
@@ -68,12 +68,12 @@ TABLES: dict[str, type[Row]] = {
 
 @cache
 def arrow_schema(row: type[Row]) -> pa.Schema:
-    """Arrow schema of a row model: field order as written, nullability from `| None`, comment in the field's metadata."""
+    """Return the Arrow schema of a row model: fields in order, nullability from `| None`, comment in the field's metadata."""
     return pa.schema([_arrow_field(row, name) for name in row.model_fields])
 
 
 class WrongValue(ValueError):
-    """A value that its column does not take: `runs.num_turns: Input should be a valid integer (found 1.5)`."""
+    """A value that does not fit its column: `runs.num_turns: Input should be a valid integer (found 1.5)`."""
 
     def __init__(self, row: type[Row], column: str, value: object, error: Exception) -> None:
         table = next((name for name, model in TABLES.items() if model is row), row.__name__)
@@ -81,10 +81,10 @@ class WrongValue(ValueError):
 
 
 def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
-    """Rows of one kind as an Arrow table with the columns of `arrow_schema(row)`.
+    """Return rows of one kind as an Arrow table with the columns of `arrow_schema(row)`.
 
-    Every value is checked by its field's strict type and by Arrow, column by column. Raises WrongValue, and TypeError where a row is of
-    another kind.
+    Every value is checked by its field's strict type and by Arrow, column by column. Raises WrongValue, and TypeError for a row of another
+    kind.
     """
     if other := next((one for one in rows if type(one) is not row), None):
         raise TypeError(f"{shown(other)} is no {row.__name__}")
@@ -92,14 +92,14 @@ def arrow_table(row: type[Row], rows: Sequence[Row]) -> pa.Table:
 
 
 def arrow_columns(row: type[Row], columns: Iterable[tuple[Any, ...]]) -> pa.Table:
-    """The same table, of columns in the order of the fields."""
+    """Return the same table, made of columns in the order of the fields."""
     schema = arrow_schema(row)
     arrays = [_checked(row, field, check, column) for field, check, column in zip(schema, _checks(row), columns, strict=True)]
     return pa.table(arrays, schema=schema)
 
 
 def shown(value: object) -> str:
-    """A value in an error message, cut where it is long."""
+    """Return a value for an error message, truncated if long."""
     try:
         return _SHORT.repr(value)
     except Exception:  # a number of thousands of digits, or a class that cannot say what it is
@@ -111,18 +111,18 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 
 def is_compressed(field: pa.Field) -> bool:
-    """Whether the store should keep the column with zstd."""
+    """Return whether the store should compress the column with zstd."""
     return b"compressed" in (field.metadata or {})
 
 
 def comment(field: pa.Field) -> str:
-    """What the column means."""
+    """Return the meaning of the column."""
     return str((field.metadata or {})[b"comment"].decode())
 
 
 @cache
 def _checks(row: type[Row]) -> tuple[Callable[[Sequence[Any]], Sequence[Any]], ...]:
-    """For each field, in order, the function that checks a column of its values: strict, as the row model is."""
+    """Return for each field, in order, the function that checks a column of its values: strict, like the row model."""
     return tuple(_check(row, name) for name in row.model_fields)
 
 
@@ -133,7 +133,7 @@ def _check(row: type[Row], name: str) -> Callable[[Sequence[Any]], Sequence[Any]
 
 
 def _checked(row: type[Row], field: pa.Field, check: Callable[[Sequence[Any]], Sequence[Any]], values: Sequence[Any]) -> pa.Array:
-    """A column as an Arrow array. Raises WrongValue with the first value that does not fit."""
+    """Return a column as an Arrow array. Raises WrongValue with the first value that does not fit."""
     try:
         return _array(field, check(values))
     except MemoryError:
@@ -157,7 +157,7 @@ def _array(field: pa.Field, values: Sequence[Any]) -> pa.Array:
 
 
 def _reason(error: Exception) -> str:
-    """Why a value was refused, without the value."""
+    """Return why a value was refused, without the value."""
     return str(error.errors(include_url=False, include_context=False)[0]["msg"]) if isinstance(error, ValidationError) else str(error)
 
 
@@ -170,11 +170,11 @@ def _arrow_field(row: type[Row], name: str) -> pa.Field:
 
 
 _IN_UNITS = {Unit.USD: " In USD.", Unit.MILLISECONDS: " In ms."}
-"""What a comment adds to what a column means: whoever reads the store sees bare numbers."""
+"""Suffix of a column's comment, since readers of the store see bare numbers."""
 
 
 def stored_type(row: type[Row], name: str) -> ArrowType:
-    """How a column is stored, and what it counts. Raises TypeError where its annotation does not say it."""
+    """Return how a column is stored, and its unit. Raises TypeError if its annotation does not say it."""
     info = row.model_fields[name]
     arrow = _arrow_type(info.annotation, info.metadata)
     if arrow is None:
@@ -183,7 +183,7 @@ def stored_type(row: type[Row], name: str) -> ArrowType:
 
 
 def _arrow_type(annotation: Any, metadata: Iterable[Any] = ()) -> ArrowType | None:
-    """The `ArrowType` beside the type: on the field itself, or inside `Annotated[…] | None`."""
+    """Return the `ArrowType` beside the type: on the field itself, or inside `Annotated[…] | None`."""
     found = next((item for item in metadata if isinstance(item, ArrowType)), None)
     if found or not get_args(annotation):
         return found

@@ -29,21 +29,21 @@ from schemas.errors import StoreError, StoreMissing, StoreVersionMismatch, Tacho
 
 OBJECT_STORAGE = "httpfs"
 _CATALOGS = {"postgres:": "postgres_scanner", "sqlite:": "sqlite_scanner"}
-"""What a catalog's location begins with after `ducklake:`, and the extension that reads it."""
+"""Prefix of a catalog's location after `ducklake:` → the extension that reads it."""
 
 
 def extensions_for(catalog: str) -> tuple[str, ...]:
-    """The extensions for a catalog: the location of a lake without `ducklake:`."""
+    """Return the extensions for a catalog (the location of a lake without `ducklake:`)."""
     return ("ducklake", *(name for begin, name in _CATALOGS.items() if catalog.startswith(begin)))
 
 
 def is_remote(data_path: str) -> bool:
-    """Whether data lies in an object storage."""
+    """Return whether the data is in an object storage."""
     return data_path.startswith(("s3://", "gs://", "gcs://", "r2://", "http://", "https://"))
 
 
 def load(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
-    """Load extensions of the package, or else those that somebody installed for this DuckDB. Raises StoreError.
+    """Load extensions from the package, else those installed for this DuckDB. Raises StoreError.
 
     From then on the connection's engine fetches none from the network by itself.
     """
@@ -61,7 +61,7 @@ def load(connection: duckdb.DuckDBPyConnection, *names: str) -> None:
 
 
 def packaged(name: str) -> Path | None:
-    """The file of an extension in its package, for the version of DuckDB that runs; None where there is none."""
+    """Return the packaged file of an extension for the running version of DuckDB, or None."""
     found = importlib.util.find_spec(f"duckdb_extension_{name}")
     for folder in (found.submodule_search_locations or ()) if found else ():
         file = Path(folder, "extensions", f"v{duckdb.__version__}", f"{name}.duckdb_extension")
@@ -71,17 +71,17 @@ def packaged(name: str) -> Path | None:
 
 
 def quoted(text: str) -> str:
-    """A text as it stands between single quotes in SQL."""
+    """Return the text as an SQL string literal."""
     return text.replace("'", "''")
 
 
 # Settings
 
 FILE_VARIABLE = "TACHOGRAPH_LAKE_SETTINGS"
-"""The variable with the path of the settings file."""
+"""Environment variable with the path of the settings file."""
 
 DATA_VARIABLE = "TACHOGRAPH_LAKE_DATA"
-"""The variable with the place of the data of a new lake: a folder, or `s3://BUCKET/PREFIX`."""
+"""Environment variable with the data path of a new lake: a folder, or `s3://BUCKET/PREFIX`."""
 
 _S3 = {
     "key_id": ("AWS_ACCESS_KEY_ID",),
@@ -89,17 +89,17 @@ _S3 = {
     "session_token": ("AWS_SESSION_TOKEN",),
     "region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
 }
-"""Fields of DuckDB's secret for S3, and the variables that they come from."""
+"""Field of DuckDB's S3 secret → the variables it comes from, first match wins."""
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _OF_POSTGRESQL = ("PGHOST", "PGPORT", "PGUSER", "PGDATABASE", "PGPASSWORD", "PGPASSFILE", "PGSERVICE", "PGSSLMODE", "PGSSLROOTCERT")
-"""Variables that the library of PostgreSQL itself reads, from the environment alone."""
+"""Variables that PostgreSQL's library reads itself, from the environment only."""
 
 _KNOWN = frozenset((DATA_VARIABLE, *_ENDPOINTS, *_OF_POSTGRESQL, *SECRET_VARIABLES, *(name for names in _S3.values() for name in names)))
 
 
 def settings() -> Mapping[str, str]:
-    """Every known variable that is set, the environment before the settings file. Raises UsageError."""
+    """Return every known variable that is set; the environment wins over the settings file. Raises UsageError."""
     found = {name: value for name, value in os.environ.items() if name in _KNOWN and value}
     path = os.environ.get(FILE_VARIABLE, "")
     if not path:
@@ -120,7 +120,10 @@ def settings() -> Mapping[str, str]:
 
 
 def use_storage(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let DuckDB read and write an object storage. Without keys in the settings, its own persistent secrets hold. Raises StoreError."""
+    """Let DuckDB read and write an object storage. Without keys in the settings, DuckDB's own persistent secrets apply.
+
+    Raises StoreError.
+    """
     load(connection, OBJECT_STORAGE)
     given = settings()
     fields = {field: value for field, names in _S3.items() if (value := _first(given, names))}
@@ -134,12 +137,11 @@ def use_storage(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def has_keys() -> bool:
-    """Whether the settings have keys of an object storage."""
     return _first(settings(), _S3["key_id"]) != ""
 
 
 def give_to_postgresql() -> None:
-    """Set the variables of the settings file that PostgreSQL's library reads, where the environment does not."""
+    """Copy PostgreSQL's variables from the settings file to the environment, without overwriting any."""
     for name, value in settings().items():
         if name in _OF_POSTGRESQL:
             os.environ.setdefault(name, value)
@@ -153,7 +155,7 @@ def _first(given: Mapping[str, str], names: tuple[str, ...]) -> str:
 
 
 class _Trouble(NamedTuple):
-    """One kind of trouble. `signs`: a pattern of DuckDB's error; `words` follow the location, with what the pattern found as `{0}`."""
+    """One kind of error. `signs`: a pattern of DuckDB's message; `words` follow the location, with the pattern's group as `{0}`."""
 
     signs: str
     words: str
@@ -222,20 +224,20 @@ _TROUBLES = (
 )
 
 _PLACES = re.compile(r"^Failed to attach DuckLake MetaData .*?Unable to connect to Postgres at .*?: (?=[a-z])")
-"""What says once more where the catalog is."""
+"""Prefix of DuckDB's message that only repeats where the catalog is."""
 
 _MISSING = re.compile(r"creating a new DuckLake is explicitly disabled|database does not exist|unable to open database file")
 _CONFLICT = re.compile(r"Transaction conflict|Exceeded the maximum retry count|could not serialize access|database is locked")
 
 
 def missing(location: str) -> StoreMissing:
-    """There is no lake yet. An ingest makes none: where its data lies must be decided by somebody."""
+    """Return the error that there is no lake yet. An ingest makes none, since somebody must decide where its data goes."""
     hint = f"Create it with `{command_line('lake init --data FOLDER', location)}`, where FOLDER may be s3://BUCKET/PREFIX."
     return StoreMissing(f"There is no lake at {location} yet.", hint)
 
 
 def failed(location: str, error: Exception, given: str = "") -> TachographError:
-    """What an error of DuckDB means. `given`: the location with its secrets, none of which is repeated."""
+    """Translate an error of DuckDB. `given`: the location with its secrets, which are never repeated."""
     text = str(error)
     if _CONFLICT.search(text):
         return TransactionLost(f"another writer of {location} committed meanwhile: nothing was written.", "Run the command again.")
@@ -251,7 +253,7 @@ def failed(location: str, error: Exception, given: str = "") -> TachographError:
 
 @contextmanager
 def in_words(location: str, given: str) -> Iterator[None]:
-    """A block in which every error of DuckDB becomes one for people, without its cause: that has secrets. Raises StoreError."""
+    """Translate DuckDB's errors within the block, and drop their cause, which contains secrets. Raises StoreError."""
     try:
         yield
     except duckdb.Error as error:

@@ -46,13 +46,13 @@ from ingest.system.signals import put_off
 from schemas.errors import StoreError, TachographError, UsageError
 
 LAKE = "ducklake:"
-"""How the location of a lake begins."""
+"""Prefix of the location of a lake."""
 
 MOST_SKEW_SECONDS = 300
-"""A writer whose clock differs by more from the catalog's is refused: an object storage takes 900, Kerberos 300."""
+"""A writer is refused if its clock differs by more from the catalog's: object storages allow 900, Kerberos 300."""
 
 _LOCK = 0x7461_6368_6F
-"""The number of the lock: of our own, in the database of the catalog."""
+"""Key of the advisory lock, in the catalog's database."""
 
 _TRY_LOCK = f"""
 from postgres_query('__ducklake_metadata_{ALIAS}', $$
@@ -66,28 +66,28 @@ from postgres_query('__ducklake_metadata_{ALIAS}', $$
         ) as holder,
         extract(epoch from clock_timestamp())::float8 as now
 $$)"""
-"""Whether we have the lock now, who had it before, and the time of the catalog in seconds since 1970."""
+"""Returns whether the lock is ours now, who held it before, and the catalog's time in seconds since 1970."""
 
 _OPTIONS = {"parquet_compression": "zstd", "data_inlining_row_limit": 100}
-"""Options of a new lake. Texts of records shrink to a fifth with zstd. A commit with at most so many rows of a table leaves no file: its
-rows are kept in the catalog until `compact` writes them."""
+"""Options of a new lake. Texts of records shrink to a fifth with zstd. Up to so many rows of a table per commit go into the catalog
+instead of a file, until `compact` writes them."""
 
 
 def as_lake_sql(sql: str) -> str:
-    """The SQL of tables and views for a lake: compression is an option of the whole lake, and columns of a view take no comments."""
+    """Adapt the SQL of tables and views to a lake: compression is set for the whole lake, and view columns take no comments."""
     return re.sub(r" using compression zstd|^comment on column v_\w+\..*\n", "", sql, flags=re.MULTILINE)
 
 
 def _roll_back(locking: duckdb.DuckDBPyConnection) -> None:
-    """Give the catalog's lock back; without effect where the connection has ended."""
+    """Release the catalog's lock; no effect if the connection has ended."""
     with suppress(duckdb.Error):
         locking.rollback()
 
 
 class Lake(Place):
-    """The lake at one location. `given`: the location as somebody gave it, maybe with a password.
+    """The lake at one location. `given`: the location as entered, possibly with a password.
 
-    `at`: the time whose snapshot is read; None: the last one.
+    `at`: read the snapshot of that time; None: the last one.
     """
 
     is_file = False
@@ -107,17 +107,17 @@ class Lake(Place):
         self.catalog_file = None if self.is_in_postgresql else os.path.realpath(self.catalog.removeprefix("sqlite:"))
 
     def exists(self) -> bool:
-        """It is assumed to be there."""
+        """Return True: only DuckDB could tell."""
         return True
 
     def missing(self) -> TachographError:
-        """The error that there is no lake yet, or was none at the time that is read."""
+        """Return the error that there is no lake yet, or was none at the requested time."""
         if not self.at:
             return access.missing(self.location)
         return UsageError(f"the lake at {self.location} had no runs yet at {self._shown_time()}.", "Choose a later --at.")
 
     def other_version(self, found: int) -> TachographError:
-        """The error that the tables have another version, or had at the time that is read."""
+        """Return the error that the tables have another version, or had at the requested time."""
         error = other_version(self.location, found)
         if not self.at:
             return error
@@ -130,13 +130,13 @@ class Lake(Place):
 
     @contextmanager
     def in_words(self) -> Iterator[None]:
-        """A block in which errors of DuckDB become errors for people, without secrets."""
+        """Turn DuckDB's errors within the block into messages without secrets."""
         with access.in_words(self.location, self.path):
             yield
 
     @contextmanager
     def attached(self, wait: Wait, *, read_only: bool, alias: str = ALIAS) -> Iterator[Attached]:
-        """The lake, which must exist, attached until the end of the block; for a writer of PostgreSQL with the catalog's lock."""
+        """Attach the existing lake for the block; a writer of a PostgreSQL catalog also holds the catalog's lock."""
         with engine() as connection, ExitStack() as stack:
             stack.callback(detach, connection)
 
@@ -155,14 +155,14 @@ class Lake(Place):
             yield Attached(connection)
 
     def attach(self, connection: duckdb.DuckDBPyConnection, *, read_only: bool) -> None:
-        """Attach the lake. Raises StoreError, and StoreHeld where its catalog is a file that another process holds."""
+        """Attach the lake. Raises StoreError, and StoreHeld if its catalog is a file that another process holds."""
         options = ["create_if_not_exists false", *(["read_only"] if read_only else [])]
         if self.at:
             options.append(f"snapshot_time '{self.at.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}+00'")
         self._attach_with(connection, options)
 
     def make(self, connection: duckdb.DuckDBPyConnection, data_path: str) -> None:
-        """Attach the lake, and make one without tables where there is none. Raises StoreError."""
+        """Attach the lake, creating one without tables if needed. Raises StoreError."""
         if access.is_remote(data_path):
             access.use_storage(connection)
             with self.in_words():  # so that a bucket that is not there is missed now
@@ -170,7 +170,7 @@ class Lake(Place):
         self._attach_with(connection, [f"data_path '{quoted(data_path)}'"])
 
     def make_tables(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Make the tables of a store in a lake without any, in one transaction."""
+        """Create the tables of a store in an empty lake, in one transaction."""
         for name, value in _OPTIONS.items():  # before its views: DuckLake 1.0 crashes otherwise
             connection.execute(f"call {ALIAS}.set_option('{name}', '{value}')")
         connection.begin()
@@ -196,7 +196,7 @@ class Lake(Place):
                 connection.execute(attach)
 
     def _lock(self, locking: duckdb.DuckDBPyConnection) -> None:
-        """Take the lock of the catalog, in a transaction of its own. Raises StoreHeld, and StoreError where the clock is wrong.
+        """Take the lock of the catalog, in a transaction of its own. Raises StoreHeld, and StoreError if the clock is wrong.
 
         Snapshots have the time of the machine that commits: with a wrong one `--at` would find the wrong ones.
         """
@@ -215,12 +215,12 @@ class Lake(Place):
             raise StoreHeld(Holder(f"pid {holder}", "writing", f"pid {holder}") if holder else None)
 
     def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Begin a transaction with a change of the row that every transaction changes."""
+        """Begin a transaction by updating the row that every transaction updates."""
         connection.begin()
         connection.execute("update store_meta set last_ingest = last_ingest")
 
     def commit(self, attached: Attached, *, is_needless: bool) -> bool:
-        """Commit, unless nothing that matters was written: each commit is a snapshot."""
+        """Commit unless `is_needless`: each commit is a snapshot."""
         if is_needless:
             attached.connection.rollback()
             return False
@@ -231,9 +231,9 @@ class Lake(Place):
     def replaced(
         self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object], done: Callable[[], object]
     ) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Every table, copied to a file of this machine as `previous`, then dropped and made again in one transaction.
+        """Copy every table to a local file as `previous`, then drop and recreate them in one transaction.
 
-        Earlier snapshots keep what was. Raises TransactionLost where somebody committed since it was copied.
+        Earlier snapshots keep what was. Raises TransactionLost if somebody committed since the copy.
         """
         snapshot_sql = f"select id from ducklake_current_snapshot('{ALIAS}')"
 

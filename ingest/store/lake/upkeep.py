@@ -1,4 +1,4 @@
-"""A new lake; and its upkeep: what lies in it, merging small files, and dropping old snapshots. Any machine may do it while others write.
+"""Creating a lake, and its upkeep: status, merging small files, dropping old snapshots. Any machine may do it while others write.
 
 Files that nothing needs any more are deleted only after a day: a reader that began before may still read them.
 """
@@ -21,7 +21,7 @@ from ingest.system.secrets import without_secrets
 from schemas.errors import StoreMissing, UsageError
 
 GRACE = timedelta(days=1)
-"""For so long a file stays after the last snapshot that needs it, for readers that began before."""
+"""How long a file stays after the last snapshot that needs it, for readers that began before."""
 
 _COMPACT = (
     f"call ducklake_flush_inlined_data('{ALIAS}')",
@@ -37,7 +37,7 @@ _DELETE = (
 
 @dataclass(frozen=True)
 class TableFiles:
-    """The files of one table. `deletes`: those that list deleted rows; bytes are of both."""
+    """Files of one table. `deletes`: files that list deleted rows; bytes are of both kinds."""
 
     name: str
     rows: int
@@ -48,7 +48,7 @@ class TableFiles:
 
 @dataclass(frozen=True)
 class Status:
-    """A lake as it is. `ducklake_version`: of its format; `schema_version`: of our tables; `first`, `last`: its snapshots' times (UTC)."""
+    """State of a lake. `ducklake_version`: of its format; `schema_version`: of our tables; `first`, `last`: its snapshots' times (UTC)."""
 
     location: str
     data_path: str
@@ -61,18 +61,18 @@ class Status:
 
     @property
     def files(self) -> int:
-        """Files of all tables."""
+        """Number of files of all tables."""
         return sum(table.files + table.deletes for table in self.tables)
 
     @property
     def bytes(self) -> int:
-        """Their size."""
+        """Bytes of all tables."""
         return sum(table.bytes for table in self.tables)
 
 
 @dataclass(frozen=True)
 class Upkeep:
-    """What was done: the lake before and after. `deleted`: files that nothing needed any more."""
+    """The lake before and after an upkeep. `deleted`: files that nothing needed any more."""
 
     before: Status
     after: Status
@@ -80,7 +80,7 @@ class Upkeep:
 
 
 def make_lake(location: str, data_path: str = "") -> bool:
-    """Make the lake at a location, with its data in a folder or an object storage. Returns whether it is new: an existing one stays.
+    """Make the lake at a location, with its data in a folder or an object storage. Returns whether it is new.
 
     Raises UsageError, StoreError.
     """
@@ -101,7 +101,7 @@ def make_lake(location: str, data_path: str = "") -> bool:
 
 
 def _place_of_data(lake: Lake, given: str) -> str:
-    """Where the data shall lie, ending in a slash: a folder for all machines is named by its whole path."""
+    """Return the data path, ending in a slash; a folder becomes absolute, since all machines must find it."""
     place = given or access.settings().get(access.DATA_VARIABLE, "")
     if not place and lake.is_in_postgresql:
         raise UsageError(
@@ -114,18 +114,18 @@ def _place_of_data(lake: Lake, given: str) -> str:
 
 
 def status(location: str) -> Status:
-    """What lies in a lake. Raises UsageError, StoreError."""
+    """Return the state of a lake. Raises UsageError, StoreError."""
     with _opened(location, read_only=True) as (connection, lake):
         return _status(connection, lake)
 
 
 def compact(location: str, wait_seconds: float, on_wait: Callable[[str], object]) -> Upkeep:
-    """Write rows out of the catalog, files without their deleted rows, and small files as larger ones. Raises UsageError, StoreError."""
+    """Write inlined rows to files, drop deleted rows from files, and merge small files. Raises UsageError, StoreError."""
     return _kept_up(location, _COMPACT, Wait(without_secrets(location), wait_seconds, on_wait))
 
 
 def expire(location: str, keep: timedelta, wait_seconds: float, on_wait: Callable[[str], object]) -> Upkeep:
-    """Drop the snapshots that are older, and the files that only they need. The last one always stays. Raises UsageError, StoreError."""
+    """Drop older snapshots and the files that only they need. The last one always stays. Raises UsageError, StoreError."""
     return _kept_up(location, (_EXPIRE,), Wait(without_secrets(location), wait_seconds, on_wait), datetime.now(UTC) - keep)
 
 
@@ -133,7 +133,7 @@ def _kept_up(location: str, steps: Sequence[str], wait: Wait, before: datetime |
     with _opened(location, read_only=False) as (connection, lake):
 
         def repeated(step: str, values: Mapping[str, str] | None) -> int:
-            """Run one step until no other writer was first. Returns the number of its rows: files, or snapshots."""
+            """Run one step until no other writer interferes. Returns its number of rows: files, or snapshots."""
             while True:
                 try:
                     with lake.in_words():
