@@ -42,13 +42,11 @@ BACK_OFF_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Pauses after one, two … consecutive failures."""
 
 LONGEST_REST_SECONDS = 10.0
-"""Limit of the pause after a long ingest."""
 
 MOST_TRIES = 5
 """Attempts at an unreadable file before its next change."""
 
 MOST_PATHS = 5_000
-"""Limit of the paths of one batch; more become several batches."""
 
 NET_SECONDS = 600.0
 """Interval at which everything is re-ingested if anything changed: a full queue of the kernel loses events."""
@@ -95,7 +93,6 @@ class Batches:
 
     @property
     def waiting(self) -> int:
-        """Number of waiting paths."""
         return len(self._paths.keys() | self._later.keys())
 
     def due_at(self) -> float:

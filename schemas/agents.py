@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 class Marks:
     """Marks that distinguish the records of one agent from any other text.
 
-    `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in any other JSON, or patterns
-    of a name and its value; a broken object with one of them was a record. `legible`: names whose values a reject quotes from a broken
-    record. `first_names`: names with which lines of its logs begin; an object that begins so is one of its events, whole or broken.
-    `text_start`: how its text log begins. `text_line`: how a line of its text log begins that stands near the beginning. `names`: sets of
-    names; an object with all names of a set is a record of the agent. `looks`: whether an object is one, where names do not tell.
-    `zip_heads`: members of a zip of which the first one that is there describes all `zip_parts`, members with that beginning of their name.
+    `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in other JSON, or patterns of
+    a name and its value; a broken object with one of them was a record. `legible`: names with values that the reject of a broken record
+    quotes. `first_names`: first names in lines of its logs; an object with one is an event of the agent, whole or broken. `text_start`: the
+    beginning of its text log. `text_line`: the beginning of a line near the start of its text log. `names`: sets of names; an object with
+    all names of a set is a record of the agent. `looks`: a test for records that names do not identify. `zip_heads`: header members of a
+    zip, the first existing one counts; it describes `zip_parts`, the members with that prefix.
     """
 
     event_types: frozenset[str] = frozenset()
@@ -99,12 +99,11 @@ class Format(NamedTuple):
 class Agent:
     """One agent. `key` is the value of `runs.agent`. `colour` and `marker` are those of charts.
 
-    `unrecorded`: columns of `runs` that none of its records can fill. `is_cumulative`: whether a later record of a session includes the
-    totals of earlier ones, so that they form chains. `has_whole_files`: whether the file of a session, whose run has the id of the session,
-    holds what is in the streams of its processes, each of which is a run by itself. `logs_share_no_id`: whether it writes two logs of a
-    session, a stream and a transcript, that have no id in common. `has_transcripts`: whether it writes a transcript of each session beside
-    the result records of its processes. `has_late_ids`: whether a stream tells the id of its run only after its first events, so that a
-    stream which was read before has a hash as its id. `program` and `home`: None where that is not known.
+    `unrecorded`: columns of `runs` that its records never fill. `is_cumulative`: a later record of a session includes the totals of earlier
+    ones, so they form chains. `has_whole_files`: a session's file (whose run has the session's id) includes the streams of its processes,
+    which are runs of their own. `logs_share_no_id`: the stream and the transcript of a session have no id in common. `has_transcripts`: it
+    writes a transcript of each session beside the result records of its processes. `has_late_ids`: a stream names its run only after some
+    events, so that one read earlier has a hash as its id. `program` and `home`: None if unknown.
     """
 
     key: str

@@ -24,7 +24,6 @@ LEGIBLE_FIELDS = tuple(dict.fromkeys(name for marks in _MARKS for name in marks.
 """Fields of a broken record that its reject quotes if still readable."""
 
 RESULT_START = '{"type":"result"'
-"""The beginning of a result record in newer versions."""
 
 RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.record_fields)})"')
 """A field of a record in an object's text."""
@@ -39,7 +38,6 @@ FIRST_NAMES = "|".join(("type", *(name for marks in _MARKS for name in marks.fir
 """Pattern source of the first names of events."""
 
 EVENT_START = re.compile(rf'\{{"(?:{FIRST_NAMES})"\s*:')
-"""The beginning of an event."""
 
 EVENT_TYPES = CLAUDE_CODE.marks.event_types
 """Types of events in Claude Code's stream. Other JSON has a `type` too: without a session, any other type proves nothing."""

@@ -24,7 +24,6 @@ from typing import Any
 REPLACEMENT = "\ufffd"
 
 MOST_MEANT = 3
-"""Limit of the words that an error suggests for an unknown one."""
 
 _COMMANDS = "\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f"
 """C0, DEL and C1, without line ends and the tab."""

@@ -100,7 +100,6 @@ def _otlp(service: str) -> Looks:
 
 
 def _service_of(signal: object) -> str | None:
-    """Return `service.name` of a resource."""
     resource = signal.get("resource") if isinstance(signal, dict) else None
     attributes = resource.get("attributes") if isinstance(resource, dict) else None
     for attribute in attributes if isinstance(attributes, list) else ():

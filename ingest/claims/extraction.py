@@ -38,7 +38,6 @@ from schemas.rows.confidence import is_shown
 MOST_CLAIMS = 1000
 
 _PAIRS = 50
-"""Pairs of a text that a factor is compared with."""
 
 _REPEATED = 4
 """Effects above a change that it is compared with."""

@@ -183,7 +183,6 @@ _VALUE = pattern(r"(?:[:=](?!(?<=\d:)\d)[ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*
 """The separator before a value, but no colon of a clock: `2:20.30`."""
 
 _LONGEST = 80
-"""Limit of the characters of a name, and of a value with its unit."""
 
 _DELIMITER = pattern(r"[,;{}\[\]|:=≈]")
 _NAME = pattern(r"[\W\d]*(?P<name>[A-Za-z_].{0,60}?)[*_`'\"\s]*")

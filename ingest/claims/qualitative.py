@@ -51,7 +51,7 @@ _CLAUSE = 40
 
 
 def qualitative(text: str, found: _Found, quantified: list[Claim]) -> Iterator[Claim]:
-    """Yield the claims of the beginnings found, without those that a claim with a number already tells in the same clause."""
+    """Yield the claims of the beginnings found, without those already covered by a claim with a number in the same clause."""
     starts = [claim.start for claim in quantified]
     for start, end, follows in found:
         phrase = follows.match(text, end - _BEGINNING)

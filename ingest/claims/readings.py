@@ -255,7 +255,6 @@ def _row(text: str, first: Quantity, second: Quantity, change: Quantity) -> Effe
 
 
 def _sized(figure: Quantity, behind: Match[str] | None) -> Quantity:
-    """Return the figure with the unit of one letter that follows it."""
     size = behind["size"] if behind and figure.unit is None else None
     return figure._replace(unit=_SIZES[size]) if size else figure
 

@@ -1,4 +1,4 @@
-"""Where claims may be: the triggers of a text, found in one search, and the passages around them.
+"""The triggers of a text, found in one search, and the passages around them.
 
 Most texts claim nothing, so this is where the time goes. One automaton looks for all literals at once, 4 µs for 800 characters. A trigger
 that comes with a number is spelled out with each digit, so that plain prose hardly ever hits.
@@ -126,7 +126,6 @@ _LONGEST = 20_000
 """Limit of the characters of a passage after its trigger; the rest is read as another passage."""
 
 _LABELLED_LINES = 8
-"""Limit of the lines in a run of labelled lines."""
 
 
 def passages(text: str, triggers: Iterable[int]) -> Iterator[Passage]:

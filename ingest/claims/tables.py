@@ -134,7 +134,7 @@ def _change(row: tuple[Cell, ...], column: int | None) -> tuple[Quantity, int] |
 
 
 def _by_agreement(row: tuple[Cell, ...], columns: Columns) -> Effect | None:
-    """Return two neighbouring figures of one unit with the change behind them that is theirs, whatever the header cells say.
+    """Return two neighbouring figures of one unit with the change after them that fits, whatever the header cells say.
 
     The sides are not named: the change tells them, by its sign or because it is a gain.
     """

@@ -17,7 +17,6 @@ REACH = 400
 """Distance in characters between a statement and its mark. Longer lines are read in windows, so that time stays linear."""
 
 Span = tuple[int, int]
-"""Start and end in the text, the end exclusive."""
 
 
 class Lines(NamedTuple):

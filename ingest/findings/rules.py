@@ -27,7 +27,6 @@ from schemas.wire.launch import EXIT_CODE
 MEASURED = frozenset((Evidence.BENCHMARKED, Evidence.FIGURES))
 
 SPEED = frozenset((ClaimMetric.TIME, ClaimMetric.THROUGHPUT))
-"""Metrics in which better is faster."""
 
 
 class Finding(NamedTuple):
@@ -320,10 +319,8 @@ LEAST_ITEMS = 3
 """Fewer counted items are no breakdown."""
 
 HEADINGS_READ = 20
-"""Limit of the headings with a total that are compared with their lists."""
 
 LIST_READ = 100_000
-"""Characters after a line in which its list is read."""
 
 
 @rule
@@ -532,5 +529,4 @@ def _intervals_of_percentage(quote: str) -> list[Interval]:
 
 
 def _half_digit(written: str) -> float:
-    """Return half a unit of the last digit written."""
     return 0.5 * 10.0 ** -len(written.partition(".")[2])

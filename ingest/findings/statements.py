@@ -109,7 +109,6 @@ def _is_path(text: str) -> bool:
 # front of counts of lines ("a/b.py (37 insertions, 20 deletions)"). Any other mention of a path does not.
 
 FILES_LISTED = 1000
-"""Limit of the files read from the list below one heading."""
 
 _NUMBER = r"(\d[\d,]{0,11})"
 _ALONE = r"(\d(?<![\w.,]\d)[\d,]{0,11})"
@@ -222,7 +221,6 @@ def _paths_beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[str]:
 # Commits: "Commit created: b0655066a", "committed as 1a2b3c4", a list below a heading "Commits".
 
 COMMITS_LISTED = 50
-"""Limit of the commits read from the list below one heading."""
 
 _COMMIT = re.compile(r"[cC](?<=\b[cC])(?i:ommit(?:s|ted)?)\b")
 _MIXED = r"(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{7,40}"  # a letter and a digit: neither a word nor a count
@@ -259,10 +257,8 @@ def _commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
 # Artefacts: patch files with their line counts, and the list below a heading `Deliverables`.
 
 HEADINGS = 10
-"""Limit of the headings with lists of deliverables that are read."""
 
 ARTEFACTS_LISTED = 50
-"""Limit of the artefacts read from the list below one heading."""
 
 _LINE_COUNT = r"(?:`?\*{0,2}\s{0,2}[(\[:–—-]\s{0,2}(\d[\d,]{0,14}) lines\b)?"
 _PATCH = re.compile(rf"(?<![\w/.~+@-])([\w/.~+@-]{{1,200}}\.(?:patch|diff)\b){_LINE_COUNT}")

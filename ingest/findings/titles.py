@@ -13,7 +13,6 @@ LONGEST_TITLE = 80
 """Characters of a title, including the ellipsis."""
 
 _READ = 4_000
-"""Characters of a text in which a title is searched."""
 
 _FENCE = ("```", "~~~")
 _TABLE_OR_RULE = re.compile(r"\||[-=_*─━═+|\s]{3,}$")

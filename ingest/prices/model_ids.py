@@ -75,7 +75,6 @@ _DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
 _ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
 
 _MOST_ROUTES = 8
-"""Limit of the routes in front of an id that are parsed."""
 
 
 @dataclass(frozen=True, slots=True)

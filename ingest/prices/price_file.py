@@ -41,10 +41,8 @@ _TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": Discount
 _EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per million tokens).'
 
 _COMPLAINTS = 10
-"""Mistakes of a file that are reported at once."""
 
 _WORDS = {"is_instance_of": "must be a number", "decimal_type": "must be a number", "string_type": "must be a string"}
-"""pydantic's error types → messages."""
 
 E = TypeVar("E", PriceEntry, DiscountEntry)
 

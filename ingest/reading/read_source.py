@@ -337,7 +337,6 @@ class _SourceReader:
         self._next = events.ordinal + events.count + self._more
 
     def _lines(self) -> int:
-        """Return how many lines the transcript's reader has read."""
         return reader.lines if (reader := self._readers.only) else 0
 
     def _settle(self, first: int, starts: Sequence[int]) -> None:
@@ -410,7 +409,6 @@ class _SourceReader:
             self._spool.add(self._result, run.document, without_trial(run.rows))
 
     def _add_all(self, changed_by: Callable[[Rows], Rows]) -> None:
-        """Spool the waiting runs."""
         for run in self._of_trial:
             self._spool.add(self._result, run.document, changed_by(run.rows))
         self._of_trial.clear()

@@ -47,11 +47,9 @@ if TYPE_CHECKING:
     from ingest.reading.known_sources import KnownSources, Stamp
 
 SMALL_BYTES = 1 << 20
-"""A file up to this size is loaded into memory at once."""
 
 TASK_BYTES = 1 << 24
 TASK_SOURCES = 1000
-"""Limits of a task of small files: bytes, and sources."""
 
 UNDER_WAY = 3
 """Tasks handed out per worker: enough to keep it busy, few enough to bound the memory."""
@@ -93,7 +91,6 @@ class Settings:
         return Sidecars(self.unpacked)
 
     def zone_of(self, name: str) -> tzinfo:
-        """Return the zone of times in the path of a source."""
         return zone_of(self.zone or self.zones.get(name, ""))
 
     def earlier(self, source: Source) -> Sequence[Earlier]:
@@ -102,7 +99,6 @@ class Settings:
 
 
 def last_part(name: str) -> str:
-    """Return the name of a file without its folders."""
     return name.replace("\\", "/").rpartition("/")[2]
 
 

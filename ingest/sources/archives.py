@@ -20,7 +20,6 @@ from schemas.errors import RejectReason
 from schemas.marks import ZIPPED_LOGS
 
 DEPTH = 3
-"""Nesting depth to which archives inside archives are opened."""
 
 MOST_NAMED = 1000
 """Members that are not read and get a reject of their own; further ones are only counted."""

@@ -18,7 +18,6 @@ MARK_SEARCHED = 4096
 """Characters of a broken object that are searched for its fields."""
 
 REPAIRED_CHARACTERS = 1 << 20
-"""Limit of the length of a text that is repaired."""
 
 ParseFloat = Callable[[str], Any] | None
 """Makes a number from its digits, NaN and the infinities. None: `float`."""

@@ -1,8 +1,8 @@
 """Bytes → documents: the JSON objects of a source, found by content and never by the source's name.
 
 A *source* is named bytes. A *document* is one JSON object at event level: the file itself, an element of an array, a line of a
-stream, a record in running text or in a wrapper. A part that cannot be read comes out as `Unreadable`, so that nothing is lost here.
-Sources are streamed: however big one is, only a window of it is in memory.
+stream, a record in running text or in a wrapper. A part that cannot be read is yielded as `Unreadable`, so that nothing is lost.
+Sources are streamed: only a window is in memory, whatever their size.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Contents:
     text (a log that is no JSON), none.
     `file_kind`: the kind of the source, for one in which nothing looked like a run.
     `taker`: once set, it is offered lines before they are parsed.
-    Raises OSError if the file itself cannot be read, InputUnreadable if it does not stay as long as it was.
+    Raises OSError if the file itself cannot be read, InputUnreadable if it was shortened meanwhile.
     """
 
     def __init__(

@@ -60,7 +60,6 @@ class Allowance:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the bound was exceeded."""
         return self.spent > MOST_BYTES or (self.spent > SUSPECT_BYTES and self.spent > SUSPECT_RATIO * self._compressed)
 
     def spend(self, count: int) -> None:

@@ -18,7 +18,6 @@ from schemas.marks import RESULT_START
 from schemas.numbers import WrittenFloat
 
 EXCERPT_CHARACTERS = 300
-"""Limit of the text that a reject quotes."""
 
 RESULT_BYTES = RESULT_START.encode()
 _LONGEST_TEXT_LINE = 1 << 20

@@ -82,7 +82,6 @@ class Source:
 
     @cached_property
     def size(self) -> int:
-        """Number of bytes, not decompressed."""
         return len(self.data) if self.data is not None else self.path.stat().st_size if self.path else 0
 
     def open(self) -> BinaryIO:

@@ -41,7 +41,6 @@ LOOK_BACK = 128
 """Bytes before the current offset that stay in the window."""
 
 LONGEST_OBJECT = 256 << 20
-"""Bytes. A longer object is rejected."""
 
 LONGEST_LINE = 1 << 20
 """Bytes. An object on a longer line is decoded as an object on many lines is."""
@@ -300,7 +299,6 @@ class Scanner:
         return Events(line, count, numbers, starts, texts, values, taken, base + at - 1)
 
     def _whole_lines(self, at: int) -> Iterator[Span]:
-        """Yield the objects that are whole lines, from `at` on."""
         window = self._window
         while True:
             while not (match := _LINE_START.search(window.data, at)) and not window.ended:

@@ -31,10 +31,8 @@ IGNORE_FILE = ".tachographignore"
 LARGEST_IGNORE_FILE = 1 << 20
 
 MOST_BYTES = 4 << 30
-"""Limit of the bytes copied from a pipe."""
 
 WRITER_SECONDS = 10.0
-"""Wait for the first byte from a named pipe."""
 
 SYSTEM_FOLDERS = ("/proc", "/sys")
 """Folders whose files the system generates on reading, some endlessly."""
@@ -281,7 +279,6 @@ def not_a_file(name: str, what: str) -> InputUnreadable:
 
 
 def is_null(status: os.stat_result) -> bool:
-    """Return whether it is the null device."""
     if not stat.S_ISCHR(status.st_mode):  # as every file of a folder
         return False
     with contextlib.suppress(OSError):

@@ -1,22 +1,22 @@
 """Chains of records: which record continues the totals of an earlier one, and what each record added.
 
 Several results of one process carry cumulative totals. A process that resumes a session starts its counters again, and its totals are often
-larger in every class than those of the process before. So a record continues an earlier one of its session only where both are of one
-process, which the record does not say:
+larger in every class than those of the process before. So a record continues an earlier one of its session only if both come from one
+process. No field says so; the evidence is:
 
-- In one event stream the order of the events shows it, as long as no model's totals fall. The stream of another process may have been
-  appended to it: then the totals are the record's own `usage` (the main loop of its last turn group), or have no room for the tokens of
-  the earlier record besides those of the responses in the stream between the two.
-- Anywhere else only figures that agree to the token do: one model's difference is exactly the record's `usage`. That is the same counter,
-  from a process whose results were saved apart.
+- In one event stream: the order of the events, as long as no model's totals fall. Exception: if another process's stream was appended, the
+  totals equal the record's own `usage` (the main loop of its last turn group), or are too small for the tokens of the earlier record plus
+  those of the responses between the two.
+- Elsewhere: figures that agree to the token, when one model's difference is exactly the record's `usage`. That is the same counter, and the
+  process saved its results in separate files.
 
 A process that clears its conversation continues under another session, with the same totals: see `carries`.
 
-Where the totals are larger by at least the record's `usage` and nothing else shows that it is the same process, the records count apart,
-and the later one gets a finding with both sums: see `may_continue`. (A run with sub-agents uses less in its main loop than its totals.
-Larger totals alone would have joined 31 pairs of separate processes among 163 real records, the condition on the usage none.)
+If the totals are larger by at least the record's `usage` and nothing else shows that the process is the same, the records are counted
+separately, and the later one gets a finding with both sums: see `may_continue`. (A run with sub-agents uses less in its main loop than its
+totals. Larger totals alone would have joined 31 pairs of separate processes among 163 real records, the condition on the usage none.)
 
-The order in which records are given does not matter. `places` and what is above it are pure; `rechain` writes the places into the store.
+The order of the given records does not matter. `places` and everything above it is pure; `rechain` writes the places into the store.
 """
 
 from __future__ import annotations
@@ -135,9 +135,8 @@ def _share_stream(later: Link, earlier: Link) -> bool:
 def _began_anew(later: Link, earlier: Link) -> bool:
     """Return whether the totals in a stream are those of a new process.
 
-    Those of a model are exactly the record's own usage, although the earlier record had used that model too; or there is no room in them
-    for what went into the earlier record and into the responses since. They count each of these: a stream that tells more than all of them
-    is no measure.
+    Either a model's totals are exactly the record's own usage, although the earlier record used that model too; or the totals are too small
+    for the earlier record plus the responses since. A stream whose responses exceed all totals is not used as a measure.
     """
     went_in, before = (_sums(link)[0] + _sums(link)[2] + _sums(link)[3] for link in (later, earlier))
     if later.streamed is not None and went_in - before < later.streamed <= went_in:
@@ -157,7 +156,7 @@ def carries(later: Link, earlier: Link) -> bool:
 
 
 def _exceeds_by_usage(later: Link, earlier: Link) -> bool:
-    """Whether the difference of the totals has room for the later record's own usage."""
+    """Return whether the difference of the totals is at least the later record's own usage."""
     return later.usage is not None and all(more >= used for more, used in zip(_added(later, earlier), later.usage, strict=True))
 
 
@@ -169,7 +168,7 @@ def _agrees(later: Link, earlier: Link) -> bool:
 
 
 def _covers(later: Link, earlier: Link) -> bool:
-    """Whether the earlier record has totals, and those of the later one are at least as large, model by model."""
+    """Return whether the earlier record has totals, and the later one's are at least as large, model by model."""
     if not any(totals.cost or any(totals.tokens) for totals in earlier.models.values()):
         return False
     return all(name in later.models and later.models[name].covers(totals) for name, totals in earlier.models.items())
@@ -257,7 +256,6 @@ def _carried(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def _links(connection: duckdb.DuckDBPyConnection, run_ids: str) -> list[Link]:
-    """Return the links of some runs (`run_ids`: SQL that selects their ids)."""
     classes = ", ".join(TOKEN_CLASSES)
     of_models = f"select run_id, coalesce(model_id, ''), cost_reported_usd, {classes} from model_usage where run_id in ({run_ids})"
     models: dict[str, dict[str, Totals]] = defaultdict(dict)

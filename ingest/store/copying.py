@@ -28,7 +28,6 @@ _BATCH_ROWS = 2_000
 _COPIED = tuple(name for name in TABLES if name != "store_meta")
 
 Sums = dict[int, tuple[int, str]]
-"""Part → number of rows, sum of their hashes."""
 
 
 class Part(NamedTuple):
@@ -89,7 +88,6 @@ def _begin(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str) ->
 
 
 def _differing_parts(reading: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnection) -> Iterator[Part]:
-    """Yield the parts of all tables that differ."""
     for table in _COPIED:
         parts = min(_MOST_PARTS, 1 + _count(reading, table) // _PART_ROWS)
         wanted, found = _sums(reading, table, parts), _sums(copy, table, parts)
@@ -109,7 +107,6 @@ def _copy_part(writer: Writer, reading: duckdb.DuckDBPyConnection, part: Part) -
 
 
 def _complete(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str) -> None:
-    """Compare all tables, then mark the copy as complete. Raises StoreError if they differ."""
     if differing := _differing(reading, writer.connection):
         raise StoreError(f"{location}: the table {differing} differs from the original.", "Copy again: only what differs is copied.")
     writer.connection.execute("delete from store_meta")
@@ -117,7 +114,6 @@ def _complete(writer: Writer, reading: duckdb.DuckDBPyConnection, location: str)
 
 
 def _differing(reading: duckdb.DuckDBPyConnection, copy: duckdb.DuckDBPyConnection) -> str | None:
-    """Return the first table that differs, or None."""
     return next((table for table in _COPIED if _sums(reading, table, 1) != _sums(copy, table, 1)), None)
 
 

@@ -72,7 +72,6 @@ class Store:
     """
 
     versions: tuple[int, ...] = (SCHEMA_VERSION,)
-    """Accepted versions of the tables."""
 
     def __init__(
         self,

@@ -37,7 +37,6 @@ from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
 
 ALIAS = "tachograph"
 PREVIOUS = "previous"
-"""Aliases of an attached store, and of the one that it replaces."""
 
 REBUILDING, MAKING, SPOOL, LOCK, WATCHING = ".rebuilding", ".making-", ".ingest-", ".lock", ".watching"
 """Suffixes to a store's name: new store of a rebuild, first store until complete, spool folder of an ingest, lock of the writer, lock of
@@ -112,7 +111,6 @@ def write_out(connection: duckdb.DuckDBPyConnection) -> None:
 # The tables of a store
 
 VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts")
-"""Files of `sql/views/`, each after those it reads."""
 
 _VIEW_OPTIONS = "" if duckdb.__version__.startswith("1.") else " with (defer_binding)"
 """Binding views eagerly rebinds them with every view that reads them, a third of the time of making a store. DuckDB 1.x cannot defer it."""
@@ -289,7 +287,6 @@ class LockFile:
 
     @property
     def is_ours(self) -> bool:
-        """Whether `take` locked it."""
         return self._lock is not None
 
     def tell(self, holder: Holder) -> None:
@@ -398,7 +395,7 @@ def has_leftovers(place: str) -> bool:
 
 
 def _remove_leftovers(place: str, *, is_our_turn: bool) -> None:
-    """Remove the files that killed writers left beside the store at `place`. `is_our_turn` tells whether nobody else writes."""
+    """Remove the files that killed writers left beside the store at `place`. `is_our_turn`: nobody else writes."""
     folder, name = os.path.split(place)
     with suppress(OSError):
         for entry in os.scandir(folder):
@@ -439,7 +436,6 @@ class Place:
 
     is_file = True
     is_made_by_writing = True
-    """Whether the first writer creates the store."""
 
     def __init__(self, given: str) -> None:
         self.location = without_secrets(given)
@@ -465,7 +461,6 @@ class Place:
         return StoreMissing(f"There is no store at {self.location} yet.", hint)
 
     def other_version(self, found: int) -> TachographError:
-        """Return the error that the tables have another version."""
         return other_version(self.location, found)
 
     @contextmanager
@@ -524,13 +519,12 @@ class Place:
         return True
 
     def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Begin a writing transaction."""
         connection.begin()
 
     def commit(self, attached: Attached, *, is_needless: bool) -> bool:
         """Commit, and move a new store to its place. Returns whether anything was written.
 
-        `is_needless`: it contains nothing of consequence. Raises StoreBusy if another process created a store meanwhile; that one is left unchanged.
+        `is_needless`: it contains nothing of consequence. Raises StoreBusy if another process created a store meanwhile.
         """
         del is_needless
         attached.connection.commit()
@@ -594,7 +588,6 @@ class Place:
 
 
 def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
-    """Return the error for a store that was opened but cannot be read or written."""
     reason = str(error.strerror if isinstance(error, OSError) else _reason(error))
     if "failed to allocate" in reason:  # DuckDB's limit of memory; its advice is for those who write SQL
         said = reason.partition("Possible solutions")[0].rstrip()
@@ -606,7 +599,6 @@ def failed(location: str, error: duckdb.Error | OSError) -> StoreError:
 
 
 def other_version(location: str, found: int) -> StoreVersionMismatch:
-    """Return the error for tables of another version."""
     if found == INCOMPLETE:
         return StoreVersionMismatch(f"{location} is an incomplete copy of another store.", "Run the same `tachograph copy FROM TO` again.")
     if found > SCHEMA_VERSION:
@@ -621,7 +613,6 @@ def other_version(location: str, found: int) -> StoreVersionMismatch:
 
 
 def _unusable(place: Place, error: duckdb.Error) -> TachographError:
-    """Return the error for a store that cannot be opened."""
     reason = _reason(error)
     if "database does not exist" in reason or "No such file or directory" in reason:
         return place.missing()
@@ -633,7 +624,6 @@ def _unusable(place: Place, error: duckdb.Error) -> TachographError:
 
 
 def _unreachable(location: str, error: OSError | ValueError) -> StoreError:
-    """Return the error for a file system that does not say whether the store exists."""
     said = getattr(error, "strerror", None) or error
     return StoreError(f"{location} cannot be used as a store: {said}.", "Choose another file with --db.")
 

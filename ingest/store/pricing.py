@@ -40,7 +40,6 @@ RATE_WORDS = {
     "write_1h": "cache_write_1h",
     "web_search": "web_search",
 }
-"""Name of a rate in SQL → its field in `Rates`."""
 
 
 def reprice(store: Store, own: PriceFileRow | None = None, *, forget: bool = False) -> int:
@@ -85,8 +84,9 @@ def price(writer: Writer, runs: str) -> None:
 def price_touched(connection: duckdb.DuckDBPyConnection, touched: str, *, has_responses: bool = True) -> None:
     """Price the model rows of some runs and write findings on differences. They must not have any.
 
-    The runs need not be in the store yet. `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day of the prices. The columns PRICED of the runs
-    are left in the temporary table `priced_runs`, by run_id. `has_responses`: whether runs may have responses; those are priced first.
+    The runs need not be in the store yet. `touched`: SQL that selects run_id, cost_own_usd, continues (another record) and the day of the
+    prices. The columns PRICED of the runs are left in the temporary table `priced_runs`, by run_id. `has_responses`: whether runs may have
+    responses; those are priced first.
     """
     made(connection, "touched", touched)
     run_step(connection, "pricing/01_costs_at")

@@ -68,13 +68,11 @@ class ReadResult:
         self.source_id, self.begins_with = identity.source_id, identity.begins_with
 
     def accept(self, run_id: str) -> None:
-        """Count a record."""
         self.records += 1
         if len(self.run_ids) < SHOWN:
             self.run_ids.append(run_id)
 
     def reject(self, part: Unreadable) -> RejectRow:
-        """Count a reject. Returns its row."""
         self.rejected += 1
         row = part.row(self.source_id)
         if len(self.rejects) < SHOWN:

@@ -1,8 +1,7 @@
-"""Every record of a run: the one it is made of, and the others, each with what is needed to make the run of it.
+"""Every record of a run: the kept one, which the run is made of, and the others, each complete enough to make the run from it.
 
-Each record of a run with several keeps its context and its figures, as JSON, so that the run has what any of them says. All of it is made
-again from the records whenever one comes or goes, so that their order changes nothing. A record that is not kept has its text only where
-that differs from the kept record's.
+If a run has several records, each saves its context and figures as JSON, and the run merges them. The run is made again whenever a record
+comes or goes, so the order of records changes nothing. A record that is not kept has its text only if it differs from the kept record's.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ from schemas.rows.tables import arrow_schema
 from schemas.wire.launch import EXIT_CODE
 
 BATCH = 1000
-"""Records re-read and written at a time."""
 
 _OWN_COLUMNS = ("source_id", "labels", "repo", "task", "experiment", "context_rank")
 """Context columns that `run_records` has for every record."""
@@ -108,7 +106,6 @@ from (
 ) as alone
 where run_records.run_id = alone.run_id and is_kept
 """
-"""The single records that runs had until now."""
 
 
 def note_records(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> None:

@@ -1,19 +1,19 @@
 """Sessions: which logs of a session are records of one run, what a grown file adds, and which responses are billed.
 
-**Folding.** Each process that goes on with a session of Pi, OpenCode, Gemini CLI or Copilot writes a stream of its own, a run by itself.
-The file of the session has the messages of all of them, so that they would count twice. Without the file, or with an older copy of it, the
-streams stay runs. The file of a session with one process may have less than the output of that process: then it is a record of that run.
+**Folding.** Each process that continues a session of Pi, OpenCode, Gemini CLI or Copilot writes a stream of its own, which is a run. The
+session's file has the messages of all processes, so they would count twice. Without the file, or with an older copy of it, the streams stay
+runs. If a session has one process and its file has less than the process's output, the file is a record of that run.
 
-Claude Code writes a transcript of each session, and with `-p` a result record for each process. The result has what was paid, the
-transcript each response. Both are records of one run: that of the last result of the session, or of the transcript where there is none.
-A stream of Claude Code that was cut off is a record of the run with the result of that stream, whichever file has it, and so is a copy of a
-result that follows from another one. The transcript of a session without any result is that of its last stream.
+Claude Code writes a transcript of each session, and with `-p` a result record for each process. The result has the cost, the transcript
+each response. Both are records of one run: that of the session's last result, or of the transcript if there is no result. A cut-off stream
+of Claude Code is a record of the run with the stream's result, whichever file has it; so is a copy of a result that follows from another
+one. In a session without any result, the transcript belongs to the last stream.
 
-A stream of Cursor that was read before it told the id of its run is the beginning of the run with the same session, prompt and start.
+A stream of Cursor that was read before it named its run is the beginning of the run with the same session, prompt and start.
 
-**Growth.** A live session is ingested again and again. Each reading is a source of its own, which goes on with the source of the earlier
-one. The file as it is now counts: a copy of a response that an earlier reading has unchanged is not stored twice, and one that differs
-now, as the last response of the earlier reading, is kept aside for an undo. So the rows of a file grow as the file does.
+**Growth.** A live session is ingested repeatedly. Each reading is a source that resumes the earlier one. The current file counts: a
+response that an earlier reading has unchanged is not stored twice; one that differs now, such as the last response of the earlier
+reading, is saved for an undo. So the rows of a file grow with the file.
 
 **Billing.** Files of resumed sessions, forks and sub-agents repeat responses of other files, some with other figures. Which copy is
 billed, and to which session, depends on all copies in the store. So a session's responses are decided again when copies come or go.

@@ -25,13 +25,10 @@ from schemas.rows.source import RejectRow
 from schemas.rows.tables import arrow_table
 
 CHUNK_ROWS = 4096
-"""Most runs in memory before a write."""
 
 CHUNK_CHARACTERS = 1 << 25
-"""Most characters of raw records and patches in memory before a write."""
 
 SPOOLED = ("runs", *CHILD_TABLES, RESPONSES, "rejects", "measurements")
-"""Tables that pass through the spool."""
 
 KEYS = ("reading", "portion", "document")
 """Additional columns that identify a document of an ingest. `reading`: one reading of one source; `portion`: number of a part of a big

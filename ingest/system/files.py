@@ -29,7 +29,6 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "tachograph-"
-"""Prefix of temporary folders' names."""
 
 LARGEST_BYTES = 1 << 20
 """A larger file was not written by hand, and a device may be endless."""

@@ -57,7 +57,6 @@ _LOGIN_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
 
 
 SECRET_VARIABLES = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MOTHERDUCK_TOKEN")
-"""Environment variables whose values are never shown."""
 
 _OF_LOCATION = re.compile(
     r"(?P<name>\b\w*(?:password|passwd|token|secret|key_id)\w*)\s*=\s*"

@@ -1,10 +1,10 @@
-"""Every column and every figure, once: what it is called, what it counts, what it means and, where it is derived, its SQL.
+"""Every column and figure, defined once: its name, unit, meaning and, if derived, its SQL.
 
-- `entry`: what an entry says
-- `figures`: figures of one run or one model of a run, which the views derive: one entry is a column of the view, of the lists and exports
-  of runs, a card, a distribution, a line of `compare`
+- `entry`: the types of entries
+- `figures`: derived figures of one run or one model of a run: each is a column of the view, of lists and exports of runs, a card, a
+  distribution, a line of `compare`
 - `metrics`: figures of groups, and bounds on them; `dimensions`: the groupings
-- `columns`: every column by what a row of its table is: RUNS, GROUPS, MODELS, CLAIMS, …; stored ones are described in `schemas.rows`
+- `columns`: every column by the kind of row of its table: RUNS, GROUPS, MODELS, CLAIMS, …; `schemas.rows` describes the stored ones
 
-Screens, reports, exports, commands, the comments of the store and help texts read it.
+Used by screens, reports, exports, commands, help texts and the comments in the store.
 """

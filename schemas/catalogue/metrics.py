@@ -267,7 +267,6 @@ MODEL_CACHE_METRICS = by_key(
     of_model("cost_cache_write_usd", _OF_RUNS["cost_cache_write_usd"]),
     of_model("assumed_5m_tokens", MODEL_FIGURES["assumed_5m_tokens"]),
 )
-"""Over `v_model_rows`."""
 
 
 LOW, HIGH = "_low", "_high"
@@ -430,7 +429,6 @@ DEFAULT_REPORT = (
     "cost_usd", "cost_share", "cost_list_usd", "token_bounds", "cost_delta_usd", "cost_compared_usd", "cost_mean_usd",
     "cost_median_usd", "cost_p90_usd", "duration_ms", "turns", "cost_per_turn_usd", "completed", "cost_per_completed_usd", "error_rate",
 )  # fmt: skip
-"""Columns of `tachograph report` per group."""
 
 
 BAND = 0.05
@@ -454,7 +452,6 @@ MEASURED_CLASSES = {
 """Outcome of a run's measurement → label. Each run is in exactly one class; of several obstacles the first counts."""
 
 PAIR = "claimed_speedup > 0 and measured_speedup > 0"
-"""The condition on a run with a claim and a measurement to compare."""
 
 _ENOUGH = f"case when count(*) filter ({PAIR}) >= {MIN_PAIRS} then {{}} end"
 _LOG = f"exp(median(ln(claimed_speedup / measured_speedup)) filter ({PAIR}))"

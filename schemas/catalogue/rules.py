@@ -51,4 +51,3 @@ MAY_CONTINUE = "cumulative_possible"
 MAY_CONTINUE_MEANING = (
     "The record's totals may continue those of an earlier record of the session; nothing shows that both are of one process."
 )
-"""Meaning of findings on chains (`ingest.store.chains`)."""

@@ -137,7 +137,6 @@ TOOL_METRICS = by_key(
 """Figures over tool calls: one row is a response and a tool it called, or a run without responses and a tool."""
 
 TOOL_TOTALS = ("tool_calls", "failed_calls")
-"""Additive figures of TOOL_METRICS."""
 
 RESETS = "limit_resets_at"
 

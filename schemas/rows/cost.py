@@ -74,10 +74,8 @@ CAUSES = {
     ),
     CostCause.UNEXPLAINED: CauseMeaning("unexplained", "warning", "No known price explains the reported cost."),
 }
-"""Every cause, in display order."""
 
 UNPRICED_RULE = "cost_unpriced"
-"""The rule of findings on models without a price."""
 
 
 def rule_of(cause: CostCause) -> str:

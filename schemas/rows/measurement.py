@@ -17,13 +17,11 @@ class Variant(StrEnum):
     """The code that was measured."""
 
     BASELINE = "baseline"
-    """The code before the change."""
 
     REFERENCE = "reference"
     """A known good change, such as the human one."""
 
     CANDIDATE = "candidate"
-    """An agent's change."""
 
 
 class MeasuredStatus(StrEnum):
@@ -45,7 +43,6 @@ class Failure(StrEnum):
     """The benchmark did not start, or lacked a model, a machine or memory: not the fault of the change."""
 
     INCORRECT = "incorrect"
-    """The result of the changed code is wrong."""
 
     UNKNOWN = "unknown"
 
@@ -63,16 +60,12 @@ class SpreadKind(StrEnum):
     """The meaning of `spread_lo` and `spread_hi` around the value."""
 
     STD = "std"
-    """One standard deviation of single runs."""
 
     SEM = "sem"
-    """One standard error of the mean."""
 
     CI = "ci"
-    """A published confidence interval."""
 
     IQR = "iqr"
-    """The quartiles of single runs."""
 
     MAD = "mad"
     """The median absolute deviation of single runs."""

@@ -52,7 +52,6 @@ class Rates:
 TOKEN_RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 NO_END = 2**63 - 1
-"""The upper end of the last band of prompt sizes."""
 
 
 class Band(NamedTuple):
@@ -160,7 +159,6 @@ class DiscountEntry(_Entry):
 
     @property
     def factor(self) -> Decimal:
-        """The factor on the price."""
         return 1 - self.percent / 100
 
 

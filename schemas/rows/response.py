@@ -1,4 +1,4 @@
-"""Model responses of sessions: what each transcript says of a response, and the responses that were billed."""
+"""Model responses of sessions: responses as each transcript has them, and the billed ones."""
 
 from __future__ import annotations
 

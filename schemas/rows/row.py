@@ -100,7 +100,6 @@ Names = Annotated[tuple[str, ...], ArrowType(pa.list_(pa.string()))]
 Labels = Annotated[dict[str, str], ArrowType(pa.map_(pa.string(), pa.string()))]
 
 LARGEST_USD = Decimal(10**9) - NANODOLLAR
-"""The largest amount DECIMAL(18,9) holds."""
 
 
 def usd(amount: Decimal) -> Decimal:

@@ -105,7 +105,6 @@ _CACHE_WRITES = (
     "Cost of cache writes",
     "The part of the list-price cost that comes from cache writes. Empty where the list-price cost is.",
 )
-"""Titles and descriptions of columns that runs and models share."""
 
 
 class RunRow(Row):

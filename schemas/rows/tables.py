@@ -116,7 +116,6 @@ def is_compressed(field: pa.Field) -> bool:
 
 
 def comment(field: pa.Field) -> str:
-    """Return the meaning of the column."""
     return str((field.metadata or {})[b"comment"].decode())
 
 

@@ -78,7 +78,6 @@ def quoted(text: str) -> str:
 # Settings
 
 FILE_VARIABLE = "TACHOGRAPH_LAKE_SETTINGS"
-"""Environment variable with the path of the settings file."""
 
 DATA_VARIABLE = "TACHOGRAPH_LAKE_DATA"
 """Environment variable with the data path of a new lake: a folder, or `s3://BUCKET/PREFIX`."""

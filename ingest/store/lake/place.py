@@ -1,10 +1,10 @@
-"""A lake as DuckDB sees it: attached for reading or writing, as it is now or as it was; and how its writers keep out of each other's way.
+"""A lake as DuckDB sees it: attached for reading or writing, now or as of a time; and how its writers avoid conflicts.
 
-DuckLake lets two writers commit at once as long as they only add rows. Two that find the same run missing would both add it. So every
-transaction first updates the one row of `store_meta`: of two at once DuckLake refuses the later one, which is done again from the spool.
+DuckLake lets two writers commit at once if they only add rows, so two writers that miss the same run would both add it. Therefore every
+transaction first updates the one row of `store_meta`: of two at once DuckLake refuses the later one, which is repeated from the spool.
 
-That alone is right, but of six writers at once five do their work in vain. So a writer of a catalog in PostgreSQL first takes a lock
-there, which ends with its connection, however it ends. Without the lock nothing goes wrong, it only takes longer.
+That is correct, but of six simultaneous writers five work in vain. So a writer of a PostgreSQL catalog first takes a lock there, which ends
+with its connection. The lock only saves time; correctness does not depend on it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ from ingest.system.signals import put_off
 from schemas.errors import StoreError, TachographError, UsageError
 
 LAKE = "ducklake:"
-"""Prefix of the location of a lake."""
 
 MOST_SKEW_SECONDS = 300
 """A writer is refused if its clock differs by more from the catalog's: object storages allow 900, Kerberos 300."""
@@ -215,7 +214,6 @@ class Lake(Place):
             raise StoreHeld(Holder(f"pid {holder}", "writing", f"pid {holder}") if holder else None)
 
     def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Begin a transaction by updating the row that every transaction updates."""
         connection.begin()
         connection.execute("update store_meta set last_ingest = last_ingest")
 
