@@ -162,7 +162,7 @@ def ingest(
 ) -> IngestReport:
     """Read the sources and write what is new in one transaction. `on_progress` is called as reading goes on.
 
-    A source that cannot be opened is reported, and the others go on. If none can be opened, no store is made.
+    A source that cannot be opened is reported, and the others are read. If none can be opened, no store is made.
     """
     started, started_at = time.monotonic(), datetime.now(UTC)
     unreadable: list[InputUnreadable] = []

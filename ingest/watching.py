@@ -1,7 +1,7 @@
 """Watching files: changes of the file system → batches of paths → the process that ingests.
 
 `watchfiles` listens to the file system, polls where that has no events, and gathers changes until they pause. The watcher ingests nothing
-itself and imports nothing heavy: what an ingest needs takes some 250 MB, a watcher that waits a tenth of that. One thread decides; others
+itself and imports nothing heavy: an ingest needs some 250 MB, a waiting watcher a tenth of that. One thread decides; others
 only put into its queue.
 """
 

@@ -17,7 +17,7 @@ _SENTENCE = pattern(rf"[.;!?]\s|\n[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]|\n[ \t]*\n"
 
 
 class Title(NamedTuple):
-    """The first line of a text: in lower case, as written, and where it ends."""
+    """The first line of a text: in lower case, as written, and its end."""
 
     lower: str
     raw: str
@@ -110,7 +110,7 @@ _HEDGED = pattern(rf"(?:\b(?:{_HEDGES})\s+|[~≈]\s?)[*_`(]*(?:\w+\s)?$")
 
 
 def is_hedged(effect: Effect, around: Around) -> bool:
-    """Whether a sign or word makes a number inexact: `~3x`, `about 3x`, `up to 3x`, `3x or more`, `3x+`."""
+    """Return whether a sign or word makes a number inexact: `~3x`, `about 3x`, `up to 3x`, `3x or more`, `3x+`."""
     if any(quantity.hedged for quantity in (effect.before, effect.after, effect.change) if quantity):
         return True
     if around.right.lstrip().startswith(("+", "or more", "or better", "or less")):

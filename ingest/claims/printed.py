@@ -128,7 +128,7 @@ class _Reading(NamedTuple):
     """The inputs before it on its line, as written: `len=50000` in `len=50000: warmup=3.86ms, time=192.79ms`."""
     is_baseline: bool | None
     is_named: bool
-    """Whether its own name tells the side."""
+    """Whether its own name gives the side."""
     line: int
 
 

@@ -55,7 +55,7 @@ def ordered_by_names(text: str, first: Quantity, second: Quantity, left: str) ->
 
 
 def names_baseline(before: str) -> bool:
-    """Whether the words right before a figure name the baseline: `compared to a baseline of `."""
+    """Return whether the words right before a figure name the baseline: `compared to a baseline of `."""
     found = _NAME.search(before)
     return found is not None and found["baseline"] is not None
 
@@ -67,7 +67,7 @@ def side_behind(text: str, figure: Quantity) -> str | None:
 
 
 def _is_baseline(one: Match[str], other: Match[str]) -> bool | None:
-    """Whether the first name is that of the baseline; `current` is the baseline beside another candidate, and None is unknown."""
+    """Return whether the first name is the baseline's, or None if unknown; `current` is the baseline beside another candidate."""
     if bool(one["baseline"]) is not bool(other["baseline"]):
         return bool(one["baseline"])
     are_current = [(found["candidate"] or "").lower() == "current" for found in (one, other)]

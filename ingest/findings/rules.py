@@ -168,7 +168,7 @@ def silent_failure(facts: Facts) -> Iterator[Noticed]:
 
 @rule
 def exit_code(facts: Facts) -> Iterator[Noticed]:
-    """A record of success before the process failed: something went wrong behind it, in the agent or in a script around it."""
+    """A record of success before the process failed: something failed afterwards, in the agent or in a script around it."""
     code = exit_code_of(facts.run)
     if code and facts.run.outcome is Outcome.COMPLETED:
         yield Noticed(
@@ -208,7 +208,7 @@ _NOT_PERMITTED = re.compile(
 _PERMISSION = LiteralSearch(
     ("permission", "approval", "I don't have", "unable to", "I cannot", "I can't", "blocked", "denied", "rejected"), leftmost=True
 )
-"""Literals one of which is on the line of every match of _NOT_PERMITTED."""
+"""Every match of _NOT_PERMITTED has one of these words on its line."""
 
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n")
 _SENTENCE_LENGTH = 120
@@ -450,7 +450,7 @@ def implausible_speedup(facts: Facts) -> Iterator[Noticed]:
 def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
     """A speedup that was benchmarked on a part of the software only: it does not say how much users gain.
 
-    Any claim about a component or the whole, even of no change, is a figure for more than the part: then there is no finding.
+    Any claim about a component or the whole, even of no change, prevents the finding.
     """
     benchmarked = []
     for claim in facts.claims:
@@ -471,7 +471,7 @@ def micro_benchmark_only(facts: Facts) -> Iterator[Noticed]:
 
 @rule
 def unmeasured_claim(facts: Facts) -> Iterator[Noticed]:
-    """Claimed numbers, none of which was measured."""
+    """Quantified claims without any measurement."""
     claims = []
     for claim in facts.claims:
         if _is_own_improvement(claim):

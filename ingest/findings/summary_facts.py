@@ -106,8 +106,8 @@ def facts_with(claims: tuple[Claim, ...], text: str, run: RunRow, usage: Sequenc
 def headline(claims: Iterable[Claim]) -> Claim | None:
     """Return the headline claim of a run: of its own, quantified claims to be faster, the one that says most about the whole.
 
-    Measured before merely stated or estimated; then the broadest scope, where an unspecified one ranks below a named component and
-    above a micro-benchmark; then the strongest evidence; then the first in the text.
+    Measured before merely stated or estimated; then the broadest scope (unspecified ranks between a named component and a micro-benchmark);
+    then the strongest evidence; then the first in the text.
     """
     speedups = [
         claim

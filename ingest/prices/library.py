@@ -1,7 +1,8 @@
-"""List prices of the price library (genai-prices): dated, per provider and region, offline; and what they depend on.
+"""List prices of the price library (genai-prices): dated, per provider and region, offline; and their conditions.
 
-A price has a base tier, and for some models long-context tiers, which depend on the prompt of each request. Of prices by the time of day
-the standard ones are taken. `served`: the price of a request in fast mode, in another tier such as batch, or with inference in one region.
+A price has a base tier, and for some models long-context tiers, which depend on the prompt of each request. Prices by the time of day are
+ignored in favour of the standard ones. `served`: the price of a request in fast mode, in another tier such as batch, or with inference in
+one region.
 
 The library multiplies one request in 0.15 ms, SQL a million in a second: so its rates are read here, and a test compares the results with
 the library's own for every model that it has.

@@ -39,8 +39,8 @@ class Alternative:
 def alternatives(listed: Rates, library: Period | None, everywhere: Period | None, others: tuple[Period, ...]) -> tuple[Alternative, ...]:
     """Return the alternatives to the rates `listed`, most likely first: one that gives the reported cost for the same tokens is the cause.
 
-    `library`: the price in the library, if there is one (`listed` differs where a price file wins); `everywhere`: the price at the maker's
-    global endpoint; `others`: prices of the model at other dates.
+    `library`: the price in the library, if there is one (`listed` differs if a price file overrides it); `everywhere`: the price at the
+    maker's global endpoint; `others`: prices of the model at other dates.
     """
     base = library.rates if library else None
     made: list[Alternative] = []

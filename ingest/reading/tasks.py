@@ -1,7 +1,7 @@
 """Sources → tasks, done in this process or in worker processes: small files together, big ones alone or in portions.
 
-A worker never opens the store, and ends with its parent, however that ends. Only the parent handles Ctrl-C and SIGTERM, also where the
-whole group receives them.
+A worker never opens the store, and ends with its parent, however that ends. Only the parent handles Ctrl-C and SIGTERM, even if the whole
+group receives them.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ Around = Callable[[Source, str], AbstractContextManager[object]]
 
 
 def archive_kind(source: Source) -> str | None:
-    """The kind: "zip", "tar", "tar.gz" …; None for a source that is no archive. Raises OSError if it cannot be read."""
+    """Return the kind: "zip", "tar", "tar.gz" …; None for a source that is no archive. Raises OSError if it cannot be read."""
     if source.data is not None and source.data.startswith((b"{", b"[")) and b"\0" not in source.data[: tarfile.BLOCKSIZE]:
         return None  # as nearly all small files are JSON; the header of a tar has zeros, whatever its first name begins with
     with source.open() as stream:

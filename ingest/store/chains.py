@@ -117,9 +117,9 @@ def continues(later: Link, earlier: Link) -> bool:
 
 
 def may_continue(later: Link, earlier: Link) -> bool:
-    """Whether a record outside the stream of the earlier one may continue that, by their figures.
+    """Return whether a record outside the stream of the earlier one may continue it, by their figures.
 
-    Version, turns and times cannot: records outside streams have no version, turns are per result in both cases, and API time is
+    Version, turns and times do not help: records outside streams have no version, turns are per result in both cases, and API time is
     cumulative only within a process.
     """
     if _share_stream(later, earlier) or not _covers(later, earlier):
@@ -147,10 +147,10 @@ def _began_anew(later: Link, earlier: Link) -> bool:
 
 
 def carries(later: Link, earlier: Link) -> bool:
-    """Whether the next result of a stream, of another session, certainly includes the totals of the earlier one.
+    """Return whether the next result of a stream, of another session, certainly includes the earlier one's totals.
 
     The difference of the totals covers its usage, and either the difference of one model is exactly its usage, or it used
-    no model of the earlier record. A separate process would have to have used, to the token, as much as the earlier one.
+    no model of the earlier record. Otherwise a separate process would have used, to the token, as much as the earlier one.
     """
     return _covers(later, earlier) and _exceeds_by_usage(later, earlier) and _agrees(later, earlier)
 
@@ -161,7 +161,7 @@ def _exceeds_by_usage(later: Link, earlier: Link) -> bool:
 
 
 def _agrees(later: Link, earlier: Link) -> bool:
-    """Whether the difference of one of the earlier record's models is exactly the record's usage, or every difference is zero."""
+    """Return whether the difference of one of the earlier record's models is exactly the record's usage, or every difference is zero."""
     gained = [later.models[name].less(totals) for name, totals in earlier.models.items() if any(totals.tokens)]
     used = any(later.usage or ()) and any(gain.tokens == later.usage for gain in gained)
     return used or (bool(gained) and all(gain == Totals() for gain in gained))

@@ -63,7 +63,7 @@ _MADE_AGAIN = "select run_id from winners semi join responses using (run_id) whe
 
 @dataclass(frozen=True)
 class Committed:
-    """What a commit did. `accepted`: the number of new runs by reading; `changed`: whether the store has anything new."""
+    """Result of a commit. `accepted`: number of new runs by reading; `changed`: whether the store has anything new."""
 
     accepted: Mapping[str, int]
     changed: bool

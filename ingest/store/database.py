@@ -67,8 +67,8 @@ def place_of(location: str, at: datetime | None = None) -> Place:
 class Store:
     """One store at one location. Holds no connection: every use opens the store and closes it again.
 
-    `wait_seconds`: how long to wait for one process that holds the store; when another one takes over, the time starts again. `on_wait`
-    is called with a message on each of them. `at`: read the store as it was at that time, where it keeps its history.
+    `wait_seconds`: how long to wait for one process that holds the store; the time restarts with each new holder. `on_wait` is called with
+    a message about each. `at`: read the store as of that time, if it keeps its history.
     """
 
     versions: tuple[int, ...] = (SCHEMA_VERSION,)
@@ -133,7 +133,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A read-only connection with the tables and views of the store. Raises StoreError."""
+        """Yield a read-only connection with the tables and views of the store. Raises StoreError."""
         if not self.exists():
             raise self._place.missing()
         with self._attached(read_only=True) as attached:
@@ -157,9 +157,9 @@ class Store:
 
     @contextmanager
     def writing(self, *, make: bool = True) -> Iterator[Writer]:
-        """One transaction, committed at the end and rolled back on any error. `make`: create the store if there is none.
+        """Yield one transaction, committed at the end and rolled back on any error. `make`: create the store if there is none.
 
-        After an error, a store that did not exist before does not exist. Raises StoreError.
+        After an error, no new store is left. Raises StoreError.
         """
         if not make and not self.exists():
             raise self._place.missing()
@@ -188,9 +188,9 @@ class Store:
 
     @contextmanager
     def replacing(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Writer]]:
-        """A new store, which takes the place of this one at the end: (cursor on the `previous` store, writer of the new one).
+        """Yield (cursor on the `previous` store, writer of a new one), which replaces this store at the end.
 
-        The previous store may have any earlier version. It is locked meanwhile, and unchanged after an error.
+        The previous store may have any earlier version. It is locked meanwhile, and unchanged by an error.
         """
         if not self.exists():
             raise self._place.missing()

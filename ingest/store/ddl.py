@@ -1,6 +1,6 @@
 """The store's DDL: tables from `schemas.rows.tables`, views from `schemas.catalogue.figures`. `make schema` writes the files.
 
-The written files are what the store runs and what a reader opens; a test compares them with what this module writes.
+The store runs the written files, which are also easy to read; a test compares them with this module's output.
 """
 
 from __future__ import annotations

@@ -83,9 +83,9 @@ def supersede(connection: duckdb.DuckDBPyConnection, sources: str, ingest_id: in
 
 
 def note_measures(connection: duckdb.DuckDBPyConnection, measures: Mapping[str, Mapping[str, str]], ingest_id: int) -> bool:
-    """Save what an ingest states about measurements: source_id → value by key. Returns whether any of it is new.
+    """Save what an ingest states about measurements: source_id → value by key. Returns whether anything is new.
 
-    One row per ingest that said anything new, so that it can be undone (`ingest.measurements.given` has the keys).
+    There is one row per ingest with anything new, so that it can be undone (`ingest.measurements.given` has the keys).
     """
     from ingest.store.database import run_step
 

@@ -555,9 +555,9 @@ class Place:
     def replaced(
         self, wait: Wait, require: Callable[[duckdb.DuckDBPyConnection], object], done: Callable[[], object]
     ) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A connection to a new store with the `previous` one beside it, which it replaces at the end.
+        """Yield a connection to a new store and, beside it, the `previous` one, which is replaced at the end.
 
-        `require` checks the previous one; `done` is called when the new one is in its place.
+        `require` checks the previous one; `done` is called after the replacement.
         """
         aside = Path(f"{self.path}{REBUILDING}")
         with self.attached(wait, read_only=False, alias=PREVIOUS) as attached:

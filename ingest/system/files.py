@@ -1,4 +1,4 @@
-"""Files and folders that are ours: locks that end with their process, temporary folders, and small files that people wrote.
+"""Our own files and folders: locks that end with their process, temporary folders, and small files that people wrote.
 
 The system releases a lock however its process ends. Other containers and hosts that share the disk see it, where a process id would mean
 nothing.

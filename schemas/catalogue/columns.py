@@ -1,4 +1,4 @@
-"""Every column that people see, by what a row of its table is: `RUNS["duration_ms"]`, `GROUPS["cost_usd"]`, `CLAIMS["ratio"]`.
+"""Every visible column, by the kind of row of its table: `RUNS["duration_ms"]`, `GROUPS["cost_usd"]`, `CLAIMS["ratio"]`.
 
 One name may mean two things: `cost_list_usd` is a run's in RUNS and a sum in GROUPS. Stored columns are described by the row models (title,
 unit of the type, description), derived ones in `figures`, aggregates in `metrics`, and columns of a single table here.

@@ -75,7 +75,7 @@ _LIST_COMPLETED = "nullif(count(*) filter (is_completed and cost_list_usd is not
 
 
 def _median_bounds(key: str, name: str, cost: str, told: str) -> Metric:
-    """Return the metric that tells which bounds the median of a cost includes: those of more than half of its runs."""
+    """Return the metric of the bounds in the median of a cost: those of more than half of its runs."""
     known = f"is_started and {cost} is not null"
     return Metric(
         key, f"Bounds in the median {name}", Unit.TEXT, "neither", f"Which bounds more than half of the runs have in their {name}.",

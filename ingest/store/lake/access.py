@@ -1,10 +1,10 @@
-"""What reaching a lake takes: extensions of DuckDB, keys and other settings; and what goes wrong with it, in words.
+"""Access to a lake: extensions of DuckDB, keys and other settings; and messages for its errors.
 
 Extensions come from Python packages; nothing is fetched from the network. An extension belongs to one version of DuckDB exactly: the extra
 `lake` pins the version of DuckDB that has them as packages.
 
-A setting comes from a variable of the environment or, where that is not set, from one settings file (TOML) with the same names, so that no
-key stands on a command line. For PostgreSQL, `~/.pgpass` and services work too, and for object storages DuckDB's persistent secrets.
+A setting comes from an environment variable, else from one settings file (TOML) with the same names, so that no key is on a command line.
+For PostgreSQL, `~/.pgpass` and services work too, and for object storages DuckDB's persistent secrets.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ _TROUBLES = (
 )
 
 _PLACES = re.compile(r"^Failed to attach DuckLake MetaData .*?Unable to connect to Postgres at .*?: (?=[a-z])")
-"""Prefix of DuckDB's message that only repeats where the catalog is."""
+"""Prefix of DuckDB's message that only repeats the catalog's location."""
 
 _MISSING = re.compile(r"creating a new DuckLake is explicitly disabled|database does not exist|unable to open database file")
 _CONFLICT = re.compile(r"Transaction conflict|Exceeded the maximum retry count|could not serialize access|database is locked")

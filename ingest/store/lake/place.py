@@ -231,7 +231,7 @@ class Lake(Place):
     ) -> Iterator[duckdb.DuckDBPyConnection]:
         """Copy every table to a local file as `previous`, then drop and recreate them in one transaction.
 
-        Earlier snapshots keep what was. Raises TransactionLost if somebody committed since the copy.
+        Earlier snapshots keep the old data. Raises TransactionLost if somebody committed since the copy.
         """
         snapshot_sql = f"select id from ducklake_current_snapshot('{ALIAS}')"
 
