@@ -401,7 +401,7 @@ def test_a_stream_joins_what_tells_more_in_any_order(name: str, tmp_path: Path) 
     for file, text in texts.items():
         (tmp_path / f"{file}.jsonl").write_text(text)
     seen = set()
-    orders = [*permutations(texts)] if is_thorough() else [tuple(texts), tuple(texts)[::-1]]
+    orders = [*permutations(texts)] if is_thorough() else [tuple(texts)[::-1]]
     one_by_one: list[list[tuple[str, ...]]] = [[(name,) for name in order] for order in orders if len(texts) > 1]
     for number, order in enumerate([[tuple(texts)], *one_by_one]):
         store = Store(tmp_path / f"{number}.duckdb")
