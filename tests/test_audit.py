@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ingest.agents.base import Context, Rows
-from ingest.claims import Claim
+from ingest.claims import Claim, extract
 from ingest.findings.rules import RULES, Facts, Finding, audit
 from ingest.findings.statements import FileChange, Statement, Statements
-from ingest.findings.summary_facts import complete, facts_of, headline
+from ingest.findings.summary_facts import complete, facts_with, headline
 from ingest.sources.document import Document
 from ingest.store.record_rows import read_record, tables_of
 from schemas.rows.claim import ClaimKind, ClaimMetric, ClaimRow, Direction, Evidence, Origin, Scope, StatementRow
@@ -223,9 +223,9 @@ def test_the_facts_of_a_record_are_rows_of_the_store() -> None:
 
 
 def test_a_run_without_a_summary_claims_nothing_that_is_known() -> None:
-    columns = facts_of(run(result=None), ()).columns
+    columns = facts_with((), "", run(result=None), ()).columns
     assert (columns["claims"], columns["findings"]) == (None, 0)
-    assert facts_of(run(result="Done."), ()).columns["claims"] == 0
+    assert facts_with((), "Done.", run(result="Done."), ()).columns["claims"] == 0
 
 
 MICRO = claim("9x", 9.0, scope=Scope.MICRO)
@@ -257,7 +257,7 @@ def test_the_headline_is_the_claim_that_says_most_about_the_whole(claims: tuple[
 
 def test_claims_that_count_are_the_runs_own_numbers() -> None:
     text = json.loads((SAMPLES / "002_89fb9a76eb7725c5.txt").read_text())["result"]
-    columns = facts_of(run(result=text), ()).columns
+    columns = facts_with(extract(text, 0), text, run(result=text), ()).columns
     assert (columns["claims"], columns["claimed_speedup"], columns["claimed_evidence"]) == (2, 3.17, Evidence.BENCHMARKED)
 
 

@@ -22,7 +22,7 @@ from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
 from ingest.context.small_files import MEASURE_FILE
 from ingest.measurements.given import KEYS, SaidBeside, parse_given
-from ingest.measurements.tools import tool_names
+from ingest.measurements.tools import TOOLS
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
@@ -191,7 +191,7 @@ def quoted(name: str) -> list[str]:
 
 
 def test_the_page_on_measured_results_names_every_tool_and_key() -> None:
-    assert sorted(quoted("measurements")) == sorted(tool_names())
+    assert sorted(quoted("measurements")) == sorted(tool.name for tool in TOOLS)
     assert sorted(quoted("measure-keys")) == sorted(KEYS)
 
 

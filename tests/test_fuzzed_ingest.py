@@ -16,7 +16,7 @@ import pytest
 from ingest.agents.base import Rows
 from ingest.agents.readers import SourceReaders, UnreadLogs, all_readers
 from ingest.measurements.base import MeasuredFile
-from ingest.measurements.tools import read_measurements, tool_names
+from ingest.measurements.tools import TOOLS, read_measurements
 from ingest.reading.read_source import read_source
 from ingest.reading.tasks import Settings
 from ingest.sources.document import Document
@@ -42,7 +42,7 @@ def test_every_reader_agent_and_tool_has_a_seed() -> None:
     assert {reader.agent for reader in readers} >= AGENTS.keys() - {"trae-cli"}  # a fork of Codex
     read_by = [read_measurements(MeasuredFile("x", text), "s") for text in MEASURED.values()]
     assert [reading and (reading.tool, reading.refused) for reading in read_by] == [(name.partition(",")[0], "") for name in MEASURED]
-    assert {reading.tool for reading in read_by if reading} == set(tool_names())
+    assert {reading.tool for reading in read_by if reading} == {tool.name for tool in TOOLS}
 
 
 @pytest.mark.slow

@@ -101,7 +101,7 @@ class Sidecars:
         self._harness = NO_HARNESS_FACTS
 
     def beside(self, path: Path | None, name: str) -> SidecarFacts:
-        """Return the facts in the sidecars beside a file, or beside a member of an archive or an upload (`path` is None). Never raises."""
+        """Return the facts in the sidecars of a file, or of a member of an archive or upload (`path` is None). Never raises."""
         folder = os.path.dirname(path) or "." if path else self._folder_of(name)  # noqa: PTH120  # a Path would cost more
         if folder != self._folder:
             self._folder, self._facts = folder, NO_SIDECAR_FACTS

@@ -67,12 +67,6 @@ def complete(made: Sequence[Rows]) -> list[Rows]:
     return done
 
 
-def facts_of(run: RunRow, usage: Sequence[ModelUsageRow]) -> SummaryFacts:
-    """Return the facts of a run, from its other columns and `run.result`. Changes nothing."""
-    text = _read_text(run)
-    return facts_with(extract(text, 0) if text else (), text, run, usage)
-
-
 def _read_text(run: RunRow) -> str:
     return str(run.result or "")[:READ_CHARACTERS]
 

@@ -6,7 +6,6 @@ A file is read as measurements if it contains no agent's run. Content decides, n
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -115,8 +114,3 @@ def _recognises(tool: Tool, file: MeasuredFile) -> bool:
 def may_measure(beginning: str) -> bool:
     """Return whether a file with this beginning may be a tool's: it has all marks of one, or the header of a table."""
     return any(tool.marks and all(mark in beginning for mark in tool.marks) for tool in TOOLS) or len(columns_of(beginning)) > 1
-
-
-def tool_names() -> Iterable[str]:
-    """Return the values of `measurements.format`."""
-    return (tool.name for tool in TOOLS)

@@ -267,7 +267,7 @@ def _only_document(data: bytes) -> Document | None:
 
 
 Nested = tuple[str, Any]
-"""Text and value of a record in a wrapper, or of an event beside one; the value is None until parsed."""
+"""Text and value of a wrapped record or of an event; the value is None until parsed."""
 
 
 def nested(text: str, value: dict[str, Any]) -> list[Nested]:
