@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from ingest.agents.base import RESPONSE_COLUMNS, Found
@@ -85,6 +86,15 @@ def reply(
 
 def user(content: Any, uuid: str = "p1", second: int = 1, **fields: Any) -> dict[str, Any]:
     return line("user", uuid, second, message={"role": "user", "content": content}) | fields
+
+
+def in_session(number: int, text: str) -> str:
+    """Return the same log with another session, and other ids of records, responses and requests: a store tells the two apart."""
+    return re.sub(r'"(uuid|parentUuid|id|requestId)": ?"', rf"\g<0>{number}-", text.replace(SESSION, session_of(number)))
+
+
+def session_of(number: int) -> str:
+    return f"{SESSION[:-3]}{number:03}"
 
 
 def answer(call: str, *, is_error: bool = False, **fields: Any) -> dict[str, Any]:

@@ -34,14 +34,13 @@ JSON = ("--format", "json")
 
 
 class Copy:
-    """A copy of the project's packages, changed by recipes; its commands run on a store of its own.
+    """A copy of the project's packages, changed by recipes.
 
-    What Python has compiled comes along: else the first command of each copy compiles all of it.
+    What Python has compiled comes along: else the first command compiles all of it.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.store = folder / "runs.duckdb"
         for room in ROOMS:
             shutil.copytree(ROOT / room, folder / room, ignore=shutil.ignore_patterns("pictures"))
 
@@ -56,17 +55,13 @@ class Copy:
 
     def python(self, *arguments: str | Path) -> str:
         """What Python prints with the copy in front of everything installed."""
-        variables = environment(PYTHONPATH=str(self.folder), TACHOGRAPH_DB=str(self.store), COLUMNS="400")
+        variables = environment(PYTHONPATH=str(self.folder), COLUMNS="400")
         command = [sys.executable, *map(str, arguments)]
         done = subprocess.run(
             command, cwd=self.folder, env=variables, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
-
-    def tachograph(self, *arguments: str | Path) -> str:
-        """What the command prints."""
-        return self.python("-m", "app.cli.main", *arguments)
 
     def tachograph_each(self, *commands: Sequence[str | Path]) -> list[str]:
         """What each of several commands prints. All run in one process: to start one takes longer than most commands."""

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import ast
-import csv
-import io
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-import duckdb
-import openpyxl
 import pytest
 
 from app.queries.filters import NO_FILTERS
@@ -30,8 +24,7 @@ from schemas.catalogue.entry import AGGREGATES, Columns, Entry, Figure, aggregat
 from schemas.catalogue.figures import RUN_FIGURES
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.units import Unit
-from tests.conftest import ROOT, SAMPLES
-from tests.project_copy import Copy
+from tests.conftest import ROOT
 
 SCOPES: dict[str, Columns] = {
     name: scope
@@ -145,105 +138,6 @@ def test_two_entries_of_one_key_are_refused() -> None:
 @pytest.mark.slow
 def test_no_file_of_the_app_has_its_own_words_for_columns() -> None:
     assert not [found for path in sorted((ROOT / "app").rglob("*.py")) for found in words_of_columns(path)]
-
-
-LABEL, HEADER, MEANING = "Output tokens per turn", "Output per turn", "Output tokens divided by turns."
-SCREENS = """
-import json, sys
-from streamlit.testing.v1 import AppTest
-
-def opened(screen, **query):
-    app = AppTest.from_file("app/dashboard.py", default_timeout=120)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.switch_page(f"screens/{screen}.py") if screen != "overview" else None
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-runs = opened("runs", order="turn-output")
-runs.multiselect(key="columns").set_value(["title", "output_per_turn", "run_id"]).run()
-run_id = runs.dataframe[0].value["run_id"].iloc[0]
-print(json.dumps({
-    "grid": json.loads(runs.dataframe[0].proto.columns)["output_per_turn"],
-    "sorted": list(runs.dataframe[0].value["output_per_turn"]),
-    "page": [one.proto.body for one in opened("run", run=run_id).get("html")],
-}))
-"""
-
-
-SPOKEN = (
-    "runs --format md",
-    "runs --format csv",
-    "runs -o runs.xlsx",
-    "report --metrics output_per_turn_median --format jsonl",
-    "report --all",
-    "report --help",
-)
-"""Commands of the house, which all run in one process."""
-
-in_the_house = pytest.mark.xdist_group("house")
-"""It is made for one process: to import all of a copy takes longer than what it is asked."""
-
-
-class House(NamedTuple):
-    """A copy of the project, and what each of SPOKEN prints there."""
-
-    copy: Copy
-    printed: Mapping[str, str]
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> House:
-    """A copy of the project with the entry of the recipe, its views written anew, and a store with the sample runs and a failed one."""
-    home = Copy(tmp_path_factory.mktemp("house"))
-    home.apply("A figure of a run")
-    home.python("-m", "ingest.store.ddl")
-    failed = next(SAMPLES.glob("002*")).read_text().replace('"is_error":false', '"is_error":true').replace('"uuid":"', '"uuid":"0')
-    (home.folder / "failed.json").write_text(failed)
-    _, *printed = home.tachograph_each(("ingest", SAMPLES, "failed.json"), *(line.split() for line in SPOKEN))
-    return House(home, dict(zip(SPOKEN, printed, strict=True)))
-
-
-@pytest.mark.slow
-@in_the_house
-def test_a_figure_per_run_is_one_entry_for_the_view_and_its_comment(house: House) -> None:
-    with duckdb.connect(str(house.copy.store), read_only=True) as connection:
-        found = connection.execute("select sum(output_per_turn), sum(output_tokens / num_turns) from v_runs").fetchall()
-        comments = connection.execute("select comment from duckdb_columns() where column_name = 'output_per_turn'").fetchall()
-    assert found[0][0] == found[0][1] > 0
-    assert comments == [(MEANING,)]
-
-
-@pytest.mark.slow
-@in_the_house
-def test_a_figure_per_run_is_one_entry_for_commands_and_exports(house: House) -> None:
-    assert LABEL in " ".join(house.printed["runs --format md"].splitlines()[0].split())
-    [row, *_] = csv.DictReader(io.StringIO(house.printed["runs --format csv"]))
-    assert float(row["output_per_turn"]) == int(row["output_tokens"]) / int(row["num_turns"])
-    sheet = openpyxl.load_workbook(house.copy.folder / "runs.xlsx").worksheets[0]
-    header = {cell.value: cell.column for cell in sheet[1]}
-    assert sheet.cell(2, header[LABEL]).number_format == "#,##0"
-
-
-@pytest.mark.slow
-@in_the_house
-def test_a_figure_per_run_is_one_entry_for_its_aggregates(house: House) -> None:
-    [row] = json.loads(house.printed["report --metrics output_per_turn_median --format jsonl"].join("[]"))
-    values = sorted(float(run["output_per_turn"]) for run in csv.DictReader(io.StringIO(house.printed["runs --format csv"])))
-    assert row["output_per_turn_median"] == pytest.approx((values[1] + values[2]) / 2)
-    assert f"{LABEL} per run (p50)" in house.printed["report --all"]
-    assert "output_per_turn_median" in house.printed["report --help"]
-
-
-@pytest.mark.slow
-@in_the_house
-def test_a_figure_per_run_is_one_entry_for_the_screens(house: House) -> None:
-    """The grid of runs and its order, and the run's own page."""
-    told = json.loads(house.copy.python("-c", SCREENS).splitlines()[-1])
-    assert (told["grid"]["label"], told["grid"]["help"]) == (HEADER, MEANING)
-    assert told["sorted"] == sorted(told["sorted"], reverse=True)
-    assert any(f'<dt title="{MEANING}"' in text and f">{LABEL}</dt>" in text for text in told["page"])
 
 
 def test_every_figure_of_a_run_that_is_listed_is_named_in_every_list() -> None:

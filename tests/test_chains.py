@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -59,6 +60,11 @@ def files(events: list[dict[str, Any]]) -> list[Source]:
     return [Source(f"{number}.json", json.dumps(event).encode()) for number, event in enumerate(events)]
 
 
+def of_case(name: str, events: list[dict[str, Any]]) -> list[str]:
+    """The events as JSON, with ids of records, sessions and responses of their own: several cases can be in one store."""
+    return [re.sub(r'"(uuid|session_id|id)": "', rf"\g<0>{name}-", json.dumps(event)) for event in events]
+
+
 def chained(store: Store) -> list[tuple[str, str, int, Decimal, int]]:
     sql = "select run_id, chain_id, chain_position, cost_own_usd, output_tokens from runs order by run_id"
     with store.reading() as connection:
@@ -92,23 +98,6 @@ def test_results_of_one_process_are_cumulative(store: Store) -> None:
 NEVER_STARTED = record(uuid="r0", session_id="s", total_cost_usd=0, modelUsage={}, usage={"output_tokens": 0})
 
 
-@pytest.mark.parametrize(
-    ("events", "total_usd", "positions"),
-    [
-        (RESUMED, "0.6", [1, 1, 1]),
-        (CONTINUED, "0.35", [1, 2, 3]),
-        ([CONTINUED[0], CONTINUED[1] | {"session_id": "other"}], "0.3", [1, 1]),
-        ([NEVER_STARTED, RESUMED[0]], "0.1", [1, 1]),
-        ([result(1, 100, 0.1, 100), result(2, 100, 0.1, 100)], "0.2", [1, 1]),
-        ([*CONTINUED[:2], result(4, 180, 0.15, 80)], "0.25", [1, 2, 2]),
-    ],
-    ids=["each from zero", "one process saved apart", "other sessions", "never started", "the same figures twice", "a fork"],
-)
-def test_results_in_files_of_their_own(store: Store, events: list[dict[str, Any]], total_usd: str, positions: list[int]) -> None:
-    ingest(files(events), store)
-    assert (total(store), [row[2] for row in chained(store)]) == (Decimal(total_usd), positions)
-
-
 def test_a_usage_that_was_carried_over_tells_nothing(store: Store) -> None:
     ingest(files([result(1, 100, 0.1, 100), result(2, 150, 0.15, 100)]), store)
     assert total(store) == Decimal("0.25")
@@ -122,8 +111,7 @@ def streamed(output: int, read: int, **changes: Any) -> dict[str, Any]:
     return {"type": "assistant", "message": said | {"usage": used}, "session_id": "s", "parent_tool_use_id": None} | changes
 
 
-@pytest.mark.parametrize(("second_read", "total_usd"), [(1400, "0.9"), (2400, "0.6")])
-def test_responses_in_a_stream_tell_whose_totals_they_are(store: Store, second_read: int, total_usd: str) -> None:
+def went_on(second_read: int) -> list[dict[str, Any]]:
     """A second process with sub-agents, larger than the first in every class, appended to its stream; or the same process that went on."""
 
     def told(number: int, read: int, cost: float) -> dict[str, Any]:
@@ -132,9 +120,7 @@ def test_responses_in_a_stream_tell_whose_totals_they_are(store: Store, second_r
         return event
 
     first = [begun("s"), streamed(90, 1000), told(1, 1000, 0.3)]
-    second = [begun("s"), streamed(80, 900), streamed(90, 500, parent_tool_use_id="t1"), told(2, second_read, 0.6)]
-    ingest([lines([*first, *second])], store)
-    assert total(store) == Decimal(total_usd)
+    return [*first, begun("s"), streamed(80, 900), streamed(90, 500, parent_tool_use_id="t1"), told(2, second_read, 0.6)]
 
 
 @pytest.mark.slow
@@ -181,9 +167,12 @@ def with_helpers(event: dict[str, Any]) -> dict[str, Any]:
     return event | {"modelUsage": {name: usage, f"{name}[1m]": usage, "claude-haiku-4-5": usage}}
 
 
-@pytest.mark.parametrize("events", [STREAM, CONTINUED, RESUMED])
-def test_the_models_of_a_run_cost_what_its_model_rows_say(store: Store, events: list[dict[str, Any]]) -> None:
-    results = [with_helpers(event) for event in events if event["type"] == "result"]
+def test_the_models_of_a_run_cost_what_its_model_rows_say(store: Store) -> None:
+    results = [
+        with_helpers(event)
+        for name, events in (("a", STREAM[1:]), ("b", CONTINUED), ("c", RESUMED))
+        for event in map(json.loads, of_case(name, events))
+    ]
     ingest(files(results[1:]), store)
     ingest(files(results[:1]), store)
     with store.reading() as connection:
@@ -233,19 +222,41 @@ ANOTHER_MODEL = result(2, 100, 0.1, 30) | {"session_id": "t", "total_cost_usd": 
 ANOTHER_MODEL["modelUsage"] |= {"claude-sonnet-4-6": SONNET}
 
 
-@pytest.mark.parametrize(
-    ("events", "total_usd", "positions"),
-    [
-        (CLEARED, "0.6", [1, 2, 3, 4, 5]),
-        (APPENDED, "0.9", [1, 1, 1]),
-        (MORE_INPUT, "0.3", [1, 1]),
-        ([begun("s"), CONTINUED[0], begun("t"), ANOTHER_MODEL], "0.4", [1, 2]),
-    ],
-    ids=["a cleared conversation", "one after the other", "resumed from zero", "went on with another model"],
-)
-def test_processes_in_one_file(store: Store, events: list[dict[str, Any]], total_usd: str, positions: list[int]) -> None:
-    ingest([lines(events)], store)
-    assert (total(store), [row[2] for row in chained(store)]) == (Decimal(total_usd), positions)
+IN_FILES_OF_THEIR_OWN: dict[str, tuple[list[dict[str, Any]], str, list[int]]] = {
+    "each from zero": (RESUMED, "0.6", [1, 1, 1]),
+    "one process saved apart": (CONTINUED, "0.35", [1, 2, 3]),
+    "other sessions": ([CONTINUED[0], CONTINUED[1] | {"session_id": "other"}], "0.3", [1, 1]),
+    "never started": ([NEVER_STARTED, RESUMED[0]], "0.1", [1, 1]),
+    "the same figures twice": ([result(1, 100, 0.1, 100), result(2, 100, 0.1, 100)], "0.2", [1, 1]),
+    "a fork": ([*CONTINUED[:2], result(4, 180, 0.15, 80)], "0.25", [1, 2, 2]),
+}
+IN_ONE_FILE = {
+    "a cleared conversation": (CLEARED, "0.6", [1, 2, 3, 4, 5]),
+    "one after the other": (APPENDED, "0.9", [1, 1, 1]),
+    "resumed from zero": (MORE_INPUT, "0.3", [1, 1]),
+    "went on with another model": ([begun("s"), CONTINUED[0], begun("t"), ANOTHER_MODEL], "0.4", [1, 2]),
+    "responses of two processes": (went_on(1400), "0.9", [1, 1]),
+    "responses of one process": (went_on(2400), "0.6", [1, 2]),
+}
+"""Results → what they cost together, and the place of each in its chain."""
+
+
+def test_results_count_once_where_they_continue_each_other(store: Store) -> None:
+    """All cases together, each with sessions of its own: an ingest of all takes as long as one."""
+    sources = [
+        Source(f"{name} {place}", text.encode())
+        for name, (events, *_) in IN_FILES_OF_THEIR_OWN.items()
+        for place, text in enumerate(of_case(name, events))
+    ]
+    sources += [Source(name, "\n".join(of_case(name, events)).encode()) for name, (events, *_) in IN_ONE_FILE.items()]
+    ingest(sources, store)
+    cases = IN_FILES_OF_THEIR_OWN | IN_ONE_FILE
+    found: dict[str, tuple[Decimal, list[int]]] = {name: (Decimal(0), []) for name in cases}
+    for run_id, _, position, own_usd, _ in chained(store):
+        usd, positions = found[name := run_id.partition("-")[0]]
+        found[name] = usd + (own_usd or 0), [*positions, position]
+    assert found == {name: (Decimal(usd), positions) for name, (_, usd, positions) in cases.items()}
+    assert total(store) == sum(usd for usd, _ in found.values())
 
 
 @pytest.mark.parametrize("batches", [1, 2])
@@ -259,18 +270,17 @@ def test_a_record_between_that_is_kept_elsewhere_ends_no_process(store: Store, b
     assert total(store) == Decimal("1.5")
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_what_came_before_a_cleared_conversation_moves_all_behind_it(store: Store, order: tuple[int, int]) -> None:
+def test_what_came_before_a_cleared_conversation_moves_all_behind_it(store: Store) -> None:
     """The session before was a resumed one, whose beginning lies in a file of its own that comes first or last."""
-    before = result(0, 6000, 0.4, 6000)
     stream = [CLEARED[0], CLEARED[1] | {"usage": {"output_tokens": 920}}, *CLEARED[2:]]
-    sources = [Source("before.json", json.dumps(before).encode()), lines(stream)]
-    for number in order:
-        ingest([sources[number]], store)
-    assert [row[1:3] for row in chained(store)] == [("r0", number) for number in range(1, 7)]
-    assert total(store) == Decimal("0.6")
+    texts = [[result(0, 6000, 0.4, 6000)], stream]
+    for turn in (0, 1):
+        ingest([Source(name, "\n".join(of_case(name, texts[turn ^ first])).encode()) for first, name in enumerate("ab")], store)
+    expected = [(f"{name}-r0", number) for name in "ab" for number in range(1, 7)]
+    assert [row[1:3] for row in chained(store)] == expected
+    assert total(store) == 2 * Decimal("0.6")
     rebuild(store)
-    assert [row[1:3] for row in chained(store)] == [("r0", number) for number in range(1, 7)]
+    assert [row[1:3] for row in chained(store)] == expected
 
 
 def doubts(store: Store) -> dict[str, tuple[str, str]]:
@@ -287,17 +297,18 @@ DOUBTFUL = [result(1, 100, 0.1, 100), result(2, 250, 0.4, 20)]
 """The later one's own use is a part of what it may have added; a helper of the same model would explain it either way."""
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_a_record_that_may_continue_another_counts_in_full_and_says_so(store: Store, order: tuple[int, int]) -> None:
-    for number in order:
-        ingest([files(DOUBTFUL)[number]], store)
-    told = {"r2": ("$0.500000000 for both as counted", "$0.400000000 for both if the totals continue")}
-    assert doubts(store) == told
-    assert total(store) == Decimal("0.5")
-    ingest(files(DOUBTFUL), store)
-    assert doubts(store) == told
+def test_a_record_that_may_continue_another_counts_in_full_and_says_so(store: Store) -> None:
+    """Whichever of the two comes first, read again, and rebuilt."""
+    one, other = ([Source(f"{name} {place}", text.encode()) for place, text in enumerate(of_case(name, DOUBTFUL))] for name in "ab")
+    ingest([one[0], other[1]], store)
+    ingest([one[1], other[0]], store)
+    told = ("$0.500000000 for both as counted", "$0.400000000 for both if the totals continue")
+    assert doubts(store) == {"a-r2": told, "b-r2": told}
+    assert total(store) == Decimal(1)
+    ingest([*one, *other], store)
+    assert doubts(store) == {"a-r2": told, "b-r2": told}
     rebuild(store)
-    assert doubts(store) == told
+    assert doubts(store) == {"a-r2": told, "b-r2": told}
 
 
 def test_a_doubt_that_is_settled_goes_away(store: Store) -> None:
@@ -308,9 +319,10 @@ def test_a_doubt_that_is_settled_goes_away(store: Store) -> None:
     assert doubts(store) == {}
 
 
-@pytest.mark.parametrize("events", [STREAM, CONTINUED, RESUMED, [STREAM[0], *DOUBTFUL]])
-def test_what_figures_or_a_stream_settle_is_no_doubt(store: Store, events: list[dict[str, Any]]) -> None:
-    ingest([lines(events)] if events[0]["type"] == "system" else files(events), store)
+def test_what_figures_or_a_stream_settle_is_no_doubt(store: Store) -> None:
+    streams = [Source(name, "\n".join(of_case(name, events)).encode()) for name, events in (("a", STREAM), ("b", [STREAM[0], *DOUBTFUL]))]
+    apart = [*of_case("c", CONTINUED), *of_case("d", RESUMED)]
+    ingest([*streams, *(Source(f"{number}", text.encode()) for number, text in enumerate(apart))], store)
     assert doubts(store) == {}
 
 

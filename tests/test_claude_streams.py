@@ -6,7 +6,6 @@ import json
 import tracemalloc
 from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +19,10 @@ from ingest.agents.shared.runs import CALLS_KEPT, OTHER_TOOLS, TOOLS_KEPT, canon
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
-from tests.claude_lines import SESSION, reply, usage, user
+from tests.claude_lines import SESSION, in_session, reply, usage, user
 from tests.conftest import Run, ingest_paths, record
 from tests.documents import ingested, lines, rejects_of, runs_in_store
-from tests.examples import examples, is_thorough
+from tests.examples import examples
 
 INIT = {
     "type": "system",
@@ -282,23 +281,16 @@ def as_array(events: list[dict[str, Any]], left_out: int) -> str:
     return text[: len(text) - left_out]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        lines(*CUT),
-        "npm warn deprecated {x}\n" + lines(*CUT).replace("\n", "\nError: (node) at foo {\n"),
-        as_array(CUT, 0),
-        as_array(CUT, 2),
-        lines(*CUT) + json.dumps(says("msg_z"))[:200],
-    ],
-    ids=["lines", "noise between", "array", "cut array", "cut line"],
-)
-def test_a_killed_stream_is_one_interrupted_run(store: Store, tmp_path: Path, text: str) -> None:
-    [run] = ingested(store, tmp_path, log=text)
-    assert figures(store) == [("interrupted", "lower_bound", 54, 3500, 2)]
-    assert (run["cost"], run["record_kind"], run["subagents"], run["result"]) == (None, "stream", 1, "This is msg_b.")
-    assert run["cost_list_usd"] == Decimal("0.003012")  # 9 × 3 + 54 × 15 + 3500 × 0.3 + 300 × 3.75 dollars a million
-    assert found(store) == [("cut_off", "warning")]
+def test_a_killed_stream_is_one_interrupted_run(store: Store, tmp_path: Path) -> None:
+    """As lines, with noise between, as an array, whole or cut, and with a last line that is cut."""
+    noisy = "npm warn deprecated {x}\n" + lines(*CUT).replace("\n", "\nError: (node) at foo {\n")
+    texts = [lines(*CUT), noisy, as_array(CUT, 0), as_array(CUT, 2), lines(*CUT) + json.dumps(says("msg_z"))[:200]]
+    runs = ingested(store, tmp_path, **{f"log{number}": in_session(number, text) for number, text in enumerate(texts)})
+    assert figures(store) == [("interrupted", "lower_bound", 54, 3500, 2)] * 5
+    for run in runs:
+        assert (run["cost"], run["record_kind"], run["subagents"], run["result"]) == (None, "stream", 1, "This is msg_b.")
+        assert run["cost_list_usd"] == Decimal("0.003012")  # 9 × 3 + 54 × 15 + 3500 × 0.3 + 300 × 3.75 dollars a million
+    assert found(store) == [("cut_off", "warning")] * 5
 
 
 def test_a_report_says_that_a_run_was_cut_off(tachograph: Run, tmp_path: Path) -> None:
@@ -333,18 +325,16 @@ def test_partial_messages_tell_the_whole_output(store: Store, tmp_path: Path, *,
     assert figures(store) == [("interrupted", "lower_bound", 482, 1300, 1)]
 
 
-@pytest.mark.parametrize(
-    "events",
-    [
+def test_tokens_that_no_response_tells_are_unknown(store: Store, tmp_path: Path) -> None:
+    """Of an init alone, of a response without usage, and of one with zeros."""
+    zeros = says("msg_a")["message"] | {"usage": {"input_tokens": 0, "output_tokens": 0}}
+    streams = [
         [init()],
         [init(), says("msg_a") | {"message": {"id": "msg_a", "content": []}}],
-        [init(), says("msg_a") | {"message": says("msg_a")["message"] | {"usage": {"input_tokens": 0, "output_tokens": 0}}}],
-    ],
-    ids=["init alone", "no usage", "zeros"],
-)
-def test_tokens_that_no_response_tells_are_unknown(store: Store, tmp_path: Path, events: list[dict[str, Any]]) -> None:
-    ingested(store, tmp_path, log=lines(*events))
-    assert figures(store) == [("interrupted", "unknown", None, None, None)]
+        [init(), says("msg_a") | {"message": zeros}],
+    ]
+    ingested(store, tmp_path, **{f"log{number}": in_session(number, lines(*events)) for number, events in enumerate(streams)})
+    assert figures(store) == [("interrupted", "unknown", None, None, None)] * 3
 
 
 def test_events_of_an_unknown_agent_are_no_run_of_claude_code(store: Store, tmp_path: Path) -> None:
@@ -395,27 +385,31 @@ FILES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
-def test_a_stream_joins_what_tells_more_in_any_order(name: str, tmp_path: Path) -> None:
-    texts, expected = FILES[name]
-    for file, text in texts.items():
-        (tmp_path / f"{file}.jsonl").write_text(text)
-    seen = set()
-    orders = [*permutations(texts)] if is_thorough() else [tuple(texts)[::-1]]
-    one_by_one: list[list[tuple[str, ...]]] = [[(name,) for name in order] for order in orders if len(texts) > 1]
-    for number, order in enumerate([[tuple(texts)], *one_by_one]):
-        store = Store(tmp_path / f"{number}.duckdb")
-        for batch in order:
-            ingest_paths(store, *(tmp_path / f"{file}.jsonl" for file in batch))
-        told = [(run["outcome"], run["output_tokens"], run["cache_read_tokens"]) for run in runs_in_store(store)]
-        assert sorted(told, key=str) == sorted(expected, key=str), order
+def test_a_stream_joins_what_tells_more_in_any_order(tmp_path: Path) -> None:
+    """All of FILES together, each as a session of its own: at once, one after the other backwards, and rebuilt."""
+    cases = [
+        [(f"{place}-{file}.jsonl", in_session(place, text)) for file, text in texts.items()]
+        for place, (texts, _) in enumerate(FILES.values())
+    ]
+    for name, text in (file for case in cases for file in case):
+        (tmp_path / name).write_text(text)
+    expected = {name: sorted(told) for name, (_, told) in FILES.items()}
+    at_once, parts = Store(tmp_path / "at-once.duckdb"), Store(tmp_path / "parts.duckdb")
+    ingest_paths(at_once, *(tmp_path / name for case in cases for name, _ in case))
+    for turn in range(3):
+        ingest_paths(parts, *(tmp_path / case[-1 - turn][0] for case in cases if turn < len(case)))
+    whole = figures(at_once), found(at_once)
+    for store in (at_once, parts):
+        told: dict[str, list[tuple[Any, ...]]] = {name: [] for name in FILES}
+        for run in runs_in_store(store):
+            told[[*FILES][int(run["session_id"][-3:])]].append((run["outcome"], run["output_tokens"], run["cache_read_tokens"]))
+        assert {name: sorted(runs) for name, runs in told.items()} == expected
+        assert (figures(store), found(store)) == whole
         with store.reading() as connection:
             sums = "select sum(documents) - sum(accepted) - sum(duplicates) - sum(rejected) - sum(ignored), sum(accepted) from sources"
-            assert connection.sql(sums).fetchall() == [(0, len(expected))]
-        seen.add(repr((figures(store), found(store))))
-    assert len(seen) == 1
-    rebuild(store)
-    assert repr((figures(store), found(store))) in seen
+            assert connection.sql(sums).fetchall() == [(0, sum(map(len, expected.values())))]
+    rebuild(parts)
+    assert (figures(parts), found(parts)) == whole
 
 
 @pytest.mark.slow
@@ -442,18 +436,22 @@ ANSWER = ends(1, 7500, 0.5, num_turns=20, duration_ms=60_000, result="Sorting is
 MORE = ends(2, 8000, 0.6, num_turns=1, duration_ms=3_000, result="Nothing new.", **WOKEN)
 
 
-@pytest.mark.parametrize("order", [("log",), ("first", "log"), ("log", "first"), ("log", "last"), ("last", "first", "log")])
-def test_what_follows_from_an_answer_is_of_its_run(store: Store, tmp_path: Path, order: tuple[str, ...]) -> None:
-    """A background task woke the agent, twice; the first result and the last one may also have been saved apart."""
+def test_what_follows_from_an_answer_is_of_its_run(store: Store, tmp_path: Path) -> None:
+    """A background task woke the agent, twice; the first result and the last one may also have been saved apart, and come in any order."""
     last = ends(3, 9000, 0.7, num_turns=2, duration_ms=2_000, result="Still nothing.", **WOKEN)
     then = ends(4, 9900, 0.9, num_turns=5, result="The next prompt's answer.")
     stream = [init(), says("msg_a"), ANSWER, init(), says("msg_b"), MORE, last, init(), says("msg_c", read=300), then]
     texts = {"log": lines(*stream), "first": lines(*stream[:3]), "last": lines(last)}
-    for name in order:
-        ingested(store, tmp_path, **{name: texts[name]})
-    runs = [(run["run_id"], run["cost"], run["cache_read_tokens"], run["num_turns"], run["result"]) for run in runs_in_store(store)]
-    assert runs == [("r1", 0.7, 9000, 23, "Sorting is 3.2x faster."), ("r4", pytest.approx(0.2), 900, 5, "The next prompt's answer.")]
-    assert runs_in_store(store)[0]["duration_ms"] == 65_000
+    orders = [("log",), ("first", "log"), ("log", "first"), ("log", "last"), ("last", "first", "log")]
+    for turn in range(3):
+        come = {f"log{place}_{turn}": in_session(place, texts[order[turn]]) for place, order in enumerate(orders) if turn < len(order)}
+        runs = ingested(store, tmp_path, **come)
+    told = [(run["run_id"], run["cost"], run["cache_read_tokens"], run["num_turns"], run["duration_ms"], run["result"]) for run in runs]
+    for place in range(len(orders)):
+        assert told[2 * place : 2 * place + 2] == [
+            (f"{place}-r1", 0.7, 9000, 23, 65_000, "Sorting is 3.2x faster."),
+            (f"{place}-r4", pytest.approx(0.2), 900, 5, 60_000, "The next prompt's answer."),
+        ], orders[place]
 
 
 @pytest.mark.parametrize("changes", [{"origin": {"kind": "human"}}, {"origin": {"kind": "coordinator"}}, {"total_cost_usd": 0.1}])

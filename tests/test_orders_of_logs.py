@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -118,7 +119,7 @@ def test_any_order_and_number_of_logs_gives_the_same_store(store: Store, tmp_pat
 
 @pytest.mark.slow
 @given(st.data())
-@examples(2)
+@examples(1)
 def test_any_order_gives_the_same_tables(data: st.DataObject) -> None:
     """Not only the runs: also what is noted of each record, responses, model rows and findings."""
     logs = SISTERS[data.draw(st.sampled_from(sorted(SISTERS)))]
@@ -134,14 +135,16 @@ def test_any_order_gives_the_same_tables(data: st.DataObject) -> None:
 def test_what_is_undone_is_as_if_it_had_never_come(agent: str, seed: int) -> None:
     logs = SISTERS[agent]
     order = Random(seed).sample(sorted(logs), len(logs))
-    undone = order[seed % len(order)]
+    undone = seed % len(order)
     with TemporaryDirectory() as folder:
         store, other = Store(Path(folder) / "one.duckdb"), Store(Path(folder) / "other.duckdb")
-        for name in order:
+        for place, name in enumerate(order):
+            if place == undone > 0:  # so far the stores are the same
+                shutil.copy(store.location, other.location)
             read(store, logs, [name])
-            if name != undone:
+            if place > undone:
                 read(other, logs, [name])
-        undo(store, order.index(undone) + 1)
+        undo(store, undone + 1)
         assert differences(stable(store), stable(other)) == {}
         assert rebuild(store).rejects == 0
         assert differences(stable(store), stable(other)) == {}
@@ -151,7 +154,7 @@ def test_what_is_undone_is_as_if_it_had_never_come(agent: str, seed: int) -> Non
 def test_a_record_that_replaces_another_has_what_the_transcript_tells(tmp_path: Path) -> None:
     """The result first, then the transcript, then the stream with the same result: responses and sub-agents were lost."""
     claude = {name: text for name, text in SISTERS["claude"].items() if name != "bare"}
-    assert_same(claude, [("transcript", "result", "stream"), ("result", "transcript", "stream")], tmp_path)
+    assert_same(claude, [("result", "transcript", "stream")], tmp_path)
     with Store(tmp_path / "0.duckdb").reading() as connection:
         assert connection.sql("select responses, subagents, record_kind from runs").fetchall() == [(5, 1, "result")]
 

@@ -26,6 +26,7 @@ from app.text.formatting import agent_name
 from app.text.overview import agent_table
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import COST_MEASURES
+from tests.examples import examples
 from tests.serving import ENTRY
 
 AGENTS = ("claude-code", "trae-agent", "codex", "openhands", "gemini-cli")
@@ -99,7 +100,7 @@ _WITH_VERDICTS = measured.with_verdicts
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(_run, min_size=1, max_size=40))
 def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
     """The heading's figures are those of the runs, bounds keep their sign, and what is unknown is never a figure."""
@@ -143,7 +144,7 @@ def test_each_sentence_is_true(runs: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(examples(10), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(_run, min_size=1, max_size=40), st.sampled_from(sorted(COST_MEASURES)))
 def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
     """Agents add up to all runs and models to their agent; outcomes and measured classes to the runs; no bound is lost."""

@@ -104,9 +104,9 @@ def _cases(lab: Lab) -> Iterator[Case]:
 
 
 def _sizes(case: Case, attempts: int) -> list[int]:
-    """Sizes between what the store takes already and what the command needs, evenly."""
+    """Sizes between what the store takes already and what the command needs, evenly: where it is one, the middle."""
     least = (case.store.stat().st_size if case.store else 0) + (1 << 14)
-    return [least + (case.needs - least) * step // attempts for step in range(attempts)]
+    return [least + (case.needs - least) * (2 * step + 1) // (2 * attempts) for step in range(attempts)]
 
 
 def _fill(lab: Lab, tally: Tally, case: Case, size: int) -> None:

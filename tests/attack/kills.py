@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,18 +85,20 @@ def ingest(source: Path) -> list[str | Path]:
 def attack(lab: Lab, kills: int) -> None:
     """Strike each command: `kills` times by SIGKILL in all, and a twentieth as often by each of SIGTERM and SIGINT."""
     every = list(commands(lab))
-    usual = {command.name: undisturbed(lab, command) for command in every}
+    usual: dict[str, Undisturbed] = {}
     _strike_all(lab, every, usual, signal.SIGKILL, kills)
     for number in (signal.SIGTERM, signal.SIGINT):
         alone = [command for command in every if not command.rival]
         _strike_all(lab, alone, usual, number, kills // 20)
 
 
-def _strike_all(lab: Lab, every: Sequence[Command], usual: Mapping[str, Undisturbed], number: signal.Signals, times: int) -> None:
+def _strike_all(lab: Lab, every: Sequence[Command], usual: dict[str, Undisturbed], number: signal.Signals, times: int) -> None:
     dealt = [command for turn in range(2) for command in every if turn < command.share]
     for command in every:
         share = sum(dealt[turn % len(dealt)] is command for turn in range(times))
         if share:
+            if command.name not in usual:
+                usual[command.name] = undisturbed(lab, command)
             _strike_one(lab, command, usual[command.name], number, share)
 
 
