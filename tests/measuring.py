@@ -1,4 +1,4 @@
-"""Files of measuring tools, ingested into a store, and their rows."""
+"""Files of measuring tools and their rows."""
 
 from __future__ import annotations
 
@@ -7,30 +7,37 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ingest.measurements.tools import Reading
-from ingest.store.database import Store
+from ingest.measurements.base import MeasuredFile
+from ingest.measurements.tools import MARKED_BYTES, Reading, may_measure, read_measurements
 from schemas.rows.measurement import MeasurementRow
-from tests.conftest import ingest_paths
 
 Row = dict[str, Any]
 
 
-def _rows(store: Store) -> list[Row]:
-    """The rows of `measurements`, each with the name of its `file`, in the order of files and lines."""
-    with store.reading() as connection:
-        table = connection.sql(
-            "select name as file, measurements.* from measurements join sources using (source_id) order by name, measurement_no"
-        )
-        rows: list[Row] = table.to_arrow_table().to_pylist()
-    return rows
+def read_in(folder: Path) -> list[tuple[Path, Reading]]:
+    """What the tools read in the files below a folder, in the order of their paths: as an ingest does, without a store.
+
+    An ingest of each tool's files: `tests/test_samples_measured.py`.
+    """
+    found = []
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        text = path.read_text(encoding="utf-8")
+        file = MeasuredFile(str(path), text, path.parent.joinpath)
+        if may_measure(text[:MARKED_BYTES]) and (reading := read_measurements(file, "source")):
+            found.append((path, reading))
+    return found
 
 
-def measured(store: Store, folder: Path, **files: str) -> list[Row]:
-    """The rows of `measurements` after files with these texts were ingested. The names have no suffix: content decides."""
+def refusals(folder: Path) -> list[str]:
+    """Why files below a folder could not be read."""
+    return sorted(f"{reading.tool}: {reading.refused}" for _, reading in read_in(folder) if reading.refused)
+
+
+def measured(folder: Path, **files: str) -> list[Row]:
+    """The rows of files with these texts. The names have no suffix: content decides."""
     for name, text in files.items():
-        (folder / name).write_text(text)
-    ingest_paths(store, *(folder / name for name in files))
-    return _rows(store)
+        (folder / name).write_text(text, encoding="utf-8")
+    return [row for _, reading in read_in(folder) for row in reading.rows.to_pylist()]
 
 
 def column_values(rows: list[Row], *columns: str) -> list[tuple[Any, ...]]:
@@ -45,18 +52,17 @@ def by_quantity(rows: list[Row], *columns: str) -> dict[tuple[str, str | None], 
     return found
 
 
-def measured_in(store: Store, folder: Path, files: Mapping[str, Any]) -> list[Row]:
+def measured_in(folder: Path, files: Mapping[str, Any]) -> list[Row]:
     """The rows of files with these texts, or these values as JSON, in the order of their paths and lines. `file`: path below the folder."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    ingest_paths(store, folder)
-    rows = _rows(store)
-    for row in rows:
-        row["file"] = Path(row["file"]).relative_to(folder).as_posix()
-        row["params"] = json.loads(row["params"] or "{}")
-    return rows
+    return [
+        row | {"file": path.relative_to(folder).as_posix(), "params": json.loads(row["params"] or "{}")}
+        for path, reading in read_in(folder)
+        for row in reading.rows.to_pylist()
+    ]
 
 
 def rows_read(reading: Reading | None) -> tuple[MeasurementRow, ...]:

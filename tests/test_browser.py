@@ -20,7 +20,8 @@ from app.text.formatting import sortable_duration
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
-from tests.conftest import SAMPLES, TOTAL_COST, StoreOnce, record_text
+from tests.attack.hostile import found_in, nasty_store
+from tests.conftest import SAMPLES, TOTAL_COST, MadeOnce, StoreOnce, record_text
 from tests.measured_runs import fill
 from tests.reporting import READERS
 from tests.serving import PATIENCE_SECONDS, leave, move, served, wait_until_drawn
@@ -309,6 +310,22 @@ def test_points_segments_and_cells_answer_clicks_and_a_title_with_an_address_is_
     title = page.get_by_role("heading", name=text, level=1)
     expect(title).to_be_visible()
     assert title.locator("a").count() == 0
+
+
+def test_the_page_of_a_hostile_run_shows_its_texts_harmlessly(shown: Path, made_once: MadeOnce, visit: Open, dashboard: str) -> None:
+    copied = Path(shutil.copy(made_once("nasty", nasty_store) / "runs.duckdb", shown.with_suffix(".new")))
+    copied.replace(shown)
+    with Store(shown).reading() as connection:
+        [(run_id,)] = connection.execute("select run_id from runs where in_stream").fetchall()
+    page = visit("/_stcore/health")
+    page.evaluate("id => { location.href = '/run?' + new URLSearchParams({run: id}) }", run_id)
+    page.wait_for_url("**/run?**")
+    wait_until_drawn(page)
+    page.get_by_text("Raw record").click()
+    page.get_by_text("permission_denials").first.wait_for()
+    text = page.inner_text("body")
+    assert "What it says it did" in text
+    assert not found_in(text.replace("\u200b", ""))  # the editor's own
 
 
 FOCUSED = """() => {

@@ -10,39 +10,43 @@ import pytest
 from app.server.access import Access
 from ingest.store.database import Store
 from ingest.store.undo import undo
+from tests.attack.test_web_uploads import answer_to_headers
+from tests.attack.visitor import session
 from tests.conftest import ingest_paths
-from tests.serving import served, wait_until_drawn
+from tests.serving import move, served, wait_until_drawn
 from tests.watched import text
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
-def test_new_runs_come_by_themselves(sample_store: Store, page: Page, tmp_path: Path) -> None:
-    """Also on a read-only dashboard; the page is not loaded again, and keeps its filter."""
-    log = tmp_path / "new.json"
-    with served(Path(sample_store.location), tmp_path / "log", Access(read_only=True), TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
+
+def test_runs_come_by_themselves(page: Page, tmp_path: Path) -> None:
+    """The first ones into no store and into one without runs, and more: on a read-only dashboard, which takes no upload."""
+    store = Store(tmp_path / "store.duckdb")
+    logs = [tmp_path / f"{number}.json" for number in range(3)]
+    for number, log in enumerate(logs):
+        log.write_text(text(number))
+    with served(Path(store.location), tmp_path / "log", Access(read_only=True), TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
+        page.goto(f"{url}/runs")
+        for log in logs[:2]:
+            page.get_by_text("No runs yet").wait_for()
+            page.get_by_text("follows the store").wait_for()
+            ingest_paths(store, log)
+            page.get_by_text("1 run.").wait_for()
+            wait_until_drawn(page)
+            if log is logs[0]:
+                undo(store, 1)
+                move(page, "runs")
         page.goto(f"{url}/runs?outcome=completed")
         wait_until_drawn(page)
         page.evaluate("window.loadedOnce = true")
-        before = int(page.locator("text=/^\\d+ runs?\\./").first.inner_text().split()[0])
-        log.write_text(text(1))
-        ingest_paths(sample_store, log)
-        page.get_by_text(f"{before + 1} runs.").wait_for()
-        assert page.evaluate("window.loadedOnce")
+        ingest_paths(store, logs[2])
+        page.get_by_text("2 runs.").wait_for()
+        assert page.evaluate("window.loadedOnce"), "the page is not loaded again"
         assert "outcome=completed" in page.url
-
-
-@pytest.mark.parametrize("is_made", [False, True], ids=["no store yet", "a store without runs"])
-def test_the_first_runs_come_by_themselves(page: Page, tmp_path: Path, is_made: bool) -> None:
-    store, log = Store(tmp_path / "store.duckdb"), tmp_path / "new.json"
-    log.write_text(text(1))
-    if is_made:
-        ingest_paths(store, log)
-        undo(store, 1)
-    with served(Path(store.location), tmp_path / "log", TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
-        page.goto(f"{url}/runs")
-        page.get_by_text("No runs yet").wait_for()
-        page.get_by_text("follows the store").wait_for()
-        ingest_paths(store, log)
-        page.get_by_text("1 run.").wait_for()
+        with session(url) as visitor:
+            visitor.run("data", "view=upload")
+            assert visitor.put("a.json", b"{}").status == 403
+            assert answer_to_headers(url, f"/_stcore/upload_file/{visitor.id}/1").startswith(b"HTTP/1.1 403")

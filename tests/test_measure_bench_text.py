@@ -8,7 +8,6 @@ import pytest
 
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import read_measurements
-from ingest.store.database import Store
 from schemas.rows.measurement import MeasurementRow
 from tests.measuring import measured_in, rows_read, spread, values
 
@@ -41,8 +40,8 @@ FAIL	example.org/codec/slow [build failed]
 """
 
 
-def test_go_runs_of_one_name_are_samples_of_one_row(store: Store, tmp_path: Path) -> None:
-    rows = measured_in(store, tmp_path, {"bench.txt": GO})
+def test_go_runs_of_one_name_are_samples_of_one_row(tmp_path: Path) -> None:
+    rows = measured_in(tmp_path, {"bench.txt": GO})
     encode, hit = "example.org/codec.BenchmarkEncode/size=64-8", "example.org/codec.BenchmarkHit-8"
     assert values(rows) == [
         (encode, "time", "median", 310.5, "ns/op", pytest.approx(310.5e-6), "ms", 3),
@@ -130,8 +129,8 @@ error: bench failed
 """
 
 
-def test_criterion_prints_an_estimate_between_two_bounds(store: Store, tmp_path: Path) -> None:
-    rows = measured_in(store, tmp_path, {"bench.log": CRITERION})
+def test_criterion_prints_an_estimate_between_two_bounds(tmp_path: Path) -> None:
+    rows = measured_in(tmp_path, {"bench.log": CRITERION})
     spaces = "Encoder: a name with spaces"
     assert values(rows) == [
         ("encode", "time", "mean", 1.001, "µs", pytest.approx(0.001001), "ms", 50),
@@ -209,8 +208,8 @@ ASV = """\
 """
 
 
-def test_asv_prints_values_and_tables(store: Store, tmp_path: Path) -> None:
-    rows = measured_in(store, tmp_path, {"asv.log": ASV})
+def test_asv_prints_values_and_tables(tmp_path: Path) -> None:
+    rows = measured_in(tmp_path, {"asv.log": ASV})
     sort = "suite.Cases.time_sort"
     assert values(rows) == [
         ("suite.mem_table", "memory", None, 2.42, "kB", 2420, "B", None),

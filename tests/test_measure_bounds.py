@@ -19,12 +19,10 @@ from ingest.measurements.iso_bench import model_in, substituted
 from ingest.measurements.iso_bench_outcomes import detail_of, failure_of, patch_in
 from ingest.measurements.measured import MOST_CHARACTERS, MOST_VALUES, Spread, log_error
 from ingest.measurements.tools import Reading, may_measure, read_measurements
-from ingest.store.database import Store
 from schemas.errors import RejectReason
 from schemas.rows.measurement import SpreadKind
-from tests.documents import rejects_of
 from tests.fuzz.measured_seeds import MEASURED
-from tests.measuring import measured, rows_read
+from tests.measuring import measured, refusals, rows_read
 
 LONG = 200_000
 """Characters of which a quadratic pattern takes minutes."""
@@ -162,13 +160,13 @@ def test_a_table_has_the_line_ends_of_any_system_and_cells_of_any_length(ends: s
     assert may_measure(ends.join(("a,b", "")))
 
 
-def test_a_number_with_hundreds_of_digits_is_no_value_and_too_many_runs_are_refused(store: Store, tmp_path: Path) -> None:
+def test_a_number_with_hundreds_of_digits_is_no_value_and_too_many_runs_are_refused(tmp_path: Path) -> None:
     labels = json.dumps({"commit": "a1b2c3d4", "agent": "codex", "primary_pct": 0}).replace("0}", f"{10**400}}}")
     [row] = rows_read(read(labels))
     assert (row.value, row.status) == (None, "failed")
     table = f"metric,variant,value,n\na,baseline,1,{10**30}\n"
-    assert not measured(store, tmp_path, table=table)
-    [(_, detail)] = rejects_of(store)
+    assert not measured(tmp_path, table=table)
+    [detail] = refusals(tmp_path)
     assert "measurements.n: " in detail
 
 

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import read_measurements
 from ingest.measurements.words import VARIANTS
-from ingest.store.database import Store
-from tests.documents import rejects_of
-from tests.measuring import column_values, measured, rows_read
+from tests.measuring import column_values, measured, refusals, rows_read
 
 LONG = """\
 Repo,Commit,Variant,Agent,Model,Task,Benchmark,Metric,Unit,Statistic,Better,Value,N,Std
@@ -27,8 +25,8 @@ lib,0123abcd,patched,codex,gpt-5,speed up sort,sort,Hit Rate,%,,higher is better
 _VALUES = ("variant", "metric", "statistic", "value_raw", "unit_raw", "better")
 
 
-def test_a_long_table_has_one_value_in_each_row(store: Store, tmp_path: Path) -> None:
-    rows = measured(store, tmp_path, table=LONG)
+def test_a_long_table_has_one_value_in_each_row(tmp_path: Path) -> None:
+    rows = measured(tmp_path, table=LONG)
     assert column_values(rows, *_VALUES, "n", "spread_kind", "spread_lo", "spread_hi") == [
         ("baseline", "time", "mean", 2.5, "s", "lower", 5, "std", 2250.0, 2750.0),
         ("reference", "time", "mean", 1.25, "s", "lower", 5, "std", 1125.0, 1375.0),
@@ -42,9 +40,9 @@ def test_a_long_table_has_one_value_in_each_row(store: Store, tmp_path: Path) ->
     assert {row["batch"] for row in rows} == {f"{tmp_path}/table"}
 
 
-def test_a_wide_table_has_a_column_for_each_variant(store: Store, tmp_path: Path) -> None:
+def test_a_wide_table_has_a_column_for_each_variant(tmp_path: Path) -> None:
     table = "metric\tbase_ms\thuman_ms\tagent_ms\tagent_std\n" + "ttft_mean\t10.5\t9.5\t\t\n" + "p99_itl\t4\t3\t2.5\t0.5\n"
-    rows = measured(store, tmp_path, table=table)
+    rows = measured(tmp_path, table=table)
     assert column_values(rows, *_VALUES) == [
         ("baseline", "ttft", "mean", 10.5, "ms", "lower"),
         ("reference", "ttft", "mean", 9.5, "ms", "lower"),
@@ -54,18 +52,18 @@ def test_a_wide_table_has_a_column_for_each_variant(store: Store, tmp_path: Path
     ]
 
 
-def test_the_spread_of_a_wide_table_stands_beside_its_variant(store: Store, tmp_path: Path) -> None:
+def test_the_spread_of_a_wide_table_stands_beside_its_variant(tmp_path: Path) -> None:
     table = "name,before,before_std,after,after_std,runs\nsort,4.0,0.5,2.0,0.25,10\n"
-    rows = measured(store, tmp_path, table=table)
+    rows = measured(tmp_path, table=table)
     assert column_values(rows, "benchmark", "variant", "metric", "unit", "value", "spread_lo", "spread_hi", "n") == [
         ("sort", "baseline", "value", None, 4.0, 3.5, 4.5, 10),
         ("sort", "candidate", "value", None, 2.0, 1.75, 2.25, 10),
     ]
 
 
-def test_other_columns_are_parameters_but_remarks_and_derived_values_are_not(store: Store, tmp_path: Path) -> None:
+def test_other_columns_are_parameters_but_remarks_and_derived_values_are_not(tmp_path: Path) -> None:
     table = "metric;before (ms);after (ms);batch size;speedup;notes\nlatency;4.0;2.0;16;2.0;fast\nlatency;8.0;6.0;32;1.3;\n"
-    rows = measured(store, tmp_path, table=table)
+    rows = measured(tmp_path, table=table)
     assert [row["params"] for row in rows] == ['{"batch_size": "16"}'] * 2 + ['{"batch_size": "32"}'] * 2
     assert len({row["workload_fp"] for row in rows}) == 2
 
@@ -79,15 +77,15 @@ def test_other_columns_are_parameters_but_remarks_and_derived_values_are_not(sto
         ("3.5", "ok", ("ok", None, 3.5)),
     ],
 )
-def test_a_failure_in_a_table_is_no_value(store: Store, tmp_path: Path, value: str, status: str, found: tuple[Any, ...]) -> None:
+def test_a_failure_in_a_table_is_no_value(tmp_path: Path, value: str, status: str, found: tuple[Any, ...]) -> None:
     table = f"variant,metric,value,unit,status\nbaseline,latency,5.0,ms,ok\nagent,latency,{value},ms,{status}\n"
-    rows = measured(store, tmp_path, table=table)
+    rows = measured(tmp_path, table=table)
     assert column_values(rows, "status", "failure", "value") == [("ok", None, 5.0), found]
 
 
 @pytest.mark.parametrize("cell", ["", "N/A", "nan", "-"])
-def test_an_empty_cell_has_no_row(store: Store, tmp_path: Path, cell: str) -> None:
-    rows = measured(store, tmp_path, table=f"metric,baseline,agent\nlatency,5.0,4.0\ntime,{cell},3.0\n")
+def test_an_empty_cell_has_no_row(tmp_path: Path, cell: str) -> None:
+    rows = measured(tmp_path, table=f"metric,baseline,agent\nlatency,5.0,4.0\ntime,{cell},3.0\n")
     assert [(row["metric"], row["variant"]) for row in rows] == [("latency", "baseline"), ("latency", "candidate"), ("time", "candidate")]
 
 
@@ -103,10 +101,10 @@ def test_an_empty_cell_has_no_row(store: Store, tmp_path: Path, cell: str) -> No
         ("agent,latency,4,lower,5", "line 3 has 5 cells, and the header 4"),
     ],
 )
-def test_a_wrong_cell_is_rejected_with_its_line(store: Store, tmp_path: Path, line: str, reason: str) -> None:
-    assert not measured(store, tmp_path, table=f"variant,metric,value,better\nbaseline,latency,5.0,lower\n{line}\n")
-    [(_, detail)] = rejects_of(store)
-    assert detail == f"a result of csv_table that cannot be read: {reason}"
+def test_a_wrong_cell_is_rejected_with_its_line(tmp_path: Path, line: str, reason: str) -> None:
+    assert not measured(tmp_path, table=f"variant,metric,value,better\nbaseline,latency,5.0,lower\n{line}\n")
+    [detail] = refusals(tmp_path)
+    assert detail == f"csv_table: {reason}"
 
 
 @pytest.mark.parametrize(
@@ -123,9 +121,9 @@ def test_a_wrong_cell_is_rejected_with_its_line(store: Store, tmp_path: Path, li
         "name,agent_min,agent_speedup\nsort,2,3\nfind,3,4\n",
     ],
 )
-def test_an_ordinary_table_is_no_measurement(store: Store, tmp_path: Path, table: str) -> None:
-    assert not measured(store, tmp_path, table=table)
-    assert not rejects_of(store)
+def test_an_ordinary_table_is_no_measurement(tmp_path: Path, table: str) -> None:
+    assert not measured(tmp_path, table=table)
+    assert not refusals(tmp_path)
 
 
 _VARIANTS = st.sampled_from(["baseline", "human", "agent"])
@@ -172,8 +170,8 @@ BENCHES = [
 ]
 
 
-def test_only_the_unit_says_which_way_is_better_in_the_array_of_github_action_benchmark(store: Store, tmp_path: Path) -> None:
-    rows = measured(store, tmp_path, output=json.dumps(BENCHES))
+def test_only_the_unit_says_which_way_is_better_in_the_array_of_github_action_benchmark(tmp_path: Path) -> None:
+    rows = measured(tmp_path, output=json.dumps(BENCHES))
     assert column_values(rows, "benchmark", "metric", "value_raw", "unit_raw", "better", "spread_lo", "spread_hi", "n") == [
         ("encode", "time", 12.5, "us", "lower", pytest.approx(0.012125), pytest.approx(0.012875), None),
         ("decode", "throughput", 40.0, "req/s", "higher", 38.5, 41.5, 25),
@@ -200,10 +198,8 @@ def history(tool: str) -> str:
         ("cargo", "lower", "median", "none"),
     ],
 )
-def test_the_tool_of_a_history_says_which_way_is_better(
-    store: Store, tmp_path: Path, tool: str, better: str, statistic: str | None, kind: str
-) -> None:
-    rows = measured(store, tmp_path, **{"data.js": history(tool)})
+def test_the_tool_of_a_history_says_which_way_is_better(tmp_path: Path, tool: str, better: str, statistic: str | None, kind: str) -> None:
+    rows = measured(tmp_path, **{"data.js": history(tool)})
     assert {(row["better"], row["statistic"], row["repo"]) for row in rows} == {(better, statistic, "org/lib")}
     assert rows[0]["spread_kind"] == kind
     assert rows[0]["commit_full"] == "0123456789abcdef0123456789abcdef01234567"
@@ -211,21 +207,19 @@ def test_the_tool_of_a_history_says_which_way_is_better(
     assert len({row["workload_fp"] for row in rows}) == 2  # a suite's own
 
 
-def test_a_cut_history_is_rejected_as_what_it_is(store: Store, tmp_path: Path) -> None:
-    assert not measured(store, tmp_path, **{"data.js": history("go")[:-30]})
-    [(_, detail)] = rejects_of(store)
-    assert detail == (
-        "a result of github_action_benchmark that cannot be read: what follows window.BENCHMARK_DATA is no valid JSON, and may be cut off"
-    )
+def test_a_cut_history_is_rejected_as_what_it_is(tmp_path: Path) -> None:
+    assert not measured(tmp_path, **{"data.js": history("go")[:-30]})
+    [detail] = refusals(tmp_path)
+    assert detail == ("github_action_benchmark: what follows window.BENCHMARK_DATA is no valid JSON, and may be cut off")
 
 
-def test_measures_of_bencher_have_its_own_units_and_others_none(store: Store, tmp_path: Path) -> None:
+def test_measures_of_bencher_have_its_own_units_and_others_none(tmp_path: Path) -> None:
     report = {
         "lib::sort": {"latency": {"value": 88.5, "lower_value": 80.0, "upper_value": 95.0}, "throughput": {"value": 5.5}},
         "build": {"build-time": {"value": 12.0}, "file-size": {"value": 2048.0}, "Cache Misses": {"value": 3.0}},
         "odd": {"latency": {"value": 50.0, "lower_value": 4.0, "upper_value": 4.0}},
     }
-    rows = measured(store, tmp_path, report=json.dumps(report))
+    rows = measured(tmp_path, report=json.dumps(report))
     assert column_values(rows, "benchmark", "metric", "value_raw", "unit_raw", "better", "spread_kind", "spread_lo", "spread_hi") == [
         ("lib::sort", "latency", 88.5, "ns", "lower", "none", pytest.approx(80e-6), pytest.approx(95e-6)),
         ("lib::sort", "throughput", 5.5, "ops/s", "higher", "none", None, None),
@@ -250,6 +244,6 @@ def test_measures_of_bencher_have_its_own_units_and_others_none(store: Store, tm
         {"hardware": {}, "device": {}, "num_trials": {}},
     ],
 )
-def test_ordinary_json_is_no_measurement(store: Store, tmp_path: Path, value: Any) -> None:
-    assert not measured(store, tmp_path, file=json.dumps(value))
-    assert not rejects_of(store)
+def test_ordinary_json_is_no_measurement(tmp_path: Path, value: Any) -> None:
+    assert not measured(tmp_path, file=json.dumps(value))
+    assert not refusals(tmp_path)

@@ -11,9 +11,7 @@ import pytest
 
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.tools import TOOLS, read_measurements
-from ingest.store.database import Store
-from tests.documents import rejects_of
-from tests.measuring import measured_in, spread, values
+from tests.measuring import measured_in, refusals, spread, values
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 
@@ -35,12 +33,12 @@ def pytest_json(*tests: dict[str, Any], **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_pytest_benchmark(store: Store, tmp_path: Path) -> None:
+def test_pytest_benchmark(tmp_path: Path) -> None:
     test = {
         "group": None, "name": "test_pack[8]", "fullname": "bench.py::test_pack[8]", "params": {"size": 8}, "param": "8",
         "extra_info": {},
     }  # fmt: skip
-    rows = measured_in(store, tmp_path, {
+    rows = measured_in(tmp_path, {
         "a.json": pytest_json(test | {"stats": stats(data=[0.25, 0.25, 0.5, 1.0])}),
         "b.json": pytest_json(
             test | {"params": None, "stats": stats(rounds=1, stddev=0)},
@@ -68,9 +66,9 @@ def test_pytest_benchmark(store: Store, tmp_path: Path) -> None:
     assert first["workload_fp"] != once["workload_fp"]
 
 
-def test_hyperfine(store: Store, tmp_path: Path) -> None:
+def test_hyperfine(tmp_path: Path) -> None:
     result = {"command": "run 8", "mean": 0.5, "stddev": 0.25, "median": 0.5, "user": 0.125, "system": 0.25, "min": 0.25, "max": 0.75}
-    rows = measured_in(store, tmp_path, {
+    rows = measured_in(tmp_path, {
         "h.json": {"results": [
             result | {"times": [0.25, 0.75], "exit_codes": [0, None], "parameters": {"size": "8"}, "memory_usage_byte": [1000, 3000]},
             result | {"command": "once", "stddev": None, "times": [0.5], "exit_codes": [0]},
@@ -114,12 +112,12 @@ def aggregate(name: str, kind: str, real: float, **changes: Any) -> dict[str, An
 CONTEXT = {"date": "2026-01-02T03:04:05+00:00", "host_name": "box", "num_cpus": 8, "mhz_per_cpu": 3000, "library_build_type": "release"}
 
 
-def test_google_benchmark_repetitions_and_aggregates(store: Store, tmp_path: Path) -> None:
+def test_google_benchmark_repetitions_and_aggregates(tmp_path: Path) -> None:
     """Aggregates as published, with the repetitions as samples; without repetitions; without aggregates, and alone."""
     both = [entry("both", 8), entry("both", 16), aggregate("both", "mean", 12), aggregate("both", "median", 12),
             aggregate("both", "stddev", 4), aggregate("both", "cv", 0.3, aggregate_unit="percentage"),
             aggregate("both", "max", 16)]  # fmt: skip
-    rows = measured_in(store, tmp_path, {"g.json": {"context": CONTEXT, "benchmarks": [
+    rows = measured_in(tmp_path, {"g.json": {"context": CONTEXT, "benchmarks": [
         *both,
         aggregate("sums", "mean", 12), aggregate("sums", "stddev", 4),
         entry("runs", 8), entry("runs", 16),
@@ -151,8 +149,8 @@ def test_google_benchmark_repetitions_and_aggregates(store: Store, tmp_path: Pat
     assert (rows[0]["machine"], rows[0]["scope"], rows[0]["tz_known"]) == ("box, 8 CPUs", "micro", True)
 
 
-def test_google_benchmark_rates_counters_and_failures(store: Store, tmp_path: Path) -> None:
-    rows = measured_in(store, tmp_path, {"g.json": {"context": CONTEXT, "benchmarks": [
+def test_google_benchmark_rates_counters_and_failures(tmp_path: Path) -> None:
+    rows = measured_in(tmp_path, {"g.json": {"context": CONTEXT, "benchmarks": [
         entry("all", 8, bytes_per_second=4e6, items_per_second=250.0, allocs_per_iter=3, max_bytes_used=2048, CacheMisses=7, label="b"),
         entry("broken", 0, error_occurred=True, error_message="no device"),
         entry("left", 0, skipped=True, skip_message="needs AVX"),
@@ -172,11 +170,11 @@ def test_google_benchmark_rates_counters_and_failures(store: Store, tmp_path: Pa
     ]  # fmt: skip
 
 
-def test_aggregates_of_old_versions_are_told_by_their_names(store: Store, tmp_path: Path) -> None:
+def test_aggregates_of_old_versions_are_told_by_their_names(tmp_path: Path) -> None:
     """Without `run_type`; `take_mean` is a benchmark of its own, since there is no `take_stddev`."""
     old = [{"name": name, "iterations": 1, "real_time": real, "cpu_time": 1, "time_unit": "ns"}
            for name, real in (("copy", 2), ("copy", 4), ("copy_mean", 3), ("copy_stddev", 1.5), ("take_mean", 9))]  # fmt: skip
-    rows = measured_in(store, tmp_path, {"g.json": {"context": {"date": "2016-08-02 17:44:46"}, "benchmarks": old}})
+    rows = measured_in(tmp_path, {"g.json": {"context": {"date": "2016-08-02 17:44:46"}, "benchmarks": old}})
     time = [row for row in rows if row["metric"] == "time"]
     assert [one[:4] for one in values(time)] == [
         ("copy", "time", "mean", 3),
@@ -187,7 +185,7 @@ def test_aggregates_of_old_versions_are_told_by_their_names(store: Store, tmp_pa
     assert not time[0]["tz_known"]
 
 
-def test_pyperf(store: Store, tmp_path: Path) -> None:
+def test_pyperf(tmp_path: Path) -> None:
     def run(*found: float, **more: Any) -> dict[str, Any]:
         return {
             "metadata": {"date": f"2026-01-02 03:04:0{len(found)}", "duration": 0.5},
@@ -196,7 +194,7 @@ def test_pyperf(store: Store, tmp_path: Path) -> None:
         } | more
 
     calibration = {"metadata": {"calibrate_loops": 64, "date": "2026-01-01 00:00:00"}, "warmups": [[1, 50.0], [64, 60.0]]}
-    rows = measured_in(store, tmp_path, {
+    rows = measured_in(tmp_path, {
         "p.json": {"benchmarks": [
             {"metadata": {"name": "sum", "timeit_stmt": "sum(x)"}, "runs": [calibration, run(0.25, 0.5), run(0.75)]},
             {"metadata": {"name": "peak", "unit": "byte"}, "runs": [run(4096)]},
@@ -251,8 +249,8 @@ def asv_definitions() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_asv_version_2_with_its_definitions(store: Store, tmp_path: Path) -> None:
-    rows = measured_in(store, tmp_path, {"results/benchmarks.json": asv_definitions(), "results/box/0123abcd-py.json": asv_results("v1")})
+def test_asv_version_2_with_its_definitions(tmp_path: Path) -> None:
+    rows = measured_in(tmp_path, {"results/benchmarks.json": asv_definitions(), "results/box/0123abcd-py.json": asv_results("v1")})
     assert values(rows) == [
         ("suite.time_sort", "time", "median", 0.5, "seconds", 500, "ms", 10),
         ("suite.time_sort", *[None] * 7),
@@ -282,10 +280,8 @@ def test_asv_version_2_with_its_definitions(store: Store, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("beside", [{}, {"results/benchmarks.json": asv_definitions()}])
-def test_asv_without_definitions_or_with_those_of_another_version_has_no_units(
-    store: Store, tmp_path: Path, beside: dict[str, Any]
-) -> None:
-    rows = measured_in(store, tmp_path, beside | {"results/box/0123abcd-py.json": asv_results("v2")})
+def test_asv_without_definitions_or_with_those_of_another_version_has_no_units(tmp_path: Path, beside: dict[str, Any]) -> None:
+    rows = measured_in(tmp_path, beside | {"results/box/0123abcd-py.json": asv_results("v2")})
     assert values(rows)[0] == ("suite.time_sort", "time_sort", "median", 0.5, None, 0.5, None, 10)
     assert {row["unit"] for row in rows} == {None}
     assert {row["better"] for row in rows} == {"unknown"}
@@ -293,19 +289,19 @@ def test_asv_without_definitions_or_with_those_of_another_version_has_no_units(
 
 
 @pytest.mark.parametrize(("machine", "values_read"), [("box", 9), ("van", 0)])
-def test_asv_of_another_machine_than_its_folder_is_refused(store: Store, tmp_path: Path, machine: str, values_read: int) -> None:
+def test_asv_of_another_machine_than_its_folder_is_refused(tmp_path: Path, machine: str, values_read: int) -> None:
     """As asv does with results that were copied into the folder of another machine."""
     beside = {"results/box/machine.json": {"machine": "box", "version": 1}}
     result = asv_results("v1") | {"params": {"machine": machine}}
-    assert len(measured_in(store, tmp_path, beside | {"results/box/0123abcd-py.json": result})) == values_read
-    assert [detail.rpartition(": ")[2] for _, detail in rejects_of(store)] == [
+    assert len(measured_in(tmp_path, beside | {"results/box/0123abcd-py.json": result})) == values_read
+    assert [detail.rpartition(": ")[2] for detail in refusals(tmp_path)] == [
         f"its machine is {machine!r}, machine.json beside it says 'box'; asv ignores it"
     ][values_read:]
 
 
-def test_asv_version_1(store: Store, tmp_path: Path) -> None:
+def test_asv_version_1(tmp_path: Path) -> None:
     definitions = {"time_a": {"type": "time", "unit": "seconds"}}
-    rows = measured_in(store, tmp_path, {"results/benchmarks.json": definitions, "results/box/a.json": ASV | {
+    rows = measured_in(tmp_path, {"results/benchmarks.json": definitions, "results/box/a.json": ASV | {
         "version": 1, "started_at": {"time_a": STARTED}, "results": {
             "time_a": 0.5, "time_b": None, "time_c": {"params": [["1", "2"]], "result": [0.25, float("nan")]},
             "time_d": {"result": 1, "stats": [{"ci_99": [0.5, 1.5], "q_25": 0.75, "q_75": 1.25, "repeat": 5}]},
@@ -329,10 +325,10 @@ def estimates(mean: float, slope: float | None) -> dict[str, Any]:
     return found | {"slope": None if slope is None else estimate(slope)}
 
 
-def test_criterion(store: Store, tmp_path: Path) -> None:
+def test_criterion(tmp_path: Path) -> None:
     """The folders say which benchmark and which variant; `sample.json` beside has the runs, `benchmark.json` the name."""
     folder = "target/criterion/codec/encode/64"
-    rows = measured_in(store, tmp_path, {
+    rows = measured_in(tmp_path, {
         f"{folder}/base/estimates.json": estimates(200, 190),
         f"{folder}/base/sample.json": {"sampling_mode": "Linear", "iters": [1, 2, 4], "times": [200, 420, 760]},
         f"{folder}/change/estimates.json": {"mean": estimates(1, 1)["mean"], "median": estimates(1, 1)["mean"]},
@@ -354,7 +350,7 @@ def test_criterion(store: Store, tmp_path: Path) -> None:
     assert rows[0]["batch"].endswith(folder)
     assert spread(rows[0]) == ("ci", *map(pytest.approx, (198e-6, 204e-6)), pytest.approx([200e-6, 210e-6, 190e-6]))
     assert spread(rows[2])[3] == []
-    assert not rejects_of(store)
+    assert not refusals(tmp_path)
 
 
 ALIKE: dict[str, Any] = {
@@ -368,25 +364,23 @@ ALIKE: dict[str, Any] = {
 """JSON with a tool's words, which is none of its results."""
 
 
-def test_ordinary_json_is_neither_read_nor_rejected(store: Store, tmp_path: Path) -> None:
-    assert measured_in(store, tmp_path, ALIKE) == []
-    assert not rejects_of(store)
+def test_ordinary_json_is_neither_read_nor_rejected(tmp_path: Path) -> None:
+    assert measured_in(tmp_path, ALIKE) == []
+    assert not refusals(tmp_path)
 
 
-def test_a_cut_result_is_rejected_with_its_tool(store: Store, tmp_path: Path) -> None:
+def test_a_cut_result_is_rejected_with_its_tool(tmp_path: Path) -> None:
     whole = '{"machine_info": {}, "commit_info": {}, "benchmarks": [{"name": "a", "stats": {"mean": 1'
-    assert (
-        measured_in(store, tmp_path, {"cut.json": whole, "empty.json": '{"machine_info": {}, "commit_info": {}, "benchmarks": []}'}) == []
-    )
-    assert [detail for _, detail in rejects_of(store)] == [
-        "a result of pytest-benchmark that cannot be read: it holds no values",
-        "a result of pytest-benchmark that cannot be read: it is no valid JSON, and may be cut off",
+    assert measured_in(tmp_path, {"cut.json": whole, "empty.json": '{"machine_info": {}, "commit_info": {}, "benchmarks": []}'}) == []
+    assert refusals(tmp_path) == [
+        "pytest-benchmark: it holds no values",
+        "pytest-benchmark: it is no valid JSON, and may be cut off",
     ]
 
 
-def test_a_number_larger_than_any_float_is_no_value(store: Store, tmp_path: Path) -> None:
+def test_a_number_larger_than_any_float_is_no_value(tmp_path: Path) -> None:
     huge = json.dumps({"results": [{"command": "x", "mean": 1, "max": 0, "times": [1]}]}).replace('"max": 0', f'"max": {10**400}')
-    rows = measured_in(store, tmp_path, {"h.json": huge, "sample.json": f'{{"iters": [{10**400}], "times": [1]}}'})
+    rows = measured_in(tmp_path, {"h.json": huge, "sample.json": f'{{"iters": [{10**400}], "times": [1]}}'})
     assert [one[:4] for one in values(rows)] == [("x", "time", "mean", 1)]
 
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from ingest.store.database import Store
-from tests.documents import rejects_of
-from tests.measuring import by_quantity, column_values, measured
+from tests.measuring import by_quantity, column_values, measured, refusals
 
 
 def vllm_serve(**changes: Any) -> str:
@@ -27,8 +25,8 @@ def vllm_serve(**changes: Any) -> str:
     return json.dumps({key: value for key, value in (result | changes).items() if value is not ...})
 
 
-def test_every_quantity_of_a_served_run_has_a_row_but_the_spread_of_its_requests(store: Store, tmp_path: Path) -> None:
-    rows = measured(store, tmp_path, result=vllm_serve())
+def test_every_quantity_of_a_served_run_has_a_row_but_the_spread_of_its_requests(tmp_path: Path) -> None:
+    rows = measured(tmp_path, result=vllm_serve())
     assert by_quantity(rows, "value_raw", "unit_raw", "value", "unit", "better") == {
         ("time", "total"): (12.5, "s", 12500.0, "ms", "lower"),
         ("request_throughput", "rate"): (8.0, "req/s", 8.0, "req/s", "higher"),
@@ -51,50 +49,50 @@ def test_every_quantity_of_a_served_run_has_a_row_but_the_spread_of_its_requests
     }  # fmt: skip
 
 
-def test_metadata_say_the_variant_the_code_or_the_workload(store: Store, tmp_path: Path) -> None:
+def test_metadata_say_the_variant_the_code_or_the_workload(tmp_path: Path) -> None:
     told = {"variant": "After", "commit": "0123ABCD", "parent": "89abcdef", "gpu": "H100", "vllm_version": "0.11", "input_len": "512"}
-    [row, *_] = measured(store, tmp_path, result=vllm_serve(**told))
+    [row, *_] = measured(tmp_path, result=vllm_serve(**told))
     assert (row["variant"], row["commit_full"], row["parent_full"], row["machine"]) == ("candidate", "0123abcd", "89abcdef", "H100")
     assert {"input_len"} == {*json.loads(row["params"])} - {"backend", "tokenizer_id", "num_prompts", "request_rate", "burstiness"}
 
 
-def test_the_version_of_the_code_does_not_change_the_workload(store: Store, tmp_path: Path) -> None:
+def test_the_version_of_the_code_does_not_change_the_workload(tmp_path: Path) -> None:
     one, other = vllm_serve(vllm_version="0.11", variant="base"), vllm_serve(vllm_version="0.12", variant="patched")
-    rows = measured(store, tmp_path, result=f"{one}\n{other}")
+    rows = measured(tmp_path, result=f"{one}\n{other}")
     assert len({row["workload_fp"] for row in rows}) == 1
     assert {(row["variant"], row["batch"]) for row in rows} == {("baseline", f"{tmp_path}/result"), ("candidate", f"{tmp_path}/result")}
 
 
 @pytest.mark.parametrize("key", ["request_goodput", "request_goodput:"])
-def test_goodput_is_read_under_the_key_with_the_stray_colon_too(store: Store, tmp_path: Path, key: str) -> None:
+def test_goodput_is_read_under_the_key_with_the_stray_colon_too(tmp_path: Path, key: str) -> None:
     text = vllm_serve(**{"request_goodput": ..., "failed": ..., key: 7.5})
-    assert by_quantity(measured(store, tmp_path, result=text), "value", "unit")["goodput", "rate"] == (7.5, "req/s")
+    assert by_quantity(measured(tmp_path, result=text), "value", "unit")["goodput", "rate"] == (7.5, "req/s")
 
 
 @pytest.mark.parametrize(
     "changes", [{"failed": 2, "completed": 98}, {"failed": ..., "completed": 99}, {"errors": ["", "timed out"], "ttfts": [0.2, 0.0]}]
 )
-def test_failed_requests_are_flagged(store: Store, tmp_path: Path, changes: dict[str, Any]) -> None:
-    rows = measured(store, tmp_path, result=vllm_serve(**changes))
+def test_failed_requests_are_flagged(tmp_path: Path, changes: dict[str, Any]) -> None:
+    rows = measured(tmp_path, result=vllm_serve(**changes))
     assert {tuple(row["flags"]) for row in rows} == {("errors",)}
 
 
-def test_a_run_without_a_completed_request_is_a_failure_and_no_zero(store: Store, tmp_path: Path) -> None:
-    [row] = measured(store, tmp_path, result=vllm_serve(completed=0, failed=100, mean_ttft_ms=0.0))
+def test_a_run_without_a_completed_request_is_a_failure_and_no_zero(tmp_path: Path) -> None:
+    [row] = measured(tmp_path, result=vllm_serve(completed=0, failed=100, mean_ttft_ms=0.0))
     assert (row["status"], row["failure"], row["value"], row["failure_detail"]) == ("failed", "unknown", None, "no request was completed")
 
 
-def test_the_sidecar_for_pytorch_repeats_nothing(store: Store, tmp_path: Path) -> None:
+def test_the_sidecar_for_pytorch_repeats_nothing(tmp_path: Path) -> None:
     metric = {"name": "mean_ttft_ms", "benchmark_values": [210.5], "extra_info": {"completed": 100, "num_prompts": 100}}
     extra = {"model_id": "org/small-1b", "request_throughput": 8.0}
     sidecar = json.dumps([{"benchmark": {"name": "vLLM benchmark", "extra_info": extra}, "metric": metric}])
-    assert len(measured(store, tmp_path, result=vllm_serve(), sidecar=sidecar)) == 11
-    assert not rejects_of(store)
+    assert len(measured(tmp_path, result=vllm_serve(), sidecar=sidecar)) == 11
+    assert not refusals(tmp_path)
 
 
-def test_iterations_of_the_latency_benchmark_are_its_samples(store: Store, tmp_path: Path) -> None:
+def test_iterations_of_the_latency_benchmark_are_its_samples(tmp_path: Path) -> None:
     text = json.dumps({"avg_latency": 1.5, "latencies": [1.25, 1.75], "percentiles": {"10": 1.3, "50": 1.5, "99": 1.745}}, indent=4)
-    rows = measured(store, tmp_path, result=text)
+    rows = measured(tmp_path, result=text)
     assert by_quantity(rows, "value_raw", "value", "n", "samples", "spread_kind") == {
         ("latency", "mean"): (1.5, 1500.0, 2, [1250.0, 1750.0], "samples"),
         ("latency", "p10"): (1.3, 1300.0, 2, [], "none"),
@@ -104,9 +102,9 @@ def test_iterations_of_the_latency_benchmark_are_its_samples(store: Store, tmp_p
     assert {row["unit_raw"] for row in rows} == {"s"}
 
 
-def test_the_throughput_benchmark_counts_tokens_in_and_out(store: Store, tmp_path: Path) -> None:
+def test_the_throughput_benchmark_counts_tokens_in_and_out(tmp_path: Path) -> None:
     result = {"elapsed_time": 10.5, "num_requests": 42, "total_num_tokens": 8400, "requests_per_second": 4.0, "tokens_per_second": 800.0}
-    assert by_quantity(measured(store, tmp_path, result=json.dumps(result)), "value_raw", "unit_raw", "params") == {
+    assert by_quantity(measured(tmp_path, result=json.dumps(result)), "value_raw", "unit_raw", "params") == {
         ("time", "total"): (10.5, "s", '{"num_requests": 42, "total_num_tokens": 8400}'),
         ("request_throughput", "rate"): (4.0, "req/s", '{"num_requests": 42, "total_num_tokens": 8400}'),
         ("total_throughput", "rate"): (800.0, "tok/s", '{"num_requests": 42, "total_num_tokens": 8400}'),
@@ -121,8 +119,8 @@ SGLANG = (
 )
 
 
-def test_a_line_of_sglang_is_a_run_and_its_bare_infinity_the_word_inf(store: Store, tmp_path: Path) -> None:
-    rows = measured(store, tmp_path, result=SGLANG + SGLANG.replace("Infinity", "4.0").replace("31.5", "29.5"))
+def test_a_line_of_sglang_is_a_run_and_its_bare_infinity_the_word_inf(tmp_path: Path) -> None:
+    rows = measured(tmp_path, result=SGLANG + SGLANG.replace("Infinity", "4.0").replace("31.5", "29.5"))
     assert len(rows) == 18
     assert by_quantity(rows[:9], "value_raw", "unit_raw") == {
         ("time", "total"): (8.0, "s"),
@@ -140,18 +138,18 @@ def test_a_line_of_sglang_is_a_run_and_its_bare_infinity_the_word_inf(store: Sto
     assert rows[0]["workload_fp"] != rows[9]["workload_fp"]
 
 
-def test_the_model_of_sglang_stands_among_the_settings_of_its_server(store: Store, tmp_path: Path) -> None:
-    [row, *_] = measured(store, tmp_path, result=SGLANG.replace("{", '{"server_info": {"model_path": "org/small-1b"}, ', 1))
+def test_the_model_of_sglang_stands_among_the_settings_of_its_server(tmp_path: Path) -> None:
+    [row, *_] = measured(tmp_path, result=SGLANG.replace("{", '{"server_info": {"model_path": "org/small-1b"}, ', 1))
     assert row["bench_model"] == "org/small-1b"
 
 
-def test_offline_throughput_of_sglang_is_in_seconds(store: Store, tmp_path: Path) -> None:
+def test_offline_throughput_of_sglang_is_in_seconds(tmp_path: Path) -> None:
     text = (
         '{"backend": "engine", "successful_requests": 10, "total_latency": 2.5, "total_input_tokens": 1000, "total_output_tokens": 500,'
         ' "last_gen_throughput": 190.0, "request_throughput": 4.0, "input_throughput": 400.0, "output_throughput": 200.0,'
         ' "total_throughput": 600.0}\n'
     )
-    assert by_quantity(measured(store, tmp_path, result=text), "value", "unit_raw") == {
+    assert by_quantity(measured(tmp_path, result=text), "value", "unit_raw") == {
         ("time", "total"): (2500.0, "s"),
         ("request_throughput", "rate"): (4.0, "req/s"),
         ("input_throughput", "rate"): (400.0, "tok/s"),
@@ -172,9 +170,9 @@ def one_batch(run_name: str, prefill: float) -> str:
     [(("before", "after"), ("baseline", "candidate"), True), (("default", "default"), (None, None), False)],
 )
 def test_the_name_of_a_one_batch_run_may_say_the_variant(
-    store: Store, tmp_path: Path, names: tuple[str, str], variants: tuple[str | None, ...], has_batch: bool
+    tmp_path: Path, names: tuple[str, str], variants: tuple[str | None, ...], has_batch: bool
 ) -> None:
-    rows = measured(store, tmp_path, result=f"{one_batch(names[0], 0.032)}\n{one_batch(names[1], 0.016)}\n")
+    rows = measured(tmp_path, result=f"{one_batch(names[0], 0.032)}\n{one_batch(names[1], 0.016)}\n")
     assert by_quantity(rows[:6], "value_raw", "unit_raw", "value") == {
         ("latency", "total"): (0.06, "s", 60.0),
         ("prefill_latency", "total"): (0.032, "s", 32.0),
@@ -202,8 +200,8 @@ K6_NEW: dict[str, Any] = {
 }
 
 
-def test_the_summary_of_k6_in_its_newer_form(store: Store, tmp_path: Path) -> None:
-    rows = measured(store, tmp_path, summary=json.dumps(K6_NEW))
+def test_the_summary_of_k6_in_its_newer_form(tmp_path: Path) -> None:
+    rows = measured(tmp_path, summary=json.dumps(K6_NEW))
     tagged = '{"tags": "group:::a", "vus_max": 5}'
     assert column_values(rows, "metric", "statistic", "value_raw", "unit_raw", "better", "params") == [
         ("data_sent", "rate", 300.0, "B/s", "unknown", '{"vus_max": 5}'),
@@ -220,10 +218,10 @@ def test_the_summary_of_k6_in_its_newer_form(store: Store, tmp_path: Path) -> No
     assert {tuple(row["flags"]) for row in rows} == {("errors",)}
 
 
-def test_the_summary_of_k6_in_its_older_form_says_value_for_a_rate(store: Store, tmp_path: Path) -> None:
+def test_the_summary_of_k6_in_its_older_form_says_value_for_a_rate(tmp_path: Path) -> None:
     older = {name: metric["values"] for name, metric in K6_NEW["metrics"].items() if "my_" not in name}
     older["http_req_failed"] = {"value": 0, "passes": 0, "fails": 60}
-    rows = measured(store, tmp_path, summary=json.dumps({"root_group": {}, "metrics": older}))
+    rows = measured(tmp_path, summary=json.dumps({"root_group": {}, "metrics": older}))
     assert column_values(rows, "metric", "value_raw", "unit_raw", "flags")[1] == ("latency", 12.5, "ms", [])
     assert ("http_req_failed", 0.0, "ratio", ["zero"]) in column_values(rows, "metric", "value_raw", "unit_raw", "flags")
 
@@ -242,8 +240,8 @@ Transfer/sec:      4.11MB
 """
 
 
-def test_units_of_wrk_stand_behind_the_numbers(store: Store, tmp_path: Path) -> None:
-    rows = measured(store, tmp_path, wrk=WRK)
+def test_units_of_wrk_stand_behind_the_numbers(tmp_path: Path) -> None:
+    rows = measured(tmp_path, wrk=WRK)
     assert by_quantity(rows, "value_raw", "unit_raw", "value", "unit") == {
         ("latency", "mean"): (420.5, "us", 0.4205, "ms"),
         ("latency", "max"): (2.5, "s", 2500.0, "ms"),
@@ -259,12 +257,12 @@ def test_units_of_wrk_stand_behind_the_numbers(store: Store, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("line", ["  Socket errors: connect 0, read 3, write 0, timeout 1\n", "  Non-2xx or 3xx responses: 12\n"])
-def test_errors_that_wrk_reports_are_flagged_for_their_own_test_only(store: Store, tmp_path: Path, line: str) -> None:
-    rows = measured(store, tmp_path, wrk=WRK.replace("Requests/sec", f"{line}Requests/sec") + WRK)
+def test_errors_that_wrk_reports_are_flagged_for_their_own_test_only(tmp_path: Path, line: str) -> None:
+    rows = measured(tmp_path, wrk=WRK.replace("Requests/sec", f"{line}Requests/sec") + WRK)
     assert [tuple(row["flags"]) for row in rows] == [("errors",)] * 6 + [()] * 6
 
 
-def test_the_rate_of_wrk2_was_set_and_its_uncorrected_latency_is_another(store: Store, tmp_path: Path) -> None:
+def test_the_rate_of_wrk2_was_set_and_its_uncorrected_latency_is_another(tmp_path: Path) -> None:
     spectrum = """  Latency Distribution (HdrHistogram - Recorded Latency)
  50.000%    1.50ms
  99.900%    6.00ms
@@ -275,7 +273,7 @@ def test_the_rate_of_wrk2_was_set_and_its_uncorrected_latency_is_another(store: 
 """
     percentiles = "  Latency Distribution\n     50%  300.00us\n     99%    1.20m\n"
     text = "wrk -t2 -c20 -d10s -R2000 http://localhost:9000/a\n" + WRK.replace(percentiles, spectrum)
-    rows = measured(store, tmp_path, wrk=text)
+    rows = measured(tmp_path, wrk=text)
     assert by_quantity(rows, "value", "flags") == {
         ("latency", "mean"): (0.4205, []),
         ("latency", "max"): (2500.0, []),

@@ -112,7 +112,9 @@ def failed(status: str, hard: str | None) -> Case:
 
 
 VERDICT = ("verdict", "measured_speedup", "claim_verdict")
-RATE, FOUR, WIDE = {"metric": "throughput", "unit": "req/s"}, {"n": 4, "std": 2}, {"n": 3, "std": 20}
+RATE: Row = {"metric": "throughput", "unit": "req/s"}
+FOUR: Row = {"n": 4, "std": 2}
+WIDE: Row = {"n": 3, "std": 20}
 METRICS = ("latency", "ttft", "tpot")
 UNKNOWN_DIRECTION = "which way is better is unknown: say it with --measure better=lower"
 CASES: Mapping[str, Case] = {

@@ -18,7 +18,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from playwright.sync_api import Page
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe
 
@@ -36,7 +35,6 @@ from tests.attack.commands import tachograph
 from tests.attack.hostile import HOSTILE, KEPT, NASTY, found_in, nasty_record, nasty_store
 from tests.conftest import MadeOnce
 from tests.examples import a_share, examples, is_thorough
-from tests.serving import served, wait_until_drawn
 from tests.using import uploaded
 
 FOR_PEOPLE = ("table", "md", "html", "xlsx")
@@ -305,20 +303,3 @@ def test_d5_files_under_such_names_are_uploaded(store: Store, monkeypatch: pytes
     for rows in (upload_grid(made.sources).rows, reject_grid(made.sources).rows):
         assert not found_in("".join(str(row) for row in rows["source_name"].to_pylist()))
         assert not found_in(str(rows.to_pylist()))
-
-
-@pytest.mark.xdist_group("browser")
-def test_d5_the_page_of_such_a_run_in_a_browser(nasty: Store, page: Page, tmp_path: Path) -> None:
-    with nasty.reading() as connection:
-        [(run_id,)] = connection.execute("select run_id from runs where in_stream").fetchall()
-    with served(Path(nasty.location), tmp_path / "log") as (url, _):
-        page.goto(f"{url}/_stcore/health")
-        page.evaluate("id => { location.href = '/run?' + new URLSearchParams({run: id}) }", run_id)
-        page.wait_for_url("**/run?**")
-        wait_until_drawn(page)
-        page.get_by_text("Raw record").click()
-        page.get_by_text("permission_denials").first.wait_for()
-        text = page.inner_text("body")
-        assert not page.locator("[data-testid=stException]").count()
-    assert "What it says it did" in text
-    assert not found_in(text.replace("\u200b", ""))  # the editor's own

@@ -2,59 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import streamlit
 
-from app.server.access import Access, Host, addresses, parse_host
+from app.server.access import Host, addresses, parse_host
 from app.server.guard import content_policy
 from schemas.errors import UsageError
+from tests.attack.conftest import PROXY, Server
 from tests.attack.visitor import ask, handshake, session
-from tests.serving import served
 
 pytestmark = pytest.mark.xdist_group("web")
 
-PROXY = "runs.example.com"
+STATIC = Path(streamlit.__file__).parent / "static"
 FOREIGN = "http://localhost:9999"
-WATCH = """
-import sys
-def note(event, arguments):
-    if event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.connect", "socket.sendto"):
-        with open({log!r}, "a") as log:
-            log.write(f"{{event}} {{arguments}}\\n")
-sys.addaudithook(note)
-"""
-"""A `sitecustomize` that writes down whom the process asks or connects to."""
-
-
-@dataclass(frozen=True)
-class Server:
-    """A dashboard of the sample runs, and the file that tells whom it talked to."""
-
-    address: str
-    asked: Path
-
-    @property
-    def port(self) -> str:
-        return self.address.rpartition(":")[2]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, samples_read: Callable[..., Path]) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("doors")
-    store = Path(shutil.copy(samples_read(), folder))
-    asked = folder / "asked"
-    asked.touch()
-    (folder / "site").mkdir()
-    (folder / "site" / "sitecustomize.py").write_text(WATCH.format(log=str(asked)))
-    with served(store, folder / "log", Access(hosts=(PROXY, "other.example:8443")), PYTHONPATH=str(folder / "site")) as (address, _):
-        yield Server(address, asked)
-    assert "Traceback" not in (folder / "log").read_text()
-
-
 HOSTS = {
     "127.0.0.1:{port}": True,
     "localhost:{port}": True,
@@ -180,6 +142,20 @@ def test_d3_every_answer_has_the_headers(path: str, host: str, server: Server) -
 @pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/agent/interact", "/_stcore/agent/mcp", "/_stcore/agent/openapi.json"])
 def test_what_nobody_needs_is_not_served(path: str, server: Server) -> None:
     assert ask(server.address, path).status == 403
+
+
+def test_files_of_the_framework_come_whole_protected_and_to_our_pages_only(server: Server) -> None:
+    """And the server says nothing of it."""
+    before = server.log.read_text()
+    for pattern, kind in (("js/index.*.js", "javascript"), ("css/index.*.css", "text/css"), ("media/*.woff2", "font")):
+        file = next((STATIC / "static").glob(pattern))
+        answer = ask(server.address, f"/{file.relative_to(STATIC)}")
+        assert (answer.status, answer.body) == (200, file.read_bytes())
+        assert kind in answer.headers["content-type"]
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert ask(server.address, f"/{file.relative_to(STATIC)}", origin=FOREIGN).status == 403
+    assert server.log.read_text() == before
 
 
 def test_a_refusal_says_what_to_do(server: Server) -> None:

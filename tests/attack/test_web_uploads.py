@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +16,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from app.server import guard
 from app.server.access import Access
 from app.server.guard import FILE_MEGABYTES, no_room_for
+from tests.attack.conftest import Server
 from tests.attack.visitor import ask, form, session
 from tests.serving import served
 from tests.test_sign_in import GOOD
@@ -29,15 +29,6 @@ UPLOAD = ("data", "view=upload")
 SECRET = "a secret of more than sixteen characters"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A dashboard where everybody uploads."""
-    folder = tmp_path_factory.mktemp("uploads")
-    with served(folder / "runs.duckdb", folder / "log", TMPDIR=str(folder)) as (address, _):
-        yield address
-    assert "Traceback" not in (folder / "log").read_text()
-
-
 def answer_to_headers(address: str, path: str, more: str = "Content-Length: 1000") -> bytes:
     """What a server says to the headers of an upload, of which nothing else is sent."""
     url = urlsplit(address)
@@ -47,32 +38,22 @@ def answer_to_headers(address: str, path: str, more: str = "Content-Length: 1000
         return connection.recv(100)
 
 
-def test_d7_a_read_only_dashboard_has_no_upload(tmp_path: Path) -> None:
-    with (
-        served(tmp_path / "runs.duckdb", tmp_path / "log", Access(read_only=True), TMPDIR=str(tmp_path)) as (address, _),
-        session(address) as page,
-    ):
-        page.run(*UPLOAD)
-        assert page.put("a.json", b"{}").status == 403
-        assert answer_to_headers(address, f"/_stcore/upload_file/{page.id}/1").startswith(b"HTTP/1.1 403")
-
-
-def test_d7_nobody_uploads_who_has_not_the_page_that_offers_it(server: str) -> None:
-    with session(server) as page:
+def test_d7_nobody_uploads_who_has_not_the_page_that_offers_it(server: Server) -> None:
+    with session(server.address) as page:
         page.run("data")
         assert page.put("a.json", b"{}").status == 403, "the screen offers it in another view"
         page.run()
         assert page.put("a.json", b"{}").status == 403, "the overview offers no upload"
-        assert answer_to_headers(server, f"/_stcore/upload_file/{page.id}/1").startswith(b"HTTP/1.1 403")
+        assert answer_to_headers(server.address, f"/_stcore/upload_file/{page.id}/1").startswith(b"HTTP/1.1 403")
         page.run(*UPLOAD)
         assert page.put("a.json", b"{}").status == 204
         assert page.put("a.json", b"{}", X_Xsrftoken="x").status == 403
         assert page.put("a.json", b"{}", cookie="").status == 403
         assert replace(page, id="none").put("a.json", b"{}").status == 403
         path, cookie = f"/_stcore/upload_file/{page.id}/1", f"_streamlit_xsrf={page.token}"
-        taken = ask(server, path, "DELETE", origin=server, X_Xsrftoken=page.token, cookie=cookie)
+        taken = ask(server.address, path, "DELETE", origin=server.address, X_Xsrftoken=page.token, cookie=cookie)
         assert (taken.status, taken.headers["Access-Control-Allow-Origin"]) == (204, None)
-        assert ask(server, path, "POST", b"", origin=server, X_Xsrftoken=page.token, cookie=cookie).status == 404
+        assert ask(server.address, path, "POST", b"", origin=server.address, X_Xsrftoken=page.token, cookie=cookie).status == 404
         page.run()
         assert page.put("a.json", b"{}").status == 403, "the page that offered it was left"
         page.run("upload")  # its address in earlier versions
@@ -99,24 +80,24 @@ def signed_in(address: str, email: str) -> dict[str, str]:
     return {"_streamlit_user": create_signed_value(SECRET, "_streamlit_user", who).decode()}
 
 
-def test_d7_what_is_too_large_or_of_unknown_length_is_refused_unread(server: str) -> None:
-    with session(server) as page:
+def test_d7_what_is_too_large_or_of_unknown_length_is_refused_unread(server: Server) -> None:
+    with session(server.address) as page:
         page.run(*UPLOAD)
         path = f"/_stcore/upload_file/{page.id}/1"
         answers = [
-            answer_to_headers(server, path, more)
+            answer_to_headers(server.address, path, more)
             for more in (f"Content-Length: {(FILE_MEGABYTES + 2) << 20}", "Transfer-Encoding: chunked", "Content-Length: 1e3")
         ]
         assert [answer.split(b" ")[1] for answer in answers] in ([b"413", b"411", b"411"], [b"413", b"411", b"400"])
 
 
 @pytest.mark.parametrize("body", [b"", b"no form", form("a", b"x").replace(b"; filename", b"; other")])
-def test_what_is_no_form_with_one_file_is_refused(body: bytes, server: str) -> None:
-    with session(server) as page:
+def test_what_is_no_form_with_one_file_is_refused(body: bytes, server: Server) -> None:
+    with session(server.address) as page:
         page.run(*UPLOAD)
         usual = {"content_type": "multipart/form-data; boundary=line", "cookie": f"_streamlit_xsrf={page.token}"}
         path = f"/_stcore/upload_file/{page.id}/9"
-        assert ask(server, path, "PUT", body, origin=server, X_Xsrftoken=page.token, **usual).status == 400
+        assert ask(server.address, path, "PUT", body, origin=server.address, X_Xsrftoken=page.token, **usual).status == 400
 
 
 def test_d7_a_page_and_all_pages_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
