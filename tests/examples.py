@@ -13,7 +13,7 @@ from hypothesis import Phase, settings
 
 T = TypeVar("T")
 
-USUAL = 40
+USUAL = 25
 PROFILE = "usual"
 
 settings.register_profile(PROFILE, deadline=None, max_examples=USUAL)  # a test asserts no time; a busy machine is no failure

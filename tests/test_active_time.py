@@ -10,7 +10,7 @@ import pytest
 from ingest.store.database import Store
 from tests.claude_lines import SESSION, reply, user
 from tests.conftest import record
-from tests.documents import ingested, lines
+from tests.documents import ingested, lines, read_log
 
 NIGHT = 8 * 3600
 
@@ -61,6 +61,6 @@ def test_a_rollout_of_codex_has_it_too(store: Store, tmp_path: Path) -> None:
     assert times(store, tmp_path, meta, *turn(10), *turn(NIGHT)) == (NIGHT + 100, 200)
 
 
-def test_a_result_is_of_one_prompt(store: Store, tmp_path: Path) -> None:
-    [run] = ingested(store, tmp_path, log=record(session_id=SESSION))
+def test_a_result_is_of_one_prompt() -> None:
+    [run] = read_log(record(session_id=SESSION))
     assert run["active_ms"] == run["duration_ms"] == 60_000

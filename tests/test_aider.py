@@ -235,18 +235,15 @@ def test_two_logs_of_a_session_are_probably_one_run(order: tuple[str, str], stor
     assert (doubted(store), doubtful(store, Filters())["copied_runs"]) == ([], 0)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        history_of(0, FIRST_ANSWER),
-        history_of(0, FIRST_ANSWER.replace("604", "650"), SECOND_ANSWER),
-        history_of(0, FIRST_ANSWER.replace("0.10", "0.12"), SECOND_ANSWER),
-        history_of(-3 * 86_400, FIRST_ANSWER, SECOND_ANSWER),
-    ],
-    ids=["fewer answers", "other tokens", "other cost", "another day"],
-)
-def test_logs_of_other_sessions_are_no_duplicates(other: str, store: Store, tmp_path: Path) -> None:
-    ingested(store, tmp_path, analytics=TWO_LOGS["analytics"], history=other)
+def test_logs_of_other_sessions_are_no_duplicates(store: Store, tmp_path: Path) -> None:
+    """One with fewer answers, with other tokens, with another cost, of another day."""
+    others = {
+        "fewer": history_of(0, FIRST_ANSWER),
+        "tokens": history_of(0, FIRST_ANSWER.replace("604", "650"), SECOND_ANSWER),
+        "cost": history_of(0, FIRST_ANSWER.replace("0.10", "0.13"), SECOND_ANSWER),
+        "day": history_of(-3 * 86_400, FIRST_ANSWER, SECOND_ANSWER),
+    }
+    assert len(ingested(store, tmp_path, analytics=TWO_LOGS["analytics"], **others)) == 5
     assert doubted(store) == []
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from ingest.store.database import Store
 from tests.documents import run_of, stored
+from tests.examples import a_share
 
 SESSION = "4ba0d6f5-8a2c-4f49-9a38-0f5d6f2f6c11"
 PROMPT = {"step_id": 1, "source": "user", "message": "Make it faster.\nBe careful.", "timestamp": "2026-05-01T12:00:00Z"}
@@ -111,7 +112,7 @@ HELPER = trajectory(step(2), final=sums(1300, 90, 0), session=f"{SESSION}-summar
 }
 
 
-@pytest.mark.parametrize("order", list(permutations((FIRST, LAST, HELPER))))
+@pytest.mark.parametrize("order", a_share(permutations((FIRST, LAST, HELPER)), 3))
 def test_segments_and_helpers_are_one_run(order: tuple[dict[str, Any], ...], store: Store, tmp_path: Path) -> None:
     """The last segment has the sums of all."""
     [run] = stored(store, tmp_path, *order)

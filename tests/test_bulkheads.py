@@ -183,21 +183,21 @@ def test_what_is_no_file_beside_a_result_is_not_opened(make: Callable[[Path], ob
     assert ingest_paths(store, tmp_path).total("measurements") >= 1
 
 
-@pytest.mark.parametrize(
-    ("head", "kind"),
-    [
-        (b"PAR1\x15\x04" + b"plain text of a column, " * 400, FileKind.PARQUET),
-        (b"ARROW1\0\0" + b"plain text " * 400, FileKind.BINARY),
-        (b"\x7fELF\x02\x01" + b"strings " * 400, FileKind.BINARY),
-        (b"%PDF-1.7\n" + b"stream of words " * 400, FileKind.BINARY),
-        (b"PARTS of a text\n" * 40, FileKind.TEXT),
-    ],
+FORMATS = (
+    (b"PAR1\x15\x04" + b"plain text of a column, " * 400, FileKind.PARQUET),
+    (b"ARROW1\0\0" + b"plain text " * 400, FileKind.BINARY),
+    (b"\x7fELF\x02\x01" + b"strings " * 400, FileKind.BINARY),
+    (b"%PDF-1.7\n" + b"stream of words " * 400, FileKind.BINARY),
+    (b"PARTS of a text\n" * 40, FileKind.TEXT),
 )
-def test_binary_formats_are_never_read_as_text(head: bytes, kind: FileKind, store: Store) -> None:
+
+
+def test_binary_formats_are_never_read_as_text(store: Store) -> None:
     """Not even those that hold a record as text, as a table of results does."""
-    report = ingest([Source("data.bin", head + (record_text().encode() if kind is not FileKind.TEXT else b""))], store)
-    [source] = report.sources
-    assert source.kind is kind or (kind is FileKind.BINARY and source.rejected == 1)
+    files = [head + (record_text().encode() if kind is not FileKind.TEXT else b"") for head, kind in FORMATS]
+    report = ingest([Source(f"{number}.bin", file) for number, file in enumerate(files)], store)
+    for source, (_, kind) in zip(sorted(report.sources, key=lambda one: one.name), FORMATS, strict=True):
+        assert source.kind is kind or (kind is FileKind.BINARY and source.rejected == 1)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from tests.claude_lines import SESSION, in_session, reply, usage, user
 from tests.conftest import Run, ingest_paths, record
-from tests.documents import ingested, lines, rejects_of, runs_in_store
+from tests.documents import ingested, lines, read_log, rejects_of, runs_in_store
 from tests.examples import examples
 
 INIT = {
@@ -455,8 +455,8 @@ def test_what_follows_from_an_answer_is_of_its_run(store: Store, tmp_path: Path)
 
 
 @pytest.mark.parametrize("changes", [{"origin": {"kind": "human"}}, {"origin": {"kind": "coordinator"}}, {"total_cost_usd": 0.1}])
-def test_a_prompt_and_a_new_process_begin_a_run(store: Store, tmp_path: Path, changes: dict[str, Any]) -> None:
-    assert len(ingested(store, tmp_path, log=lines(init(), ANSWER, MORE | changes))) == 2
+def test_a_prompt_and_a_new_process_begin_a_run(changes: dict[str, Any]) -> None:
+    assert len(read_log(lines(init(), ANSWER, MORE | changes))) == 2
 
 
 def test_a_resumed_process_that_nobody_prompted_is_a_run_of_its_own(store: Store, tmp_path: Path) -> None:

@@ -180,32 +180,31 @@ def test_a_rollout_and_the_stream_of_its_thread_are_one_run(store: Store, tmp_pa
     assert (counts(run), run["record_kind"], run["model"]) == ((10, 90, 5), "transcript", "gpt-5-codex")
 
 
-@pytest.mark.parametrize(
-    ("end", "outcome", "reason"),
-    [
-        ("tokens used\n200,337finish\n", "completed", "The log has one total, 200,337 tokens"),
-        ("", "unknown", "The log has no token counts."),
-        ("tokens used\n,\n", "unknown", "The log has no token counts."),
-        ("tokens used\n99999999999999999999\n", "unknown", "The log has no token counts."),
-        ("ERROR: You've hit your usage limit. Try again at 11:04 PM.\n", "limit_reached", "The log has no token counts."),
-    ],
+ENDS = (
+    ("tokens used\n200,337finish\n", "completed", "The log has one total, 200,337 tokens"),
+    ("", "unknown", "The log has no token counts."),
+    ("tokens used\n,\n", "unknown", "The log has no token counts."),
+    ("tokens used\n99999999999999999999\n", "unknown", "The log has no token counts."),
+    ("ERROR: You've hit your usage limit. Try again at 11:04 PM.\n", "limit_reached", "The log has no token counts."),
 )
-def test_a_text_log_is_a_run_without_a_price(end: str, outcome: str, reason: str, store: Store, tmp_path: Path) -> None:
+
+
+def test_a_text_log_is_a_run_without_a_price(store: Store, tmp_path: Path) -> None:
     """A record in the output of a tool is none of ours."""
-    (tmp_path / "stderr.txt").write_text(TEXT_LOG.format(session=uuid7(STARTED), end=end))
-    ingest_paths(store, tmp_path / "stderr.txt")
-    [run] = runs_in_store(store)
-    assert (run["outcome"], run["agent_version"], run["model"], run["started_at"]) == (outcome, "0.87.0", "gpt-5", STARTED)
-    assert (run["result"], run["input_tokens"], run["cost_list_usd"], run["tokens_basis"]) == (
-        "Parsing is 2x faster.",
-        None,
-        None,
-        "unknown",
-    )
-    assert tools_of(store) == [("exec", 2, 1)]
+    for number, (end, *_) in enumerate(ENDS):
+        (tmp_path / f"{number}.txt").write_text(TEXT_LOG.format(session=uuid7(STARTED, number), end=end))
+    ingest_paths(store, tmp_path)
+    runs = {run["session_id"]: run for run in runs_in_store(store)}
     with store.reading() as connection:
-        [(said,)] = connection.sql("select tokens_basis_reason from model_usage").fetchall()
-    assert said.startswith(reason)
+        reasons = dict(connection.sql("select run_id, tokens_basis_reason from model_usage").fetchall())
+        tools = connection.sql("select tool, calls, errors from tool_calls").fetchall()
+    for number, (_, outcome, reason) in enumerate(ENDS):
+        run = runs[uuid7(STARTED, number)]
+        assert (run["outcome"], run["agent_version"], run["model"], run["started_at"]) == (outcome, "0.87.0", "gpt-5", STARTED)
+        assert (run["result"], run["input_tokens"], run["cost_list_usd"]) == ("Parsing is 2x faster.", None, None)
+        assert run["tokens_basis"] == "unknown"
+        assert reasons[run["run_id"]].startswith(reason)
+    assert tools == [("exec", 2, 1)] * len(ENDS)
 
 
 def test_an_error_in_the_output_of_a_tool_is_not_the_runs(store: Store, tmp_path: Path) -> None:

@@ -12,10 +12,8 @@ from tests.conftest import Run, record_text
 @pytest.mark.parametrize(
     ("words", "given", "code"),
     [
-        ("runs --format csv", None, 0),
         ("claims extract -", '{"id": "a", "text": "A 3.17x speedup, benchmarked."}\n', 0),
         ("report --by nope", None, 2),
-        ("check --max-total-usd 1", None, 1),
     ],
 )
 def test_a_fork_answers_as_a_fresh_interpreter(words: str, given: str | None, code: int, tachograph: Run, filled: Path) -> None:

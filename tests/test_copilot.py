@@ -168,12 +168,12 @@ def test_credits_are_those_of_each_model_and_zero_credits_for_tokens_are_unknown
     assert (run["credits"], run["credits_unit"]) == (3.236385, "AI credits"), "newer versions may tell no premium requests"
 
 
-def test_a_session_that_crashed_has_the_credits_of_its_last_checkpoint(store: Store, tmp_path: Path) -> None:
+def test_a_session_that_crashed_has_the_credits_of_its_last_checkpoint() -> None:
     points = [
         event(second, "session.usage_checkpoint", totalNanoAiu=nano, totalPremiumRequests=1)
         for second, nano in ((5, 10**9), (8, 3 * 10**9))
     ]
-    [run] = ingested(store, tmp_path, events=lines(*billed([*whole()[:-1], *points])))
+    [run] = read_log(lines(*billed([*whole()[:-1], *points])))
     assert (run["outcome"], run["cost_own_usd"], run["credits"], counts(run)) == ("interrupted", Decimal("0.03"), 3, (None,) * 4)
 
 

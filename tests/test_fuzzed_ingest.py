@@ -31,8 +31,8 @@ from tests.fuzz import seeds
 from tests.fuzz.fuzz_ingest import Wrong, fuzz, ingested, made, our_seeds
 from tests.fuzz.measured_seeds import MEASURED
 
-INPUTS = 150
-LOGS = 12
+INPUTS = 60
+LOGS = 6
 CUTS = 8
 
 

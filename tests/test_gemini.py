@@ -140,9 +140,10 @@ def test_an_object_has_its_tokens_by_model(before: str, store: Store, tmp_path: 
         ({"type": "FatalInputError", "message": "No input provided via stdin."}, "execution_error"),
     ],
 )
-def test_an_error_alone_is_a_run(error: dict[str, Any], outcome: str, store: Store, tmp_path: Path) -> None:
-    """Old versions write no session; then the id comes from the content, and the same file is the same run."""
-    [run] = ingested(store, tmp_path, a={"error": error}, b={"error": error})
+def test_an_error_alone_is_a_run(error: dict[str, Any], outcome: str) -> None:
+    """Old versions write no session; then the id comes from the content, and the same text is the same run."""
+    [run], [again] = read_log({"error": error}), read_log({"error": error})
+    assert run["run_id"] == again["run_id"]
     assert (run["outcome"], run["is_error"], run["errors"], counts(run)) == (outcome, True, error["message"], (None, None, None))
 
 

@@ -84,12 +84,10 @@ def test_each_sample_is_a_run_with_its_own_tokens(store: Store, tmp_path: Path) 
         ((50, 0, 60, 0), 50, "estimate"),
     ],
 )
-def test_the_total_tells_whether_the_cache_is_inside_the_input(
-    told: tuple[int | None, ...], uncached: int, basis: str, store: Store, tmp_path: Path
-) -> None:
+def test_the_total_tells_whether_the_cache_is_inside_the_input(told: tuple[int | None, ...], uncached: int, basis: str) -> None:
     names = ("input_tokens", "total_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     counts = dict(zip(names, told, strict=True)) | {"output_tokens": 10}
-    [run] = stored(store, tmp_path, log(sample(model_usage={MODEL: counts})))
+    [run] = read_log(log(sample(model_usage={MODEL: counts})))
     assert (run["input_tokens"], run["cache_read_tokens"], run["tokens_basis"]) == (uncached, told[2], basis)
 
 

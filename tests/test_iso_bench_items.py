@@ -63,16 +63,12 @@ def test_an_item_whose_agent_never_started_is_a_run_that_says_so(store: Store, t
     assert (rebuild(store).rejects, runs_of(store)) == (0, [run])
 
 
-@pytest.mark.parametrize(
-    ("process", "status", "outcome"),
-    [({"returncode": 0}, "error", "completed"), ({"returncode": -9}, "success", "interrupted"), ({}, "error", "execution_error")],
-)
-def test_the_exit_code_says_how_an_agent_without_a_record_ended(
-    process: dict[str, Any], status: str, outcome: str, store: Store, tmp_path: Path
-) -> None:
-    item(tmp_path, 1, JOURNAL | {"trae": process, "status": status})
+def test_the_exit_code_says_how_an_agent_without_a_record_ended(store: Store, tmp_path: Path) -> None:
+    told: tuple[tuple[dict[str, Any], str], ...] = (({"returncode": 0}, "error"), ({"returncode": -9}, "success"), ({}, "error"))
+    for number, (process, status) in enumerate(told):
+        item(tmp_path, number, JOURNAL | {"trae": process, "status": status})
     ingest_paths(store, tmp_path)
-    assert [run["outcome"] for run in runs_of(store)] == [outcome]
+    assert {run["outcome"] for run in runs_of(store)} == {"completed", "interrupted", "execution_error"}
 
 
 def test_the_journal_beside_a_record_is_no_run(store: Store, tmp_path: Path) -> None:

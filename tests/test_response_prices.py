@@ -304,12 +304,13 @@ def test_a_reported_total_above_the_responses_is_named_with_both_numbers(store: 
         }
 
 
-@pytest.mark.parametrize(("reported", "cause", "findings"), [(PLAIN, "same", 0), ("0.001", "unexplained", 1), (None, None, 0)])
-def test_a_reported_total_up_to_that_of_the_responses(store: Store, reported: str | None, cause: str | None, findings: int) -> None:
-    cost = reported and Decimal(reported)
-    priced(store, response(input_tokens=10, output_tokens=100), cost_reported_usd=cost, cost_own_usd=cost)
+def test_a_reported_total_up_to_that_of_the_responses(store: Store) -> None:
+    for session, reported in (("a", PLAIN), ("b", "0.001"), ("c", None)):
+        cost = reported and Decimal(reported)
+        priced(store, response(input_tokens=10, output_tokens=100), session=session, cost_reported_usd=cost, cost_own_usd=cost)
     with reading(store) as rows:
-        assert rows("select cost_cause, findings from runs") == [{"cost_cause": cause, "findings": findings}]
+        found = {row["run_id"]: (row["cost_cause"], row["findings"]) for row in rows("select run_id, cost_cause, findings from runs")}
+    assert found == {"a": ("same", 0), "b": ("unexplained", 1), "c": (None, 0)}
 
 
 def usage(model: str, cost: str, **told: Any) -> dict[str, Any]:
@@ -342,31 +343,31 @@ SHORT = {"cache_write_tokens": 190_000, "cache_write_1h_tokens": 190_000}
 LONG = {"input_tokens": 250_000, "cache_write_tokens": 1_000, "cache_write_1h_tokens": 1_000}
 
 
-@pytest.mark.parametrize(
-    ("responses", "reported", "cause", "words"),
-    [
-        ([LONG], "0.756", "long_context", "without the long-context tier of some requests"),
-        ([LONG], "0.75375", "long_context", "without the long-context tier of some requests"),
-        ([LONG, *[SHORT] * 20], "15.00375", "1h_cache_writes", "with 1-hour cache writes at the 5-minute rate"),
-        ([{"output_tokens": 100, "speed": "fast"}], "0.0025", "fast_mode", "without fast mode of some requests"),
-        ([{"output_tokens": 100, "service_tier": "batch"}], "0.0025", "service_tier", "without the service tier of some requests"),
-        ([{"output_tokens": 100, "inference_geo": "us"}], "0.0025", "regional_endpoint", "the price of the global endpoint"),
-        ([LONG], "0.7", "unexplained", "no known price"),
-    ],
+DIFFERING: tuple[tuple[list[dict[str, Any]], str, str, str], ...] = (
+    ([LONG], "0.756", "long_context", "without the long-context tier of some requests"),
+    ([LONG], "0.75375", "long_context", "without the long-context tier of some requests"),
+    ([LONG, *[SHORT] * 20], "15.00375", "1h_cache_writes", "with 1-hour cache writes at the 5-minute rate"),
+    ([{"output_tokens": 100, "speed": "fast"}], "0.0025", "fast_mode", "without fast mode of some requests"),
+    ([{"output_tokens": 100, "service_tier": "batch"}], "0.0025", "service_tier", "without the service tier of some requests"),
+    ([{"output_tokens": 100, "inference_geo": "us"}], "0.0025", "regional_endpoint", "the price of the global endpoint"),
+    ([LONG], "0.7", "unexplained", "no known price"),
 )
-def test_a_record_at_base_rates_has_the_cause_that_its_responses_tell(
-    store: Store, responses: list[dict[str, Any]], reported: str, cause: str, words: str
-) -> None:
+
+
+def test_a_record_at_base_rates_has_the_cause_that_its_responses_tell(store: Store) -> None:
     """The second and third are also without the price of 1-hour cache writes: the smaller and the larger part of the difference."""
-    model = SONNET_45 if responses[0] is LONG else OPUS_46
-    told = [response(model, **one) for one in responses]
-    sums = {name: sum(one.get(name) or 0 for one in told) for name in ZERO}
-    [row] = model_rows(store, usage(model, reported, **sums), responses=told)
-    assert row["cost_cause"] == cause
+    with store.writing() as writer:
+        for number, (responses, reported, *_) in enumerate(DIFFERING):
+            model = SONNET_45 if responses[0] is LONG else OPUS_46
+            told = [response(model, **one) for one in responses]
+            sums = {name: sum(one.get(name) or 0 for one in told) for name in ZERO}
+            used = {name: value for name, value in usage(model, reported, **sums).items() if name != "at"}
+            put(writer, told, *result(f"r{number}", [used], f"s{number}"))
     with reading(store) as rows:
-        [finding] = rows("select rule, message from findings")
-    assert finding["rule"] == f"cost_{cause}"
-    assert words in finding["message"]
+        found = rows("select cost_cause, rule, message from model_usage join findings using (run_id) order by run_id")
+    for row, (_, _, cause, words) in zip(found, DIFFERING, strict=True):
+        assert (row["cost_cause"], row["rule"]) == (cause, f"cost_{cause}")
+        assert words in row["message"]
 
 
 def test_a_model_row_with_other_tokens_than_its_responses_keeps_its_sum(store: Store) -> None:
