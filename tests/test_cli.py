@@ -230,10 +230,10 @@ def test_a_wrong_filter_says_how_it_is_written(tachograph: Run) -> None:
     [
         ("ingest -", 0, 3, "cannot read the standard input: it is closed."),
         ("claims extract -", 0, 3, "cannot read the standard input: it is closed."),
-        ("report", 1, 2, "cannot write to standard output"),
+        ("models", 1, 2, "cannot write to standard output"),
         ("--help", 1, 2, "cannot write to standard output"),
-        ("report -o cost.csv", 1, 0, "Wrote cost.csv"),
-        ("report -o cost.csv", 2, 0, ""),
+        ("models -o cost.csv", 1, 0, "Wrote cost.csv"),
+        ("models -o cost.csv", 2, 0, ""),
     ],
 )
 def test_a_stream_that_the_shell_closed(tachograph: Run, filled: Path, words: str, closed: int, code: int, said: str) -> None:

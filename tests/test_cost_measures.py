@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,7 +21,7 @@ from app.queries import runs as run_queries
 from app.queries.filters import Filters, choose
 from app.reports import results
 from app.reports.budgets import check
-from app.reports.cost_report import Request, report
+from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
 from app.reports.report_files import command
 from app.text import brief, costs
@@ -46,6 +48,8 @@ ALL, TRAE = Filters(), choose({"agent": ["trae-agent"]})
 TOKENS = {"inputTokens": 1000, "outputTokens": 200, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
 OURS = {"a-model-of-ours": TOKENS | {"costUSD": 2}, "claude-opus-4-6": TOKENS | {"costUSD": 1}}
 
+ByAgent = Callable[[str], Report]
+
 
 def fill(store: Store) -> None:
     """Two runs of Claude Code, one of them with a model that has no price, and three of TRAE: exact, an upper bound, without tokens."""
@@ -69,6 +73,12 @@ def mixed(store_once: StoreOnce) -> Store:
     return store_once("cost_measures", fill)
 
 
+@pytest.fixture(scope="module")
+def by_agent(mixed: Store) -> ByAgent:
+    """The report of each measure of cost by agent: made once, to be read only."""
+    return cache(lambda cost: report(mixed, Request(by=("agent",), cost=cost)))
+
+
 def facts(store: Store, filters: Filters = ALL) -> dict[str, Any]:
     [row] = run_queries.summary(store, filters, (), cost_queries.COST_FACTS).to_pylist()
     return dict(row)
@@ -79,11 +89,11 @@ def total(table: pa.Table, column: str = "cost_usd") -> Decimal:
 
 
 @pytest.mark.parametrize("measure", COST_MEASURES.values(), ids=COST_MEASURES)
-def test_everything_that_adds_up_cost_says_the_same(measure: CostMeasure, mixed: Store) -> None:
+def test_everything_that_adds_up_cost_says_the_same(measure: CostMeasure, mixed: Store, by_agent: ByAgent) -> None:
     """Card, charts, tables, first page and its lists, the terminal, and a file for programs."""
     card = facts(mixed)[measure.total]
     months, (whole, *_) = cost_queries.by_month(mixed, ALL, measure), agent_queries.agents(mixed, ALL, measure)
-    made = report(mixed, Request(by=("agent",), cost=measure.key))
+    made = by_agent(measure.key)
     summary = json.loads(EXPORTS["json"].write_report(made), parse_float=Decimal)["summary"]
     spent = {
         "agents": whole.cost_usd,
@@ -104,7 +114,7 @@ def test_everything_that_adds_up_cost_says_the_same(measure: CostMeasure, mixed:
     assert human(card, RUN_METRICS[measure.total].unit) in line
 
 
-def test_the_best_known_cost_is_reported_else_list_with_its_bound(mixed: Store) -> None:
+def test_the_best_known_cost_is_reported_else_list_with_its_bound(mixed: Store, by_agent: ByAgent) -> None:
     """In lists, groups, comparisons and checks alike; a run without either is unknown, never $0."""
     reported, (exact, bound) = Decimal("3.25"), bounded(mixed)
     listed = {row["run_id"]: row for row in run_queries.runs(mixed, ALL, None, BEST).to_pylist()}
@@ -118,7 +128,7 @@ def test_the_best_known_cost_is_reported_else_list_with_its_bound(mixed: Store) 
     assert (compared.basis, compared.is_forced) == (LIST, True), "reported costs and list prices would mix"
     assert [group.of("cost").runs for group in compared.groups] == [3, 2]
     assert [group_queries.compare(mixed, [TRAE, TRAE], cost=cost).basis for cost in (BEST, REPORTED)] == [LIST, REPORTED]
-    groups = for_people(report(mixed, Request(by=("agent",), cost="best")).main_answer)
+    groups = for_people(by_agent("best").main_answer)
     signs = {row["agent"]: bound_sign(row, "cost_best_usd", row["cost_best_usd_bounds"]) for row in groups.to_pylist()}
     assert signs == {"trae-agent": "≤ ", "claude-code": "", "Total": "≤ "}
     cells = grid(run_queries.runs(mixed, ALL, None, BEST), Listing(RUNS.of, ("cost_best_usd",))).rows["cost_best_usd"].to_pylist()
@@ -145,9 +155,9 @@ def bounded(store: Store) -> list[Decimal]:
     return [row["cost_list_usd"] for row in rows if row["cost_list_usd"] is not None]
 
 
-def test_the_bounds_stand_in_card_tables_report_and_terminal(mixed: Store) -> None:
+def test_the_bounds_stand_in_card_tables_report_and_terminal(mixed: Store, by_agent: ByAgent) -> None:
     for cost in COST_MEASURES:
-        made = report(mixed, Request(by=("agent",), cost=cost))
+        made = by_agent(cost)
         assert any("upper bounds" in note for note in made.first.notes)
     assert "upper bounds (1 run)" in results.runs(mixed, ALL, None, "list").note
     assert "upper bounds" in results.runs(mixed, ALL, None).note
@@ -164,9 +174,9 @@ def test_the_usual_measure_is_the_best_known_cost(mixed: Store) -> None:
     assert results.runs(mixed, TRAE, None).kept[4] == "cost_best_usd"
 
 
-def test_a_cost_says_for_how_many_of_the_started_runs_it_is_known_and_never_zero(mixed: Store) -> None:
+def test_a_cost_says_for_how_many_of_the_started_runs_it_is_known_and_never_zero(mixed: Store, by_agent: ByAgent) -> None:
     """From 90 % on it says nothing; of none it is not recorded."""
-    made = report(mixed, Request(by=("agent",), cost="reported")).main_answer
+    made = by_agent("reported").main_answer
     [cost] = [column for column in columns(for_people(made), made.of) if column.name == "cost_usd"]
     rows = {row["agent"]: row for row in for_people(made).to_pylist()}
     assert (cost.cell(rows["trae-agent"]), cost.note(rows["trae-agent"])) == ("not recorded", "")
@@ -187,9 +197,9 @@ def test_a_median_of_few_values_is_their_range_and_a_rate_of_few_runs_their_coun
 
 
 @pytest.mark.parametrize("measure", ["list", "best"])
-def test_no_bound_is_lost_between_a_group_and_its_text(mixed: Store, measure: str) -> None:
+def test_no_bound_is_lost_between_a_group_and_its_text(mixed: Store, by_agent: ByAgent, measure: str) -> None:
     """Every cost of a group that includes a bound has its sign; a median where more than half of its runs are bounds."""
-    made = report(mixed, Request(by=("agent",), cost=measure)).section("groups").answer
+    made = by_agent(measure).section("groups").answer
     table = for_people(made)
     keys = [key for key in COST_MEASURES[measure].among(DEFAULT_REPORT) if key in BOUNDS and key in table.column_names]
     bounded = 0
@@ -217,8 +227,8 @@ def test_runs_without_a_reported_cost_follow_by_their_list_price(mixed: Store) -
     assert costs[2] > costs[3]
 
 
-def test_charts_of_a_report_are_of_its_measure(mixed: Store) -> None:
-    made = report(mixed, Request(by=("agent",), cost="list"))
+def test_charts_of_a_report_are_of_its_measure(mixed: Store, by_agent: ByAgent) -> None:
+    made = by_agent("list")
     charts = report_charts(made.section("groups").table, ("agent",), made.section("models").table, made.measure)
     assert charts["groups"].alt == "List-price cost per group, one bar each."
 
@@ -250,8 +260,8 @@ def test_a_dash_is_explained_where_it_is_for_the_agent(mixed: Store) -> None:
     assert unreported_note(run_queries.runs(mixed, TRAE), keys, RUNS.of) == "", "an empty column is not shown"
 
 
-def test_agents_side_by_side_say_which_figures_they_do_not_report(mixed: Store) -> None:
-    made = report(mixed, Request(by=("agent",), cost="reported"))
+def test_agents_side_by_side_say_which_figures_they_do_not_report(mixed: Store, by_agent: ByAgent) -> None:
+    made = by_agent("reported")
     said = "–: not reported by TRAE (Reported cost, Share, Cost per run (p50)"
     assert said in made.section("groups").note
     assert said in made.main_answer.note

@@ -203,9 +203,11 @@ def test_notes_say_what_the_costs_are_and_what_the_difference_is_to(sample_store
     assert notes[2].endswith(" vs. $2.83 reported, 3 runs.")
 
 
-def made(store: Store) -> Report:
+@pytest.fixture(scope="module")
+def whole(months: Store) -> Report:
+    """Made once: it takes as long as all formats together."""
     first = first_page.Request("Agents in March", "Finance <b>& Co</b>", BUDGETS)
-    return report(store, Request(choose(MARCH), ("repo",), first=first))
+    return report(months, Request(choose(MARCH), ("repo",), first=first))
 
 
 def text_of(book: bytes) -> str:
@@ -214,8 +216,7 @@ def text_of(book: bytes) -> str:
 
 
 @pytest.mark.parametrize("name", ["table", "md", "html", "xlsx", "json"])
-def test_every_format_begins_with_the_page(months: Store, name: str) -> None:
-    whole = made(months)
+def test_every_format_begins_with_the_page(whole: Report, name: str) -> None:
     body = report_text(whole, 100) if name == "table" else EXPORTS[name].write_report(whole)
     text = text_of(body) if name == "xlsx" else body.decode()
     text = text[max(text.find("<body>"), 0) :]
@@ -242,8 +243,8 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
     assert {one.share for one in bounded} == {None}, "a part of a bound is no part"
 
 
-def test_json_has_the_page_as_numbers(months: Store) -> None:
-    summary = json.loads(EXPORTS["json"].write_report(made(months)))["summary"]
+def test_json_has_the_page_as_numbers(whole: Report) -> None:
+    summary = json.loads(EXPORTS["json"].write_report(whole))["summary"]
     assert summary["cost"] == "best"
     assert (summary["cost_best_usd"], summary["change_usd"], summary["budget_left_usd"], summary["owner"]) == (
         36,
@@ -257,9 +258,9 @@ def test_json_has_the_page_as_numbers(months: Store) -> None:
 
 @pytest.mark.xdist_group("browser")
 def test_no_column_of_a_page_runs_off_a_screen_the_summary_fits_a_phone_and_on_paper_it_is_alone(
-    months: Store, browser: Browser, tmp_path: Path
+    whole: Report, browser: Browser, tmp_path: Path
 ) -> None:
-    (file := tmp_path / "cost.html").write_bytes(EXPORTS["html"].write_report(made(months)))
+    (file := tmp_path / "cost.html").write_bytes(EXPORTS["html"].write_report(whole))
     with browser.new_page(viewport={"width": 1280, "height": 900}) as shown:
         shown.goto(file.as_uri())
         shown.wait_for_function("document.querySelectorAll('.chart .main-svg').length >= 1")

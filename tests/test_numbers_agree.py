@@ -447,8 +447,9 @@ def test_every_place_says_the_same_of_what_odd_runs_cost(
     used = usage(odd, UsageRequest(by=("model",)))
     sums["usage"] = used.total["cost_reported_usd"][0].as_py()
     sums["usage by model"] = sum(filter(None, used.table["cost_reported_usd"].to_pylist()))
+    reported = report(odd, Request(cost="reported"))
     sums |= {
-        name: read(EXPORTS[name].write_report(report(odd, Request(cost="reported"))))["cost_usd"]
+        name: read(EXPORTS[name].write_report(reported))["cost_usd"]
         for name, read in READERS.items()
         if name in EXPORTS and name != "md"  # which rounds
     }

@@ -83,7 +83,7 @@ RUNS = {
 }  # fmt: skip
 """Runs by agent. Harbor's trials are of Claude Code, ATIF's of Terminus; terminal-bench and the OpenHands Index do not name the agent."""
 
-BATCHES = 3
+BATCHES = 2
 
 OF_SESSION = {"session_id": claude_lines.SESSION, "uuid": "of-the-session"}
 BEGUN = {"type": "system", "subtype": "init", "session_id": claude_lines.SESSION, "cwd": "/srv/shop", "tools": ["Bash"]}

@@ -105,17 +105,12 @@ def test_d3_a_rebound_name_gets_nothing(server: tuple[str, int], page: Page) -> 
     assert "does not answer to evil.example" in page.inner_text("body")
 
 
-def test_our_own_page_works_under_its_other_name(server: tuple[str, int], page: Page) -> None:
-    page.goto(server[0].replace("127.0.0.1", "localhost"))
-    wait_until_drawn(page)
-    expect(page.get_by_role("heading", name="Three runs of Claude Code cost $2.83")).to_be_visible()
-
-
 def test_d7_the_memory_of_uploads_is_free_once_they_were_read_and_a_full_disk_is_no_crash(
     server: tuple[str, int], folder: Path, page: Page
 ) -> None:
+    """Under our other name, which is ours, too."""
     address, process = server
-    page.goto(f"{address}/data?view=upload")
+    page.goto(f"{address.replace('127.0.0.1', 'localhost')}/data?view=upload")
     wait_until_drawn(page)
     logs = page.locator("input[type=file]")
     logs.set_input_files(sorted(SAMPLES.iterdir()))
@@ -135,11 +130,11 @@ def test_d7_the_memory_of_uploads_is_free_once_they_were_read_and_a_full_disk_is
     expect(page.get_by_role("link", name="· large")).to_be_visible(timeout=30_000)
     wait_until_drawn(page)
     before = psutil.Process(process).memory_info().rss
-    (folder / "none.txt").write_bytes(b"no log\n" * 12_000_000)
+    (folder / "none.txt").write_bytes(b"no log\n" * 9_000_000)
     logs.set_input_files(folder / "none.txt")
     expect(page.get_by_text("Ingest 3,")).to_be_visible(timeout=60_000)
     wait_until_drawn(page)
     page.get_by_role("radio", name="A folder").click()
     expect(page.get_by_text("Drag and drop a folder")).to_be_visible(timeout=30_000)
     wait_until_drawn(page)
-    assert psutil.Process(process).memory_info().rss - before < 60 << 20
+    assert psutil.Process(process).memory_info().rss - before < 45 << 20
