@@ -10,6 +10,7 @@ from ingest.claims import extract
 from ingest.claims.extraction import judged
 from ingest.claims.model import features_of, weights
 from ingest.claims.search import find_triggers
+from ingest.claims.words import TABLES, needed
 from schemas.rows.claim import ClaimKind, Scope
 from schemas.rows.confidence import SHOWN_FROM
 from tests.labelled import fitting
@@ -57,6 +58,19 @@ def test_claims_without_a_number_do_not_depend_on_the_threshold() -> None:
     text = "Reduce the timeout from 30s to 60s and eliminate redundant allocations in the loop."
     of_kinds = [[claim for claim in extract(text, least) if claim.kind is ClaimKind.QUALITATIVE] for least in (0, SHOWN_FROM, 1)]
     assert of_kinds[0] == of_kinds[1] == of_kinds[2]
+
+
+LOOKED_FOR = [("not_claims", "settings"), *(("evidence", name) for name in ("measured", "tools", "machines"))]
+"""Words whose expressions run only near their needed part."""
+
+
+@given(data=st.data(), table=st.sampled_from(LOOKED_FOR))
+def test_each_match_of_a_word_has_its_needed_part(data: st.DataObject, table: tuple[str, str]) -> None:
+    """Else the expression is skipped where it would match."""
+    section, name = table
+    part, word = data.draw(st.sampled_from(list(zip(needed(section, name), TABLES[section][name], strict=True))))
+    assert len(part) > 1
+    assert part in data.draw(st.from_regex(word))
 
 
 @pytest.mark.slow

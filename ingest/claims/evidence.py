@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from re import MULTILINE
+from bisect import bisect_left
+from collections import defaultdict
+from functools import cache, lru_cache
+from re import MULTILINE, Pattern
 from typing import NamedTuple
 
 from ingest.claims.numbers import Effect
 from ingest.claims.search import Passage
-from ingest.claims.words import BULLETS, ESTIMATES, MEASURED, any_of, pattern, whole_words
+from ingest.claims.words import BULLETS, ESTIMATES, MEASURED, TAGS, any_of, needed, whole_words
+from ingest.literals import LiteralSearch, pattern
 from schemas.rows.claim import ClaimMetric, Evidence, Origin
 
 _LEFT, _RIGHT, _NEAR = 160, 60, 24
 
-_SENTENCE = pattern(rf"[.;!?]\s|\n[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]|\n[ \t]*\n")
+_SENTENCE = pattern(rf"[.;!?\n](?:(?<!\n)\s|(?<=\n)[ \t]*(?:(?:[{BULLETS}]|\d+[.)])[ \t]|\n))")
+"""The end of a sentence. It begins with a class, so that `re` skips ahead."""
 
 
 class Title(NamedTuple):
@@ -70,6 +74,36 @@ def _heading(text: str, start: int) -> str:
 def lowered(text: str) -> str:
     """Return the text in lower case, with the same offsets."""
     return text.replace("İ", "i").lower()  # the only character that has two in lower case
+
+
+_NEEDED = {
+    "setting": needed("not_claims", "settings"),
+    "measured": needed("evidence", "measured"),
+    "seen on": needed("evidence", "tools", "machines"),
+}
+"""Expressions that match only where one of these words is."""
+
+
+@cache
+def _search() -> tuple[LiteralSearch, list[tuple[str, str, bool | None]]]:
+    """Return the search for all words that matter around a claim, each with its tag and whether it must be whole; None is anywhere."""
+    known: list[tuple[str, str, bool | None]] = [(word, tag, None) for tag, words in _NEEDED.items() for word in words]
+    known += [(word.rstrip("."), tag, word.endswith(".")) for tag, words in TAGS.items() for word in words]
+    return LiteralSearch([word for word, _, _ in known]), known
+
+
+@lru_cache(maxsize=16)
+def tagged(lower: str) -> dict[str, list[int]]:
+    """Return the offsets of the words of each tag in a text in lower case, in order, found in one search."""
+    search, known = _search()
+    found: dict[str, list[int]] = defaultdict(list)
+    for index, start, end in search.find(lower, overlapping=True):
+        _, tag, is_whole = known[index]
+        if is_whole is None or not ((start and lower[start - 1].isalpha()) or (is_whole and lower[end : end + 1].isalnum())):
+            found[tag].append(start)
+    for offsets in found.values():
+        offsets.sort()
+    return dict(found)
 
 
 def title_of(text: str) -> Title:
@@ -157,20 +191,22 @@ def evidence_of(text: str, effect: Effect, around: Around, metric: ClaimMetric, 
 
 def _is_measured(text: str, effect: Effect, around: Around) -> bool:
     """Return whether the title, or the text near the number, says how it was measured: benchmark, tool, machine, or input size."""
-    if _says_measured(around.title.lower) or _says_ran(text):
-        return True
     lower, start, end = lowered(text), effect.start, effect.end
+    if ("measured" in tagged(lower) and _MEASURED.search(around.title.lower)) or _says_ran(text):
+        return True
     reach = _SECTION if effect.is_pair else _LINES
-    if _MEASURED.search(lower, max(0, start - reach), end + reach) or _SEEN_ON.search(lower, max(0, start - _LINES), end + _LINES):
+    if _says("measured", _MEASURED, lower, start - reach, end + reach) or _says("seen on", _SEEN_ON, lower, start - _LINES, end + _LINES):
         return True
     if not effect.is_pair:
         return _INPUTS.search(around.left) is not None
     return bool(_INPUTS.search(lower, max(0, start - _CLAUSES), start) or _INPUTS.search(lower, end, end + _CLAUSES))
 
 
-@lru_cache(maxsize=4)
-def _says_measured(title: str) -> bool:
-    return _MEASURED.search(title) is not None
+def _says(tag: str, words: Pattern[str], lower: str, low: int, high: int) -> bool:
+    """Return whether the words match between `low` and `high`, where a match needs a word of the tag."""
+    offsets = tagged(lower).get(tag, ())
+    first = bisect_left(offsets, low)
+    return first < len(offsets) and offsets[first] < high and words.search(lower, max(0, low), high) is not None
 
 
 @lru_cache(maxsize=4)

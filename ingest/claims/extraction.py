@@ -98,9 +98,9 @@ def _effects(text: str, triggers: list[int]) -> Iterator[tuple[Effect, Around]]:
 
 
 def _of_prose(text: str, passage: Passage, title: Title) -> Iterator[tuple[Effect, Around]]:
-    found = list(quantities(text, passage.start, passage.end))
-    of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, found, passage.start, passage.end)
-    whole = joined_expressions(text, _with_idioms(list(of_passage), list(idiomatic(text, passage.start, passage.end))))
+    start, end = passage.start, passage.end
+    of_passage = labelled_effects(text, passage) if passage.is_labelled else effects(text, list(quantities(text, start, end)), start, end)
+    whole = joined_expressions(text, _with_idioms(list(of_passage), list(idiomatic(text, start, end))))
     for index, effect in enumerate(whole):
         low = whole[index - 1].end if index else passage.start
         high = whole[index + 1].start if index + 1 < len(whole) else passage.end

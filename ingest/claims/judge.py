@@ -10,7 +10,8 @@ from typing import NamedTuple
 from ingest.claims.evidence import Around
 from ingest.claims.numbers import Effect, Kind, Quantity
 from ingest.claims.sides import ordered_by_sign
-from ingest.claims.words import COMPARISONS, METRICS, NOT_PERFORMANCE, SETTINGS, Sense, pattern, sense_in, senses
+from ingest.claims.words import COMPARISONS, METRICS, NOT_PERFORMANCE, SETTINGS, Sense, sense_in, senses
+from ingest.literals import pattern
 from schemas.rows.claim import ClaimMetric
 
 # --- ratios
@@ -450,7 +451,6 @@ def sense_of(effect: Effect, metric: ClaimMetric, around: Around) -> Sense | Non
 
 # --- settings
 
-_SETTINGS = pattern(SETTINGS)
 _BRACKET = pattern(r"\([^()]{0,80}\)|`[^`=\n]{1,40}=[^`\n]{1,40}`|`[^`\s]{1,30} [^`\n]{1,80}`")
 """Text in brackets, arguments and commands, which never names what the figures measure."""
 
@@ -470,10 +470,10 @@ _DAYS = frozenset({"d", "day", "days"})
 def is_a_setting(effect: Effect, around: Around) -> bool:
     """Return whether the figures are of a setting, a limit or a corrected error: `timeout 30s → 60s`, `kept 14 days (was 90 days)`."""
     behind = _BRACKET.sub("", around.right.lstrip("`")) if "`" in around.right else around.right
-    if _CORRECTED.match(behind) or _SETTINGS.search(behind[:_AFTERWARDS]) or _is_set(effect, around):
+    if _CORRECTED.match(behind) or SETTINGS.search(behind[:_AFTERWARDS]) or _is_set(effect, around):
         return True
     before = f"{around.sentence[-120:]} {around.inside}"
-    return _SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before) is not None
+    return SETTINGS.search(_BRACKET.sub("", before) if "(" in before or "`" in before else before) is not None
 
 
 def _is_set(effect: Effect, around: Around) -> bool:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import math
 import tomllib
 from bisect import bisect_left
-from collections import defaultdict
 from functools import cache, lru_cache
 from importlib.resources import files
 from operator import itemgetter
 from typing import NamedTuple
 
-from ingest.claims.evidence import Around, lowered
+from ingest.claims.evidence import Around, lowered, tagged
 from ingest.claims.judge import SIGNS, Measure, Range, is_round
 from ingest.claims.numbers import Effect
-from ingest.claims.words import BULLETS, SETTINGS, TAGS, Sense, pattern
-from ingest.literals import LiteralSearch
+from ingest.claims.words import BULLETS, SETTINGS, TAGS, Sense
+from ingest.literals import pattern
 from schemas.rows.claim import ClaimMetric, Direction, Evidence, Scope
 
 
@@ -38,43 +37,16 @@ class Candidate(NamedTuple):
     others: int
 
 
-# --- the words around a claim, found in one search of the text
-
-
-@cache
-def _search() -> tuple[LiteralSearch, list[tuple[tuple[str, ...], bool]]]:
-    """Return the search for the words of all tags, and for each word its tags and whether it must be a whole word."""
-    tags: dict[str, list[str]] = {}
-    for tag, words in TAGS.items():
-        for word in words:
-            tags.setdefault(word, []).append(tag)
-    return LiteralSearch([word.rstrip(".") for word in tags]), [(tuple(names), word.endswith(".")) for word, names in tags.items()]
-
-
-@lru_cache(maxsize=16)
-def _tagged(lower: str) -> dict[str, list[int]]:
-    """Return the offsets of the words of each tag in a text in lower case, in order."""
-    search, known = _search()
-    found: dict[str, list[int]] = defaultdict(list)
-    for word, start, end in search.find(lower, overlapping=True):
-        if start and lower[start - 1].isalpha():
-            continue
-        tags, is_whole = known[word]
-        if not (is_whole and lower[end : end + 1].isalnum()):
-            for tag in tags:
-                found[tag].append(start)
-    for offsets in found.values():
-        offsets.sort()
-    return dict(found)
+# --- the words around a claim
 
 
 class _Words:
     def __init__(self, candidate: Candidate) -> None:
         near, effect = candidate.near, candidate.effect
         text, self.start, self.end = near.text, effect.start, effect.end
-        self.of_text = _tagged(lowered(text))
-        self.of_heading = _tagged(near.heading())
-        self.of_caption = _tagged(near.left) if near.is_table or effect.labels else None
+        self.of_text = tagged(lowered(text))
+        self.of_heading = tagged(near.heading())
+        self.of_caption = tagged(near.left) if near.is_table or effect.labels else None
         low, high = max(0, self.start - _SECTION), self.end + _SECTION
         line, line_end = text.rfind("\n", low, self.start), text.find("\n", self.end, high)
         self.spans = {
@@ -106,26 +78,27 @@ class _Words:
 
     def nearest_scope(self) -> str | None:
         """Return the scope of the last word before the claim, else of the first one behind it, inside, or in the title."""
-        caption = self.of_caption
-        last = {
-            found[-1]: scope
-            for scope in _SCOPES
-            if (found := self._within(self.of_text if caption is None else caption, scope, "before", caption))
-        }
+        if self.of_caption is None:
+            low, high = self.spans["before"]
+            last = {
+                offsets[at - 1]: scope
+                for scope in _SCOPES
+                if (offsets := self.of_text.get(scope)) and (at := bisect_left(offsets, high)) and offsets[at - 1] >= low
+            }
+        else:
+            last = {offsets[-1]: scope for scope in _SCOPES if (offsets := self.of_caption.get(scope))}
         if last:
             return last[max(last)]
         for place in ("behind", "inside", "title"):
-            first = {found[0]: scope for scope in _SCOPES if (found := self._within(self.of_text, scope, place))}
+            low, high = self.spans[place]
+            first = {
+                offsets[at]: scope
+                for scope in _SCOPES
+                if (offsets := self.of_text.get(scope)) and (at := bisect_left(offsets, low)) < len(offsets) and offsets[at] < high
+            }
             if first:
                 return first[min(first)]
         return None
-
-    def _within(self, words: dict[str, list[int]], tag: str, place: str, caption: object = None) -> list[int]:
-        offsets = words.get(tag, [])
-        if caption is not None or not offsets:
-            return offsets
-        low, high = self.spans[place]
-        return offsets[bisect_left(offsets, low) : bisect_left(offsets, high)]
 
 
 _SECTION = 300
@@ -133,10 +106,11 @@ _SECTION = 300
 
 _SPANS = ("before", "inside", "behind", "sentence", "beside", "line", "section", "title", "heading")
 _SCOPES = tuple(scope.value for scope in Scope if scope is not Scope.UNSPECIFIED)
-_SETTING = pattern(SETTINGS)
 _COMMAND = pattern(r"`[\w./-]+ [^`\n]{1,50}`")
 _NAME = pattern(r"`[\w.:/]+(?:\(\))?`|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)|\b[a-z]+_[a-z_]+\b|\b\w+\.\w+\.\w+\b")
 """A name in code: `parse_row`, `parseRow`, `ParseRow`, `parse()`."""
+
+_CAPITAL_INSIDE = pattern(r"[A-Z](?<=[a-z][A-Z])")
 
 _ITEM = pattern(rf"[ \t]*(?:[{BULLETS}]|\d+[.)])[ \t]")
 _DURATIONS = (
@@ -149,7 +123,11 @@ _KINDS = ("piece of code", "part", "whole")
 def features_of(candidate: Candidate) -> dict[str, float]:
     """Return the features that a candidate has, by name; all others are 0."""
     words = _Words(candidate)
-    return {name: float(value) for name, value in {**_of_claim(candidate, words), **_of_words(candidate, words)}.items() if value}
+    features = _of_claim(candidate, words)
+    tags = words.of_text.keys() | words.of_heading.keys() | (words.of_caption or {}).keys()
+    features.update([(name, 1.0) for name, tag, place in _places() if tag in tags and words.has(tag, place)])
+    features.update(_of_words(candidate, words))
+    return {name: value for name, value in features.items() if value}
 
 
 def _of_claim(candidate: Candidate, words: _Words) -> dict[str, float]:
@@ -206,11 +184,10 @@ def _of_words(candidate: Candidate, words: _Words) -> dict[str, float]:
     """Return the features of the words around the claim."""
     near, title = candidate.near, candidate.near.title
     return {
-        **{name: words.has(tag, place) for name, tag, place in _places()},
         "ln(1 + words of speed in the text)": math.log1p(words.count("speed")),
-        "setting in the sentence": any(map(_SETTING.search, (near.left, near.inside, near.right))),
-        "setting in the title": _has_setting(title.lower),
-        "command": _COMMAND.search(near.raw_left[-60:]) is not None,
+        "setting in the sentence": words.has("setting", "sentence") and any(map(SETTINGS.search, (near.left, near.inside, near.right))),
+        "setting in the title": words.has("setting", "title") and SETTINGS.search(title.lower) is not None,
+        "command": "`" in near.raw_left and _COMMAND.search(near.raw_left[-60:]) is not None,
         "name before": _has_name(near.raw_left[-50:]),
         "name in the line": _has_name(words.line),
         "name in the title": _has_name(title.raw),
@@ -222,12 +199,8 @@ def _of_words(candidate: Candidate, words: _Words) -> dict[str, float]:
 
 @lru_cache(maxsize=64)
 def _has_name(part: str) -> bool:
-    return _NAME.search(part) is not None
-
-
-@lru_cache(maxsize=16)
-def _has_setting(part: str) -> bool:
-    return _SETTING.search(part) is not None
+    has_sign = "`" in part or "_" in part or "()" in part or part.count(".") > 1 or _CAPITAL_INSIDE.search(part) is not None
+    return has_sign and _NAME.search(part) is not None
 
 
 # --- the sums

@@ -17,7 +17,8 @@ from ingest.claims.numbers import Effect, Kind, Quantity, Unit, quantities, unit
 from ingest.claims.readings import effects
 from ingest.claims.search import Passage, label
 from ingest.claims.sides import ordered_by_sign
-from ingest.claims.words import BULLETS, Sense, pattern
+from ingest.claims.words import BULLETS, Sense
+from ingest.literals import pattern
 
 Line = tuple[Quantity, ...]
 
@@ -136,6 +137,8 @@ def reading_effects(text: str) -> Iterator[Effect]:
     """Yield the pairs of named readings, in the order of their candidate figures; none in a text without a word for the baseline."""
     if len(values := [found.start() for found in _VALUE.finditer(text)]) > 1 and (first := SPEAKS_OF_BASELINE.search(text)):
         start = text.rfind("\n", 0, first.start()) + 1
+        if len(values) - bisect_left(values, start) < 2:
+            return
         yield from islice(_pairs(list(islice(_readings(text, start, values), _MOST_READINGS))), _MOST_PAIRS)
 
 
@@ -179,8 +182,8 @@ _FIRST_WORD = pattern(rf"[ \t{BULLETS}#>*_`]*(?P<word>[^\W_]+)")
 _WORDS_OF_SIDES = _BASELINE | _CANDIDATE | _FILLERS
 _BRACKETS = pattern(r"\([^()]*\)")
 _WORDS = pattern(r"[^\W_]+")
-_VALUE = pattern(r"(?:[:=](?!(?<=\d:)\d)[ \t]{0,12}≈?|≈)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)")
-"""The separator before a value, but no colon of a clock: `2:20.30`."""
+_VALUE = pattern(r"[:=≈](?:(?<=≈)|(?<!≈)(?!(?<=\d:)\d)[ \t]{0,12}≈?)[ \t]{0,3}(?=[~<≈*`]{0,3}\d)")
+"""The separator before a value, but no colon of a clock: `2:20.30`. It begins with a class, so that `re` skips ahead."""
 
 _LONGEST = 80
 

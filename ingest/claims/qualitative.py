@@ -11,7 +11,8 @@ from itertools import product
 from re import Pattern
 
 from ingest.claims import Claim
-from ingest.claims.words import TABLES, pattern
+from ingest.claims.words import TABLES
+from ingest.literals import pattern
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 
 _WORDS = TABLES["qualitative"]
@@ -24,9 +25,9 @@ def _nouns(table: dict[str, list[str]]) -> str:
     return "|".join(f"(?P<{metric.upper()}>{'|'.join(sorted(words, key=len, reverse=True))})" for metric, words in table.items())
 
 
-_LESS_OF = pattern(rf"(?:(?:{'|'.join(_WORDS['useless'])}) )?(?:{_nouns(_WORDS['burdens'])})")
-_MORE_OF = pattern(rf"(?:the |overall )?(?:{_nouns(_WORDS['benefits'])})\b")
-_REST = pattern(r"[a-zA-Z]*(?: (?:overhead|usage|time|traffic))?")
+_REST = r"(?: (?:overhead|usage|time|traffic))?"
+_LESS_OF = pattern(rf"(?:(?:{'|'.join(_WORDS['useless'])}) )?(?:{_nouns(_WORDS['burdens'])})[a-zA-Z]*{_REST}")
+_MORE_OF = pattern(rf"(?:the |overall )?(?:{_nouns(_WORDS['benefits'])})\b{_REST}")
 _UNREAL, _ESTIMATED = frozenset(_WORDS["unreal"]), frozenset(_WORDS["estimated"])
 
 _BEGINNING = 2
@@ -62,8 +63,7 @@ def qualitative(text: str, found: _Found, quantified: list[Claim]) -> Iterator[C
         beside = quantified[max(0, index - 1) : index + 1]
         if not _UNREAL.isdisjoint(before) or any(claim.start - _CLAUSE < end and start < claim.end + _CLAUSE for claim in beside):
             continue
-        rest = _REST.match(text, phrase.end())
-        last = rest.end() if rest else phrase.end()
+        last = phrase.end()
         yield Claim(
             start, last, text[start:last], ClaimKind.QUALITATIVE, ClaimMetric[phrase.lastgroup], Direction.BETTER, None, None, None, None,
             None, None, Evidence.STATED if _ESTIMATED.isdisjoint(before) else Evidence.ESTIMATED, Scope.UNSPECIFIED, hedged=False,

@@ -9,17 +9,8 @@ from typing import NamedTuple
 from ingest.claims.judge import agrees
 from ingest.claims.numbers import Effect, Kind, Quantity, unit
 from ingest.claims.sides import names_baseline, ordered_by_names, side_behind
-from ingest.claims.words import (
-    COMPARISONS,
-    DECOR,
-    HEDGE,
-    SAME_SENTENCE,
-    VERBS,
-    Sense,
-    pattern,
-    sense_in,
-    senses,
-)
+from ingest.claims.words import COMPARISONS, DECOR, HEDGE, SAME_SENTENCE, VERBS, Sense, folded, sense_in, senses
+from ingest.literals import pattern
 
 
 def effects(text: str, found: list[Quantity], start: int, end: int) -> Iterator[Effect]:
@@ -462,37 +453,51 @@ _NOUN = (
 _ABOUT = r"(?: (?:about|roughly|nearly|almost))?"
 
 
-def _less_by(part: str) -> tuple[str, str]:
+def _less_by(part: str) -> str:
     """`cuts the build time by a third`, `memory is down by a third`."""
     by = rf"{_ABOUT}(?: by| in)?{_ABOUT} {part}\b"
-    return rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}", rf"\b{_NOUN} (?:[\w/]+ ){{0,4}}?(?:{VERBS[Sense.FALL]}){by}"
+    return rf"\b(?:{VERBS[Sense.FALL]}){_OBJECT}{_NOUN}[^.;\n]{{0,20}}?{by}|\b{_NOUN} (?:[\w/]+ ){{0,4}}?(?:{VERBS[Sense.FALL]}){by}"
 
 
-_PARTS = ((r"half", 2), (r"(?:a|one)[ -]third", 1.5), (r"two[ -]thirds", 3), (r"(?:a|one)[ -]quarter", 4 / 3))
 _COUNTS = {"an?|one": 10, "two": 100, "three": 1000, "four": 10_000}
-_IDIOMS: tuple[tuple[str, float, Sense], ...] = (
-    (r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN),
-    (r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
-    (rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
-    (rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
-    (rf"\bdoubl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
-    (rf"\btripl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
-    (rf"\bquadrupl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}", 4, Sense.RISE),
-    *((words, factor, Sense.FALL) for part, factor in _PARTS for words in _less_by(part)),
-    *(
-        (rf"\b(?:{count}) orders? of magnitude (?:\w+ )?(?:{COMPARISONS[sense]})", factor, sense)
-        for count, factor in _COUNTS.items()
-        for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)
-    ),
+_IDIOMS: tuple[tuple[str, Pattern[str], float, Sense], ...] = tuple(
+    (hint, pattern(words, IGNORECASE), factor, sense)
+    for hint, words, factor, sense in (
+        ("twice", r"\btwice (?:as (?:fast|quick)\w*|the (?:speed|throughput|performance))\b", 2, Sense.GAIN),
+        ("twice", r"\btwice as (?:slow|long)\b", 2, Sense.LOSS),
+        ("half", rf"\b(?:in )?half (?:of )?the (?:[\w-]+ )?{_NOUN}|\bhalf as (?:much|many|long)(?: {_NOUN})?", 2, Sense.FALL),
+        ("halv", rf"\bhalv(?:e[sd]?|ing)(?! time){_OBJECT}{_NOUN}|\b{_NOUN} (?:is |was |were |are )?halved\b", 2, Sense.FALL),
+        ("doubl", rf"\bdoubl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?doubled\b", 2, Sense.RISE),
+        ("tripl", rf"\btripl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}|\b{_NOUN} (?:has |is |was )?tripled\b", 3, Sense.RISE),
+        ("quadrupl", rf"\bquadrupl(?:e[sd]|ing|e the){_OBJECT}{_NOUN}", 4, Sense.RISE),
+        ("half", _less_by("half"), 2, Sense.FALL),
+        ("third", _less_by("(?:a|one)[ -]third"), 1.5, Sense.FALL),
+        ("third", _less_by("two[ -]thirds"), 3, Sense.FALL),
+        ("quarter", _less_by("(?:a|one)[ -]quarter"), 4 / 3, Sense.FALL),
+        *(
+            ("magnitude", rf"\b(?:{count}) orders? of magnitude (?:\w+ )?(?:{COMPARISONS[sense]})", factor, sense)
+            for count, factor in _COUNTS.items()
+            for sense in (Sense.GAIN, Sense.LOSS, Sense.FALL)
+        ),
+    )
 )
-_IDIOM = pattern("|".join(f"(?P<i{index}>{words})" for index, (words, _, _) in enumerate(_IDIOMS)), IGNORECASE)
+"""Expressions of changes, each with a word that is in all of its matches, in small letters."""
+
 _HINTS = ("wice", "half", "Half", "alv", "oubl", "ripl", "uadrupl", "magnitude", "third", "quarter")
 
 
 def idiomatic(text: str, start: int, end: int) -> Iterator[Effect]:
     """Yield the changes without a numeral in that part of the text."""
-    if any(text.find(hint, start, end) >= 0 for hint in _HINTS):
-        for found in _IDIOM.finditer(text, start, end):
-            _, factor, sense = _IDIOMS[int((found.lastgroup or "")[1:])]
-            change = Quantity(*found.span(), Kind.TIMES, factor, factor, None, factor >= 10, "")
-            yield Effect(*found.span(), change=change, sense=sense, word=found[0].lower(), is_idiom=True)
+    part = text[start:end]
+    if not [hint for hint in _HINTS if hint in part]:
+        return
+    lower = folded(part)
+    possible = [(words, factor, sense) for hint, words, factor, sense in _IDIOMS if hint in lower]
+    while possible:  # the first of all matches from here on; of those that begin at one place, that of the first idiom
+        matches = [(found, factor, sense) for words, factor, sense in possible if (found := words.search(text, start, end))]
+        if not matches:
+            return
+        found, factor, sense = min(matches, key=lambda match: match[0].start())
+        change = Quantity(*found.span(), Kind.TIMES, factor, factor, None, factor >= 10, "")
+        yield Effect(*found.span(), change=change, sense=sense, word=found[0].lower(), is_idiom=True)
+        start = found.end()

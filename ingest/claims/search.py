@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import NamedTuple
 
 from ingest.claims.numbers import NUMBER_WORDS
 from ingest.claims.qualitative import beginnings
-from ingest.claims.words import AFTER, BEFORE, BULLETS, CHANGE, pattern
-from ingest.literals import LiteralSearch
+from ingest.claims.words import AFTER, BEFORE, BULLETS, CHANGE, folded
+from ingest.literals import LiteralSearch, pattern
 
 # --- triggers
 
@@ -119,9 +119,10 @@ _BLOCK = pattern(rf"[ \t]*(?:$|[{BULLETS}]\s|\d{{1,3}}[.)]\s|#{{1,6}}\s|\||>|```
 _TABLE = pattern(r"[ \t]*\|")
 _LABEL = pattern(
     r"[ \t\-*•+◦│║|]*(?:\d+[.)][ \t]*)?[*_`]*(?:\w+[ \t]+){0,2}?"
-    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]",
-    re.IGNORECASE,
+    rf"(?:(?P<before>{BEFORE})|(?P<after>{AFTER})|(?P<change>{CHANGE}|time savings?))\b[^:=\n]{{0,40}}[:=]"
 )
+"""For a line in lower case: ignoring case would be three times as slow."""
+
 _LONGEST = 20_000
 """Limit of the characters of a passage after its trigger; the rest is read as another passage."""
 
@@ -225,9 +226,11 @@ def _above_change(text: str, start: int, floor: int) -> Passage | None:
     return None
 
 
+@lru_cache(maxsize=16)
 def label(text: str, start: int) -> str | None:
-    """Return the kind of the line's label: `before`, `after` or `change`."""
-    found = _LABEL.match(text, start)
+    """Return the kind of the line's label, which ends with a colon or an equals sign: `before`, `after` or `change`."""
+    line = text[start : _line_end(text, start)]
+    found = _LABEL.match(folded(line)) if ":" in line or "=" in line else None
     return found.lastgroup if found else None
 
 
@@ -236,5 +239,4 @@ _OTHER_LABEL = pattern(r"[\s\-*•+│║]*[*_`]*[A-Z][^:\n]{0,40}:[*_`]*\s*[~<�
 
 
 def _continues(text: str, start: int) -> bool:
-    label = _LABEL.match(text, start)
-    return bool((label and not label["before"]) or _OTHER_LABEL.match(text, start))
+    return label(text, start) in ("after", "change") or _OTHER_LABEL.match(text, start) is not None

@@ -9,7 +9,8 @@ from re import IGNORECASE, Match
 
 from ingest.claims.evidence import Around
 from ingest.claims.numbers import Effect, Quantity
-from ingest.claims.words import ARROW, BASELINES, CANDIDATES, DECOR, HEDGE, Sense, pattern
+from ingest.claims.words import ARROW, BASELINES, CANDIDATES, DECOR, HEDGE, Sense
+from ingest.literals import pattern
 
 _VERB = (
     r"(?:is|was|are|were|at|takes?|took|taking|uses?|used|using|has|had|needs?|needed|does|did|gets?|got|hits?|shows?|showed|reach(?:es|ed)"

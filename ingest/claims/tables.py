@@ -10,7 +10,8 @@ from ingest.claims.judge import SIGNS, agrees
 from ingest.claims.numbers import Effect, Kind, Quantity, quantities, unit
 from ingest.claims.readings import effects
 from ingest.claims.sides import ordered_by_sign
-from ingest.claims.words import AFTER, BEFORE, CHANGE, Sense, pattern
+from ingest.claims.words import AFTER, BEFORE, CHANGE, Sense
+from ingest.literals import pattern
 
 
 class Cell(NamedTuple):

@@ -7,32 +7,17 @@ import tomllib
 from collections.abc import Mapping
 from enum import Enum
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ingest.literals import pattern
 from schemas.rows.claim import ClaimMetric
 
-_METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub")
+_VARIANTS = str.maketrans("İıſ", "iis")
 
 
-class _Pattern:
-    """A regular expression that is compiled at its first use: most texts need few of them, and compiling all takes a fifth of a second."""
-
-    def __init__(self, expression: str, flags: int = 0) -> None:
-        self._expression, self._flags = expression, flags
-
-    def __getattr__(self, name: str) -> Any:
-        """Return a method of the compiled expression, and keep all of them on this object."""
-        if name.startswith("__"):  # asked by `copy` and `pickle`
-            raise AttributeError(name)
-        compiled = re.compile(self._expression, self._flags)
-        vars(self).update({method: getattr(compiled, method) for method in _METHODS})
-        return getattr(compiled, name)
-
-
-if TYPE_CHECKING:
-    pattern = re.compile
-else:
-    pattern = _Pattern
+def folded(text: str) -> str:
+    """Return the text in lower case as `re.IGNORECASE` compares it, with the same offsets: `ſ` is `s`."""
+    return text.lower() if text.isascii() else text.translate(_VARIANTS).lower()
 
 
 class Sense(Enum):
@@ -51,6 +36,17 @@ TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml")
 def any_of(section: str, *names: str) -> str:
     """Return the words of tables as one alternation."""
     return "|".join("|".join(TABLES[section][name]) for name in names)
+
+
+_UNNEEDED = re.compile(
+    r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^]]*\]|\\.)(?:[?*+]|\{[^}]*\})?|.(?:[?*]|\{[^}]*\})|[.+^$]",
+)
+"""What a match of an expression may lack: groups, classes, escapes, and characters that may be repeated."""
+
+
+def needed(section: str, *names: str) -> list[str]:
+    """Return for each of the words of tables the longest part that all of its matches have."""
+    return [max(_UNNEEDED.split(words), key=len) for name in names for words in TABLES[section][name]]
 
 
 def whole_words(section: str, *names: str) -> str:
@@ -76,7 +72,7 @@ COMPARISONS, VERBS = _by_sense("comparisons"), _by_sense("verbs")
 METRICS = {ClaimMetric(name): any_of("metrics", name) for name in TABLES["metrics"]}
 BEFORE, AFTER, CHANGE = (any_of("labels", name) for name in ("before", "after", "change"))
 BASELINES, CANDIDATES = (any_of("sides", name) for name in ("baseline", "candidate"))
-SETTINGS = whole_words("not_claims", "settings")
+SETTINGS = pattern(whole_words("not_claims", "settings"))
 NOT_PERFORMANCE = any_of("not_claims", "nouns")
 ESTIMATES, MEASURED = (whole_words("evidence", name) for name in ("estimates", "measured"))
 

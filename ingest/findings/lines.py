@@ -6,12 +6,11 @@ of `+`: every line without one is free.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from ingest.literals import LiteralSearch
+from ingest.literals import LiteralSearch, pattern
 
 REACH = 400
 """Distance in characters between a statement and its mark. Longer lines are read in windows, so that time stays linear."""
@@ -59,8 +58,8 @@ _LITERALS = LiteralSearch(list(chain.from_iterable(_WORDS.values())), leftmost=T
 _MARKS = [Lines._fields.index(mark) for mark, words in _WORDS.items() for _ in words]  # for each word, the index of its mark in Lines
 _LINES_CHANGED = _MARKS[-1]
 _COUNTS_FROM = _MARKS.index(_LINES_CHANGED)
-_COUNTED = re.compile("[0-9] (?:new )?(?:lines? [a-z]|insertion)")
-_PLUS = re.compile(r"\+[0-9]")
+_COUNTED = pattern("[0-9] (?:new )?(?:lines? [a-z]|insertion)")
+_PLUS = pattern(r"\+[0-9]")
 
 NO_LINES = Lines._make([] for _ in Lines._fields)
 

@@ -16,7 +16,7 @@ from ingest.agents.shared.costs import COST_TOLERANCE, is_unknown, is_unpaid
 from ingest.claims import MOST_TRIGGERS, Claim, triggers_in
 from ingest.findings.lines import Lines, marked_lines
 from ingest.findings.statements import Statements
-from ingest.literals import LiteralSearch
+from ingest.literals import LiteralSearch, pattern
 from schemas.catalogue.rules import FINDING_RULES
 from schemas.rows.claim import ClaimKind, ClaimMetric, Direction, Evidence, Origin, Scope
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RunRow
@@ -188,15 +188,15 @@ MANY_TURNS = 10
 """From so many turns on, a run should have a summary."""
 
 _OPENING = 300
-_SUCCESS = re.compile(
+_SUCCESS = pattern(
     r"\A\W*(?:perfect|done|success)\b[!.]"
     r"|\b(?:I(?:'ve| have)|has been|was|were|have been|task|all)\s(?:now\s)?"
     r"(?:successfully\s(?:\w+ed|built|done|written)|completed?\ssuccessfully)"
     r"|\b(?:task|implementation|work|feature|optimization|everything)\sis\s(?:now\s)?(?:fully\s)?(?:complete|done|finished)\b",
     re.IGNORECASE,
 )
-_HELD_UP = re.compile(r"I(?<=\bI)(?:'m| am| remain) (?:still |currently |completely )?blocked\b|S(?<=^S)TATUS: BLOCKED$", re.MULTILINE)
-_NOT_PERMITTED = re.compile(
+_HELD_UP = pattern(r"I(?<=\bI)(?:'m| am| remain) (?:still |currently |completely )?blocked\b|S(?<=^S)TATUS: BLOCKED$", re.MULTILINE)
+_NOT_PERMITTED = pattern(
     r"\b(?:I|we) (?:still )?needs? (?:[\w-]+ ){0,3}(?:permission|approval)\b|\bneeds (?:your|user|manual) approval\b"
     r"|\b(?:waiting for|awaiting) (?:your |user )?(?:[\w-]+ ){0,2}(?:permission|approval)\b|\brequires? (?:manual|your|user) approval\b"
     r"|\bI don't have (?:[\w-]+ )?(?:permission|access)\b|\bI(?:'m| am) unable to (?:modify|edit|write|make|create|apply)\b"
@@ -210,7 +210,7 @@ _PERMISSION = LiteralSearch(
 )
 """Every match of _NOT_PERMITTED has one of these words on its line."""
 
-_SENTENCE_END = re.compile(r"[.!?](?:\s|$)|\n")
+_SENTENCE_END = pattern(r"[.!?](?:\s|$)|\n")
 _SENTENCE_LENGTH = 120
 _FAILURES = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.UNKNOWN}
 
@@ -303,14 +303,14 @@ def text_repaired(facts: Facts) -> Iterator[Noticed]:
 _THINGS = (
     r"(?:instances?|occurrences?|places|locations?|call\ssites?|usages?|allocations?|replacements?|calls|changes|edits|conversions?|fixes)"
 )
-_THING = re.compile(rf"{_THINGS}\b", re.VERBOSE)
-_HEADLINE = re.compile(rf"(\d(?<![\w.,/-]\d)\d{{0,3}})\*{{0,2}}\s(?:\w+\s){{0,2}}?({_THINGS})\b", re.VERBOSE)
-_ITEM_OR_TEXT = re.compile(r"\n(?:([^\S\n]{0,12})(?:[-*+•]|\d{1,3}[.)])[^\S\n].*|(?![ \t])[^\S\n]*\S)")
-_ITEM_COUNT = re.compile(
+_THING = pattern(rf"{_THINGS}\b", re.VERBOSE)
+_HEADLINE = pattern(rf"(\d(?<![\w.,/-]\d)\d{{0,3}})\*{{0,2}}\s(?:\w+\s){{0,2}}?({_THINGS})\b", re.VERBOSE)
+_ITEM_OR_TEXT = pattern(r"\n(?:([^\S\n]{0,12})(?:[-*+•]|\d{1,3}[.)])[^\S\n].*|(?![ \t])[^\S\n]*\S)")
+_ITEM_COUNT = pattern(
     rf"[-–—:(](?:(?<=[:(])|(?<=[^\S\n][-–—]))\s*\*{{0,2}}(\d{{1,4}})\*{{0,2}}\s((?:[a-z]\w*\s){{0,2}}?{_THINGS})\b", re.VERBOSE
 )
-_NUMBERED_OR_HEADING = re.compile(r"\n(?:\*{0,2}(\d{1,3})[.)]\*{0,2}[^\S\n]|#)")
-_TOTAL = re.compile(r"\((?<![\w.]\()(\d{1,3}) total\)\W*$")
+_NUMBERED_OR_HEADING = pattern(r"\n(?:\*{0,2}(\d{1,3})[.)]\*{0,2}[^\S\n]|#)")
+_TOTAL = pattern(r"\((?<![\w.]\()(\d{1,3}) total\)\W*$")
 
 LINES_TO_LIST = 15
 """A list begins at most this many lines after its heading."""
@@ -408,11 +408,11 @@ SLACK, SLACK_HEDGED = 0.02, 0.10
 
 _QUANTIFIED, _OWN, _BETTER, _MICRO, _BENCHMARKED = ClaimKind.QUANTIFIED, Origin.OWN, Direction.BETTER, Scope.MICRO, Evidence.BENCHMARKED
 _LONGEST_QUOTE = 80
-_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
-_PERCENT = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
-_FACTOR = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
-_OF_BEFORE = re.compile(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
-_INEXACT = re.compile(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
+_NUMBER = pattern(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_PERCENT = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?%")
+_FACTOR = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)\s?[x×](?![\w])")
+_OF_BEFORE = pattern(r"%\s+of\b|\bto\s+~?\d[\d.,]*\s?%")
+_INEXACT = pattern(r"[<≥≤]|(?<![-=])>|\d\s?[x×%]?\+|\d[-–—]~?\d|\b(?:up to|at least|or more|over|under)\b", re.IGNORECASE)
 """A bound, or a range (`20–30x`), but not the arrow `->`."""
 
 Interval = tuple[float, float]

@@ -16,10 +16,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ingest.findings.lines import NO_LINES, Lines, Span, list_below, marked_lines
+from ingest.literals import pattern
 from schemas.rows.claim import StatementKind
 
 _PLACE = attrgetter("start", "end")
-_QUOTED = re.compile(r"`([^`\n]{1,300})`")
+_QUOTED = pattern(r"`([^`\n]{1,300})`")
 
 
 class Statement(NamedTuple):
@@ -58,7 +59,14 @@ def read_statements(text: str) -> Statements:
     if lines is NO_LINES:
         return _NOTHING
     changes, totals = _files(text, lines)
-    found = [*_commits(text, lines.commits), *_artefacts(text, lines), *_tests(text, lines), *totals]
+    found: list[Statement] = []
+    if lines.commits:
+        found += _commits(text, lines.commits)
+    if lines.artefacts or lines.deliverables:
+        found += _artefacts(text, lines)
+    if lines.tests_passed or lines.tests_failed:
+        found += _tests(text, lines)
+    found += totals
     if len(found) > 1:  # windows of a long line overlap: of two readings of one statement, the longer one is kept
         found.sort(key=_PLACE)
         found = list({(one.kind, one.start): one for one in found}.values())
@@ -90,8 +98,8 @@ _ENDINGS = frozenset(
 _NAMES = frozenset(
     ("dockerfile", "makefile", "justfile", "procfile", "license", "readme", ".env", ".gitignore", ".gitattributes", ".dockerignore")
 )
-_SHAPE = re.compile(r"[\w.@+~()\[\]/-]{1,300}")
-_FILE_NAME = re.compile(r"[^/]{0,100}\.[A-Za-z]\w{0,9}")
+_SHAPE = pattern(r"[\w.@+~()\[\]/-]{1,300}")
+_FILE_NAME = pattern(r"[^/]{0,100}\.[A-Za-z]\w{0,9}")
 
 
 @lru_cache(maxsize=4096)  # the runs of one repository name the same files
@@ -115,26 +123,26 @@ _ALONE = r"(\d(?<![\w.,]\d)[\d,]{0,11})"
 _DONE = "modified|changed|created|added|updated|edited|touched|deleted|removed"
 _GAP = r"[^\S\n]"
 _BULLET = rf"(?:[-*+•]|\d{{1,3}}[.)]){_GAP}+(?:[^\w\s`/.]{{1,4}}{_GAP}+)?"  # with an emoji behind it, or none
-_FILES_HEADING = re.compile(
+_FILES_HEADING = pattern(
     rf"""[^\w\n]{{0,12}} (?:\d{{1,2}}[.)]\s)? (?:(?:key|new|all|main|the)\s)?
     (?: files?\ (?:{_DONE})(?:[/,&]\s?(?:and\s)?\w+)? | (?:{_DONE}|new)\ files )\b
     (?!\ (?:by|in|that|to|since|from|are|is|were|was)\b)""",  # a sentence about them
     re.IGNORECASE | re.VERBOSE,
 )
-_LIST_LINE = re.compile(
+_LIST_LINE = pattern(
     rf"""\n(?: {_GAP}{{0,12}}{_BULLET} (?:(?:[A-Z][a-z]+ed|NEW|New)\b:?{_GAP}+)?\*{{0,2}} (?:`([^`\n]{{1,300}})`|([^\s`:,*]{{1,300}}))
     | ({_GAP}*(?![^\n])) | ([ \t]|{_GAP}{{0,12}}{_BULLET}) |)""",  # an item with a name, a blank line, a part of an item, or none
     re.VERBOSE,
 )
-_VERB = re.compile(
+_VERB = pattern(
     r"[^\w`]{0,16}(?:\d{1,3}[.)]\W{0,4})?(?:Modified|Created|Updated|Changed|Edited|Rewrote|Deleted)\s+\*{0,2}`([^`\n]{1,300})`"
 )
-_LEADING = re.compile(rf"\s{{0,12}}(?:\|\s)?(?:{_BULLET})?[`*]{{0,4}}([^\s`*:|]{{3,300}})")
-_WORDED = re.compile(rf"{_ALONE} (?:line )?(?:(insertions?|(?:new )?lines (?:added|inserted))|deletions?|lines (?:removed|deleted))\b")
-_SIGNED = re.compile(rf"(\+(?<=[(\s`]\+){_NUMBER})\s?[/,\s]\s?([-−–]{_NUMBER})(?=\slines|[)\s`,]|$)")  # +120/-30
-_DIGIT = re.compile("[0-9]")
-_FILES_DONE = re.compile(r"[fF](?i:iles?[\s_](?:modified|changed))")
-_FILES_CHANGED = re.compile(
+_LEADING = pattern(rf"\s{{0,12}}(?:\|\s)?(?:{_BULLET})?[`*]{{0,4}}([^\s`*:|]{{3,300}})")
+_WORDED = pattern(rf"{_ALONE} (?:line )?(?:(insertions?|(?:new )?lines (?:added|inserted))|deletions?|lines (?:removed|deleted))\b")
+_SIGNED = pattern(rf"(\+(?<=[(\s`]\+){_NUMBER})\s?[/,\s]\s?([-−–]{_NUMBER})(?=\slines|[)\s`,]|$)")  # +120/-30
+_DIGIT = pattern("[0-9]")
+_FILES_DONE = pattern(r"[fF](?i:iles?[\s_](?:modified|changed))")
+_FILES_CHANGED = pattern(
     rf"""\bfiles_modified:\s(\d{{1,6}})\b
     | (?<![\w.,#]){_NUMBER}\sfiles?\schanged\b
     | \bfiles\s(?:modified|changed):?\*{{0,2}}:?\s\*{{0,2}}(\d{{1,6}})\b(?!\s?/)""",
@@ -171,6 +179,8 @@ def _files(text: str, lines: Lines) -> tuple[tuple[FileChange, ...], list[Statem
         found = _VERB.match(text, *line)
         if found and _is_path(found[1]):
             changes.setdefault(found[1], FileChange(found[1]))
+    if not changes:
+        return (), totals
     ends = Counter(path.rpartition("/")[2] for path in changes if "/" in path)
     return tuple(change for path, change in changes.items() if "/" in path or ends[path] != 1), totals
 
@@ -222,12 +232,12 @@ def _paths_beneath_headings(text: str, lines: Sequence[Span]) -> Iterator[str]:
 
 COMMITS_LISTED = 50
 
-_COMMIT = re.compile(r"[cC](?<=\b[cC])(?i:ommit(?:s|ted)?)\b")
+_COMMIT = pattern(r"[cC](?<=\b[cC])(?i:ommit(?:s|ted)?)\b")
 _MIXED = r"(?=[0-9]{0,39}[a-f])(?=[a-f]{0,39}[0-9])[0-9a-f]{7,40}"  # a letter and a digit: neither a word nor a count
-_HASH = re.compile(rf"(?<![\w#.@/-])({_MIXED})(?![\w/@]|[.-]\w)|(?<=/commit/)({_MIXED})\b|`([0-9a-f]{{7,40}})`")
-_SIGN = re.compile(r"[0-9`](?:(?<=[0-9])[a-f]|(?<=[a-f][0-9])|(?<=`)[0-9a-f]{7})")  # of a hash: a digit beside a letter, or a backtick
-_COMMITS_HEADING = re.compile(r"[^\w\n]*(?:(?:git|new|the|all) )?commits?(?: (?:created|made|history|hash(?:es)?))?[^\w\n]*", re.IGNORECASE)
-_HASH_ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])?[\s*`]{0,6}(?=[0-9a-f]{7})")
+_HASH = pattern(rf"(?<![\w#.@/-])({_MIXED})(?![\w/@]|[.-]\w)|(?<=/commit/)({_MIXED})\b|`([0-9a-f]{{7,40}})`")
+_SIGN = pattern(r"[0-9`](?:(?<=[0-9])[a-f]|(?<=[a-f][0-9])|(?<=`)[0-9a-f]{7})")  # of a hash: a digit beside a letter, or a backtick
+_COMMITS_HEADING = pattern(r"[^\w\n]*(?:(?:git|new|the|all) )?commits?(?: (?:created|made|history|hash(?:es)?))?[^\w\n]*", re.IGNORECASE)
+_HASH_ITEM = pattern(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])?[\s*`]{0,6}(?=[0-9a-f]{7})")
 
 
 def _commits(text: str, lines: Sequence[Span]) -> Iterator[Statement]:
@@ -261,14 +271,14 @@ HEADINGS = 10
 ARTEFACTS_LISTED = 50
 
 _LINE_COUNT = r"(?:`?\*{0,2}\s{0,2}[(\[:–—-]\s{0,2}(\d[\d,]{0,14}) lines\b)?"
-_PATCH = re.compile(rf"(?<![\w/.~+@-])([\w/.~+@-]{{1,200}}\.(?:patch|diff)\b){_LINE_COUNT}")
-_PATCH_ENDING = re.compile(r"\.(?:patch|diff)\b")
+_PATCH = pattern(rf"(?<![\w/.~+@-])([\w/.~+@-]{{1,200}}\.(?:patch|diff)\b){_LINE_COUNT}")
+_PATCH_ENDING = pattern(r"\.(?:patch|diff)\b")
 _MADE_VERBS = ("generated", "created", "saved", "written", "produced", "exported", "stored", "wrote")
-_MADE = re.compile("|".join((*_MADE_VERBS, *map(str.capitalize, _MADE_VERBS))))
-_UNMADE = re.compile(r"(?:not|n't|will|should|would|lease|to be|if|If)\b")
-_DELIVERABLES = re.compile(r"[^\w\n]*(?:\w+ )?[Dd]eliverables(?: \w+)?[^\w\n]*")
-_ITEM = re.compile(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])\s")
-_QUOTED_WITH_COUNT = re.compile(rf"`([^`\n]{{1,300}})(?=`){_LINE_COUNT}")
+_MADE = pattern("|".join((*_MADE_VERBS, *map(str.capitalize, _MADE_VERBS))))
+_UNMADE = pattern(r"(?:not|n't|will|should|would|lease|to be|if|If)\b")
+_DELIVERABLES = pattern(r"[^\w\n]*(?:\w+ )?[Dd]eliverables(?: \w+)?[^\w\n]*")
+_ITEM = pattern(r"\s{0,8}(?:[-*+•]|\d{1,3}[.)])\s")
+_QUOTED_WITH_COUNT = pattern(rf"`([^`\n]{{1,300}})(?=`){_LINE_COUNT}")
 
 
 def _artefacts(text: str, lines: Lines) -> Iterator[Statement]:
@@ -318,30 +328,30 @@ _PLACES = "on|in|through|to|the|a|an|it|as|by|over|along|around|down"
 _PASSED = rf"pass(?:ed|es|ing)?\b(?!\s(?:{_PLACES})\b(?!\s(?:ci|all|the\saffected|affected)\b))"  # `3 tests pass the id on`
 _OTHERS = r"\d[\d,]*\s(?:skipped|failed|failing|pending|deselected|xfailed|warnings?|ignored)\b"
 _COUNTED_TESTS = (
-    re.compile(
+    pattern(
         rf"""{_COUNT} (?: {_OF}\*{{0,2}}\s+{_KINDS}(?:tests?|specs?|test\scases?)\*{{0,2}}[,:]?\s+{_ARE}{_PASSED}  # 199 tests passed
         | \s+pass(?:ed|ing)(?=[\s*`]*[,(;]\s*{_OTHERS})  # 1834 passed, 1 skipped
         | \s+passing\s+(?:(?:unit|integration|e2e)\s)?tests?\b )""",
         re.IGNORECASE | re.VERBOSE,
     ),
-    re.compile(
+    pattern(
         rf"""[tT](?<=\b[tT])(?i:ests?(?: (?:\sresults?|\sstatus)?[:\s*=–—]{{1,5}}{_COUNT}{_OF}\*{{0,2}}\s+(?:tests?\s+)?{_PASSED}
         | \spass(?:ed)?[:\s*=(]{{1,5}}{_COUNT}{_OF}(?!\s*(?:%|ms\b|s\b|min|sec|\|)) ))""",  # Tests: 9/9 passed; Tests passed: 575
         re.VERBOSE,
     ),
 )
-_UNCOUNTED = re.compile(
+_UNCOUNTED = pattern(
     rf"""[tTaAeE](?<=\b[tTaAeE])(?i:(?<=t)ests_status:\spassing\b
     | (?:(?<=a)ll\s(?:of\s)?(?:the\s|our\s)?|(?<=e)very\s)(?:[a-z][\w-]{{0,20}}\s+){{0,2}}?tests?\s+{_ARE}{_PASSED})""",
     re.VERBOSE,
 )
-_FAILED = re.compile(
+_FAILED = pattern(
     rf"{_COUNT}\s+(?:(?:tests?\s+)?(?:failed|failing|failures?) | {_KINDS}tests?\s+{_ARE}fail(?:s|ed|ing)?)\b(?!\s+\w)",
     re.IGNORECASE | re.VERBOSE,
 )
-_SPECS = re.compile(r"specs?\b")
-_COUNTED_PASS = re.compile(r" pass(?<=[0-9] pass)(?:ed|ing)")
-_UNREAL = re.compile(
+_SPECS = pattern(r"specs?\b")
+_COUNTED_PASS = pattern(r" pass(?<=[0-9] pass)(?:ed|ing)")
+_UNREAL = pattern(
     r"""\b(?:if|when|once|until|unless|after|before|only|ensures?|make\ssure|verify|verifies|check|should|must|would|will|whether|not
     |expects?|requires?|wants?)\W+(?:\w+\W+){0,3}$""",
     re.IGNORECASE | re.VERBOSE,
@@ -353,8 +363,8 @@ def _tests(text: str, lines: Lines) -> Iterator[Statement]:
     """Yield tests that pass (counts, and `all tests pass` on lines without one), then tests that fail, even `0 failed`."""
     for line in filter(lambda line: _is_of_tests(text[slice(*line)]), lines.tests_passed):
         taken: list[Span] = []
-        for pattern in _COUNTED_TESTS if _DIGIT.search(text, *line) else ():
-            for found in pattern.finditer(text, *line):
+        for counted in _COUNTED_TESTS if _DIGIT.search(text, *line) else ():
+            for found in counted.finditer(text, *line):
                 if not any(start < found.end() and found.start() < end for start, end in taken) and _is_real(text, line[0], found):
                     taken.append(found.span())
                     yield _counted(StatementKind.TESTS_PASSED, found)

@@ -122,6 +122,8 @@ def headline(claims: Iterable[Claim]) -> Claim | None:
 def _encoded(run: RunRow) -> dict[str, bytes]:
     """Return long texts as the UTF-8 bytes that are stored: otherwise memory would hold four copies of them."""
     found: dict[str, bytes] = {}
+    if max(len(run.result or ""), len(run.raw or "")) <= READ_CHARACTERS:
+        return found
     for name in ("result", "raw"):
         text = getattr(run, name)
         if isinstance(text, str) and len(text) > READ_CHARACTERS:

@@ -5,9 +5,10 @@ A log that has a title keeps it. `v_runs.title` puts the task before it, and the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import chain
+
+from ingest.literals import pattern
 
 LONGEST_TITLE = 80
 """Characters of a title, including the ellipsis."""
@@ -15,20 +16,20 @@ LONGEST_TITLE = 80
 _READ = 4_000
 
 _FENCE = ("```", "~~~")
-_TABLE_OR_RULE = re.compile(r"\||[-=_*─━═+|\s]{3,}$")
-_BLOCK = re.compile(r"#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s")
-_BLOCK_MARKS = re.compile(r"(?:\s|#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s|\[[ xX]?\]\s)+")
-_LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)\s]{0,500}\)")
-_TAG = re.compile(r"</[a-zA-Z][\w:-]*>|(?<!\w)<[a-zA-Z][\w:-]*/?>")
+_TABLE_OR_RULE = pattern(r"\||[-=_*─━═+|\s]{3,}$")
+_BLOCK = pattern(r"#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s")
+_BLOCK_MARKS = pattern(r"(?:\s|#{1,6}\s|>|[-*+•]\s|\d{1,3}[.)]\s|\[[ xX]?\]\s)+")
+_LINK = pattern(r"!?\[([^\]]{0,200})\]\([^)\s]{0,500}\)")
+_TAG = pattern(r"</[a-zA-Z][\w:-]*>|(?<!\w)<[a-zA-Z][\w:-]*/?>")
 _MARKS = ((_LINK, "[", r"\1"), (_TAG, "<", ""))
 """Pattern, a literal in each of its matches, and the replacement."""
 
 # Each alternative begins with its sign, and looks behind it from there: a search then goes from sign to sign, in a quarter of the time.
-_EMPHASIS = re.compile(r"\*|`|~~|_(?<!\w_)_*(?=\w)|_(?<=\w_)_*(?!\w)")
-_EMOJI = re.compile("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3\U0001f000-\U0001faff\U000e0020-\U000e007f]")
+_EMPHASIS = pattern(r"\*|`|~~|_(?<!\w_)_*(?=\w)|_(?<=\w_)_*(?!\w)")
+_EMOJI = pattern("[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\ufe0e\ufe0f\u200d\u20e3\U0001f000-\U0001faff\U000e0020-\U000e007f]")
 # The last character of a sentence, and what is left out behind it. One set of signs first, for speed.
-_SENTENCE_END = re.compile(r"[.!?。！？](?:(?<=[.!?])[\"')\]]*\s+(?![a-z\s])|(?<=[。！？]))")
-_WORD = re.compile(r"[^\W\d_]+(?:['’][a-z]+)?")
+_SENTENCE_END = pattern(r"[.!?。！？](?:(?<=[.!?])[\"')\]]*\s+(?![a-z\s])|(?<=[。！？]))")
+_WORD = pattern(r"[^\W\d_]+(?:['’][a-z]+)?")
 
 _WORDS = """
 a about above accomplished all and analysis are as been below brief changes complete completed completion conclusion create did do
@@ -60,9 +61,9 @@ def _plain_line(text: str) -> str:
     """Return a line of Markdown without markup, XML tags and emoji; "" if no letter or digit is left."""
     marks = _BLOCK_MARKS.match(text)
     bare = text[marks.end() :] if marks else text
-    for pattern, sign, kept in _MARKS:
+    for marks_of, sign, kept in _MARKS:
         if sign in bare:  # few lines have any, and to look for a sign is cheaper than to search for its pattern
-            bare = pattern.sub(kept, bare)
+            bare = marks_of.sub(kept, bare)
     bare = bare if bare.isascii() else _EMOJI.sub("", bare)
     line = " ".join(_EMPHASIS.sub("", bare).split())
     return line if any(map(str.isalnum, line)) else ""
