@@ -373,7 +373,7 @@ def _reports(
             reports.append(SourceReport(first.name, first.source_id, known=True, **counts))
             continue
         is_said = says_variant(measures.get(first.source_id, {}))
-        rejects = (row.model_copy(update={"source_id": first.source_id}) for result in parts for row in result.rejects)
+        rejects = (row.completed({"source_id": first.source_id}) for result in parts for row in result.rejects)
         reports.append(
             SourceReport(
                 name=first.name,

@@ -68,7 +68,7 @@ def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
     documents = [part for part in read(Source("log", data)) if isinstance(part, Document)]
     found = [*(one for document in documents for one in runs_with(readers, document) or ()), *runs_at_end(readers)[0]]
     runs = [settled(one.rows).run for one in found if isinstance(one, Found)]
-    rows = [{name: getattr(run, name) for name in RunRow.model_fields} for run in runs]
+    rows = [{name: getattr(run, name) for name in RunRow.columns} for run in runs]
     return sorted(
         (row | {"cost": None if row["cost_own_usd"] is None else float(row["cost_own_usd"])} for row in rows),
         key=lambda row: str(row["run_id"]),

@@ -69,7 +69,8 @@ def rows_read(reading: Reading | None) -> tuple[MeasurementRow, ...]:
     """The rows of a file that its tool could read."""
     assert reading is not None
     assert not reading.refused
-    return tuple(MeasurementRow.model_validate(row, strict=False) for row in reading.rows.to_pylist())
+    rows = reading.rows.to_pylist()
+    return tuple(MeasurementRow(**{key: tuple(one) if isinstance(one, list) else one for key, one in row.items()}) for row in rows)
 
 
 def values(rows: list[Row]) -> list[tuple[Any, ...]]:

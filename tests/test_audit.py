@@ -29,11 +29,11 @@ def run(**changes: Any) -> RunRow:
         "run_id": "r", "outcome": Outcome.COMPLETED, "num_turns": 3, "cost_reported_usd": Decimal("0.25"), "output_tokens": 20,
         "permission_denials": 0, "result": "Done.",
     }  # fmt: skip
-    return RunRow.unchecked(**plain | changes)
+    return RunRow(**plain | changes)
 
 
 def usage(**changes: Any) -> ModelUsageRow:
-    return ModelUsageRow.unchecked(
+    return ModelUsageRow(
         **{"run_id": "r", "model_id": "claude-opus-4-6", "model": "claude-opus-4-6", "cost_reported_usd": Decimal("0.25")} | changes
     )
 
@@ -287,4 +287,4 @@ def test_every_rule_has_a_case_on_either_side() -> None:
 )
 def test_what_is_found_has_the_fields_of_its_row_in_their_order(found: type[Any], row: type[Row], known: int) -> None:
     """`complete` fills rows by place."""
-    assert tuple(row.model_fields)[known:] == found._fields
+    assert tuple(row.columns)[known:] == found._fields

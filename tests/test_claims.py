@@ -317,7 +317,7 @@ def test_the_samples_claim_two_speedups_and_no_other_ratio() -> None:
 
 def test_a_claim_is_the_row_of_the_store() -> None:
     """Every field of the table but the two that the run and the order give."""
-    assert ["run_id", "claim_no", *Claim._fields] == list(ClaimRow.model_fields)
+    assert ["run_id", "claim_no", *Claim._fields] == list(ClaimRow.columns)
     ClaimRow(run_id="a", claim_no=1, **only("12 ms → 4 ms")._asdict())
 
 

@@ -113,7 +113,7 @@ def test_rows_add_up_to_one_total_however_they_are_grouped(
     with three_runs.writing() as writer:
         writer.connection.execute("delete from responses")
         each = [response(one["session_id"], number, None, **one) for number, one in enumerate(responses)]
-        writer.insert("responses", [row.model_copy(update={"run_id": row.session_id}) for row in each])
+        writer.insert("responses", [row.completed({"run_id": row.session_id}) for row in each])
     sums = {}
     with read_transaction(three_runs) as transaction:
         for word in groupings:

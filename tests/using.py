@@ -36,7 +36,7 @@ def response(session: str, number: int, time: str | None, **changes: Any) -> Res
         "output_tokens": 100,
         "cost_list_usd": Decimal("0.01"),
     }
-    return ResponseRow.model_validate(fields | changes)
+    return ResponseRow(**fields | changes)
 
 
 def run_of(session: str, folder: Path, store: Store, *, run_id: str = "", time: str | None = LONG_AGO, **changes: Any) -> None:

@@ -104,7 +104,7 @@ CONTEXT_COLUMNS = Context._fields[: Context._fields.index("tool_calls")]
 def patch_rows(run_id: str, context: Context) -> dict[str, tuple[Any, ...]]:
     """Return the rows of `patch_files` and `patches` for a run."""
     changes = (PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
-    text = (PatchRow.unchecked(run_id=run_id, **context.patch._asdict()),) if context.patch else ()
+    text = (PatchRow(run_id=run_id, **context.patch._asdict()),) if context.patch else ()
     return {"patch_files": tuple(changes), "patches": text}
 
 
@@ -133,7 +133,7 @@ CHILD_TABLES = Rows._fields[1:-1]
 RESPONSES = "response_copies"
 """Written and deleted together with its source, since a run may have responses from several files."""
 
-RESPONSE_COLUMNS = tuple(name for name in ResponseCopyRow.model_fields if name != "source_id")
+RESPONSE_COLUMNS = tuple(name for name in ResponseCopyRow.columns if name != "source_id")
 """Columns of a response that a reader fills, in order."""
 
 FACTS = {"claims": "claim_no", "file_changes": None, "statements": "statement_no", "findings": None}

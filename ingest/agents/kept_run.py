@@ -97,7 +97,7 @@ def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
         "agent": context.agent or UNKNOWN if run.agent == UNKNOWN else run.agent,
         "score": context.score if run.score is None else run.score,
     }
-    row = RunRow.unchecked(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed({"ordinal": document.ordinal})
+    row = RunRow(**_run_columns(run, usage) | by_harness, **columns_of(context)).completed({"ordinal": document.ordinal})
     return Found(document, Rows(row, usage, calls, **patch_rows(run.run_id, context)))
 
 

@@ -193,7 +193,7 @@ def measured_table(found: Iterable[Measured], source_id: str, tool: str) -> pa.T
     def to_arrow() -> pa.Table:
         first = total - len(rows) + 1
         same = {"source_id": (source_id,) * len(rows), "measurement_no": range(first, total + 1), "format": (tool,) * len(rows)}
-        columns = (same.get(name) or [row[name] for row in rows] for name in MeasurementRow.model_fields)
+        columns = (same.get(name) or [row[name] for row in rows] for name in MeasurementRow.columns)
         return arrow_columns(MeasurementRow, map(tuple, columns))
 
     for one in found:

@@ -35,7 +35,8 @@ from pydantic_core import ErrorDetails
 
 from ingest.system.files import parse_toml, read_small_text
 from schemas.errors import InputUnreadable, UsageError
-from schemas.rows.price import BEGINNING, DiscountEntry, ModelKey, PriceEntry, PriceFile, PriceFileRow
+from schemas.rows.price import BEGINNING, ModelKey, PriceFileRow
+from schemas.wire.price_file import DiscountEntry, PriceEntry, PriceFile
 
 _TABLES: dict[str, type[BaseModel]] = {"price": PriceEntry, "discount": DiscountEntry}
 _EXAMPLE = 'An entry looks like this: [[price]] model = "glm-5.1", input = 0.6, output = 2.2 (USD per million tokens).'

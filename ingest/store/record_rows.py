@@ -141,7 +141,7 @@ def _responses(made: Sequence[Rows]) -> Iterator[RowTable]:
     if records := [place for place, rows in enumerate(made) for _ in rows.response_copies]:
         columns = dict(zip(RESPONSE_COLUMNS, zip(*chain.from_iterable(rows.response_copies for rows in made), strict=True), strict=True))
         unknown = ("",) * len(records)
-        table = arrow_columns(TABLES[RESPONSES], (columns.get(name, unknown) for name in TABLES[RESPONSES].model_fields))
+        table = arrow_columns(TABLES[RESPONSES], (columns.get(name, unknown) for name in TABLES[RESPONSES].columns))
         yield RowTable(RESPONSES, table, records)
 
 

@@ -17,10 +17,9 @@ from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
 from schemas.rows.measurement import MeasurementRow
 from schemas.rows.response import ResponseRow
-from schemas.rows.row import Row
+from schemas.rows.row import Row, stored_type
 from schemas.rows.run import FileChangeRow, ModelUsageRow, RunRow, ToolCallRow
 from schemas.rows.source import FindingRow, IngestRow, RejectRow, SourceRow
-from schemas.rows.tables import stored_type
 from schemas.units import Unit
 
 
@@ -38,8 +37,8 @@ class Groups(dict[str, Entry]):
 
 def entries_of(row: type[Row]) -> dict[str, Entry]:
     """Return the columns of a row model that people see, which are those with a title. Their unit is that of their type."""
-    named = [(name, info.title, info.description or "") for name, info in row.model_fields.items() if info.title]
-    return {name: Entry(name, title, stored_type(row, name).unit, meaning=meaning) for name, title, meaning in named}
+    named = [(name, column) for name, column in row.columns.items() if column.title]
+    return {name: Entry(name, column.title, stored_type(row, name).unit, meaning=column.description) for name, column in named}
 
 
 def _stored(key: str, word: str, better: Better) -> Figure:

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
-from schemas.rows.row import Flag, Labels, LongText, Row, Text, UtcTime, optional
+from schemas.rows.row import Flag, Labels, LongText, Row, Text, UtcTime, column, optional
 
 
 class AnnotationRow(Row):
     """What people say of one run."""
 
-    run_id: Text = Field(description="Id of the run.")
-    labels: Labels = Field(default={}, description="Labels that take the place of ingested ones. An empty value hides an ingested label.")
+    run_id: Text = column(description="Id of the run.")
+    labels: Labels = column(default={}, description="Labels that take the place of ingested ones. An empty value hides an ingested label.")
     note: LongText | None = optional("Note", "Note that somebody made on the run.")
-    starred: Flag = Field(default=False, title="Starred", description="Whether somebody starred the run.")
-    excluded: Flag = Field(default=False, title="Excluded", description="Whether the run is left out of every number and list.")
+    starred: Flag = column(default=False, title="Starred", description="Whether somebody starred the run.")
+    excluded: Flag = column(default=False, title="Excluded", description="Whether the run is left out of every number and list.")
     excluded_reason: Text | None = optional("Reason for exclusion", "Why the run is excluded.")
-    changed_at: UtcTime = Field(description="When any of it was changed last (UTC).")
-    changed_by: Text = Field(description="Who changed it: user@host, or the signed-in visitor of a dashboard.")
+    changed_at: UtcTime = column(description="When any of it was changed last (UTC).")
+    changed_by: Text = column(description="Who changed it: user@host, or the signed-in visitor of a dashboard.")
 
 
 class SavedViewRow(Row):
     """A set of filters with a name, which is unique."""
 
-    name: Text = Field(description="What the view is called.")
-    address: Text = Field(description="The filters as they stand in addresses: `agent=codex&outcome=completed`.")
-    saved_at: UtcTime = Field(description="When it was saved (UTC).")
-    saved_by: Text = Field(description="Who saved it: user@host, or the signed-in visitor of a dashboard.")
+    name: Text = column(description="What the view is called.")
+    address: Text = column(description="The filters as they stand in addresses: `agent=codex&outcome=completed`.")
+    saved_at: UtcTime = column(description="When it was saved (UTC).")
+    saved_by: Text = column(description="Who saved it: user@host, or the signed-in visitor of a dashboard.")

@@ -1,4 +1,4 @@
-"""Prices: rates per token, the user's own price file, and the row that stores it."""
+"""Prices: rates per token, and the row that stores the user's own price file."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, NamedTuple, Self
+from typing import NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-
-from schemas.rows.row import LongText, Row, Text, UtcTime
+from schemas.rows.row import LongText, Row, Text, UtcTime, column
 
 MILLION = Decimal(1_000_000)
 THOUSAND = Decimal(1_000)
@@ -98,82 +96,9 @@ STANDARD = Service()
 """A request without logged details."""
 
 
-def _whole(value: Any) -> Any:
-    """Return whole numbers of TOML as Decimal."""
-    return Decimal(value) if type(value) is int else value
-
-
-Figure = Annotated[Decimal, BeforeValidator(_whole)]
-PerMillion = Annotated[Figure, Field(ge=0, le=100_000_000, decimal_places=9)]
-
-
-class _Entry(BaseModel):
-    """The common fields of entries of a price file: models and days."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
-    model: str | None = Field(default=None, min_length=1)
-    provider: str | None = Field(default=None, min_length=1)
-    region: str | None = Field(default=None, min_length=1)
-    since: date | None = Field(default=None, alias="from")
-    until: date | None = None
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.since and self.until and self.until <= self.since:
-            raise ValueError("`until` (the first day after the price) must be later than `from`")
-        return self
-
-    def holds(self, day: date) -> bool:
-        return (self.since is None or self.since <= day) and (self.until is None or day < self.until)
-
-
-class PriceEntry(_Entry):
-    """A price of the user: USD per million tokens, and per 1,000 web searches. Defaults: see `rates`."""
-
-    model: str = Field(min_length=1)
-    input: PerMillion
-    output: PerMillion
-    cache_read: PerMillion | None = None
-    cache_write: PerMillion | None = None
-    cache_write_1h: PerMillion | None = None
-    web_search: PerMillion | None = None
-
-    def rates(self) -> Rates:
-        """Return rates per token. Cache reads and writes default to the input rate, 1-hour writes to the rate of other writes."""
-        write = self.input if self.cache_write is None else self.cache_write
-        return Rates(
-            input=self.input / MILLION,
-            output=self.output / MILLION,
-            cache_read=(self.input if self.cache_read is None else self.cache_read) / MILLION,
-            cache_write_5m=write / MILLION,
-            cache_write_1h=(write if self.cache_write_1h is None else self.cache_write_1h) / MILLION,
-            web_search=None if self.web_search is None else self.web_search / THOUSAND,
-        )
-
-
-class DiscountEntry(_Entry):
-    """A discount in percent on the library's list prices."""
-
-    percent: Annotated[Figure, Field(gt=0, le=100, decimal_places=4)]
-
-    @property
-    def factor(self) -> Decimal:
-        return 1 - self.percent / 100
-
-
-class PriceFile(BaseModel):
-    """A whole price file: `[[price]]` and `[[discount]]` entries."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
-    price: tuple[PriceEntry, ...] = Field(default=(), strict=False)
-    discount: tuple[DiscountEntry, ...] = Field(default=(), strict=False)
-
-
 class PriceFileRow(Row):
     """The user's own prices: at most one row, which wins over the price library."""
 
-    name: Text = Field(description="Path or file name it was read under.")
-    text: LongText = Field(description="The file as it was read (TOML).")
-    read_at: UtcTime = Field(description="When it was read (UTC).")
+    name: Text = column(description="Path or file name it was read under.")
+    text: LongText = column(description="The file as it was read (TOML).")
+    read_at: UtcTime = column(description="When it was read (UTC).")

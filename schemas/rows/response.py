@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import Field
-
-from schemas.rows.row import Count, Flag, Names, Offset, Row, Text, Tokens, Usd, UtcTime, optional
+from schemas.rows.row import Count, Flag, Names, Offset, Row, Text, Tokens, Usd, UtcTime, column, optional
 from schemas.rows.run import PriceStatusName, TokensBasis, TokensBasisName
 
 
@@ -16,7 +14,7 @@ class _Response(Row):
     agent_id: Text | None = optional("Sub-agent", "Id of the sub-agent that asked for it. Empty: the main agent.")
     agent_type: Text | None = optional("Type of sub-agent", "Type of the sub-agent, as the file beside its transcript names it.")
     agent_description: Text | None = optional("Task of sub-agent", "What the sub-agent was asked for, in some words of that file.")
-    is_sidechain: Flag = Field(default=False, title="Side chain", description="Whether it belongs to a sub-agent or a side question.")
+    is_sidechain: Flag = column(default=False, title="Side chain", description="Whether it belongs to a sub-agent or a side question.")
     model_id: Text | None = optional("Model id", "Model id as logged.")
     model: Text | None = optional("Model", "Canonical model, without date, region and context suffix of the id.")
     provider: Text | None = optional("Provider", "Provider of the model: anthropic, aws, google, openai, …")
@@ -35,16 +33,16 @@ class _Response(Row):
     speed: Text | None = optional("Speed", "`speed` as logged: standard or fast.")
     inference_geo: Text | None = optional("Inference region", "`inference_geo` as logged.")
     stop_reason: Text | None = optional("Stop reason", "`stop_reason` as logged.")
-    output_is_final: Flag = Field(
+    output_is_final: Flag = column(
         default=True,
         title="Output is final",
         description="Whether the output count is that of the whole response. Otherwise it is that of its start: a lower bound.",
     )
-    tokens_basis: TokensBasisName = Field(
+    tokens_basis: TokensBasisName = column(
         default=TokensBasis.EXACT, title="Token basis", description="exact, upper_bound, lower_bound, estimate or unknown."
     )
-    tools: Names = Field(default=(), title="Tools", description="Tools that the response called, one name per call, in order.")
-    failed_tools: Names = Field(default=(), title="Failed tools", description="Of those calls, the tools of the calls that failed.")
+    tools: Names = column(default=(), title="Tools", description="Tools that the response called, one name per call, in order.")
+    failed_tools: Names = column(default=(), title="Failed tools", description="Of those calls, the tools of the calls that failed.")
     cost_reported_usd: Usd | None = optional("Cost as logged", "`costUSD` of the line, which early versions wrote.")
     limit_resets_at: UtcTime | None = optional(
         "Limit resets", "When the limit of the account resets that was reached after the response (UTC), as the agent says."
@@ -54,16 +52,16 @@ class _Response(Row):
 class ResponseCopyRow(_Response):
     """One response as one transcript file tells it. Resumed, forked and sub-agents' files repeat responses of other files."""
 
-    source_id: Text = Field(description="Id of the file it was read from.")
-    session_id: Text = Field(description="Session of the file: the run of its transcript.")
-    response_no: Offset = Field(description="Number of the response within its reading of the file, from 0.")
-    message_id: Text = Field(description="Id of the response as logged; for Codex its turn and number, as no id is logged.")
-    line_id: Text | None = Field(
+    source_id: Text = column(description="Id of the file it was read from.")
+    session_id: Text = column(description="Session of the file: the run of its transcript.")
+    response_no: Offset = column(description="Number of the response within its reading of the file, from 0.")
+    message_id: Text = column(description="Id of the response as logged; for Codex its turn and number, as no id is logged.")
+    line_id: Text | None = column(
         default=None,
         description="uuid of its first line. It tells responses apart whose message_id is not unique: some gateways write a constant one.",
     )
-    is_copied: Flag = Field(default=False, description="Whether its line says that it was copied from another session (`forkedFrom`).")
-    stream_id: Text | None = Field(
+    is_copied: Flag = column(default=False, description="Whether its line says that it was copied from another session (`forkedFrom`).")
+    stream_id: Text | None = column(
         default=None, description="Of a response in a stream without a result: the stream (in `runs.part_ids`). Empty: from a transcript."
     )
 
@@ -71,9 +69,9 @@ class ResponseCopyRow(_Response):
 class ResponseRow(_Response):
     """One billed response of a session. A response that several files tell of is there once."""
 
-    run_id: Text = Field(title="Run", description="Id of the run.")
-    session_id: Text = Field(title="Session", description="Session that owns it: of those with a copy, the one that began first.")
-    response_id: Text = Field(title="Response", description="Id of the response; unique in the store.")
+    run_id: Text = column(title="Run", description="Id of the run.")
+    session_id: Text = column(title="Session", description="Session that owns it: of those with a copy, the one that began first.")
+    response_id: Text = column(title="Response", description="Id of the response; unique in the store.")
     cost_list_usd: Usd | None = optional("List-price cost", "Cost at list prices: those of its day, prompt size, speed and service tier.")
     price_status: PriceStatusName | None = optional("Price status", "priced or unpriced.")
     price_note: Text | None = optional("Price note", "What the price depends on besides tokens and day: long context, fast mode, batch, …")

@@ -1,61 +1,74 @@
-"""Rows of the store: their base (frozen, strict, no unknown fields) and the types of their columns, with their units."""
+"""Rows of the store: their base and the types of their columns, with their units. Without pydantic, which only checking rows needs."""
 
 from __future__ import annotations
 
+import types
+from abc import ABC
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cache
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, NoReturn, Self, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from schemas.units import Unit
 
 
-class Row(BaseModel):
-    """One row of a table of the store. Its fields are the table's columns, their descriptions the comments on them."""
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: its title for people (empty: they do not see it), its meaning, and the value of a row that is not given one."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+    title: str
+    description: str
+    default: Any
 
-    @classmethod
-    def unchecked(cls, **values: Any) -> Self:
-        """Return a row whose values are only checked in `tables.arrow_table`, column by column, which takes a fifth of the time.
 
-        Raises TypeError for an unknown field.
-        """
-        return cls._of({**_defaults(cls), **values})
+def column(*, description: str, title: str = "", default: Any = None) -> Any:
+    """Declare a column of a row model. A required one has no default; the check of its None fails."""
+    return Column(title, description, default)
+
+
+def optional(title: str, description: str) -> Any:
+    """Declare a column that may be unknown: its title, and meaning."""
+    return Column(title, description, None)
+
+
+class Row(ABC):  # noqa: B024  abstract to mypy too, which lets a class be the key of a cache only if it has a metaclass
+    """One row of a table of the store, frozen. Its fields are the table's columns, their descriptions the comments on them.
+
+    Values are checked when they become columns (`tables.arrow_table`), which takes a fifth of the time. Raises TypeError for an unknown
+    field.
+    """
+
+    columns: ClassVar[Mapping[str, Column]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.columns = {**cls.columns, **{name: value for name, value in vars(cls).items() if isinstance(value, Column)}}
+
+    def __init__(self, **values: Any) -> None:
+        object.__setattr__(self, "__dict__", _defaults(type(self)) | values)
+        if len(self.__dict__) != len(self.columns):
+            raise TypeError(f"{type(self).__name__} does not take {', '.join(values.keys() - self.columns.keys())}")
 
     def completed(self, values: Mapping[str, Any]) -> Self:
-        """Return the row with these values, unchecked. Raises TypeError for an unknown field."""
-        return self._of({**self.__dict__, **values})
+        """Return the row with these values. Raises TypeError for an unknown field."""
+        return type(self)(**{**self.__dict__, **values})
 
     def values(self) -> Iterable[Any]:
         return self.__dict__.values()
 
-    @classmethod
-    def _of(cls, values: dict[str, Any]) -> Self:
-        if len(values) != len(cls.__pydantic_fields__):  # `model_fields` would take as long as everything else here
-            raise TypeError(f"{cls.__name__} does not take {', '.join(values.keys() ^ cls.model_fields.keys())}")
-        row = cls.__new__(cls)
-        object.__setattr__(row, "__dict__", values)
-        object.__setattr__(row, "__pydantic_fields_set__", set())
-        object.__setattr__(row, "__pydantic_extra__", None)
-        object.__setattr__(row, "__pydantic_private__", None)
-        return row
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is frozen: make another row by `completed`")
 
-
-def optional(title: str, description: str) -> Any:
-    """Declare a field that may be unknown: title of its column, and meaning."""
-    return Field(default=None, title=title, description=description)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 
 @cache
-def _defaults(row: type[Row]) -> Mapping[str, Any]:
-    """Return the default by field; None for required fields, which the later check refuses if they are missing."""
-    return {name: info.get_default() if not info.is_required() else None for name, info in row.model_fields.items()}
+def _defaults(row: type[Row]) -> dict[str, Any]:
+    return {name: column.default for name, column in row.columns.items()}
 
 
 NANODOLLAR = Decimal("1e-9")
@@ -68,36 +81,67 @@ LARGEST_INT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class ArrowType:
-    """The Arrow type that a value is stored as, and its unit. `compressed` asks the store for zstd, for long text."""
+    """The Arrow type that a value is stored as, and its unit. `compressed` asks the store for zstd, for long text.
+
+    `bounds`: what else the check asks of a value, in the words of pydantic's schemas.
+    """
 
     type: pa.DataType
     unit: Unit = Unit.TEXT
     compressed: bool = False
+    bounds: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return {**handler(source), **self.bounds}
+
+
+_WHOLE = {"ge": 0, "le": LARGEST_INT}
+_MONEY = pa.decimal128(18, 9)
 
 Text = Annotated[str, ArrowType(pa.string())]
 LongText = Annotated[str, ArrowType(pa.string(), compressed=True)]
 RawText = Annotated[str | bytes, ArrowType(pa.string(), compressed=True)]
 """Text, or its UTF-8 bytes if it was not decoded."""
 Flag = Annotated[bool, ArrowType(pa.bool_())]
-Count = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.COUNT)]
-Tokens = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.TOKENS)]
-Bytes = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.BYTES)]
-Milliseconds = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.MILLISECONDS)]
-Offset = Annotated[int, Field(ge=0, le=LARGEST_INT), ArrowType(pa.int64(), Unit.COUNT)]
-Usd = Annotated[Decimal, Field(ge=0, allow_inf_nan=False), ArrowType(pa.decimal128(18, 9), Unit.USD)]
-SignedUsd = Annotated[Decimal, Field(allow_inf_nan=False), ArrowType(pa.decimal128(18, 9), Unit.USD)]
-Ratio = Annotated[float, Field(gt=0, allow_inf_nan=False), ArrowType(pa.float64(), Unit.RATIO)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), ArrowType(pa.float64(), Unit.SHARE)]
-Quantity = Annotated[float, Field(allow_inf_nan=False), ArrowType(pa.float64(), Unit.COUNT)]
-UtcTime = Annotated[
-    AwareDatetime,
-    Field(ge=datetime.min.replace(tzinfo=UTC), le=datetime.max.replace(tzinfo=UTC)),  # what Python can read again, in whatever zone
-    ArrowType(pa.timestamp("us", tz="UTC"), Unit.TIME),
-]
-UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(pa.decimal128(18, 9)), Unit.USD)]
+Count = Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds=_WHOLE)]
+Tokens = Annotated[int, ArrowType(pa.int64(), Unit.TOKENS, bounds=_WHOLE)]
+Bytes = Annotated[int, ArrowType(pa.int64(), Unit.BYTES, bounds=_WHOLE)]
+Milliseconds = Annotated[int, ArrowType(pa.int64(), Unit.MILLISECONDS, bounds=_WHOLE)]
+Offset = Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds=_WHOLE)]
+Usd = Annotated[Decimal, ArrowType(_MONEY, Unit.USD, bounds={"ge": 0})]
+SignedUsd = Annotated[Decimal, ArrowType(_MONEY, Unit.USD)]
+Ratio = Annotated[float, ArrowType(pa.float64(), Unit.RATIO, bounds={"gt": 0})]
+Share = Annotated[float, ArrowType(pa.float64(), Unit.SHARE, bounds={"ge": 0, "le": 1})]
+Quantity = Annotated[float, ArrowType(pa.float64(), Unit.COUNT)]
+_IN_PYTHON = {"tz_constraint": "aware", "ge": datetime.min.replace(tzinfo=UTC), "le": datetime.max.replace(tzinfo=UTC)}
+"""Times that Python can read again, in whatever zone."""
+UtcTime = Annotated[datetime, ArrowType(pa.timestamp("us", tz="UTC"), Unit.TIME, bounds=_IN_PYTHON)]
+UsdParts = Annotated[tuple[Usd | None, ...], ArrowType(pa.list_(_MONEY), Unit.USD)]
 Names = Annotated[tuple[str, ...], ArrowType(pa.list_(pa.string()))]
 Labels = Annotated[dict[str, str], ArrowType(pa.map_(pa.string(), pa.string()))]
+
+
+@cache
+def types_of(row: type[Row]) -> Mapping[str, Any]:
+    """Return the annotated type of each column."""
+    return get_type_hints(row, include_extras=True)
+
+
+def stored_type(row: type[Row], name: str) -> ArrowType:
+    """Return how a column is stored, and its unit. Raises TypeError if its annotation does not say it."""
+    arrow = _arrow_type(types_of(row)[name])
+    if arrow is None:
+        raise TypeError(f"{row.__name__}.{name} names no ArrowType")
+    return arrow
+
+
+def _arrow_type(annotation: Any) -> ArrowType | None:
+    """Return the `ArrowType` beside the type, or beside that of `Annotated[…] | None`."""
+    inner = get_args(annotation)
+    if get_origin(annotation) in (Union, types.UnionType):
+        return next(filter(None, map(_arrow_type, inner)), None)
+    return next((item for item in inner if isinstance(item, ArrowType)), None)
+
 
 LARGEST_USD = Decimal(10**9) - NANODOLLAR
 

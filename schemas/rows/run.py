@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import Annotated
 
 import pyarrow as pa
-from pydantic import Field
 
 from schemas.rows.claim import ClaimMetricName, EvidenceName, ScopeName
 from schemas.rows.cost import CostCause
@@ -32,6 +31,7 @@ from schemas.rows.row import (
     Usd,
     UsdParts,
     UtcTime,
+    column,
     optional,
 )
 
@@ -110,19 +110,19 @@ _CACHE_WRITES = (
 class RunRow(Row):
     """One run: one result record of an agent."""
 
-    run_id: Text = Field(title="Run", description="Id of the run: the uuid of its record, otherwise a hash of the record.")
-    source_id: Text = Field(description="Id of the file the record was read from.")
-    ordinal: Offset = Field(description="Number of the record within its file, from 0.")
+    run_id: Text = column(title="Run", description="Id of the run: the uuid of its record, otherwise a hash of the record.")
+    source_id: Text = column(description="Id of the file the record was read from.")
+    ordinal: Offset = column(description="Number of the record within its file, from 0.")
     title: Text | None = optional(
         "Title",
         "First line of the prompt, else the first sentence of the summary that says something. v_runs.title has the task before it.",
     )
     prompt: LongText | None = optional("Prompt", "What the user asked for, from the event stream or a sidecar file. Long prompts are cut.")
-    agent: Text = Field(title="Agent", description="The agent that wrote the record, e.g. claude-code.")
+    agent: Text = column(title="Agent", description="The agent that wrote the record, e.g. claude-code.")
     agent_version: Text | None = optional("Agent version", "Version of the agent, from the event stream.")
     session_id: Text | None = optional("Session", "Session of the agent. Resumed runs share a session.")
     parent_run_id: Text | None = optional("Parent run", "Run that started this one as a sub-agent, or that it was forked from.")
-    record_kind: RecordKindName = Field(
+    record_kind: RecordKindName = column(
         default=RecordKind.RESULT, title="Record kind", description="Kind of the record: result, stream, transcript, trajectory, …"
     )
     started_at: UtcTime | None = optional("Started at", "When the run began (UTC).")
@@ -135,7 +135,7 @@ class RunRow(Row):
     api_error_status: Count | None = optional("API status", "HTTP status of the API error that ended the run.")
     stop_reason: Text | None = optional("Stop reason", "`stop_reason` of the last model message, as logged.")
     terminal_reason: Text | None = optional("Terminal reason", "`terminal_reason`, why the loop ended, as logged.")
-    outcome: OutcomeName = Field(title="Outcome", description="How the run ended: completed, limit reached, API error, …")
+    outcome: OutcomeName = column(title="Outcome", description="How the run ended: completed, limit reached, API error, …")
     score: Quantity | None = optional("Score", "Result of the task's evaluation: 1 is solved, 0 is not. Not the outcome of the run.")
     duration_ms: Milliseconds | None = optional("Wall time", "Time from start to end of the run.")
     active_ms: Milliseconds | None = optional(
@@ -181,8 +181,8 @@ class RunRow(Row):
     model: Text | None = optional("Main model", "The most expensive model of the run.")
     provider: Text | None = optional("Provider", "Provider of the main model.")
     region: Text | None = optional("Region", "Region of the main model's endpoint.")
-    models: Names = Field(default=(), title="Models", description="All models the run used.")
-    model_costs_usd: UsdParts = Field(
+    models: Names = column(default=(), title="Models", description="All models the run used.")
+    model_costs_usd: UsdParts = column(
         default=(),
         description="Reported cost of each of `models`, in the same order. Empty where the record does not have it.",
     )
@@ -192,32 +192,32 @@ class RunRow(Row):
     output_tokens: Tokens | None = optional("Output tokens", "Output tokens of the run, all models, including thinking.")
     cache_read_tokens: Tokens | None = optional("Cache reads", "Input tokens of the run that were read from the cache, all models.")
     cache_write_tokens: Tokens | None = optional("Cache writes", "Input tokens of the run that were written to the cache, all models.")
-    tokens_basis: TokensBasisName = Field(
+    tokens_basis: TokensBasisName = column(
         default=TokensBasis.EXACT,
         title="Token basis",
         description="How far the tokens of the run can be trusted: exact, upper_bound, lower_bound, estimate or unknown.",
     )
-    usage_input_tokens: Tokens | None = Field(default=None, description="Uncached input of the main loop's last turn group (`usage`).")
-    usage_output_tokens: Tokens | None = Field(default=None, description="Output of the main loop's last turn group (`usage`).")
-    usage_cache_read_tokens: Tokens | None = Field(default=None, description="Cache read of the main loop's last turn group (`usage`).")
-    usage_cache_write_tokens: Tokens | None = Field(default=None, description="Cache write of the main loop's last turn group (`usage`).")
-    chain_id: Text = Field(description="Runs of one session whose totals are cumulative share this id: the run_id of the first.")
-    chain_position: Count = Field(
+    usage_input_tokens: Tokens | None = column(default=None, description="Uncached input of the main loop's last turn group (`usage`).")
+    usage_output_tokens: Tokens | None = column(default=None, description="Output of the main loop's last turn group (`usage`).")
+    usage_cache_read_tokens: Tokens | None = column(default=None, description="Cache read of the main loop's last turn group (`usage`).")
+    usage_cache_write_tokens: Tokens | None = column(default=None, description="Cache write of the main loop's last turn group (`usage`).")
+    chain_id: Text = column(description="Runs of one session whose totals are cumulative share this id: the run_id of the first.")
+    chain_position: Count = column(
         title="Position in session", description="Position among the runs of one session whose totals are cumulative, from 1."
     )
     repo: Text | None = optional("Repository", "Repository the run worked on, from a label, the file path or a sidecar file.")
     task: Text | None = optional("Task", "Task the run worked on, from a label, the file path or a sidecar file.")
     experiment: Text | None = optional("Experiment", "Experiment the run belongs to, from its labels.")
-    labels: Labels = Field(default={}, title="Labels", description="Labels given at ingest (--label key=value).")
+    labels: Labels = column(default={}, title="Labels", description="Labels given at ingest (--label key=value).")
     trial_id: Text | None = optional("Trial", "Trial of a benchmark harness that the run was; its logs are records of one run.")
-    origins: Labels = Field(
+    origins: Labels = column(
         default={}, description="Of a run with several records: figure → file of the record it comes from, where that is not the kept one."
     )
     requested_model: Text | None = optional("Requested model", "Model the agent was started with, from the event stream.")
     branch: Text | None = optional("Branch", "Branch that the agent worked on.")
     cwd: Text | None = optional("Working directory", "Working directory of the agent, from the event stream.")
     permission_mode: Text | None = optional("Permission mode", "Permission mode of the agent, from the event stream.")
-    tools: Names = Field(default=(), description="Tools the agent had, from the event stream.")
+    tools: Names = column(default=(), description="Tools the agent had, from the event stream.")
     base_commit: Text | None = optional("Base commit", "Commit the work started from, from a sidecar file.")
     head_commit: Text | None = optional("Head commit", "Commit of the reference solution or of the result, from a sidecar file.")
     task_status: Text | None = optional("Task status", "Status of the task in a sidecar file, as logged.")
@@ -226,24 +226,24 @@ class RunRow(Row):
     patch_insertions: Count | None = optional("Insertions in patch", "Lines inserted by the patch file of the run.")
     patch_deletions: Count | None = optional("Deletions in patch", "Lines deleted by the patch file of the run.")
     patch_sha256: Text | None = optional("Patch hash", "sha256 of the patch file of the run.")
-    in_stream: Flag = Field(default=False, description="Whether the record came with the event stream of its run.")
-    part_ids: Names = Field(
+    in_stream: Flag = column(default=False, description="Whether the record came with the event stream of its run.")
+    part_ids: Names = column(
         default=(),
         description="Ids of what is a part of the run: streams, each with the best id first, and later results that follow from it.",
     )
-    streamed_tokens: Tokens | None = Field(
+    streamed_tokens: Tokens | None = column(
         default=None, description="All tokens that went into the responses of its stream since the result before: what its totals grew by."
     )
-    record_rank: Count = Field(
+    record_rank: Count = column(
         default=0, description="How complete the record is. Of two copies of one record the more complete one is kept."
     )
-    context_rank: Count = Field(
+    context_rank: Count = column(
         default=0, description="How much context the record has. Of two equally complete copies the one with more context is kept."
     )
     permission_denials: Count | None = optional("Permission denials", "Tool calls that were denied permission.")
     errors: LongText | None = optional("Errors", "Messages of an error record, one per line.")
     result: RawText | None = optional("Summary", "Summary the agent wrote at the end of the run. Damaged characters are repaired.")
-    result_repaired: Flag = Field(default=False, description="Whether damaged characters of the summary were repaired.")
+    result_repaired: Flag = column(default=False, description="Whether damaged characters of the summary were repaired.")
     responses: Count | None = optional("Responses", "Billed model responses in the transcript of the run. Empty: no transcript was read.")
     subagents: Count | None = optional("Sub-agents", "Sub-agents whose responses are in the transcript of the run.")
     claims: Count | None = optional(
@@ -271,15 +271,15 @@ class RunRow(Row):
     )
     findings: Count | None = optional("Findings", "Number of findings about the run.")
     error_findings: Count | None = optional("Errors found", "Number of findings of severity error.")
-    raw: RawText = Field(description="The record as it was read, unknown fields included.")
+    raw: RawText = column(description="The record as it was read, unknown fields included.")
 
 
 class ModelUsageRow(Row):
     """Tokens and cost of one model in one run, from `modelUsage` (from `usage` where an old record has no other)."""
 
-    run_id: Text = Field(description="Id of the run.")
-    model_id: Text | None = Field(title="Model id", description="Model id as logged. Empty where the record names no model.")
-    model: Text | None = Field(title="Model", description="Canonical model, without date, region and context suffix of the id.")
+    run_id: Text = column(description="Id of the run.")
+    model_id: Text | None = column(title="Model id", description="Model id as logged. Empty where the record names no model.")
+    model: Text | None = column(title="Model", description="Canonical model, without date, region and context suffix of the id.")
     provider: Text | None = optional("Provider", "Provider of the model: anthropic, aws, google, openrouter, …")
     region: Text | None = optional("Region", "Region of the endpoint: us, eu, global, us-east-1, …")
     input_tokens: Tokens | None = optional("Uncached input", "Input tokens neither read from nor written to the cache.")
@@ -294,7 +294,7 @@ class ModelUsageRow(Row):
         "Cache writes (1 hour)", "Cache writes kept for 1 hour. Empty where the record does not split cache writes."
     )
     web_search_requests: Count | None = optional("Web searches", "Web searches by the provider's server-side tool.")
-    tokens_basis: TokensBasisName = Field(
+    tokens_basis: TokensBasisName = column(
         default=TokensBasis.EXACT, title="Token basis", description="exact, upper_bound, lower_bound, estimate or unknown."
     )
     tokens_basis_reason: Text | None = optional("Reason of the token basis", "Why the tokens are not exact.")
@@ -302,16 +302,16 @@ class ModelUsageRow(Row):
     cost_own_usd: Usd | None = optional(
         "Reported cost", "Cost the agent reported for the model in this run, excluding earlier runs in the same session."
     )
-    own_input_tokens: Tokens | None = Field(default=None, description="Uncached input tokens, excluding earlier runs in the same session.")
-    own_output_tokens: Tokens | None = Field(default=None, description="Output tokens, excluding earlier runs in the same session.")
-    own_cache_read_tokens: Tokens | None = Field(default=None, description="Cache reads, excluding earlier runs in the same session.")
-    own_cache_write_tokens: Tokens | None = Field(default=None, description="Cache writes, excluding earlier runs in the same session.")
-    own_cache_write_1h_tokens: Tokens | None = Field(
+    own_input_tokens: Tokens | None = column(default=None, description="Uncached input tokens, excluding earlier runs in the same session.")
+    own_output_tokens: Tokens | None = column(default=None, description="Output tokens, excluding earlier runs in the same session.")
+    own_cache_read_tokens: Tokens | None = column(default=None, description="Cache reads, excluding earlier runs in the same session.")
+    own_cache_write_tokens: Tokens | None = column(default=None, description="Cache writes, excluding earlier runs in the same session.")
+    own_cache_write_1h_tokens: Tokens | None = column(
         default=None,
         description="Of those, the 1-hour cache writes; the others are 5-minute writes. Empty where the record does not split them: all "
         "are then priced as 5-minute writes.",
     )
-    own_web_search_requests: Count | None = Field(default=None, description="Web searches, excluding earlier runs in the same session.")
+    own_web_search_requests: Count | None = column(default=None, description="Web searches, excluding earlier runs in the same session.")
     cost_list_usd: Usd | None = optional(
         "List-price cost",
         "Cost of the model's tokens at list prices: the sum of its responses where they are known, else at the base tier. Empty where the "
@@ -338,17 +338,17 @@ class ModelUsageRow(Row):
 class ToolCallRow(Row):
     """Calls of one tool in one run, counted in the stream around its record."""
 
-    run_id: Text = Field(description="Id of the run.")
-    tool: Text = Field(title="Tool", description="Name of the tool.")
-    calls: Count = Field(title="Calls", description="Calls of the tool.")
+    run_id: Text = column(description="Id of the run.")
+    tool: Text = column(title="Tool", description="Name of the tool.")
+    calls: Count = column(title="Calls", description="Calls of the tool.")
     errors: Count | None = optional("Errors", "Calls whose result was an error. Empty where the log does not say.")
 
 
 class FileChangeRow(Row):
     """A file the summary says was changed."""
 
-    run_id: Text = Field(description="Id of the run.")
-    path: Text = Field(title="Path", description="Path as the summary names it.")
+    run_id: Text = column(description="Id of the run.")
+    path: Text = column(title="Path", description="Path as the summary names it.")
     insertions: Count | None = optional("Insertions", "Inserted lines according to the summary.")
     deletions: Count | None = optional("Deletions", "Deleted lines according to the summary.")
 
@@ -356,17 +356,17 @@ class FileChangeRow(Row):
 class PatchFileRow(Row):
     """A file that the patch beside a run's record changes: what was done, where `file_changes` is what the summary says."""
 
-    run_id: Text = Field(description="Id of the run.")
-    path: Text = Field(description="Path in the patch, after the change.")
-    insertions: Count = Field(description="Lines inserted.")
-    deletions: Count = Field(description="Lines deleted.")
+    run_id: Text = column(description="Id of the run.")
+    path: Text = column(description="Path in the patch, after the change.")
+    insertions: Count = column(description="Lines inserted.")
+    deletions: Count = column(description="Lines deleted.")
 
 
 class PatchRow(Row):
     """The text of the patch beside a run's record. Not kept with `--no-text`."""
 
-    run_id: Text = Field(description="Id of the run.")
-    file_name: Text = Field(description="Name of the file with the patch.")
-    bytes: Bytes = Field(description="Size of the whole patch in bytes.")
-    is_cut: Flag = Field(description="Whether only the beginning is kept.")
-    text: LongText = Field(description="The patch, up to a mebibyte.")
+    run_id: Text = column(description="Id of the run.")
+    file_name: Text = column(description="Name of the file with the patch.")
+    bytes: Bytes = column(description="Size of the whole patch in bytes.")
+    is_cut: Flag = column(description="Whether only the beginning is kept.")
+    text: LongText = column(description="The patch, up to a mebibyte.")

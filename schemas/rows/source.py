@@ -6,12 +6,11 @@ from enum import StrEnum
 from typing import Annotated
 
 import pyarrow as pa
-from pydantic import Field
 
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
 from schemas.rows.response import ResponseCopyRow
-from schemas.rows.row import ArrowType, Bytes, Count, Flag, Labels, LongText, Offset, RawText, Row, Text, UtcTime, optional
+from schemas.rows.row import ArrowType, Bytes, Count, Flag, Labels, LongText, Offset, RawText, Row, Text, UtcTime, column, optional
 from schemas.rows.run import RecordKindName
 from schemas.units import Unit
 
@@ -19,45 +18,45 @@ from schemas.units import Unit
 class SourceRow(Row):
     """One file, upload or stream that was read. documents = accepted + duplicates + rejected + ignored."""
 
-    source_id: Text = Field(title="Source id", description="sha256 of the file's bytes.")
-    name: Text = Field(title="Source", description="Path or file name.")
-    bytes: Bytes = Field(title="Size", description="Size in bytes.")
-    kind: Annotated[FileKind, ArrowType(pa.string())] = Field(
+    source_id: Text = column(title="Source id", description="sha256 of the file's bytes.")
+    name: Text = column(title="Source", description="Path or file name.")
+    bytes: Bytes = column(title="Size", description="Size in bytes.")
+    kind: Annotated[FileKind, ArrowType(pa.string())] = column(
         title="Kind",
         description="log, archive, sidecar or measurement; or, ignored: text, source, patch, json, csv, picture, binary or empty.",
     )
-    container: Text = Field(
+    container: Text = column(
         title="Container type", description="How the records are stored in the file: object, array, jsonl, concatenated, mixed or none."
     )
-    received_at: UtcTime = Field(title="Ingested", description="When the file was first ingested (UTC).")
-    documents: Count = Field(title="Documents", description="Records and other events found in the file.")
-    accepted: Count = Field(title="Accepted", description="New runs.")
-    duplicates: Count = Field(title="Duplicates", description="Duplicates: runs that were in the store already.")
-    rejected: Count = Field(title="Rejected", description="Records that could not be read; see rejects.")
-    ignored: Count = Field(title="Ignored", description="Events other than result records; 1 for a file that is no log.")
+    received_at: UtcTime = column(title="Ingested", description="When the file was first ingested (UTC).")
+    documents: Count = column(title="Documents", description="Records and other events found in the file.")
+    accepted: Count = column(title="Accepted", description="New runs.")
+    duplicates: Count = column(title="Duplicates", description="Duplicates: runs that were in the store already.")
+    rejected: Count = column(title="Rejected", description="Records that could not be read; see rejects.")
+    ignored: Count = column(title="Ignored", description="Events other than result records; 1 for a file that is no log.")
     ingest_id: Count | None = optional("Ingest", "The ingest that read it. Empty: an ingest before version 6 of the tables.")
-    modified_ns: Annotated[int, Field(ge=0), ArrowType(pa.int64(), Unit.COUNT)] | None = Field(
+    modified_ns: Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds={"ge": 0})] | None = column(
         default=None,
         description="When the file was last modified as it was read, in ns since 1970 (UTC). A file with the same path, size and time is"
         " not read again. Empty: no file, or modified less than two seconds before.",
     )
-    resume_at: Bytes | None = Field(
+    resume_at: Bytes | None = column(
         default=None, description="Of a session transcript: the byte from which a later ingest reads on where the file has grown."
     )
     ingested_by: Text | None = optional("Ingested by", "Who ingested it: user@host, or the signed-in visitor of a dashboard.")
     tool_version: Text | None = optional("Version", "Version of Tachograph that ingested it.")
-    goes_on: Text | None = Field(default=None, description="Of a file that has grown, and was read before: the source with its beginning.")
+    goes_on: Text | None = column(default=None, description="Of a file that has grown, and was read before: the source with its beginning.")
 
 
 class RejectRow(Row):
     """One document that could not be read as a run."""
 
-    source_id: Text = Field(title="Source id", description="The source (sources.source_id).")
-    ordinal: Offset = Field(title="Ordinal", description="Number of the document within its source, from 0.")
-    position: Text = Field(title="Location", description="Line and byte offset in the file.")
-    reason: Annotated[RejectReason, ArrowType(pa.string())] = Field(title="Reason", description="Reason code.")
-    detail: LongText = Field(title="Detail", description="What was wrong, and in which field.")
-    excerpt: LongText = Field(title="Excerpt", description="Beginning of the rejected record.")
+    source_id: Text = column(title="Source id", description="The source (sources.source_id).")
+    ordinal: Offset = column(title="Ordinal", description="Number of the document within its source, from 0.")
+    position: Text = column(title="Location", description="Line and byte offset in the file.")
+    reason: Annotated[RejectReason, ArrowType(pa.string())] = column(title="Reason", description="Reason code.")
+    detail: LongText = column(title="Detail", description="What was wrong, and in which field.")
+    excerpt: LongText = column(title="Excerpt", description="Beginning of the rejected record.")
 
 
 class Severity(StrEnum):
@@ -71,10 +70,10 @@ class Severity(StrEnum):
 class FindingRow(Row):
     """Something a rule noticed about a run: what was expected and what was found."""
 
-    run_id: Text = Field(title="Run", description="Id of the run.")
-    rule: Text = Field(title="Rule", description="Name of the rule.")
-    severity: Annotated[Severity, ArrowType(pa.string())] = Field(title="Severity", description="info, warning or error.")
-    message: LongText = Field(title="Message", description="What was found.")
+    run_id: Text = column(title="Run", description="Id of the run.")
+    rule: Text = column(title="Rule", description="Name of the rule.")
+    severity: Annotated[Severity, ArrowType(pa.string())] = column(title="Severity", description="info, warning or error.")
+    message: LongText = column(title="Message", description="What was found.")
     expected: Text | None = optional("Expected", "Expected value.")
     actual: Text | None = optional("Actual", "Actual value.")
 
@@ -82,74 +81,74 @@ class FindingRow(Row):
 class StoreMetaRow(Row):
     """The store's own card: one row."""
 
-    schema_version: Count = Field(description="Version of the tables (schemas.store_version.SCHEMA_VERSION).")
-    created_by: Text = Field(description="Version of Tachograph that made the store.")
-    created_at: UtcTime = Field(description="When the store was made (UTC).")
-    last_ingest: Count = Field(default=0, description="Number of the last ingest that was written, undone or not.")
+    schema_version: Count = column(description="Version of the tables (schemas.store_version.SCHEMA_VERSION).")
+    created_by: Text = column(description="Version of Tachograph that made the store.")
+    created_at: UtcTime = column(description="When the store was made (UTC).")
+    last_ingest: Count = column(default=0, description="Number of the last ingest that was written, undone or not.")
 
 
 class IngestRow(Row):
     """One ingest that changed the store."""
 
-    ingest_id: Count = Field(title="Ingest", description="Number of the ingest; never used again.")
-    started_at: UtcTime = Field(title="Started at", description="When it began (UTC).")
-    finished_at: UtcTime = Field(title="Finished at", description="When it was written (UTC).")
-    who: Text = Field(title="By", description="Who ingested: user@host, or the signed-in visitor of a dashboard.")
-    tool_version: Text = Field(title="Version", description="Version of Tachograph.")
-    command: Text = Field(title="Command", description="The command, or upload.")
-    labels: Labels = Field(default={}, title="Labels", description="Labels given to all runs of the ingest.")
+    ingest_id: Count = column(title="Ingest", description="Number of the ingest; never used again.")
+    started_at: UtcTime = column(title="Started at", description="When it began (UTC).")
+    finished_at: UtcTime = column(title="Finished at", description="When it was written (UTC).")
+    who: Text = column(title="By", description="Who ingested: user@host, or the signed-in visitor of a dashboard.")
+    tool_version: Text = column(title="Version", description="Version of Tachograph.")
+    command: Text = column(title="Command", description="The command, or upload.")
+    labels: Labels = column(default={}, title="Labels", description="Labels given to all runs of the ingest.")
     path_template: Text | None = optional("Path template", "Template for fields from paths.")
     path_tz: Text | None = optional("Time zone of paths", "IANA time zone of times in names of files and folders. Empty: UTC.")
-    sources: Count = Field(title="Files", description="Files, those that were known included.")
-    documents: Count = Field(title="Documents", description="Records and other events found in the files.")
-    accepted: Count = Field(title="Accepted", description="New runs.")
-    duplicates: Count = Field(title="Duplicates", description="Runs that were in the store already.")
-    rejected: Count = Field(title="Rejected", description="Records that could not be read.")
-    ignored: Count = Field(title="Ignored", description="Events other than result records.")
-    price_file: Text | None = Field(default=None, description="sha256 of the price file that it gave the store.")
+    sources: Count = column(title="Files", description="Files, those that were known included.")
+    documents: Count = column(title="Documents", description="Records and other events found in the files.")
+    accepted: Count = column(title="Accepted", description="New runs.")
+    duplicates: Count = column(title="Duplicates", description="Runs that were in the store already.")
+    rejected: Count = column(title="Rejected", description="Records that could not be read.")
+    ignored: Count = column(title="Ignored", description="Events other than result records.")
+    price_file: Text | None = column(default=None, description="sha256 of the price file that it gave the store.")
 
 
 class RunRecordRow(Row):
     """One record that was read: the one that is kept as the run, or a copy of it."""
 
-    run_id: Text = Field(description="Id of the run.")
-    source_id: Text = Field(description="Id of the file it was read from.")
-    ordinal: Offset = Field(description="Number of the record within its file, from 0.")
-    ingest_id: Count | None = Field(default=None, description="The ingest that read it. Empty: an ingest before version 6 of the tables.")
-    record_kind: RecordKindName = Field(description="result, stream, transcript, trajectory, trial or sidecar.")
-    is_kept: Flag = Field(description="Whether the run is made of this record; one per run.")
-    labels: Labels = Field(default={}, description="Labels that came with the record.")
-    repo: Text | None = Field(default=None, description="Repository by its labels, path or sidecar file.")
-    task: Text | None = Field(default=None, description="Task by its labels, path or sidecar file.")
-    experiment: Text | None = Field(default=None, description="Experiment by its labels or path.")
-    record_rank: Count = Field(description="How complete the record is.")
-    context_rank: Count = Field(description="How much context the record has.")
-    context: LongText | None = Field(default=None, description="Of a run with several records: the context of this one, as JSON.")
-    told: LongText | None = Field(default=None, description="Of a run with several records: the figures that this one tells, as JSON.")
-    raw: RawText | None = Field(default=None, description="Of a copy that differs from the kept record: the record as it was read.")
+    run_id: Text = column(description="Id of the run.")
+    source_id: Text = column(description="Id of the file it was read from.")
+    ordinal: Offset = column(description="Number of the record within its file, from 0.")
+    ingest_id: Count | None = column(default=None, description="The ingest that read it. Empty: an ingest before version 6 of the tables.")
+    record_kind: RecordKindName = column(description="result, stream, transcript, trajectory, trial or sidecar.")
+    is_kept: Flag = column(description="Whether the run is made of this record; one per run.")
+    labels: Labels = column(default={}, description="Labels that came with the record.")
+    repo: Text | None = column(default=None, description="Repository by its labels, path or sidecar file.")
+    task: Text | None = column(default=None, description="Task by its labels, path or sidecar file.")
+    experiment: Text | None = column(default=None, description="Experiment by its labels or path.")
+    record_rank: Count = column(description="How complete the record is.")
+    context_rank: Count = column(description="How much context the record has.")
+    context: LongText | None = column(default=None, description="Of a run with several records: the context of this one, as JSON.")
+    told: LongText | None = column(default=None, description="Of a run with several records: the figures that this one tells, as JSON.")
+    raw: RawText | None = column(default=None, description="Of a copy that differs from the kept record: the record as it was read.")
 
 
 class SourceLabelsRow(Row):
     """Labels that a later ingest gave to all runs of a file."""
 
-    ingest_id: Count = Field(description="The ingest that gave them.")
-    source_id: Text = Field(description="Id of the file.")
-    labels: Labels = Field(description="The labels.")
+    ingest_id: Count = column(description="The ingest that gave them.")
+    source_id: Text = column(description="Id of the file.")
+    labels: Labels = column(description="The labels.")
 
 
 class SupersededSourceRow(SourceRow):
     """A file as it was before a later ingest read it again, or read it grown."""
 
-    superseded_by: Count = Field(description="The later ingest.")
+    superseded_by: Count = column(description="The later ingest.")
 
 
 class SupersededRejectRow(RejectRow):
     """A reject that a later ingest removed."""
 
-    superseded_by: Count = Field(description="The later ingest.")
+    superseded_by: Count = column(description="The later ingest.")
 
 
 class SupersededResponseCopyRow(ResponseCopyRow):
     """A copy of a response that a later ingest found otherwise in the same transcript, which has grown."""
 
-    superseded_by: Count = Field(description="The later ingest.")
+    superseded_by: Count = column(description="The later ingest.")

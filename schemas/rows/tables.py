@@ -7,10 +7,9 @@ schemas, and a test compares them.
 from __future__ import annotations
 
 import reprlib
-import types
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, get_args
 
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -20,7 +19,7 @@ from schemas.rows.claim import ClaimRow, StatementRow
 from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow, ResponseRow
-from schemas.rows.row import ArrowType, Row
+from schemas.rows.row import Row, stored_type, types_of
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
 from schemas.rows.source import (
     FindingRow,
@@ -69,7 +68,7 @@ TABLES: dict[str, type[Row]] = {
 @cache
 def arrow_schema(row: type[Row]) -> pa.Schema:
     """Return the Arrow schema of a row model: fields in order, nullability from `| None`, comment in the field's metadata."""
-    return pa.schema([_arrow_field(row, name) for name in row.model_fields])
+    return pa.schema([_arrow_field(row, name) for name in row.columns])
 
 
 class WrongValue(ValueError):
@@ -121,14 +120,12 @@ def comment(field: pa.Field) -> str:
 
 @cache
 def _checks(row: type[Row]) -> tuple[Callable[[Sequence[Any]], Sequence[Any]], ...]:
-    """Return for each field, in order, the function that checks a column of its values: strict, like the row model."""
-    return tuple(_check(row, name) for name in row.model_fields)
+    """Return for each field, in order, the function that checks a column of its values, strictly."""
+    return tuple(_check(types_of(row)[name]) for name in row.columns)
 
 
-def _check(row: type[Row], name: str) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    info = row.model_fields[name]
-    type_ = Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
-    return TypeAdapter(tuple[type_, ...], config=ConfigDict(strict=True, allow_inf_nan=False)).validate_python  # type: ignore[valid-type]
+def _check(type_: Any) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    return TypeAdapter(tuple[type_, ...], config=ConfigDict(strict=True, allow_inf_nan=False)).validate_python
 
 
 def _checked(row: type[Row], field: pa.Field, check: Callable[[Sequence[Any]], Sequence[Any]], values: Sequence[Any]) -> pa.Array:
@@ -161,36 +158,11 @@ def _reason(error: Exception) -> str:
 
 
 def _arrow_field(row: type[Row], name: str) -> pa.Field:
-    info = row.model_fields[name]
     arrow = stored_type(row, name)
-    told = f"{info.description}{_IN_UNITS.get(arrow.unit, '')}"
+    told = f"{row.columns[name].description}{_IN_UNITS.get(arrow.unit, '')}"
     metadata = {"comment": told} | ({"compressed": "zstd"} if arrow.compressed else {})
-    return pa.field(name, arrow.type, nullable=_is_optional(info.annotation), metadata=metadata)
+    return pa.field(name, arrow.type, nullable=type(None) in get_args(types_of(row)[name]), metadata=metadata)
 
 
 _IN_UNITS = {Unit.USD: " In USD.", Unit.MILLISECONDS: " In ms."}
 """Suffix of a column's comment, since readers of the store see bare numbers."""
-
-
-def stored_type(row: type[Row], name: str) -> ArrowType:
-    """Return how a column is stored, and its unit. Raises TypeError if its annotation does not say it."""
-    info = row.model_fields[name]
-    arrow = _arrow_type(info.annotation, info.metadata)
-    if arrow is None:
-        raise TypeError(f"{row.__name__}.{name} names no ArrowType")
-    return arrow
-
-
-def _arrow_type(annotation: Any, metadata: Iterable[Any] = ()) -> ArrowType | None:
-    """Return the `ArrowType` beside the type: on the field itself, or inside `Annotated[…] | None`."""
-    found = next((item for item in metadata if isinstance(item, ArrowType)), None)
-    if found or not get_args(annotation):
-        return found
-    inner = get_args(annotation)
-    if get_origin(annotation) in (Union, types.UnionType):
-        return next(filter(None, map(_arrow_type, inner)), None)
-    return next((item for item in inner if isinstance(item, ArrowType)), None)
-
-
-def _is_optional(annotation: Any) -> bool:
-    return type(None) in get_args(annotation)

@@ -114,7 +114,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, select: str) -> N
     row = TABLES[table]
     given = {str(column[0]) for column in connection.execute(f"describe {select}").fetchall()}
     defaults = {
-        field.name: pa.array([_stored(row.model_fields[field.name].get_default())], field.type)
+        field.name: pa.array([_stored(row.columns[field.name].default)], field.type)
         for field in arrow_schema(row)
         if field.name not in given and not field.nullable
     }

@@ -36,8 +36,9 @@ from ingest.sources.files import Source
 from ingest.store import opening
 from ingest.store.database import Store
 from schemas.errors import RejectReason
+from schemas.rows.row import stored_type
 from schemas.rows.run import TOKEN_CLASSES, Outcome
-from schemas.rows.tables import TABLES, arrow_schema, stored_type
+from schemas.rows.tables import TABLES, arrow_schema
 from schemas.units import Unit
 from tests.conftest import record
 from tests.empty_store import begin_as_copy_of, write_empty
@@ -297,7 +298,7 @@ def _impossible_values() -> str:
     parts = [f"select 'runs', 'outcome', name, outcome from runs join sources using (source_id) where outcome not in ({outcomes})"]
     for table in ("runs", "model_usage", "responses", "tool_calls", "file_changes", "claims", "statements", "measurements"):
         row = TABLES[table]
-        joined = "join runs using (run_id) " if "source_id" not in row.model_fields else ""
+        joined = "join runs using (run_id) " if "source_id" not in row.columns else ""
         for column in arrow_schema(row):
             place, kind = f"{table}.{column.name}", str(column.type)
             is_cost = stored_type(row, column.name).unit is Unit.USD and "delta" not in column.name and "saved" not in column.name

@@ -35,7 +35,7 @@ from schemas.wire.values import DIGITS_LOST
 MOST_MODELS = 1000
 """Maximum number of models per record. Real records have a handful; each costs a row, a price and a line in every report."""
 
-_RUN = RunRow.unchecked()
+_RUN = RunRow()
 
 _IS_FOLLOWED, _TELLS_MODELS, _TELLS_SUMMARY = 4, 2, 1
 """Parts of `record_rank`. A list of runs with ids and totals must not replace full records, and a lone result must not replace one with

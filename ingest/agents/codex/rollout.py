@@ -136,9 +136,7 @@ def ended_badly(event: dict[str, Any]) -> bool:
 
 # Responses
 
-_DEFAULTS = {
-    name: info.get_default(call_default_factory=True) for name, info in ResponseCopyRow.model_fields.items() if not info.is_required()
-}
+_DEFAULTS = {name: column.default for name, column in ResponseCopyRow.columns.items()}
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RunRow
 COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are equal: agents add in binary floats."""
 
-_MODEL_ROW = ModelUsageRow.unchecked()
+_MODEL_ROW = ModelUsageRow()
 _OWN = tuple(f"own_{name}" for name in TOKEN_CLASSES)
 _tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
