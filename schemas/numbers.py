@@ -29,6 +29,13 @@ def decimal(text: str) -> Decimal | None:
     return rounded if rounded == number else None
 
 
+def share(text: str) -> Decimal | None:
+    """Parse `0.05` or `5%` as a number of at most 1; None for anything else."""
+    number = decimal(text.removesuffix("%"))
+    found = number / 100 if number is not None and text.endswith("%") else number
+    return found if found is not None and found <= 1 else None
+
+
 class WrittenFloat(float):
     """A float that keeps its digits as written, for `json.loads(text, parse_float=WrittenFloat)`."""
 

@@ -14,6 +14,7 @@ from app.queries.filters import MIN_CONFIDENCE, probability
 from app.queries.grouping import filters_in
 from schemas.catalogue.failures import REASONS
 from schemas.errors import InputUnreadable
+from schemas.numbers import share
 from schemas.rows.confidence import SHOWN_FROM
 from schemas.text import in_json
 
@@ -151,9 +152,7 @@ def findings(severities: tuple[str, ...], rules: tuple[str, ...], asked: Asked) 
 
 def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
     """Parse `5%` or `0.05` as a number between 0 and 1 (callback)."""
-    from app.reports.budgets import share as read_share
-
-    number = read_share(value.strip())
+    number = share(value.strip())
     if number is None or not 0 <= number < 1:
         raise click.BadParameter(f"a share such as 0.05 or 5%, not {value!r}.", ctx, param)
     return float(number)

@@ -153,8 +153,8 @@ def pipeline_options(
     from ingest.context.path_template import PathTemplate
     from ingest.measurements.given import parse_given
     from ingest.pipeline import Options
-    from ingest.reading.tasks import spare_pandas
     from ingest.store.ingests import Origin
+    from ingest.system.arrow import import_arrow_alone
     from ingest.system.secrets import command_of
 
     price_file = None
@@ -173,7 +173,7 @@ def pipeline_options(
         measure=parse_given(measures),
         origin=Origin(command=command_of(sys.argv[1:])),
         keeps_text=not no_text,
-        prepare=spare_pandas,
+        prepare=import_arrow_alone,
     )
 
 

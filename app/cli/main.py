@@ -103,7 +103,7 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
     The tools search_runs, get_run, cost_report, claims, verdicts and compare only read. An agent starts this command itself: see
     docs/mcp.md for its configuration, and for the SDK that it needs.
     """
-    from ingest.reading.tasks import spare_pandas
+    from ingest.system.arrow import import_arrow_alone
 
     try:
         from app.mcp_server import serve
@@ -114,7 +114,7 @@ def mcp(db: str, wait: float, *, with_text: bool) -> None:
     from app.library.store import Store
     from ingest.store import database
 
-    spare_pandas()
+    import_arrow_alone()
     if sys.stdin.isatty():
         terminal.note("Waiting for an agent on standard input, which starts this command itself (docs/mcp.md). Ctrl-C stops it.")
     database.Store(db).exists()  # raises for a folder

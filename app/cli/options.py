@@ -144,13 +144,14 @@ def answering(
             count = options.pop("count", None)
             if limit and count is None and shown.format == TABLE and shown.path is None:
                 count = ROWS_IN_A_TABLE
+            from ingest.system.arrow import import_arrow_alone
+
+            import_arrow_alone()  # before all that import it
             from app.queries.filters import taken_as_now
             from app.queries.reading import CheckedStore
             from app.queries.run_page import with_whole_ids
             from app.text.answers import uncounted_notes
-            from ingest.reading.tasks import spare_pandas
 
-            spare_pandas()
             moment = _as_of(options.pop("at", ""))
             with taken_as_now(moment):
                 store = noted(CheckedStore(on_disk(db), wait, told_once(), at=moment))
@@ -305,6 +306,9 @@ def budget_options(command: Command) -> Command:
         budgets: Any = ()
         given = {key: text for key in LIMITS if (text := options.pop(key.replace("-", "_"))) is not None}
         if given or budget_file is not None:
+            from ingest.system.arrow import import_arrow_alone
+
+            import_arrow_alone()
             from app.reports.budgets import budgets_of
 
             budgets = budgets_of(given, budget_file)

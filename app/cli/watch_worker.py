@@ -19,10 +19,10 @@ from typing import Any
 from app.cli import terminal
 from app.cli.ingest import paths_to_read, pipeline_options
 from ingest.pipeline import IngestReport, Options, Progress, ingest
-from ingest.reading.tasks import spare_pandas
 from ingest.sources.walking import IGNORE_FILE, Excluding, read_paths
 from ingest.store.database import Store
 from ingest.store.ingests import Origin
+from ingest.system.arrow import import_arrow_alone
 from ingest.system.signals import interruptible
 from schemas.errors import InputUnreadable, NotAStore, StoreVersionMismatch, TachographError, UsageError
 from schemas.text import one_line
@@ -36,7 +36,7 @@ NOTES = 5
 
 def main() -> int:
     """Ingest batches until the input ends. The watcher handles Ctrl-C on the terminal, so that this process can finish."""
-    spare_pandas()
+    import_arrow_alone()
     for number in (getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)):
         signal.signal(number, signal.SIG_IGN)
     lines = sys.stdin.buffer

@@ -140,15 +140,16 @@ def of_run(store: Store, run_id: str, filters: Filters = NO_FILTERS) -> RunFacts
     """
     bound = {"run_id": run_id}
     shown = where_shown(filters)
-    columns = f"* exclude (run_id), {_CAVEAT}, {shown.sql} as is_shown, not is_shown as is_hidden"
-    claims = fetch(store, f"select {columns} from claims where run_id = $run_id order by claim_no", bound | shown.parameters)
-    is_shown, is_hidden = claims["is_shown"], claims["is_hidden"]
-    claims = claims.drop_columns(["is_shown", "is_hidden"])
+    columns = f"* exclude (run_id), {_CAVEAT}, {shown.sql} as is_shown"
+    sql = f"select {columns} from claims where run_id = $run_id order by is_shown desc, claim_no"
+    claims = fetch(store, sql, bound | shown.parameters)
+    number = claims["is_shown"].to_pylist().count(True)
+    claims = claims.drop_columns(["is_shown"])
     statements = f"select {', '.join(STATEMENT_COLUMNS)} from statements where run_id = $run_id order by statement_no"
     changes = "select path, insertions, deletions from file_changes where run_id = $run_id"
     found = f"select severity, rule, message, expected, actual from findings where run_id = $run_id order by {_WORST_FIRST}"
     others = (fetch(store, sql, bound) for sql in (statements, changes, found))
-    return RunFacts(claims.filter(is_shown), claims.filter(is_hidden), *others)
+    return RunFacts(claims.slice(0, number), claims.slice(number), *others)
 
 
 _CHOSEN_FINDINGS = """

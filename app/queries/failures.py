@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from app.queries.filters import Filters, where
 from app.queries.grouping import UTC_ZONE, group
@@ -49,8 +48,8 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
         join counted on counted.reason is not distinct from figures.reason
         order by figures.reason in ('{NONE}', '{OTHER}'), runs desc, figures.reason"""
     found = fetch(store, sql, condition.parameters | dict(column.parameters))
-    is_all = pa.array([reason is None for reason in found["reason"].to_pylist()], pa.bool_())
-    return found.filter(pc.invert(is_all)), found.filter(is_all)
+    reasons = found.num_rows - found["reason"].null_count
+    return found.slice(0, reasons), found.slice(reasons)
 
 
 def texts(store: Store, filters: Filters, reason: str, limit: int | None = None) -> pa.Table:

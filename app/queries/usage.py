@@ -11,7 +11,6 @@ from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from app.queries.filters import COUNTED, NO_FILTERS, TIMES, Filters, Where, moment, where
 from app.queries.grouping import UTC_ZONE, Group, bound, known_zone
@@ -463,7 +462,8 @@ class Along:
 def along(store: Store, filters: Filters = NO_FILTERS, by: str = "day", most: int = MOST_PERIODS) -> Along:
     """Return the usage of the last `most` periods that have any. Usage without a time is left out. Raises StoreError."""
     rows = usage(store, Request(filters, (by, "model"))).table
-    rows = rows.filter(pc.is_valid(rows[by])).sort_by([(by, "ascending")])
+    rows = rows.filter(pa.array([name is not None for name in rows[by].to_pylist()], pa.bool_())).sort_by([(by, "ascending")])
     names = list(dict.fromkeys(rows[by].to_pylist()))
-    shown = rows.filter(pc.is_in(rows[by], pa.array(names[-most:], rows.schema.field(by).type)))
+    last = {*names[-most:]}
+    shown = rows.filter(pa.array([name in last for name in rows[by].to_pylist()], pa.bool_()))
     return Along(by, shown.rename_columns(["period" if name == by else name for name in shown.column_names]), max(0, len(names) - most))

@@ -28,7 +28,7 @@ from ingest.store.database import Store
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.catalogue.metrics import LIMITS, Limit
 from schemas.errors import UsageError
-from schemas.numbers import amount, decimal
+from schemas.numbers import amount, decimal, share
 from schemas.text import did_you_mean, plural
 from schemas.units import Unit
 
@@ -212,13 +212,6 @@ def parse_allowed(limit: Limit, text: str) -> Decimal:
     if number is None:
         raise UsageError(f"--{limit.key} takes {example}, not {text!r}.")
     return number
-
-
-def share(text: str) -> Decimal | None:
-    """Parse `0.05` or `5%` as a number of at most 1; None for anything else."""
-    number = decimal(text.removesuffix("%"))
-    found = number / 100 if number is not None and text.endswith("%") else number
-    return found if found is not None and found <= 1 else None
 
 
 def cells(verdict: Verdict) -> dict[str, str]:

@@ -12,7 +12,6 @@ from math import isfinite
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, words
@@ -205,7 +204,8 @@ def with_starts(table: pa.Table) -> pa.Table:
 def with_bounds(table: pa.Table, shown: Sequence[str] = ()) -> pa.Table:
     """Return the table with the bounds of its costs and the number of started runs of each group. `shown`: chosen columns."""
     if {"runs", "never_started_runs"} <= set(table.column_names) and STARTED not in table.column_names:
-        table = table.append_column(STARTED, pc.subtract(table["runs"], table["never_started_runs"]))
+        pairs = zip(table["runs"].to_pylist(), table["never_started_runs"].to_pylist(), strict=True)
+        table = table.append_column(STARTED, pa.array([runs - others for runs, others in pairs], pa.int64()))
     for cost, names in BOUNDS.items():
         told = next((name for name in names if name in table.column_names), None)
         if told and cost in (shown or table.column_names) and BOUNDS_COLUMNS[cost] not in table.column_names:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from app.queries.agents import ENOUGH, AgentFigures
-from app.queries.comparison import CohortTotals, TwoTotals
 from app.queries.cost import ENOUGH_TO_JUDGE, ListPrice, MonthCost, Times
 from app.queries.filters import Filters
 from app.queries.runs import KNOWN_SUFFIX
-from app.queries.usage import Usage
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_RECORDED, Said
 from app.text.columns import columns
@@ -27,6 +25,10 @@ from schemas.catalogue.usage import USAGE, WHOLE_RUNS
 from schemas.rows.cost import CAUSES, CostCause
 from schemas.text import plural
 from schemas.units import Unit
+
+if TYPE_CHECKING:
+    from app.queries.comparison import CohortTotals, TwoTotals
+    from app.queries.usage import Usage
 
 Row = Mapping[str, Any]
 

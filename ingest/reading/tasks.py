@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -38,6 +37,7 @@ from ingest.sources.files import (
 )
 from ingest.sources.times import zone_of
 from ingest.store.read_result import PortionKey, ReadResult
+from ingest.system.arrow import import_arrow_alone
 from ingest.system.files import temporary_folder, use_folder_of_parent
 from ingest.system.signals import inherited_block, put_off
 from schemas.errors import InputUnreadable, WorkerDied
@@ -320,7 +320,7 @@ def begin_worker(settings: Settings, spool: Path, temporary: Path | None) -> Non
     if temporary:
         use_folder_of_parent(temporary)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where signals cannot be blocked
-    spare_pandas()
+    import_arrow_alone()
 
     def end_with_parent() -> None:
         parent = multiprocessing.parent_process()
@@ -333,20 +333,3 @@ def begin_worker(settings: Settings, spool: Path, temporary: Path | None) -> Non
 
 def _work_as_begun(task: Task) -> list[ReadResult]:
     return work(task, _settings, _spool)
-
-
-def spare_pandas() -> None:
-    """Let pyarrow look for pandas once and find none, unless it is loaded already: importing it takes 0.3 s. A later `import pandas` works.
-
-    Only for processes without other threads: an import of pandas in one would fail meanwhile.
-    """
-    if "pandas" in sys.modules:
-        return
-    import pyarrow as pa  # whoever finds nothing new needs neither
-
-    sys.modules["pandas"] = None  # type: ignore[assignment]  # the import then raises ImportError
-    try:
-        with suppress(ImportError, AttributeError):  # pyarrow trips over the None
-            pa.array([0])
-    finally:
-        del sys.modules["pandas"]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from ingest.prices.price_file import parse_price_file
 from ingest.store.database import Store, Writer, made, registered, run_step
 from schemas.rows.cost import COST_RULES
 from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates, Service
@@ -175,6 +174,7 @@ def _note_findings(connection: duckdb.DuckDBPyConnection) -> None:
 def stored_book(connection: duckdb.DuckDBPyConnection) -> PriceBook:
     """Return the prices of a store: its price file, then the library, which is imported only here (0.15 s)."""
     from ingest.prices.price_book import PriceBook
+    from ingest.prices.price_file import parse_price_file
 
     rows = connection.execute("select name, text from price_files").fetchall()
     return PriceBook(parse_price_file(*rows[0]) if rows else None)
