@@ -122,16 +122,16 @@ def sql_of(step: str) -> str:
     return (resources.files("ingest.store") / "sql" / f"{step}.sql").read_text()
 
 
-def view_sql(view: str) -> str:
-    """Return the statement that creates one of VIEWS, with its comments."""
-    return sql_of(f"views/{view}").replace(f" view {view} as\n", f" view {view}{_VIEW_OPTIONS} as\n")
+def view_sql(step: str) -> str:
+    """Return the text of a file of `sql/` that creates a view, for instance "views/v_runs", so that the view is bound when it is read."""
+    return re.sub(r"( view \w+) as\n", rf"\1{_VIEW_OPTIONS} as\n", sql_of(step), count=1)
 
 
 def make_tables(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], str] = str) -> None:
     """Create tables, comments and views. `dialect` adapts the SQL to another kind of store."""
     connection.execute(dialect(sql_of("schema")))
     for view in VIEWS:
-        connection.execute(dialect(view_sql(view)))
+        connection.execute(dialect(view_sql(f"views/{view}")))
 
 
 def make_store(connection: duckdb.DuckDBPyConnection) -> None:
