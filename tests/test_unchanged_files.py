@@ -43,17 +43,15 @@ def test_an_unmodified_file_is_not_opened(store: Store, tmp_path: Path) -> None:
     assert is_known(store, path)
 
 
-def test_many_sources_are_known_as_few_are(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_known_by_their_stamps(store: Store, tmp_path: Path) -> None:
     names = [tmp_path / f"{number}.json" for number in range(3)]
     for path in names:
         write(path, RECORD + b" " * int(path.stem))
     ingest_paths(store, tmp_path)
-    few = known_sources.known_sources(store)
-    monkeypatch.setattr(known_sources, "FEW_SOURCES", 0)
-    many = known_sources.known_sources(store)
-    stamps = [few.stamp(str(path)) for path in names]
-    assert [stamp.bytes for stamp in stamps if stamp] == [len(RECORD) + number for number in range(3)]
-    assert ([many.stamp(str(path)) for path in names], many.source_ids) == (stamps, few.source_ids)
+    known = known_sources.known_sources(store)
+    stamps = [stamp for path in names if (stamp := known.stamp(str(path)))]
+    assert [stamp.bytes for stamp in stamps] == [len(RECORD) + number for number in range(3)]
+    assert {stamp.source_id for stamp in stamps} == known.source_ids
 
 
 @pytest.mark.parametrize("change", [{"modified_ns": OLD_NS + 1}, {"content": OTHER + b"\n"}])

@@ -5,6 +5,7 @@ Heavy imports wait until a command runs, so that `--help` and completion are imm
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -21,6 +22,9 @@ from schemas.errors import UsageError
 
 NAME, VARIABLE = "tachograph", "_TACHOGRAPH_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
+
+FEW_COLLECTIONS = 50_000
+"""New objects between two garbage collections. With Python's 700, finding nothing new in 15,000 files takes a fifth longer."""
 
 
 class Commands(click.Group):
@@ -177,6 +181,7 @@ for command in (
 
 def main() -> int:
     """Run the command line and return its exit code."""
+    gc.set_threshold(FEW_COLLECTIONS)
     return terminal.run(cli)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ingest.reading.tasks import Beginning, last_part
 from ingest.sources.files import Earlier, Source
-from ingest.store.database import Store, Writer, arrow, run_step
+from ingest.store.database import Store, Writer, run_step
 from ingest.store.ingests import supersede
 from ingest.store.read_result import ReadResult
 from schemas.errors import StoreMissing
@@ -19,9 +19,6 @@ from schemas.file_kinds import MAY_HOLD_RUNS, FileKind
 
 MOST_ALIKE = 16
 """Limit of the sources with the same file name that a file is compared with."""
-
-FEW_SOURCES = 10_000
-"""Up to so many rows are fetched in the time that importing pyarrow takes."""
 
 LEAST_LEFT_OUT = 1 << 17
 """A grown transcript is read whole if resuming would skip fewer bytes than this: that takes a few milliseconds."""
@@ -78,7 +75,7 @@ class KnownSources:
     def stamp(self, name: str) -> Stamp | None:
         """Return the stamp of the source of this name, or None."""
         row = self.rows.get(name)
-        return None if row is None else Stamp(*(column[row] for column in self.columns))
+        return None if row is None else Stamp(*[column[row] for column in self.columns])
 
     def unchanged(self, source: Source) -> str | None:
         """Return the source_id of a file that has not been modified since it was read, without opening it; else None.
@@ -110,8 +107,8 @@ class KnownSources:
         """Return source_id → time of known files that were opened only because their time changed or could not be trusted."""
         found = {}
         for result in results:
-            stamp = self.stamp(result.name) if result.known else None
-            if stamp and result.modified_ns and stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns:
+            stamp = self.stamp(result.name) if result.known and result.modified_ns else None
+            if stamp and stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns:
                 found[stamp.source_id] = result.modified_ns
         return found
 
@@ -129,11 +126,8 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
         parameters = {"retried": [*map(str, (FileKind.ARCHIVE, *MAY_HOLD_RUNS))]}
     try:
         with store.reading() as connection:
-            [(count,)] = connection.execute("select count(*) from sources").fetchall()
-            if count <= FEW_SOURCES:
-                columns = list(zip(*connection.execute(f"{sql} order by ingest_id", parameters).fetchall(), strict=True)) or [()] * 5
-            else:
-                columns = [column.to_pylist() for column in arrow(connection, f"{sql} order by ingest_id", parameters).columns]
+            # no slower than by Arrow, which would have to be imported
+            columns = list(zip(*connection.execute(f"{sql} order by ingest_id", parameters).fetchall(), strict=True)) or [()] * 5
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
     except StoreMissing:

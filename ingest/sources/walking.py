@@ -266,7 +266,8 @@ def _enter(folder: Path, status: os.stat_result, seen: set[tuple[int, int]], ins
 
 
 def _name(path: Path) -> str:
-    return os.fsencode(path).decode(errors="replace")  # a name need not be UTF-8
+    name = str(path)
+    return name if name.isascii() else os.fsencode(name).decode(errors="replace")  # a name need not be UTF-8
 
 
 def _unreadable(path: Path, error: Exception) -> InputUnreadable:
