@@ -107,9 +107,9 @@ class KnownSources:
         """Return source_id → time of known files that were opened only because their time changed or could not be trusted."""
         found = {}
         for result in results:
-            stamp = self.stamp(result.name) if result.known and result.modified_ns else None
-            if stamp and stamp.source_id == result.source_id and stamp.modified_ns != result.modified_ns:
-                found[stamp.source_id] = result.modified_ns
+            now = result.modified_ns if result.known else None
+            if now and (stamp := self.stamp(result.name)) and stamp.source_id == result.source_id and stamp.modified_ns != now:
+                found[stamp.source_id] = now
         return found
 
 
