@@ -167,7 +167,7 @@ class Contents:
     def _nothing(self, scanner: Scanner, head: bytes) -> Iterator[Unreadable]:
         """Yield the reject of a source without documents, if any: a broken object at its beginning, or a quoted record."""
         text = head.decode("utf-8", "replace").replace("\0", "").lstrip(" \t\r\n\x0b\x0c\ufeff")
-        is_quoted = QUOTED_RECORD.search(text) is not None
+        is_quoted = "total_cost_usd" in text and QUOTED_RECORD.search(text) is not None  # a word is found a hundred times as fast
         if (broken := scanner.first_broken) and not (is_quoted and broken.reason is RejectReason.NOT_JSON):
             yield self._unreadable(broken)
         elif is_quoted:

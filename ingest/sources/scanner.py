@@ -60,10 +60,12 @@ _LENIENT_DECODER = json.JSONDecoder(strict=False)
 _EVENT = re.compile(EVENT_START.pattern.encode())
 _LINE_START = re.compile(rb"(?<=\n)\{")
 _OBJECT_START = re.compile(
-    rb'(?<![^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+["}]'
-    rb'|(?<=[^ \t\r\n\x0b\x0c\x1e,[])\{[ \t\r\n]{0,1000}+(?:\}|"(?![^"\\\x00-\x1f]{0,128}+"[^ \t\r\n:/\x1b]))'
+    rb'\{(?:(?<![^ \t\r\n\x0b\x0c\x1e,[]\{)[ \t\r\n]{0,1000}+["}]'
+    rb'|(?<=[^ \t\r\n\x0b\x0c\x1e,[]\{)[ \t\r\n]{0,1000}+(?:\}|"(?![^"\\\x00-\x1f]{0,128}+"[^ \t\r\n:/\x1b])))'
 )
-"""A brace and a name in quotes, or an empty object. Inside running text, no character may follow that cannot follow a name: `{"{"{"`."""
+"""A brace and a name in quotes, or an empty object. Inside running text, no character may follow that cannot follow a name: `{"{"{"`.
+
+It begins with the brace, for which `re` has a fast search: otherwise a text without objects takes sixty times as long."""
 
 _START_BYTES = 1002
 _HIDDEN_START = re.compile(
