@@ -20,6 +20,7 @@ from schemas.rows.measurement import Failure, MeasuredStatus
 from schemas.units import Better
 
 _NUMBER = r"[-+]?(?:(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?|NaN|Inf)"
+_AT_A_LINE = re.compile(r"Benchmark(?<![^\r\n]Benchmark)")
 _RUN = re.compile(rf"(Benchmark(?![a-z])\S++)\s++\d++((?:\s+{_NUMBER}\s++[^\s\d]\S*+)++)\s*+")
 _CONFIGURATION = re.compile(r"([^\sA-Z:]++):(?:[ \t]++(.*+))?")
 _FAILED = re.compile(r"\s*+--- (FAIL|SKIP): (Benchmark\S++).*+|panic: .*+|FAIL\s++(\S++) \[\w++ failed\]")
@@ -43,6 +44,8 @@ _MOST_KEYS = 64
 
 def _recognises(file: MeasuredFile) -> bool:
     """Return whether it ends like the output of `go test`, or half of it are runs. A page may quote runs from before and after."""
+    if not _AT_A_LINE.search(file.text):  # as in any other text with this word
+        return False
     runs, count, last = 0, 0, ""
     for line in filter(str.strip, file.lines):
         runs += line.startswith("Benchmark") and _RUN.fullmatch(line) is not None
