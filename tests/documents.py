@@ -54,13 +54,6 @@ def run_of(record: dict[str, Any]) -> RunRow:
     return run
 
 
-def refusal_of(record: dict[str, Any]) -> str:
-    """Why a record is no run."""
-    runs, [reject] = runs_in(json.dumps(record).encode())
-    assert not runs
-    return reject
-
-
 def read_log(log: str | dict[str, Any]) -> list[dict[str, Any]]:
     """The runs of one log as an ingest reads them, without a store: columns of `runs`, and `cost`, what was paid in USD, as a float."""
     readers = SourceReaders(SourceContext("source").for_run)

@@ -124,12 +124,6 @@ def words_of_columns(path: Path) -> Iterator[str]:
                 yield f"{path.name}:{value.lineno}: {key}"
 
 
-@pytest.mark.parametrize("code", ['{"num_turns": "Turns"}', '{"model": 1, "num_turns": Unit.COUNT}', 'grid(table, num_turns="Turns")'])
-def test_words_of_columns_are_found(code: str, tmp_path: Path) -> None:
-    (file := tmp_path / "words.py").write_text(code)
-    assert len(list(words_of_columns(file))) == 1
-
-
 def test_two_entries_of_one_key_are_refused() -> None:
     with pytest.raises(ValueError, match="two entries of one key among cost_usd, runs, cost_usd"):
         by_key(RUN_METRICS["cost_usd"], RUN_METRICS["runs"], RUN_METRICS["cost_usd"])

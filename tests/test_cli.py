@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from app.cli.main import cli
 from app.cli.options import OUTPUT_FORMATS
 from app.queries.filters import FILTERS
-from ingest.store.database import DEFAULT_WAIT_SECONDS, Store
+from ingest.store.database import Store
 from schemas.errors import ExitCode
 from tests.conftest import FILE, SAMPLES, Run, environment, record_text
 from tests.interrupted import interruptible
@@ -30,14 +30,6 @@ def test_every_command_explains_itself_by_example(name: str) -> None:
     assert shown.exit_code == 0
 
 
-def test_commands_stand_in_the_order_of_use() -> None:
-    in_order = (
-        "ingest watch run report runs show models usage claims findings failures verdicts measurements tasks check compare label note"
-    )
-    in_order += " star exclude ingests undo rejects sources dashboard mcp rebuild reprice lake copy doctor completion"
-    assert " ".join(cli.commands) == in_order
-
-
 @pytest.mark.parametrize("name", ["report", "runs", "models"])
 def test_every_filter_is_an_option(name: str) -> None:
     shown = CliRunner().invoke(cli, [name, "--help"]).stdout
@@ -47,12 +39,6 @@ def test_every_filter_is_an_option(name: str) -> None:
 @pytest.mark.parametrize("name", ["report", "runs", "models", "rejects", "sources"])
 def test_every_export_is_a_choice(name: str) -> None:
     assert f"[{'|'.join(OUTPUT_FORMATS)}]" in CliRunner().invoke(cli, [name, "--help"]).stdout
-
-
-def test_the_wait_is_the_stores_own() -> None:
-    """The default is written out in the help text, so that `--help` need not import the store."""
-    options = {option.name: option for option in cli.commands["runs"].params}
-    assert options["wait"].default == DEFAULT_WAIT_SECONDS
 
 
 def test_starting_loads_nothing_heavy() -> None:

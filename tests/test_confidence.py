@@ -21,7 +21,6 @@ from app.cli.main import cli
 from app.queries import claims as claim_queries
 from app.queries import runs as run_queries
 from app.queries.filters import NO_FILTERS, choose, probability, where_claims
-from app.text.claims import hidden_words
 from ingest.claims import extract
 from ingest.findings.summary_facts import facts_with
 from ingest.pipeline import ingest
@@ -202,22 +201,11 @@ def test_the_claims_of_texts_have_their_confidence(tmp_path: Path) -> None:
         CliRunner().invoke(cli, ["claims", "extract", str(texts), "--min-confidence", "2"], catch_exceptions=False)
 
 
-@given(st.integers(0, 100))
-def test_a_percentage_is_the_same_probability(percent: int) -> None:
-    assert probability(f"{percent}%", "p") == probability(str(percent / 100), "p") == percent / 100
-
-
 @given(st.text(max_size=8) | st.floats().map(str))
 def test_any_text_is_a_probability_or_a_usage_error(text: str) -> None:
     """Whatever is typed is a probability or an error for people."""
     with suppress(UsageError):
         assert 0 <= probability(text, "p") <= 1
-
-
-def test_words_of_hidden_claims() -> None:
-    assert hidden_words(0) == ""
-    assert hidden_words(1, "X") == "1 claim of low confidence is hidden; X lists it."
-    assert hidden_words(1200) == "1,200 claims of low confidence are hidden; --min-confidence 0 lists them."
 
 
 def captions(app: AppTest) -> str:

@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
-import pyarrow as pa
 import pytest
 
 from app.queries.filters import FILTERS
-from app.text import grids
 from app.text.html_parts import SHOWN_CHARACTERS, plain, shown, shown_record
 from app.text.ingests import upload_words
 from app.text.run_html import RUN_ORIGIN, facts_html, origin_keys, run_id_of
@@ -270,18 +268,6 @@ def test_uploading_to_where_no_store_can_be_is_told(tmp_path: Path, open_screen:
     assert "does not exist" in app.error[0].value
 
 
-def test_grids_round_durations_and_drop_what_nobody_knows() -> None:
-    columns = {key: pa.array([None], pa.string()) for key in grids.RUNS.keys} | {
-        "duration_ms": pa.array([253_963], pa.int64()),
-        "outcome": pa.array(["limit_reached"]),
-        "run_id": pa.array(["r"]),
-    }
-    shown_table = grids.grid(pa.table(columns), grids.RUNS).rows
-    assert shown_table.column_names == ["outcome", "duration_ms"]
-    assert shown_table["duration_ms"].to_pylist()[0].lstrip() == "4m 14s"
-    assert shown_table["outcome"].to_pylist() == ["limit reached"]
-
-
 @pytest.mark.parametrize("value", [None, "", "\ud800", "x" * 201])
 def test_what_can_be_no_run_is_not_asked_for(value: str | None) -> None:
     assert run_id_of(value) is None
@@ -305,12 +291,6 @@ def test_a_record_is_laid_out_with_its_numbers_as_written() -> None:
     assert shown("x" * (SHOWN_CHARACTERS + 1)).note == "Showing the first 100,000 of 100,001 characters."
 
 
-def test_labels_stand_with_where_a_run_comes_from() -> None:
-    html = facts_html({"repo": "r"}, ["repo"], {"repo": "r", "branch": "<main>"})
-    assert html.count("<dt") == 2
-    assert "&lt;main&gt;" in html
-
-
 @pytest.mark.parametrize(("ended", "left_out"), [(None, "ended_at"), (datetime(2026, 11, 20, 9, 36, tzinfo=UTC), "started_at")])
 def test_the_date_of_a_file_is_not_told_as_the_start_or_end_of_a_run(ended: datetime | None, left_out: str) -> None:
     run = dict.fromkeys(RUN_ORIGIN) | {"time_source": "file", "started_at": datetime(2026, 11, 20, 9, 15, tzinfo=UTC), "ended_at": ended}
@@ -321,14 +301,6 @@ def test_the_date_of_a_file_is_not_told_as_the_start_or_end_of_a_run(ended: date
     assert left_out not in origin_keys(run)
     told = run | {"time_source": "stream"}
     assert "Started at (UTC)" in facts_html(told, origin_keys(told))
-
-
-def test_a_model_without_a_name_is_called_unknown_in_a_table() -> None:
-    columns = {key: pa.array([1], pa.int64()) for key in grids.MODEL_COSTS.keys}
-    models = columns | {"model": pa.array(["a"]), "provider": pa.array(["p"]), "region": pa.array(["r"])}
-    nameless = {key: pa.concat_arrays([values, pa.nulls(1, values.type)]) for key, values in models.items()}
-    rows = grids.grid(pa.table(nameless), grids.MODEL_COSTS).rows
-    assert rows.select(["model", "region"]).to_pylist() == [{"model": "a", "region": "r"}, {"model": "unknown", "region": None}]
 
 
 def test_the_fate_of_a_file_in_words(store: Store) -> None:

@@ -178,7 +178,7 @@ def sources(store: Store) -> list[tuple[Any, ...]]:
 READ_ON_OR_WHOLE = {1: "read on", 1 << 17: "read whole"}
 
 
-@pytest.fixture(params=READ_ON_OR_WHOLE, ids=READ_ON_OR_WHOLE.get)
+@pytest.fixture(params=a_share(READ_ON_OR_WHOLE, 2), ids=READ_ON_OR_WHOLE.get)
 def _least(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether short files are read on, or whole as files of their size are."""
     monkeypatch.setattr(known_sources, "LEAST_LEFT_OUT", request.param)
@@ -234,7 +234,6 @@ def test_undoing_the_later_ingest_leaves_what_the_earlier_one_brought(store: Sto
     assert told(store) == at_once()
 
 
-@pytest.mark.parametrize("_least", a_share(READ_ON_OR_WHOLE, 2), indirect=True, ids=READ_ON_OR_WHOLE.get)
 @pytest.mark.usefixtures("_least")
 def test_a_rebuild_changes_nothing(store: Store, tmp_path: Path) -> None:
     for share in (0.3, 0.7, 1):
@@ -269,7 +268,6 @@ def test_what_was_read_stays_when_a_file_is_deleted_or_cut(store: Store, tmp_pat
     assert outputs(store) == before
 
 
-@pytest.mark.parametrize("_least", a_share(READ_ON_OR_WHOLE, 2), indirect=True, ids=READ_ON_OR_WHOLE.get)
 @pytest.mark.usefixtures("_least")
 def test_a_file_that_grows_while_it_is_read(store: Store, tmp_path: Path) -> None:
     put(tmp_path, cut(MAIN, 0.3))

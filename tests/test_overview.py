@@ -220,8 +220,3 @@ def test_links_keep_the_measure_of_cost(sample_store: Store, screens: Any) -> No
         "cost=" in link
         for link in re.findall(r'href="([^"]+)"', "".join(str(one.proto.body) for one in screens(sample_store.location).get("html")))
     )
-
-
-def test_an_agent_without_a_name_is_a_name_in_a_sentence() -> None:
-    """Some harnesses name no agent: `a run of unknown` is no sentence."""
-    assert [agent_name(agent) for agent in ("codex", "unknown", None, "<b>")] == ["Codex", "Unnamed agent", "Unnamed agent", "<b>"]

@@ -10,7 +10,7 @@ import pytest
 from app.queries import runs as run_queries
 from app.queries.filters import FILTERS, Filters, choose, where
 from app.queries.reading import ReadTransaction
-from app.text.formatting import human, known_of
+from app.text.formatting import human
 from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -220,7 +220,3 @@ def test_a_run_that_does_not_exist_is_none(four_runs: Store) -> None:
 )
 def test_values_are_written_for_people(value: object, unit: Unit, shown: str) -> None:
     assert human(value, unit) == shown
-
-
-def test_known_of_is_silent_where_all_is_known() -> None:
-    assert (known_of(3, 3), known_of(41, 57)) == ("", "based on 41 of 57")

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ingest.store.ddl import files, schema_sql
-from schemas.catalogue.dimensions import DIMENSIONS, MODEL_DIMENSIONS
 from schemas.catalogue.metrics import MODEL_METRICS, RUN_METRICS
 from schemas.rows.row import LARGEST_USD, usd
 from schemas.rows.run import ModelUsageRow
@@ -99,11 +98,6 @@ def test_the_ddl_makes_the_tables_with_a_comment_on_every_column() -> None:
 def test_metrics_explain_themselves(metric: object) -> None:
     assert metric.meaning.endswith(".")  # type: ignore[attr-defined]
     assert metric.label  # type: ignore[attr-defined]
-
-
-def test_registries_are_keyed_by_their_keys() -> None:
-    for registry in (RUN_METRICS, MODEL_METRICS, DIMENSIONS, MODEL_DIMENSIONS):
-        assert all(key == item.key for key, item in registry.items())
 
 
 def test_the_wire_model_reads_old_names_of_the_cost() -> None:

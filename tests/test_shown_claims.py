@@ -19,18 +19,17 @@ from app.queries import runs as run_queries
 from app.queries.claims import sentence, sentence_span
 from app.queries.filters import Filters
 from app.text import grids
-from app.text.claims import EVIDENCE, EVIDENCE_MEANINGS, claim_title, statement
-from app.text.summary import QUALITATIVE, STRENGTHS, finding_lines, legend_html, mark_style, marks_of, statements_html, summary_html
+from app.text.claims import claim_title, statement
+from app.text.summary import QUALITATIVE, finding_lines, legend_html, marks_of, statements_html, summary_html
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.figures import caveat_sql
-from schemas.rows.claim import ClaimRow, Evidence, StatementKind
+from schemas.rows.claim import ClaimRow, StatementKind
 from schemas.rows.source import Severity
 from schemas.rows.tables import arrow_schema
 from tests.conftest import ROOT, StoreOnce, page_text, record_text
 from tests.labelled.texts import labelled_texts
-from tests.test_charts import luminance
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -117,27 +116,6 @@ THEME = tomllib.loads((ROOT / "app" / ".streamlit" / "config.toml").read_text())
 INKS = [(page, THEME[page][key]) for page in ("light", "dark") for key in ("textColor", "linkColor", "codeTextColor")]
 
 
-@pytest.mark.parametrize("evidence", EVIDENCE)
-@pytest.mark.parametrize(("page", "ink"), INKS)
-def test_marked_text_can_be_read_by_day_and_by_night(page: str, ink: str, evidence: str) -> None:
-    tint = STRENGTHS[evidence][0] / 255
-    paper = blended(EVIDENCE[evidence], THEME[page]["backgroundColor"], tint)
-    lighter, darker = sorted((luminance(ink), luminance(paper)), reverse=True)
-    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
-
-
-def blended(colour: str, page: str, share: float) -> str:
-    pairs = [(int(colour[at : at + 2], 16), int(page[at : at + 2], 16)) for at in (1, 3, 5)]
-    return "#" + "".join(f"{round(top * share + under * (1 - share)):02X}" for top, under in pairs)
-
-
-def test_stronger_evidence_stands_out_more() -> None:
-    tints = [tint for tint, _ in STRENGTHS.values()]
-    assert tints == sorted(tints, reverse=True)
-    assert list(STRENGTHS) == list(EVIDENCE) == list(EVIDENCE_MEANINGS) == [kind.value for kind in Evidence]
-    assert "background:none" in mark_style(QUALITATIVE)
-
-
 def test_every_claim_of_a_summary_is_marked_and_in_the_legend(many: Store) -> None:
     for number in (5, 20, 40):
         facts = claim_queries.of_run(many, f"run-{number}")
@@ -145,15 +123,6 @@ def test_every_claim_of_a_summary_is_marked_and_in_the_legend(many: Store) -> No
         shown = summary_html(summaries()[number], marks_of(rows))
         assert all(claim_title(row).split(" · about")[0] in shown for row in rows)
         assert legend_html(rows).count("<mark") == len({row["kind"] == QUALITATIVE or row["evidence"] for row in rows})
-
-
-def test_words_of_claims() -> None:
-    end_to_end = {"scope": "end_to_end", "hedged": True, "caveat": "approximate"}
-    ranged = claim(ratio_low=2.0, ratio_high=4.0, origin="cited", subject="the `parser`", **end_to_end)
-    assert (
-        claim_title(ranged) == "claimed 3.00× (2.00× to 4.00×) (time) · number only · approximate · quoted from others · about the parser"
-    )
-    assert claim_title(claim(ratio=None, kind="qualitative")) == "claimed better (time) · no number · micro"
 
 
 def test_findings_and_statements_of_strangers_stay_text() -> None:

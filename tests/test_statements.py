@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.findings.statements import FileChange, read_statements
-from ingest.literals import MANY_TEXTS, LiteralSearch
 from schemas.rows.claim import StatementKind
 from tests.conftest import SAMPLES
 
@@ -200,21 +199,6 @@ def test_of_a_long_line_the_words_around_a_count_are_read_and_not_those_around_a
 )
 def test_deletions_count_beside_lines_insertions_or_a_plus(text: str, expected: list[Said]) -> None:
     assert said(text) == expected
-
-
-def test_of_words_that_overlap_the_first_to_end_or_the_first_to_begin_is_found() -> None:
-    words = ["longer word", "word", "r w"]
-    assert LiteralSearch(words).find("é longer word\ud800") == [(2, 7, 10)]
-    assert LiteralSearch(words, leftmost=True).find("é longer word\ud800 word") == [(0, 2, 13), (1, 15, 19)]
-
-
-def test_after_many_texts_the_faster_automaton_finds_the_same() -> None:
-    search = LiteralSearch(["longer word", "word", "r w"])
-    first = [search.find("é longer word") for _ in range(MANY_TEXTS - 1)]
-    made_first = search._automaton
-    later = [search.find("é longer word") for _ in range(2)]
-    assert search._automaton is not made_first
-    assert first + later == [[(2, 7, 10)]] * (MANY_TEXTS + 1)
 
 
 @pytest.mark.slow

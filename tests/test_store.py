@@ -15,7 +15,6 @@ from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries.filters import Filters
 from ingest.store import opening
-from ingest.store.commit import _fit_to
 from ingest.store.database import Store
 from ingest.store.rebuild import RebuildReport, rebuild
 from schemas.errors import ExitCode, NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch
@@ -121,13 +120,6 @@ def test_kept_tables_of_another_form_are_taken_over_as_far_as_they_go(sample_sto
 def test_a_store_in_a_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="does not exist"), Store(tmp_path / "no" / "s.duckdb").writing():
         pass
-
-
-@pytest.mark.parametrize(
-    ("location", "is_file"), [("/a/b:c.duckdb", True), ("C:/runs.duckdb", True), ("md:runs", False), ("ducklake:x", False)]
-)
-def test_what_is_a_path(location: str, is_file: bool) -> None:
-    assert Store(location).is_file is is_file
 
 
 @pytest.mark.slow
@@ -305,11 +297,3 @@ def test_a_large_store_is_read_with_all_cores(many_bytes: int, threads: int, sto
     monkeypatch.setattr(opening, "MANY_BYTES", many_bytes)
     with store.reading() as connection:
         assert connection.execute(THREADS).fetchall() == [(threads,)]
-
-
-@pytest.mark.parametrize(("records", "limit"), [(10, "858.3 MiB"), (1_000_000, "858.3 MiB"), (3_000_000, "2.5 GiB")])
-def test_the_memory_of_a_commit_grows_with_the_number_of_records(records: int, limit: str, store: Store, tmp_path: Path) -> None:
-    """It keeps something of each in memory: under a fixed limit, some million records could not be written at once."""
-    with store.writing() as writer:
-        _fit_to(writer.connection, tmp_path, records)
-        assert writer.connection.execute("select current_setting('memory_limit')").fetchall() == [(limit,)]
