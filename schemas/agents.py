@@ -13,29 +13,52 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
+Names = frozenset[str]
 
-@dataclass(frozen=True)
-class Marks:
-    """Marks that distinguish the records of one agent from any other text.
+NO_TYPE = ""
+"""Entry of `Format.types` for documents without a type."""
 
-    `event_types`: values of `type` in the events of its streams. `record_fields`: names that are rare in other JSON, or patterns of
-    a name and its value; a broken object with one of them was a record. `legible`: names with values that the reject of a broken record
-    quotes. `first_names`: first names in lines of its logs; an object with one is an event of the agent, whole or broken. `text_start`: the
-    beginning of its text log. `text_line`: the beginning of a line near the start of its text log. `names`: sets of names; an object with
-    all names of a set is a record of the agent. `looks`: a test for records that names do not identify. `zip_heads`: header members of a
+
+def words(text: str) -> Names:
+    return frozenset(text.split())
+
+
+class Format(NamedTuple):
+    """One kind of an agent's records, and which documents its reader is offered.
+
+    `versions`: those seen so far. `reader`: its class, as `module.Class` in `ingest.agents`.
+    `types`: values of `type` in its events; empty if its documents have none, with NO_TYPE if only some have.
+    `names`: sets of names; an object with all names of a set is such a record, wherever it stands. `looks`: a test for records that neither
+    types nor names identify. A reader's `recognises` decides among what it is offered; by default, a type or a set of names suffices.
+    `text_start`: the beginning of a text log. `text_line`: the beginning of a line near the start of one. `zip_heads`: header members of a
     zip, the first existing one counts; it describes `zip_parts`, the members with that prefix.
     """
 
-    event_types: frozenset[str] = frozenset()
-    record_fields: tuple[str, ...] = ()
-    legible: tuple[str, ...] = ()
-    first_names: tuple[str, ...] = ()
+    name: str
+    versions: str
+    reader: str
+    types: Names = frozenset()
+    names: tuple[Names, ...] = ()
+    looks: Callable[[dict[str, Any]], bool] | None = None
     text_start: str = ""
     text_line: str = ""
-    names: tuple[frozenset[str], ...] = ()
-    looks: Callable[[dict[str, Any]], bool] | None = None
     zip_heads: tuple[str, ...] = ()
     zip_parts: str = ""
+
+
+class Marks(NamedTuple):
+    """What shows that a broken object or line was a record of the agent: its reject is certain then. A type of an event shows it as well.
+
+    `fields`: names that are rare in other JSON, or patterns of a name and its value. `legible`: names with values that the reject quotes.
+    `first_names`: first names in lines of its logs.
+    """
+
+    fields: tuple[str, ...] = ()
+    legible: tuple[str, ...] = ()
+    first_names: tuple[str, ...] = ()
+
+
+NO_MARKS = Marks()
 
 
 @dataclass(frozen=True)
@@ -87,14 +110,6 @@ def is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112  Path.is_dir() may raise, as in a folder without permission
 
 
-class Format(NamedTuple):
-    """One kind of an agent's records. `versions`: those seen so far. `reader`: its class, as `module.Class` in `ingest.agents`."""
-
-    name: str
-    versions: str
-    reader: str
-
-
 @dataclass(frozen=True)
 class Agent:
     """One agent. `key` is the value of `runs.agent`. `colour` and `marker` are those of charts.
@@ -112,7 +127,7 @@ class Agent:
     colour: str
     marker: str
     formats: tuple[Format, ...]
-    marks: Marks = Marks()
+    marks: Marks = NO_MARKS
     unrecorded: frozenset[str] = frozenset()
     is_cumulative: bool = False
     has_whole_files: bool = False
@@ -127,8 +142,17 @@ _COST = ("cost_reported_usd", "cost_own_usd")
 _API_TIME = ("duration_api_ms", "duration_api_own_ms")
 
 
-CLAUDE_FIRST_NAME = "parentUuid"
-"""The first name in most lines of a transcript."""
+CLAUDE_EVENT_TYPES = words(
+    "system assistant user stream_event rate_limit_event tool_progress tool_use_summary auth_status"
+    " keep_alive control_request control_response control_cancel_request"
+)
+CLAUDE_JOURNAL_TYPES = words("journal started result")
+"""Types of lines in the journal of a workflow, which lies among the transcripts of its sub-agents."""
+CLAUDE_LINE_TYPES = CLAUDE_JOURNAL_TYPES | words(
+    "user assistant system progress attachment summary ai-title custom-title last-prompt agent-name mode permission-mode cost-state"
+    " queue-operation file-history-snapshot file-history-delta pr-link worktree-state relocated tag agent-color agent-setting"
+)
+"""An open list: version 2.1 writes about forty types, and a line of another type is a line as well."""
 
 CLAUDE_CODE = Agent(
     "claude-code",
@@ -137,20 +161,16 @@ CLAUDE_CODE = Agent(
     "#cf6a48",
     "circle",
     (
-        Format("result record, stream-json", "0.2–2.1", "claude_code.results.ClaudeCode"),
-        Format("session transcript", "1.0–2.1", "claude_code.transcript.ClaudeTranscript"),
+        Format("result record, stream-json", "0.2–2.1", "claude_code.results.ClaudeCode", CLAUDE_EVENT_TYPES | {"result"}),
+        Format(
+            *("session transcript", "1.0–2.1", "claude_code.transcript.ClaudeTranscript", CLAUDE_LINE_TYPES | {NO_TYPE}),
+            names=(words("sessionId isSidechain"),),
+        ),
     ),
     Marks(
-        event_types=frozenset(
-            {
-                *("system", "assistant", "user", "stream_event", "rate_limit_event", "tool_progress", "tool_use_summary", "auth_status"),
-                *("keep_alive", "control_request", "control_response", "control_cancel_request"),
-            }
-        ),
-        record_fields=("total_cost_usd", "duration_api_ms", "num_turns"),
+        fields=("total_cost_usd", "duration_api_ms", "num_turns"),
         legible=("subtype", "is_error", "num_turns", "total_cost_usd", "duration_ms", "duration_api_ms"),
-        first_names=(CLAUDE_FIRST_NAME,),
-        names=(frozenset(("sessionId", "isSidechain")),),
+        first_names=("parentUuid",),
     ),
     is_cumulative=True,
     has_transcripts=True,
@@ -164,10 +184,7 @@ CLAUDE_CODE = Agent(
 )
 
 
-CODEX_EXEC_TYPES = frozenset(
-    ("thread.started", "turn.started", "turn.completed", "turn.failed", "item.started", "item.updated", "item.completed")
-)
-CODEX_ROLLOUT_TYPES = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "token_usage_record"))
+CODEX_ROLLOUT_TYPES = words("session_meta turn_context response_item event_msg compacted token_usage_record")
 _APP_SERVER_METHOD = re.compile(r"(?:thread|turn|item)/\w|codex/event|model/rerouted$|error$")
 
 
@@ -195,17 +212,20 @@ CODEX = Agent(
     "#0f9d78",
     "square",
     (
-        Format("exec --json", "2026", "codex.streams.CodexExec"),
-        Format("rollout", "0.39–0.104", "codex.rollout.CodexRollout"),
-        Format("app-server messages", "protocol 2", "codex.streams.CodexAppServer"),
-        Format("text log", "0.58–0.87", "codex.streams.CodexTextLog"),
+        Format(
+            *("exec --json", "2026", "codex.streams.CodexExec"),
+            words("thread.started turn.started turn.completed turn.failed item.started item.updated item.completed error"),
+        ),
+        Format("rollout", "0.39–0.104", "codex.rollout.CodexRollout", CODEX_ROLLOUT_TYPES),
+        Format(
+            *("app-server messages", "protocol 2", "codex.streams.CodexAppServer"),
+            looks=lambda value: app_server_message(value) is not None,
+        ),
+        Format("text log", "0.58–0.87", "codex.streams.CodexTextLog", text_start="OpenAI Codex v"),
     ),
     Marks(
-        event_types=CODEX_EXEC_TYPES | CODEX_ROLLOUT_TYPES,
-        record_fields=("cached_input_tokens", r'method"\s*:\s*"(?:thread|turn|item)/\w[\w/]{0,60}'),
+        fields=("cached_input_tokens", r'method"\s*:\s*"(?:thread|turn|item)/\w[\w/]{0,60}'),
         legible=("thread_id", "threadId", "input_tokens", "output_tokens"),
-        text_start="OpenAI Codex v",
-        looks=lambda value: app_server_message(value) is not None,
     ),
     unrecorded=frozenset((*_COST, *_API_TIME)),
     program=Program(("codex",), record_option="exec --json"),
@@ -218,11 +238,10 @@ TRAE = Agent(
     "https://github.com/bytedance/trae-agent",
     "#4c6fff",
     "diamond",
-    (Format("trajectory", "2025-09 to 2025-12", "trae.Trae"),),
+    (Format("trajectory", "2025-09 to 2025-12", "trae.Trae", names=(words("llm_interactions agent_steps"),)),),
     Marks(
-        record_fields=("llm_interactions", "agent_steps", "trajectory_file"),
+        fields=("llm_interactions", "agent_steps", "trajectory_file"),
         legible=("model", "provider", "start_time", "max_steps"),
-        names=(frozenset(("llm_interactions", "agent_steps")),),
     ),
     unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version")),
     program=Program(("trae-cli",)),
@@ -234,7 +253,7 @@ TRAE_CLI = Agent(
     "https://www.trae.ai",
     "#2f4fb0",
     "diamond-wide",
-    (Format("rollout, as Codex's", "0.200", "codex.rollout.CodexRollout"),),
+    (Format("rollout, as Codex's", "0.200", "codex.rollout.CodexRollout", CODEX_ROLLOUT_TYPES),),
     unrecorded=CODEX.unrecorded,
 )
 """A fork of Codex, and no relative of TRAE's agent."""
@@ -246,16 +265,14 @@ GEMINI = Agent(
     "#7b61d6",
     "star",
     (
-        Format("-o json", "0.6–0.61", "gemini.GeminiJson"),
-        Format("-o stream-json", "2026", "gemini.GeminiStream"),
-        Format("chat file", "2025-10 to 2026-04", "gemini.GeminiChat"),
+        Format("-o json", "0.6–0.61", "gemini.GeminiJson", names=(words("response stats"),)),
+        Format("-o stream-json", "2026", "gemini.GeminiStream", words("init message tool_use tool_result error result")),
+        Format(
+            *("chat file", "2025-10 to 2026-04", "gemini.GeminiChat", words("user gemini info error warning") | {NO_TYPE}),
+            names=(words("sessionId projectHash"), words("$set"), words("$rewindTo")),
+        ),
     ),
-    Marks(
-        event_types=frozenset(("init", "gemini")),
-        record_fields=("projectHash", "totalLatencyMs"),
-        legible=("session_id", "sessionId", "total_tokens"),
-        names=(frozenset(("response", "stats")), frozenset(("sessionId", "projectHash")), frozenset(("$set",)), frozenset(("$rewindTo",))),
-    ),
+    Marks(fields=("projectHash", "totalLatencyMs"), legible=("session_id", "sessionId", "total_tokens")),
     unrecorded=frozenset((*_COST, "agent_version", "cwd", "repo", "branch")),
     has_whole_files=True,
     program=Program(("gemini",), record_option="-o json"),
@@ -267,8 +284,11 @@ QWEN = Agent(
     "https://github.com/QwenLM/qwen-code",
     "#b4468a",
     "triangle-down",
-    (Format("-o json, stream-json", "0.15–0.20", "qwen.QwenStream"), Format("chat file", "0.18", "qwen.QwenChat")),
-    Marks(record_fields=("qwen_code_version",), legible=("session_id", "sessionId")),
+    (
+        Format("-o json, stream-json", "0.15–0.20", "qwen.QwenStream", words("system assistant user stream_event result")),
+        Format("chat file", "0.18", "qwen.QwenChat", words("system assistant user tool_result")),
+    ),
+    Marks(fields=("qwen_code_version",), legible=("session_id", "sessionId")),
     unrecorded=frozenset(_COST),
     program=Program(("qwen",), max_minutes=("--max-wall-time", "{seconds}s"), record_option="-o json"),
 )
@@ -279,12 +299,12 @@ IFLOW = Agent(
     "https://cli.iflow.cn",
     "#1f8a8a",
     "circle-cross",
-    (Format("session transcript, as Claude Code's", "2026-01", "iflow.IFlowTranscript"),),
+    (Format("session transcript, as Claude Code's", "2026-01", "iflow.IFlowTranscript", CLAUDE_LINE_TYPES | {NO_TYPE}),),
     unrecorded=frozenset((*_COST, *_API_TIME, "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")),
 )
 """Its transcripts look like Claude Code's, with 0 for all tokens."""
 
-GROK_RESULT_NAMES = frozenset(("sessionId", "requestId", "stopReason"))
+GROK_RESULT_NAMES = words("sessionId requestId stopReason")
 
 GROK = Agent(
     "grok",
@@ -292,19 +312,21 @@ GROK = Agent(
     "https://github.com/xai-org/grok-build",
     "#6b6b6b",
     "square-cross",
-    (Format("-p --output-format json, streaming-json, streaming-messages-json", "1.0", "grok.Grok"),),
+    (
+        Format(
+            *("-p --output-format json, streaming-json, streaming-messages-json", "1.0", "grok.Grok"),
+            words("text thought tool_call tool_call_update usage end error max_turns_reached plan available_commands system result")
+            | {NO_TYPE},
+            names=(GROK_RESULT_NAMES, words("total_cost_usd_ticks")),
+        ),
+    ),
     Marks(
-        event_types=frozenset(("thought", "tool_call_update")),
-        record_fields=("total_cost_usd_ticks",),
+        fields=("total_cost_usd_ticks",),
         legible=("sessionId", "requestId", "stopReason", "num_turns", "total_cost_usd_ticks"),
-        names=(GROK_RESULT_NAMES, frozenset(("total_cost_usd_ticks",))),
     ),
     unrecorded=frozenset(("agent_version", "repo", "branch")),
     program=Program(("grok",), record_option="-p --output-format json"),
 )
-
-CURSOR_OWN_TYPES = frozenset(("thinking", "tool_call"))
-"""Types of events that Claude Code does not have."""
 
 CURSOR = Agent(
     "cursor",
@@ -312,10 +334,9 @@ CURSOR = Agent(
     "https://cursor.com/cli",
     "#7a5195",
     "triangle-up",
-    (Format("-p --output-format json, stream-json", "2026-02 to 2026-08", "cursor.Cursor"),),
+    (Format("-p --output-format json, stream-json", "2026-02 to 2026-08", "cursor.Cursor", words("system thinking tool_call result")),),
     Marks(
-        event_types=CURSOR_OWN_TYPES,
-        record_fields=("model_call_id", "request_id"),
+        fields=("model_call_id", "request_id"),
         legible=("session_id", "request_id", "duration_ms", "inputTokens", "outputTokens"),
     ),
     unrecorded=frozenset((*_COST, *_API_TIME, "num_turns", "agent_version", "repo", "branch")),
@@ -330,41 +351,33 @@ OPENCODE = Agent(
     "#5f6b7a",
     "pentagon",
     (
-        Format("run --format json", "2025-12 to 2026-07", "opencode.OpenCodeRun"),
-        Format("export", "2026", "opencode.OpenCodeExported"),
+        Format(
+            *("run --format json", "2025-12 to 2026-07", "opencode.OpenCodeRun"),
+            words("step_start text reasoning tool_use step_finish error"),
+        ),
+        Format("export", "2026", "opencode.OpenCodeExported", names=(words("info messages"),)),
     ),
-    Marks(
-        event_types=frozenset(("step_start", "step_finish")),
-        record_fields=("sessionID", "providerID", "modelID"),
-        legible=("sessionID", "cost", "input", "output"),
-        names=(frozenset(("info", "messages")),),
-    ),
+    Marks(fields=("sessionID", "providerID", "modelID"), legible=("sessionID", "cost", "input", "output")),
     unrecorded=frozenset((*_API_TIME, "repo", "branch")),
     has_whole_files=True,
     program=Program(("opencode",), record_option="run --format json"),
 )
 
-COPILOT_READ_TYPES = frozenset(
-    {
-        *("session.start", "session.resume", "session.model_change", "session.error", "session.task_complete", "session.shutdown", "abort"),
-        *("session.usage_checkpoint", "user.message", "assistant.message", "tool.execution_start", "tool.execution_complete", "result"),
-    }
+COPILOT_READ_TYPES = words(
+    "session.start session.resume session.model_change session.error session.task_complete session.shutdown abort"
+    " session.usage_checkpoint user.message assistant.message tool.execution_start tool.execution_complete result"
 )
 """Types of events with facts about a run."""
-COPILOT_PASSED_TYPES = frozenset(
-    {
-        *("session.info", "session.warning", "session.idle", "session.mode_changed", "session.plan_changed", "session.context_changed"),
-        *("session.truncation", "session.compaction_start", "session.compaction_complete", "session.usage_info"),
-        *("session.auto_mode_resolved", "session.title_changed", "session.handoff", "session.snapshot_rewind"),
-        *("session.workspace_file_changed", "assistant.turn_start", "assistant.turn_end", "assistant.message_start"),
-        *("assistant.message_delta", "assistant.streaming_delta", "assistant.intent", "assistant.reasoning", "assistant.reasoning_delta"),
-        *("assistant.usage", "tool.execution_progress", "tool.execution_partial_result", "tool.user_requested"),
-        *("subagent.started", "subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected"),
-        *("hook.start", "hook.end", "skill.invoked", "system.message", "system.notification"),
-        *("permission.requested", "permission.completed", "pending_messages.modified"),
-    }
+_COPILOT_TYPES = COPILOT_READ_TYPES | words(
+    "session.info session.warning session.idle session.mode_changed session.plan_changed session.context_changed session.truncation"
+    " session.compaction_start session.compaction_complete session.usage_info session.auto_mode_resolved session.title_changed"
+    " session.handoff session.snapshot_rewind session.workspace_file_changed assistant.turn_start assistant.turn_end"
+    " assistant.message_start assistant.message_delta assistant.streaming_delta assistant.intent assistant.reasoning"
+    " assistant.reasoning_delta assistant.usage tool.execution_progress tool.execution_partial_result tool.user_requested"
+    " subagent.started subagent.completed subagent.failed subagent.selected subagent.deselected hook.start hook.end skill.invoked"
+    " system.message system.notification permission.requested permission.completed pending_messages.modified"
 )
-"""Types of events with nothing but the time of interest."""
+"""The others have nothing but the time of interest."""
 
 COPILOT = Agent(
     "copilot",
@@ -373,15 +386,13 @@ COPILOT = Agent(
     "#c2571a",
     "hexagram",
     (
-        Format("session events", "1.0", "copilot.CopilotEvents"),
-        Format("-p --output-format json", "2026", "copilot.CopilotEvents"),
-        Format("older session file", "2025", "copilot.CopilotHistories"),
+        Format("session events", "1.0", "copilot.CopilotEvents", _COPILOT_TYPES),
+        Format("-p --output-format json", "2026", "copilot.CopilotEvents", _COPILOT_TYPES),
+        Format("older session file", "2025", "copilot.CopilotHistories", names=(words("sessionId chatMessages timeline"),)),
     ),
     Marks(
-        event_types=(COPILOT_READ_TYPES | COPILOT_PASSED_TYPES) - {"abort", "result"},
-        record_fields=("copilotVersion", "modelMetrics", "totalPremiumRequests", "chatMessages"),
+        fields=("copilotVersion", "modelMetrics", "totalPremiumRequests", "chatMessages"),
         legible=("sessionId", "copilotVersion", "totalPremiumRequests"),
-        names=(frozenset(("sessionId", "chatMessages", "timeline")),),
     ),
     has_whole_files=True,
     program=Program(("copilot",), record_option="-p --output-format json"),
@@ -393,11 +404,10 @@ MINI_SWE_AGENT = Agent(
     "https://mini-swe-agent.com",
     "#b8860b",
     "triangle-left",
-    (Format("trajectory", "1.15–2.4", "swe_agent.MiniSweAgent"),),
+    (Format("trajectory", "1.15–2.4", "swe_agent.MiniSweAgent", names=(words("trajectory_format messages"),)),),
     Marks(
-        record_fields=("mini_version", "trajectory_format", "model_stats"),
+        fields=("mini_version", "trajectory_format", "model_stats"),
         legible=("mini_version", "exit_status", "instance_cost", "api_calls"),
-        names=(frozenset(("trajectory_format", "messages")),),
     ),
     unrecorded=frozenset((*_API_TIME, "session_id", "score")),
     program=Program(("mini", "mini-swe-agent"), max_usd=("--cost-limit", "{usd}")),
@@ -409,15 +419,16 @@ SWE_AGENT = Agent(
     "https://swe-agent.com",
     "#8f4a9e",
     "triangle-right",
-    (Format("trajectory", "0.6–1.1", "swe_agent.SweAgent"),),
+    (Format("trajectory", "0.6–1.1", "swe_agent.SweAgent", names=(words("trajectory history info"),)),),
     Marks(
-        record_fields=("tokens_sent", "replay_config", "edited_files30", "trajectory"),
+        fields=("tokens_sent", "replay_config", "edited_files30", "trajectory"),
         legible=("exit_status", "instance_cost", "tokens_sent", "tokens_received"),
-        names=(frozenset(("trajectory", "history", "info")),),
     ),
     unrecorded=frozenset((*_API_TIME, "duration_ms", "session_id", "started_at", "ended_at", "score")),
     program=Program(("sweagent",)),
 )
+
+HARBOR_TRIAL_NAMES = words("trial_name agent_info task_checksum")
 
 HARBOR = Agent(
     "harbor",
@@ -425,11 +436,13 @@ HARBOR = Agent(
     "https://harborframework.com",
     "#2f6f62",
     "hexagon",
-    (Format("trial", "0.21–0.25", "harbor.HarborTrials"), Format("trajectory (ATIF)", "1.0–1.8", "harbor.Atif")),
+    (
+        Format("trial", "0.21–0.25", "harbor.HarborTrials", names=(HARBOR_TRIAL_NAMES,)),
+        Format("trajectory (ATIF)", "1.0–1.8", "harbor.Atif", names=(words("schema_version agent steps"),)),
+    ),
     Marks(
-        record_fields=("task_checksum", "trial_uri", r'schema_version"\s*:\s*"ATIF-v[\d.]{1,9}'),
+        fields=("task_checksum", "trial_uri", r'schema_version"\s*:\s*"ATIF-v[\d.]{1,9}'),
         legible=("trial_name", "task_name", "schema_version", "session_id"),
-        names=(frozenset(("trial_name", "agent_info", "task_checksum")), frozenset(("schema_version", "agent", "steps"))),
     ),
     unrecorded=frozenset(_API_TIME),
     program=Program(("harbor",)),
@@ -442,11 +455,10 @@ TERMINAL_BENCH = Agent(
     "https://www.tbench.ai",
     "#5b6470",
     "hexagon2",
-    (Format("results", "0.2", "harbor.TerminalBench"),),
+    (Format("results", "0.2", "harbor.TerminalBench", names=(words("trial_name failure_mode"), words("results n_resolved"))),),
     Marks(
-        record_fields=("failure_mode", "parser_results"),
+        fields=("failure_mode", "parser_results"),
         legible=("trial_name", "task_id", "failure_mode"),
-        names=(frozenset(("trial_name", "failure_mode")), frozenset(("results", "n_resolved"))),
     ),
     unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version", "model", "result")),
     program=Program(("tb",)),
@@ -460,33 +472,36 @@ OPENHANDS = Agent(
     "#9a7d00",
     "cross",
     (
-        Format("events", "SDK 1.x", "openhands.OpenHandsEvents"),
-        Format("output.jsonl of evaluations", "0.59, SDK 1.x", "openhands.OpenHandsOutput"),
+        Format(
+            *("events", "SDK 1.x", "openhands.OpenHandsEvents"),
+            names=(
+                words("kind source timestamp key value"),
+                words("kind source timestamp tool_call_id tool_name"),
+                words("kind source timestamp llm_message"),
+                words("kind source timestamp system_prompt"),
+                words("execution_status stats agent"),
+            ),
+        ),
+        Format(
+            *("output.jsonl of evaluations", "0.59, SDK 1.x", "openhands.OpenHandsOutput"),
+            names=(words("instance_id test_result history"), words("instance_id test_result metrics")),
+        ),
         Format("results by instance of the OpenHands Index", "2026", "openhands.OpenHandsIndex"),
     ),
     Marks(
-        record_fields=(
+        fields=(
             *("usage_to_metrics", "accumulated_token_usage", "ConversationStateUpdateEvent"),
             r'cost"\s*:\s*(?:null|[\d.eE+-]{1,25})\s*,\s*"resolved',  # an instance of the OpenHands Index
         ),
         legible=("instance_id", "accumulated_cost", "execution_status", "model_name"),
-        names=(
-            frozenset(("kind", "source", "timestamp", "key", "value")),
-            frozenset(("kind", "source", "timestamp", "tool_call_id", "tool_name")),
-            frozenset(("kind", "source", "timestamp", "llm_message")),
-            frozenset(("kind", "source", "timestamp", "system_prompt")),
-            frozenset(("execution_status", "stats", "agent")),
-            frozenset(("instance_id", "test_result", "history")),
-            frozenset(("instance_id", "test_result", "metrics")),
-        ),
     ),
     unrecorded=frozenset(("duration_ms",)),
     program=Program(("openhands",)),
 )
 
-INSPECT_AI_HEADER = frozenset(("version", "eval", "plan"))
+INSPECT_AI_HEADER = words("version eval plan")
 """Names in a whole log, in the header of an archive, and in the beginning of an unfinished log."""
-INSPECT_AI_SAMPLE = frozenset(("id", "epoch", "target", "messages", "output"))
+INSPECT_AI_SAMPLE = words("id epoch target messages output")
 """Names in a single sample, as archives hold it."""
 
 INSPECT_AI = Agent(
@@ -495,18 +510,27 @@ INSPECT_AI = Agent(
     "https://inspect.aisi.org.uk",
     "#3a8fb7",
     "x",
-    (Format(".json and .eval logs", "0.3.41–0.3.154", "inspect_ai.InspectAI"),),
+    (
+        Format(
+            *(".json and .eval logs", "0.3.41–0.3.154", "inspect_ai.InspectAI"),
+            names=(INSPECT_AI_HEADER, INSPECT_AI_SAMPLE),
+            zip_heads=("header.json", "_journal/start.json"),
+            zip_parts="samples/",
+        ),
+    ),
     Marks(
-        record_fields=("task_version", "sample_reductions", "input_tokens_cache_read"),
+        fields=("task_version", "sample_reductions", "input_tokens_cache_read"),
         legible=("task", "model", "run_id", "total_time"),
-        names=(INSPECT_AI_HEADER, INSPECT_AI_SAMPLE),
-        zip_heads=("header.json", "_journal/start.json"),
-        zip_parts="samples/",
     ),
     unrecorded=frozenset(("session_id",)),
     program=Program(("inspect",)),
 )
 """An evaluation framework, mostly not for coding: its runs are distinguished by their task."""
+
+_PI_TYPES = words(
+    "session message message_end message_update compaction branch_summary model_change thinking_level_change custom custom_message label"
+    " session_info"
+)
 
 PI = Agent(
     "pi",
@@ -514,12 +538,8 @@ PI = Agent(
     "https://pi.dev",
     "#a0455f",
     "diamond-tall",
-    (Format("session file", "1 to 3", "pi.Pi"), Format("--mode json", "2026", "pi.Pi")),
-    Marks(
-        event_types=frozenset(("message_end", "message_update", "thinking_level_change")),
-        record_fields=("cacheRead", "thinkingLevel", "branchedFrom"),
-        legible=("model", "totalTokens", "stopReason"),
-    ),
+    (Format("session file", "1 to 3", "pi.Pi", _PI_TYPES), Format("--mode json", "2026", "pi.Pi", _PI_TYPES)),
+    Marks(fields=("cacheRead", "thinkingLevel", "branchedFrom"), legible=("model", "totalTokens", "stopReason")),
     unrecorded=frozenset(("agent_version", "repo", "branch")),
     has_whole_files=True,
     program=Program(("pi",), record_option="--mode json"),
@@ -533,12 +553,14 @@ KIMI = Agent(
     "#3d6db5",
     "star-diamond",
     (
-        Format("wire.jsonl of Kimi Code", "protocol 1.4", "kimi.KimiWire"),
+        Format(
+            *("wire.jsonl of Kimi Code", "protocol 1.4", "kimi.KimiWire"),
+            words("metadata forked config.update turn.prompt turn.ended turn.cancel llm.request usage.record context.append_loop_event"),
+        ),
         Format("wire.jsonl of Kimi CLI", "protocol 1.2 to 1.10", "kimi.KimiWire"),
     ),
     Marks(
-        event_types=frozenset(("usage.record", "llm.request", "context.append_loop_event", "turn.prompt")),
-        record_fields=("inputCacheRead", "input_cache_read", "usageScope"),
+        fields=("inputCacheRead", "input_cache_read", "usageScope"),
         legible=("model", "inputOther", "input_other", "output"),
     ),
     unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version", "repo", "branch")),
@@ -546,9 +568,9 @@ KIMI = Agent(
 )
 """Its predecessor is Kimi CLI."""
 
-AIDER_EVENT_NAMES = frozenset(("event", "properties", "user_id", "time"))
+AIDER_EVENT_NAMES = words("event properties user_id time")
 """Names in every line of the analytics log."""
-AIDER_RESULT_NAMES = frozenset(("testcase", "tests_outcomes", "edit_format"))
+AIDER_CHAT_LINE = "# aider chat started at "
 
 AIDER = Agent(
     "aider",
@@ -557,15 +579,13 @@ AIDER = Agent(
     "#4f8a3c",
     "bowtie",
     (
-        Format("analytics log", "2025-08 to 2026-04", "aider.AiderAnalytics"),
-        Format("benchmark result", "2026", "aider.AiderBenchmark"),
-        Format("chat history", "0.47–0.48", "aider.AiderChatHistory"),
+        Format("analytics log", "2025-08 to 2026-04", "aider.AiderAnalytics", names=(AIDER_EVENT_NAMES,)),
+        Format("benchmark result", "2026", "aider.AiderBenchmark", names=(words("testcase tests_outcomes edit_format"),)),
+        Format("chat history", "0.47–0.48", "aider.AiderChatHistory", text_line=AIDER_CHAT_LINE),
     ),
     Marks(
-        record_fields=("tests_outcomes", "main_model"),
+        fields=("tests_outcomes", "main_model"),
         legible=("main_model", "prompt_tokens", "completion_tokens", "cost", "testcase"),
-        names=(AIDER_EVENT_NAMES, AIDER_RESULT_NAMES),
-        text_line="# aider chat started at ",
     ),
     unrecorded=frozenset((*_API_TIME, "session_id", "cwd", "repo", "branch", "result")),
     logs_share_no_id=True,

@@ -51,6 +51,9 @@ class RejectReason(StrEnum):
     LOOK_ALIKE = "look_alike"
     INVALID_RECORD = "invalid_record"
 
+    READER_MISSING = "reader_missing"
+    """A reader could not be imported, such as for a module that is not installed: the detail has the error."""
+
     READER_DEFECT = "reader_defect"
     """A bug in our reader: it raised, or built a row with a value that does not fit its column (named in the detail)."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from schemas.agents import AGENTS, CLAUDE_CODE
+from schemas.agents import AGENTS, CLAUDE_CODE, CLAUDE_EVENT_TYPES, NO_TYPE, words
 from schemas.unread_logs import unread_log
 from schemas.wire.roll_ups import is_roll_up
 
 _MARKS = tuple(agent.marks for agent in AGENTS.values())
+_FORMATS = tuple(form for agent in AGENTS.values() for form in agent.formats)
 
 FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
 """Every result record has at least one of these fields, and its wall time."""
@@ -25,13 +26,13 @@ LEGIBLE_FIELDS = tuple(dict.fromkeys(name for marks in _MARKS for name in marks.
 
 RESULT_START = '{"type":"result"'
 
-RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.record_fields)})"')
+RECORD_MARK = re.compile(rf'"(?:type"\s*:\s*"result|{"|".join(name for marks in _MARKS for name in marks.fields)})"')
 """A field of a record in an object's text."""
 
 _FOREIGN = tuple(
-    (re.compile(rf'"(?:{"|".join(agent.marks.record_fields)})"'), agent.marks.names)
+    (re.compile(rf'"(?:{"|".join(agent.marks.fields)})"'), tuple(names for form in agent.formats for names in form.names))
     for agent in AGENTS.values()
-    if agent is not CLAUDE_CODE and agent.marks.record_fields
+    if agent is not CLAUDE_CODE and agent.marks.fields
 )
 
 FIRST_NAMES = "|".join(("type", *(name for marks in _MARKS for name in marks.first_names)))
@@ -39,21 +40,24 @@ FIRST_NAMES = "|".join(("type", *(name for marks in _MARKS for name in marks.fir
 
 EVENT_START = re.compile(rf'\{{"(?:{FIRST_NAMES})"\s*:')
 
-EVENT_TYPES = CLAUDE_CODE.marks.event_types
-"""Types of events in Claude Code's stream. Other JSON has a `type` too: without a session, any other type proves nothing."""
+COMMON_TYPES = words(
+    "abort attachment compaction custom end error forked info journal label message metadata mode plan progress reasoning relocated result"
+    " session started summary tag text tool_result tool_use usage warning"
+)
+"""Types of agents' events that JSON of other programs has as well: a broken object with one of them proves nothing."""
 
-TEXT_STARTS = tuple(marks.text_start.encode() for marks in _MARKS if marks.text_start)
+TEXT_STARTS = tuple(form.text_start.encode() for form in _FORMATS if form.text_start)
 """Beginnings of text logs (not JSON)."""
 
-TEXT_LINE = re.compile("|".join(rf"^{re.escape(marks.text_line)}" for marks in _MARKS if marks.text_line).encode(), re.MULTILINE)
+TEXT_LINE = re.compile("|".join(rf"^{re.escape(form.text_line)}" for form in _FORMATS if form.text_line).encode(), re.MULTILINE)
 """A line near the beginning of text logs."""
 
-ZIPPED_LOGS = tuple((marks.zip_heads, marks.zip_parts) for marks in _MARKS if marks.zip_heads)
+ZIPPED_LOGS = tuple((form.zip_heads, form.zip_parts) for form in _FORMATS if form.zip_heads)
 """Zips whose members form one log: (names of the header member, prefix of the other names)."""
 
-_NAMES = (frozenset(("tachograph_run",)), *(names for marks in _MARKS for names in marks.names))
+_NAMES = (words("tachograph_run"), *(names for form in _FORMATS for names in form.names))
 
-_LOOKS = tuple(marks.looks for marks in _MARKS if marks.looks)
+_LOOKS = tuple(form.looks for form in _FORMATS if form.looks)
 
 _QUOTE = r'(?:\\"|""|&quot;|&#34;|\x27)'
 QUOTED_RECORD = re.compile(
@@ -62,12 +66,12 @@ QUOTED_RECORD = re.compile(
 """A field of a record with its figure, quoted in JSON strings, CSV, HTML, a Python dict or an object of the SDK."""
 
 _SESSIONS = ("session_id", "sessionId", "thread_id")
-_ALL_TYPES = sorted(frozenset[str]().union(*(marks.event_types for marks in _MARKS)))
+_TELLING_TYPES = sorted(frozenset[str]().union(*(form.types for form in _FORMATS)) - COMMON_TYPES - {NO_TYPE})
 _TYPE = '{"type":'
-_BEGINNINGS = tuple(f'{_TYPE}"{kind}"' for kind in ("result", *_ALL_TYPES))
+_BEGINNINGS = tuple(f'{_TYPE}"{kind}"' for kind in ("result", *_TELLING_TYPES))
 _LONGEST_BEGINNING = 40
 _LINE_NAMES = "|".join(name for marks in _MARKS for name in marks.first_names)
-_EVENT_BEGINNING = re.compile(rf'\{{"(?:type"\s*:\s*"(?:result|{"|".join(map(re.escape, _ALL_TYPES))})"|(?:{_LINE_NAMES})"\s*:)')
+_EVENT_BEGINNING = re.compile(rf'\{{"(?:type"\s*:\s*"(?:result|{"|".join(map(re.escape, _TELLING_TYPES))})"|(?:{_LINE_NAMES})"\s*:)')
 
 
 def is_agents_object(value: dict[str, Any]) -> bool:
@@ -89,7 +93,7 @@ def is_agents_event(value: dict[str, Any]) -> bool:
         return False
     if any(isinstance(value.get(name), str) for name in _SESSIONS):
         return True
-    return kind in EVENT_TYPES and (isinstance(value.get("message"), dict) or isinstance(value.get("subtype"), str))
+    return kind in CLAUDE_EVENT_TYPES and (isinstance(value.get("message"), dict) or isinstance(value.get("subtype"), str))
 
 
 def has_marks(text: str) -> bool:

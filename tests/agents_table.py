@@ -20,7 +20,7 @@ def table() -> str:
 
 
 def _line(agent: Agent) -> str:
-    read = "; ".join(f"{kind} ({versions})" for kind, versions, _ in agent.formats)
+    read = "; ".join(f"{kind} ({versions})" for kind, versions, *_ in agent.formats)
     untold = ", ".join(dict.fromkeys(RUNS[key].label.lower() for key in RUNS if key in agent.unrecorded and key not in _TWICE))
     return f"| [{agent.label}]({agent.url}) | {read} | {untold or '–'} |"
 

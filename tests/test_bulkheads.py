@@ -11,6 +11,7 @@ import random
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ import duckdb
 import pytest
 
 from app.queries import quality as quality_queries
+from app.queries.reading import exported
 from ingest.agents import readers
 from ingest.agents.base import AgentReader, Found
 from ingest.pipeline import IngestReport, Options, ingest
@@ -29,6 +31,7 @@ from ingest.sources.walking import read_paths
 from ingest.store import commit, cross_checks
 from ingest.store.database import Store
 from ingest.system import bounds
+from schemas.agents import AGENTS, Format, words
 from schemas.file_kinds import FileKind
 from tests.conftest import SAMPLES, ingest_paths, record_text
 from tests.examples import size
@@ -45,7 +48,6 @@ def of_agent(monkeypatch: pytest.MonkeyPatch, feed: Callable[[], object], end: C
 
     class Ticking(AgentReader):
         agent = "ticking-agent"
-        event_types = frozenset(("ticking",))
 
         @staticmethod
         def recognises(document: Document) -> bool:
@@ -116,6 +118,18 @@ def test_a_reader_that_fails_at_the_end_costs_its_file_alone(store: Store, tmp_p
     assert [report.total(name) for name in ("accepted", "rejected", "ignored")] == [3, 1, 1]
     [reject] = rejects(store)
     assert "KeyError" in reject["detail"]
+
+
+def test_a_reader_that_cannot_be_imported_is_named(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = replace(AGENTS["trae-agent"], formats=(Format("record", "1", "no_such_module.Reader", names=(words("acme_run"),)),))
+    monkeypatch.setitem(AGENTS, "acme", entry)
+    for kept in ("all_readers", "by_type"):
+        monkeypatch.setattr(readers, kept, getattr(readers, kept).__wrapped__)
+    report = ingest_paths(store, three_files(tmp_path, '{"acme_run": 1}'))
+    assert [report.total(name) for name in ("accepted", "rejected")] == [2, 1]
+    for [reject] in (rejects(store), rejects(exported(store))):
+        assert reject["reason"] == "reader_missing"
+        assert "no_such_module.Reader cannot be imported: ModuleNotFoundError: No module named" in reject["detail"]
 
 
 FILES = 6

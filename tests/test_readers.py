@@ -13,7 +13,7 @@ from ingest.agents.readers import SourceReaders, all_readers
 from ingest.sources.document import Document
 from schemas.errors import InvalidRecord
 
-TYPES = sorted({kind for reader in all_readers() for kind in reader.event_types if kind} - {"result"})
+TYPES = sorted({kind for reader in all_readers() for kind in reader.types if kind} - {"result"})
 """`result` is apart: with figures it is a record of Claude Code, whatever else it lacks."""
 
 BODIES: tuple[dict[str, Any], ...] = (

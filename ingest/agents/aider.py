@@ -24,7 +24,7 @@ from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time, written_time
-from schemas.agents import AIDER, AIDER_EVENT_NAMES, AIDER_RESULT_NAMES
+from schemas.agents import AIDER, AIDER_CHAT_LINE, AIDER_EVENT_NAMES
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.aider import AiderEvent, AiderResult
 
@@ -134,10 +134,6 @@ class AiderBenchmark(RecordReader):
 
     agent: ClassVar[str] = AIDER.key
 
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        return bool(document.value.keys() >= AIDER_RESULT_NAMES)
-
     def _values(self, document: Document) -> dict[str, Any]:
         """Return the values of the run; the exercise is solved if its tests passed after any try."""
         result = wire_record(AiderResult, document)
@@ -164,7 +160,7 @@ class AiderBenchmark(RecordReader):
 
 # The chat history
 
-_HEADER = re.compile(rf"{re.escape(AIDER.marks.text_line)}(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d)\s*", re.ASCII)
+_HEADER = re.compile(rf"{AIDER_CHAT_LINE}(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d)\s*", re.ASCII)
 _VERSION = re.compile(r"> Aider v(\S{1,100})\s*")
 _MODEL = re.compile(r"> (?:Main model|Models?): (\S{1,300}) with .+ edit format.*")
 _COUNT = r"(\d[\d,]{0,20}|\d{1,12}(?:\.\d)?k|\d{1,12}(?:\.\d)?M)"
@@ -254,10 +250,6 @@ class AiderChatHistory(AgentReader):
     """Chat histories, `.aider.chat.history.md`."""
 
     agent: ClassVar[str] = AIDER.key
-
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        return isinstance(document, TextDocument) and document.contains(AIDER.marks.text_line)
 
     def feed(self, document: Document) -> Iterator[Found | Unreadable]:
         """Yield the runs; a launch that asked no model is skipped."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
-from ingest.sources.document import Document, TakesLines
+from ingest.sources.document import Document, TakesLines, TextDocument
 from ingest.sources.files import Unreadable
+from schemas.agents import AGENTS, NO_TYPE, Format, Names
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
@@ -182,21 +183,21 @@ class Found(NamedTuple):
     rows: Rows
 
 
-NO_TYPE = ""
-"""Entry of `event_types` for documents without a type."""
-
-
 class AgentReader:
     """Reads one source: takes the documents in order and yields runs. One reader is made per source and agent.
 
-    It keeps bounded state per run, however long the source is. A reader must define `agent`, `recognises` and `feed`, and `end` if its
-    runs can end without a document. Everything else is an optimisation.
+    It keeps bounded state per run, however long the source is. The formats of its agent's entry (`schemas.agents`) say which documents it
+    is offered. A reader must define `agent` and `feed`, `end` if its runs can end without a document, and `recognises` if the formats alone
+    do not tell its documents from others. Everything else is an optimisation.
     """
 
     agent: ClassVar[str]
 
-    event_types: ClassVar[frozenset[str]] = frozenset()
-    """Values of `type` in the events it reads; empty if its records have no type. NO_TYPE: some have none."""
+    formats: ClassVar[tuple[Format, ...]] = ()
+    """The formats that name the reader."""
+
+    types: ClassVar[Names] = Names((NO_TYPE,))
+    """Types of the events it is offered; NO_TYPE stands for documents without a type."""
 
     reads_unknown_types: ClassVar[bool] = False
     """Whether to offer it events of unknown types: newer transcripts have them, and so do logs that wrap messages."""
@@ -207,14 +208,36 @@ class AgentReader:
     priority: ClassVar[int] = 0
     """If several readers recognise a document, the highest priority gets it; ties go to the first by agent name."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        path = f"{cls.__module__.removeprefix('ingest.agents.')}.{cls.__name__}"
+        cls.formats = tuple(form for agent in AGENTS.values() for form in agent.formats if form.reader == path)
+        if cls.formats:
+            cls.types = Names().union(*(form.types or {NO_TYPE} for form in cls.formats))
+
     def __init__(self, context_of: ContextOf) -> None:
         """Create the reader; `context_of` merges its facts about a run with labels, path and sidecars."""
         self._context_of = context_of
 
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        """Return whether the document is this agent's record or event, valid or damaged. Cheap; never raises."""
-        raise NotImplementedError
+    @classmethod
+    def recognises(cls, document: Document) -> bool:
+        """Return whether the document is this agent's record or event, valid or damaged. Cheap; never raises.
+
+        By default, whether it has a type, the names or the look of one of the reader's formats.
+        """
+        for form in cls.formats:
+            if isinstance(document, TextDocument):
+                starts = bool(form.text_start) and document.starts_with(form.text_start)
+                if starts or (form.text_line and document.contains(form.text_line)):
+                    return True
+                continue
+            value = document.value
+            kind = value.get("type")
+            if isinstance(kind, str) and kind in form.types:
+                return True
+            if any(names <= value.keys() for names in form.names) or (form.looks and form.looks(value)):
+                return True
+        return False
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """Return the runs that end with this document, usually none or one. Raises InvalidRecord for an unreadable record."""

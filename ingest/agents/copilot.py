@@ -34,7 +34,7 @@ from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import COPILOT, COPILOT_PASSED_TYPES, COPILOT_READ_TYPES
+from schemas.agents import COPILOT, COPILOT_READ_TYPES
 from schemas.errors import RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.copilot import CopilotData, CopilotHistory, CopilotPlace, CopilotResult
@@ -276,7 +276,6 @@ class CopilotEvents(StreamReader[_Session]):
     """Sessions of the Copilot CLI, stored or printed."""
 
     agent: ClassVar[str] = COPILOT.key
-    event_types: ClassVar[frozenset[str]] = COPILOT_READ_TYPES | COPILOT_PASSED_TYPES
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -314,10 +313,6 @@ class CopilotHistories(RecordReader):
     """Session files until late 2025 (`history-session-state/session_*.json`), one object each, without tokens."""
 
     agent: ClassVar[str] = COPILOT.key
-
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        return all(name in document.value for name in ("sessionId", "chatMessages", "timeline"))
 
     def _values(self, document: Document) -> dict[str, Any]:
         """Return the values of a KeptRun; its outcome is unknown. A tool call is requested and completed under one id."""

@@ -20,7 +20,7 @@ from ingest.agents.shared.tokens import Tokens, unrecorded
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import CURSOR, CURSOR_OWN_TYPES
+from schemas.agents import CURSOR
 from schemas.rows.run import Outcome, RecordKind
 from schemas.wire.cursor import CursorEvent, CursorResult
 
@@ -122,7 +122,6 @@ class Cursor(StreamReader[_Run]):
     """Results and streams of `cursor-agent -p`."""
 
     agent: ClassVar[str] = CURSOR.key
-    event_types: ClassVar[frozenset[str]] = CURSOR_OWN_TYPES | {"system", "result"}
     _last: _Run | None = None
 
     @staticmethod

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import NO_TYPE, Found
+from ingest.agents.base import Found
 from ingest.agents.kept_run import complaints
 from ingest.agents.shared.runs import By, OpenRun, RecordReader, StreamReader, canonical_hash, is_uuid, whole_ms, wire_record
 from ingest.agents.shared.texts import outcome_of_error, text_of
@@ -29,8 +29,6 @@ from schemas.agents import GEMINI
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.gemini import (
-    MESSAGE_TYPES,
-    STREAM_TYPES,
     ChatMessage,
     ChatSession,
     GeminiError,
@@ -200,7 +198,6 @@ class GeminiStream(StreamReader[_Process]):
     """Streams of `gemini -o stream-json`, one run per process. Totals are those of the process, also if it resumes a session."""
 
     agent: ClassVar[str] = GEMINI.key
-    event_types: ClassVar[frozenset[str]] = STREAM_TYPES
     priority: ClassVar[int] = 1  # before other agents whose streams have an `error`
 
     @staticmethod
@@ -317,7 +314,6 @@ class GeminiChat(StreamReader[_Chat]):
     """
 
     agent: ClassVar[str] = GEMINI.key
-    event_types: ClassVar[frozenset[str]] = MESSAGE_TYPES | {NO_TYPE}
 
     @staticmethod
     def recognises(document: Document) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.kept_run import ended, found, kept
 from ingest.agents.shared.runs import OpenRun, canonical_hash, is_failed, is_uuid, wire_record
 from ingest.agents.shared.texts import outcome_of_error, prompt_of
@@ -117,12 +117,6 @@ class Grok(AgentReader):
     agent: ClassVar[str] = GROK.key
     has_claude_codes_cost: ClassVar[bool] = True
     priority: ClassVar[int] = 1  # before Codex, whose streams have an `error` like its own
-    event_types: ClassVar[frozenset[str]] = frozenset(
-        {
-            *("text", "thought", "tool_call", "tool_call_update", "usage", "end", "error"),
-            *("max_turns_reached", "plan", "available_commands", "system", "result", NO_TYPE),
-        }
-    )
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__(context_of)

@@ -37,7 +37,7 @@ from ingest.agents.shared.tokens import known_sum, provider_named, provider_of
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import HARBOR, TERMINAL_BENCH
+from schemas.agents import HARBOR, HARBOR_TRIAL_NAMES, TERMINAL_BENCH
 from schemas.errors import RejectReason
 from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
@@ -94,10 +94,6 @@ class HarborTrials(RecordReader):
 
     agent: ClassVar[str] = HARBOR.key
 
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        return _is_harbors(document.value)
-
     def _values(self, document: Document) -> dict[str, Any]:
         record = wire_record(HarborTrial, document)
         agent, model, steps = record.agent_info, record.agent_info.model_info or HarborModelInfo(), record.step_results or ()
@@ -143,7 +139,7 @@ class HarborTrials(RecordReader):
 
 def run_of_harbors_logs(result: dict[str, Any]) -> str | None:
     """Return the id of the run of the agent's logs beside this result; None for any other file, and for a trial of several steps."""
-    if _is_harbors(result) and not result.get("step_results"):
+    if result.keys() >= HARBOR_TRIAL_NAMES and not result.get("step_results"):
         with suppress(ValidationError):
             record = HarborTrial.model_validate(result)
             return _run_id(record.id, record.trial_name, record.started_at)
@@ -152,14 +148,10 @@ def run_of_harbors_logs(result: dict[str, Any]) -> str | None:
 
 def model_of_harbors_logs(result: dict[str, Any]) -> str | None:
     """Return the model requested for the agent's logs beside this result; None for any other file, or if none was requested."""
-    if _is_harbors(result):
+    if result.keys() >= HARBOR_TRIAL_NAMES:
         with suppress(ValidationError):
             return _model_asked_for(HarborTrial.model_validate(result).agent_info.model_info or HarborModelInfo())
     return None
-
-
-def _is_harbors(value: dict[str, Any]) -> bool:
-    return all(name in value for name in ("trial_name", "agent_info", "task_checksum"))
 
 
 def _model_asked_for(model: HarborModelInfo) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ingest.agents.base import NO_TYPE, ContextOf, Found
+from ingest.agents.base import ContextOf, Found
 from ingest.agents.shared.runs import By, OpenRun, StreamReader, canonical_hash, is_failed, wire_record
 from ingest.agents.shared.texts import lines_of, outcome_of_error
 from ingest.agents.shared.tokens import Tokens, unrecorded
@@ -21,7 +21,7 @@ from ingest.sources.times import event_time
 from schemas.agents import KIMI
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.kimi import CLI_TYPES, CODE_TYPES, KimiCliLine, KimiCliPayload, KimiCodeLine, KimiUsage
+from schemas.wire.kimi import CLI_TYPES, KimiCliLine, KimiCliPayload, KimiCodeLine, KimiUsage
 
 RESPONSES_KEPT = 4096
 """Maximum number of responses with tokens that may be updated; beyond it, the oldest are final."""
@@ -160,7 +160,6 @@ class KimiWire(StreamReader[_Session]):
     """Session logs."""
 
     agent: ClassVar[str] = KIMI.key
-    event_types: ClassVar[frozenset[str]] = CODE_TYPES | {NO_TYPE}
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__(context_of)

@@ -40,7 +40,6 @@ from schemas.agents import OPENCODE
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
 from schemas.wire.opencode import (
-    RUN_TYPES,
     OpenCodeError,
     OpenCodeEvent,
     OpenCodeExport,
@@ -190,7 +189,6 @@ class OpenCodeRun(StreamReader[_Run]):
     """Streams of `opencode run --format json`."""
 
     agent: ClassVar[str] = OPENCODE.key
-    event_types: ClassVar[frozenset[str]] = RUN_TYPES
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__(context_of)
@@ -229,7 +227,7 @@ class OpenCodeRun(StreamReader[_Run]):
 
 
 def _is_event(event: dict[str, Any]) -> bool:
-    is_event = event.get("type") in RUN_TYPES and isinstance(event.get("sessionID"), str)
+    is_event = event.get("type") in OpenCodeRun.types and isinstance(event.get("sessionID"), str)
     return is_event and ("error" in event or isinstance(event.get("part"), dict))
 
 

@@ -24,7 +24,7 @@ from ingest.sources.times import event_time
 from schemas.agents import PI
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.pi import ENTRY_TYPES, PiLine, PiMessage, PiUsage
+from schemas.wire.pi import PiLine, PiMessage, PiUsage
 
 LINES_KEPT = 4096
 
@@ -166,13 +166,14 @@ class Pi(StreamReader[_Session]):
     """Session files and streams of Pi."""
 
     agent: ClassVar[str] = PI.key
-    event_types: ClassVar[frozenset[str]] = ENTRY_TYPES | {"session", "message_end"}
 
     @staticmethod
     def recognises(document: Document) -> bool:
         """Recognise a header, a message with the time of its line or a response's tokens, or any other line of the tree."""
         value = document.value
         kind, message = value["type"], value.get("message")
+        if kind == "message_update":  # a part of a message, which comes whole later
+            return False
         if kind == "session":
             return isinstance(value.get("id"), str) and isinstance(value.get("cwd"), str) and event_time(value.get("timestamp")) is not None
         if isinstance(message, dict):

@@ -25,7 +25,7 @@ from ingest.sources.times import event_time
 from schemas.agents import QWEN
 from schemas.errors import InvalidRecord
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
-from schemas.wire.qwen import CHAT_TYPES, STREAM_TYPES, QwenChatLine, QwenEvent
+from schemas.wire.qwen import QwenChatLine, QwenEvent
 
 MODELS_KEPT = 100
 LINES_KEPT = 100_000
@@ -144,7 +144,6 @@ class QwenStream(StreamReader[_Stream]):
     """
 
     agent: ClassVar[str] = QWEN.key
-    event_types: ClassVar[frozenset[str]] = STREAM_TYPES
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -244,7 +243,6 @@ class QwenChat(StreamReader[_Chat]):
     """
 
     agent: ClassVar[str] = QWEN.key
-    event_types: ClassVar[frozenset[str]] = CHAT_TYPES
 
     @staticmethod
     def recognises(document: Document) -> bool:

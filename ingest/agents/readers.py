@@ -9,11 +9,12 @@ from importlib import import_module
 from itertools import islice
 from typing import ClassVar, NamedTuple
 
-from ingest.agents.base import NO_TYPE, AgentReader, ContextOf, Found
+from ingest.agents.base import AgentReader, ContextOf, Found
 from ingest.agents.claude_code.results import ClaudeCode
 from ingest.sources.document import Document, Events
 from ingest.sources.files import Unreadable
-from schemas.agents import AGENTS
+from ingest.system.defects import what_failed
+from schemas.agents import AGENTS, NO_TYPE, Names
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KeptRun
 from schemas.unread_logs import UNREAD_TYPES, unread_log
@@ -36,12 +37,26 @@ def all_readers() -> Readers:
 
     Importing them takes a quarter of the start of an ingest.
     """
-    formats = [kind.reader for agent in AGENTS.values() for kind in agent.formats]
+    formats = [form.reader for agent in AGENTS.values() for form in agent.formats]
     readers = []
     for path in dict.fromkeys((*formats, "readers.UnreadLogs", "kept_run.KeptRuns")):
         module, _, name = path.rpartition(".")
-        readers.append(getattr(import_module(f"ingest.agents.{module}"), name))
+        try:
+            readers.append(getattr(import_module(f"ingest.agents.{module}"), name))
+        except Exception as error:  # a bulkhead: other agents' logs are read
+            readers.append(_stand_in(path, error))
     return tuple(sorted(readers, key=lambda reader: -reader.priority))
+
+
+def _stand_in(path: str, error: Exception) -> type[AgentReader]:
+    """Return a reader in place of one that cannot be imported: it refuses the documents of its formats and names the error."""
+    module, _, name = path.rpartition(".")
+    detail = f"the reader {path} cannot be imported: {what_failed(error)}"
+
+    def feed(_reader: AgentReader, _document: Document) -> Iterable[Found]:
+        raise InvalidRecord(RejectReason.READER_MISSING, detail)
+
+    return type(name, (AgentReader,), {"__module__": f"ingest.agents.{module}", "agent": name, "feed": feed})
 
 
 class _ReadersByType(NamedTuple):
@@ -56,8 +71,8 @@ class _ReadersByType(NamedTuple):
 def by_type() -> _ReadersByType:
     """Return the readers of events by type. Claude Code's is last for events without a type, and the fallback for any other type."""
     others = tuple(reader for reader in all_readers() if reader is not ClaudeCode)
-    typed = {kind: tuple(reader for reader in others if kind in reader.event_types) for one in others for kind in one.event_types}
-    untyped = (*(reader for reader in others if not reader.event_types or NO_TYPE in reader.event_types), ClaudeCode)
+    typed = {kind: tuple(reader for reader in others if kind in reader.types) for one in others for kind in one.types}
+    untyped = (*typed.pop(NO_TYPE), ClaudeCode)
     return _ReadersByType(typed, untyped, tuple(reader for reader in others if reader.reads_unknown_types))
 
 
@@ -114,7 +129,7 @@ class SourceReaders:
         reader = self.last
         if reader is None or type(reader).note is AgentReader.note:
             return 0
-        count, types, note, of_session, kind = first, reader.event_types, reader.note, self._sessions.get, type(reader)
+        count, types, note, of_session, kind = first, reader.types, reader.note, self._sessions.get, type(reader)
         with suppress(Exception):  # of a defect: the event is fed as a document, which says what is wrong
             for event in islice(events.values, first, None):
                 if event["type"] not in types or ("session_id" in event and of_session(event["session_id"]) is not kind) or not note(event):
@@ -152,10 +167,10 @@ class SourceReaders:
         last = self.last
         if not isinstance(type_, str):
             return next((reader for reader in by_type().untyped if reader.recognises(document)), None)
-        if last and type_ in last.event_types and not isinstance(last, ClaudeCode) and last.recognises(document):
+        of_type = by_type().typed.get(type_, ())
+        if last and type(last) in of_type and last.recognises(document):
             return type(last)
-        of_type = by_type().typed.get(type_, by_type().unknown)
-        return next((reader for reader in of_type if reader.recognises(document)), ClaudeCode)
+        return next((reader for reader in of_type or by_type().unknown if reader.recognises(document)), ClaudeCode)
 
 
 def _is_claude_codes(document: Document) -> bool:
@@ -174,8 +189,8 @@ class UnreadLogs(AgentReader):
     """Logs of agents without a reader (`schemas.unread_logs`): one reject per source, with the agent's name."""
 
     agent: ClassVar[str] = "unread"
+    types: ClassVar[Names] = UNREAD_TYPES | {NO_TYPE}
     priority: ClassVar[int] = -2
-    event_types: ClassVar[frozenset[str]] = UNREAD_TYPES | {NO_TYPE}
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__(context_of)

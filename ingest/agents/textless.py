@@ -41,5 +41,6 @@ def raw_without_text(raw: str | bytes, run_id: str) -> tuple[str, str | None]:
 
 
 def reject_without_text(part: Unreadable) -> Unreadable:
-    """Return a reject with only its place and reason, and for a look-alike the name of its agent."""
-    return replace(part, detail=part.detail if part.reason is RejectReason.LOOK_ALIKE else NOT_KEPT, excerpt="")
+    """Return a reject with only its place and reason; for a look-alike the name of its agent, for a missing reader the error, too."""
+    is_told = part.reason in (RejectReason.LOOK_ALIKE, RejectReason.READER_MISSING)
+    return replace(part, detail=part.detail if is_told else NOT_KEPT, excerpt="")

@@ -28,10 +28,6 @@ class Trae(RecordReader):
 
     agent: ClassVar[str] = TRAE.key
 
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        return "llm_interactions" in document.value and "agent_steps" in document.value
-
     def _values(self, document: Document) -> dict[str, Any]:
         record = wire_record(TraeTrajectory, document)
         calls, steps, result = record.llm_interactions, record.agent_steps, record.final_result

@@ -115,17 +115,6 @@ class ResultRecord(WireModel):
 # Lines of session transcripts (`~/.claude/projects/<folder>/<session>.jsonl`), every version in one shape. No field is certain: a reader
 # checks what it uses. Types of lines are an open list: 2.1 writes about forty, and a line of another type is a line as well.
 
-LINE_TYPES = frozenset(
-    {
-        *("user", "assistant", "system", "progress", "attachment", "summary", "ai-title", "custom-title", "last-prompt", "agent-name"),
-        *("mode", "permission-mode", "cost-state", "queue-operation", "file-history-snapshot", "file-history-delta", "pr-link"),
-        *("worktree-state", "relocated", "tag", "agent-color", "agent-setting"),
-    }
-)
-
-JOURNAL_TYPES = frozenset(("journal", "started", "result"))
-"""Line types in the journal of a workflow, which lies among the transcripts of its sub-agents."""
-
 SYNTHETIC = "<synthetic>"
 """The model of lines that the agent wrote itself: errors, interruptions."""
 

@@ -12,9 +12,6 @@ from pydantic import Field
 
 from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText
 
-STREAM_TYPES = frozenset(("init", "message", "tool_use", "tool_result", "error", "result"))
-MESSAGE_TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
-
 
 class MetricsApi(CamelWireModel):
     """Requests to one model."""

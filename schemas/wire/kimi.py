@@ -12,14 +12,6 @@ from pydantic import ConfigDict, Field
 
 from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireText
 
-CODE_TYPES = frozenset(
-    {
-        *("metadata", "forked", "config.update", "turn.prompt", "turn.ended", "turn.cancel"),
-        *("llm.request", "usage.record", "context.append_loop_event"),
-    }
-)
-"""Line types of Kimi Code that are read. Lines of Kimi CLI have no type; only their message has one."""
-
 CLI_TYPES = frozenset(
     {
         *("TurnBegin", "TurnEnd", "StepBegin", "StepInterrupted", "StatusUpdate", "ContentPart", "ToolCall", "ToolResult"),

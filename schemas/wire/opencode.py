@@ -12,8 +12,6 @@ from pydantic import Field
 
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireModel, WireText, WireUsd
 
-RUN_TYPES = frozenset(("step_start", "text", "reasoning", "tool_use", "step_finish", "error"))
-
 
 class OpenCodeCache(WireModel):
     """Input that was cached, beside `input`."""

@@ -11,13 +11,6 @@ from pydantic import Field
 
 from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireMilliseconds, WireText, WireUsd
 
-ENTRY_TYPES = frozenset(
-    {
-        *("message", "compaction", "branch_summary", "model_change", "thinking_level_change"),
-        *("custom", "custom_message", "label", "session_info"),
-    }
-)
-
 
 class PiCost(CamelWireModel):
     """Cost of a response."""

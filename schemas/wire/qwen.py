@@ -12,9 +12,6 @@ from pydantic import Field
 from schemas.wire.gemini import SessionMetrics
 from schemas.wire.values import CamelWireModel, Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText
 
-STREAM_TYPES = frozenset(("system", "assistant", "user", "stream_event", "result"))
-CHAT_TYPES = frozenset(("system", "assistant", "user", "tool_result"))
-
 
 class QwenUsage(WireModel):
     """Tokens of a session. The total minus input and output is reasoning; if that is zero, output includes it."""

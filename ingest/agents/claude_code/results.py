@@ -25,7 +25,7 @@ from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.marks import EVENT_TYPES, FIGURES, is_agents_event
+from schemas.marks import FIGURES, is_agents_event
 from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, ToolCallRow
 from schemas.text import paired
 from schemas.unread_logs import unread_result
@@ -202,7 +202,6 @@ class ClaudeCode(AgentReader):
     """
 
     agent: ClassVar[str] = CLAUDE_CODE.key
-    event_types: ClassVar[frozenset[str]] = EVENT_TYPES | {"result"}
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__(context_of)

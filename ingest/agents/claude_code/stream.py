@@ -21,7 +21,7 @@ from ingest.agents.shared.runs import LONGEST_NAME, TOOLS_KEPT, ToolCounts, cano
 from ingest.agents.shared.texts import prompt_of
 from ingest.sources.document import Document
 from ingest.sources.times import event_time
-from schemas.marks import EVENT_TYPES
+from schemas.agents import CLAUDE_EVENT_TYPES
 from schemas.text import paired
 
 SESSIONS_KEPT = 64
@@ -186,7 +186,7 @@ class StreamContext:
             session.segment = Segment()
         segment = session.segment
         segment.last, segment.events = document, segment.events + 1
-        if segment.first_event is None and kind in EVENT_TYPES:
+        if segment.first_event is None and kind in CLAUDE_EVENT_TYPES:
             segment.first_event = event
         stamp = event.get("timestamp")
         if time := event_time(stamp) if stamp is not None else logged_at:  # events are slightly out of order
@@ -195,7 +195,7 @@ class StreamContext:
             if segment.latest is None or time > segment.latest:
                 segment.latest = time
         if not session.seen:
-            session.seen = kind != "result" and (session is not self._unnamed or kind in EVENT_TYPES)
+            session.seen = kind != "result" and (session is not self._unnamed or kind in CLAUDE_EVENT_TYPES)
         if kind == "assistant":
             session.note_assistant(event)
         elif kind == "user":

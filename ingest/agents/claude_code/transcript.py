@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick
 
-from ingest.agents.base import NO_FACTS, NO_SUBAGENT, NO_TYPE, AgentReader, ContextOf, Found
+from ingest.agents.base import NO_FACTS, NO_SUBAGENT, AgentReader, ContextOf, Found
 from ingest.agents.claude_code.responses import PLAIN_LENGTH, Response, Responses, Speaker, blocks_of, is_plain, message_of
 from ingest.agents.claude_code.results import FOLLOWING, is_limit, reset_time
 from ingest.agents.kept_run import ended
@@ -26,12 +26,12 @@ from ingest.agents.shared.texts import prompt_of
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import CLAUDE_CODE
+from schemas.agents import CLAUDE_CODE, CLAUDE_JOURNAL_TYPES
 from schemas.marks import FIGURES
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import Outcome, RecordKind
-from schemas.wire.claude_code import JOURNAL_TYPES, LINE_TYPES, SYNTHETIC, Line, Message, dollars, whole
+from schemas.wire.claude_code import SYNTHETIC, Line, Message, dollars, whole
 
 SESSIONS_KEPT = 1000
 """Maximum number of session ids, and processes with costs, remembered per file. Real files have a few."""
@@ -57,7 +57,7 @@ def is_line(value: dict[str, Any]) -> bool:
         return "leafUuid" in value
     if kind == "file-history-snapshot":
         return "messageId" in value
-    if kind in JOURNAL_TYPES:
+    if kind in CLAUDE_JOURNAL_TYPES:
         return "agentId" in value and FIGURES.isdisjoint(value)
     return isinstance(kind, str) and has_session
 
@@ -351,7 +351,6 @@ class ClaudeTranscript(AgentReader):
     """Session transcripts, `~/.claude/projects/**/*.jsonl`, every version."""
 
     agent: ClassVar[str] = CLAUDE_CODE.key
-    event_types: ClassVar[frozenset[str]] = LINE_TYPES | JOURNAL_TYPES | {NO_TYPE}
     reads_unknown_types: ClassVar[bool] = True
     priority: ClassVar[int] = -1  # other agents' transcripts look like it
 

@@ -531,7 +531,6 @@ class CodexRollout(StreamReader[_Session]):
     """Rollout files, `sessions/YYYY/MM/DD/rollout-*.jsonl`."""
 
     agent: ClassVar[str] = CODEX.key
-    event_types: ClassVar[frozenset[str]] = CODEX_ROLLOUT_TYPES
 
     @staticmethod
     def recognises(document: Document) -> bool:

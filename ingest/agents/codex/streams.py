@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from ingest.agents.base import NO_TYPE, ContextOf, Found
+from ingest.agents.base import ContextOf, Found
 from ingest.agents.codex.rollout import Counts, spawned_by
 from ingest.agents.kept_run import complaints, ended
 from ingest.agents.shared.runs import OpenRun, RecordReader, StreamReader, canonical_hash, is_uuid, time_of_uuid, wire_record
@@ -18,7 +18,7 @@ from ingest.agents.shared.tokens import Tokens, known_sum, unrecorded
 from ingest.sources.document import Document, TextDocument
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
-from schemas.agents import CODEX, CODEX_EXEC_TYPES, app_server_message
+from schemas.agents import CODEX, app_server_message
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.row import LARGEST_INT
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
@@ -100,7 +100,6 @@ class CodexExec(StreamReader[_ExecThread]):
     """
 
     agent: ClassVar[str] = CODEX.key
-    event_types: ClassVar[frozenset[str]] = CODEX_EXEC_TYPES | {"error"}
 
     @staticmethod
     def recognises(document: Document) -> bool:
@@ -214,10 +213,6 @@ class CodexTextLog(RecordReader):
     """Text logs of `codex exec` (its stderr). `tokens used` is one grand total that cannot be divided into classes, so it has no price."""
 
     agent: ClassVar[str] = CODEX.key
-
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        return isinstance(document, TextDocument) and document.starts_with(CODEX.marks.text_start)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         assert isinstance(document, TextDocument)
@@ -392,7 +387,6 @@ class CodexAppServer(StreamReader[_ServerThread]):
     """
 
     agent: ClassVar[str] = CODEX.key
-    event_types: ClassVar[frozenset[str]] = frozenset((NO_TYPE,))
     reads_unknown_types: ClassVar[bool] = True
 
     def __init__(self, context_of: ContextOf) -> None:
@@ -400,10 +394,6 @@ class CodexAppServer(StreamReader[_ServerThread]):
         self._last: str | None = None
         self._asked: str | None = None
         self._older: Document | None = None
-
-    @staticmethod
-    def recognises(document: Document) -> bool:
-        return app_server_message(document.value) is not None
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """Return the ended runs. Messages of turns and items without a thread belong to the thread of the message before."""

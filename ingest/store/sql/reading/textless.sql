@@ -92,12 +92,12 @@ create or replace temp view superseded_response_copies as
 select * replace (null::varchar as agent_description) from tachograph.superseded_response_copies;
 create or replace temp view superseded_rejects as
 select * replace ('not exported (--with-text)' as detail, '' as excerpt) from tachograph.superseded_rejects;
--- The detail of a look-alike is the name of its agent.
+-- The detail of a look-alike is the name of its agent, that of a missing reader the error of its import.
 create or replace temp view rejects as
 select
     * replace (
         case
-            when reason <> 'look_alike' and source_id in (select source_id from session_files) then 'not exported (--with-text)' else detail
+            when reason not in ('look_alike', 'reader_missing') and source_id in (select source_id from session_files) then 'not exported (--with-text)' else detail
         end as detail,
         case when source_id in (select source_id from session_files) then '' else excerpt end as excerpt
     )
