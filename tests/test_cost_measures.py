@@ -143,7 +143,7 @@ def test_runs_without_a_reported_cost_are_told_with_what_they_cost_at_list_price
         f"3 of 5 runs report no cost; at list prices they cost {both} (2 of them, incl. {bound} upper bounds)."
     )
     assert costs.missing_costs(told, LIST) == (
-        "2 of 5 runs have no list-price cost: no tokens in the log (1), or no list price (1); they report $3.00."
+        "2 of 5 runs have no list-price cost: no tokens in the log (1), or unpriced (1); they report $3.00."
     )
     assert costs.bounds_sentence(told) == f"{bound} of the list-price cost are upper bounds (1 run)."
     assert exact != bound

@@ -233,6 +233,8 @@ def test_a_search_without_a_price_leaves_the_row_without_one(store: Store) -> No
     put(store, {"us.anthropic.claude-opus-4-6-v1": usage("0.02", 1000, webSearchRequests=2)}, "b")
     found = rows(store, "select cost_list_usd, cost_cause from model_usage order by run_id")
     assert [tuple(row.values()) for row in found] == [(Decimal("0.021"), "same"), (None, None)]
+    [finding] = rows(store, "select message from findings where rule = 'cost_unpriced'")
+    assert "claude-opus-4-6-v1, whose price does not cover web searches;" in finding["message"]
 
 
 def test_a_class_that_is_not_known_is_not_taken_for_0(store: Store) -> None:
@@ -240,6 +242,9 @@ def test_a_class_that_is_not_known_is_not_taken_for_0(store: Store) -> None:
     del model["cacheReadInputTokens"]
     put(store, {OPUS: model})
     assert (only(store)["cost_list_usd"], only(store)["price_status"]) == (None, "unpriced")
+    [finding] = rows(store, "select message from findings where rule = 'cost_unpriced'")
+    told = f"No list-price cost for {OPUS}, whose record does not tell its cache reads; excluded from list-price totals."
+    assert finding["message"] == told
 
 
 def test_cache_writes_of_unknown_lifetime_are_not_taken_for_a_split(store: Store) -> None:

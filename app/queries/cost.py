@@ -293,7 +293,7 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
 
 
 def unpriced_models(store: Store, filters: Filters) -> pa.Table:
-    """Return models that no price list knows, most tokens first. Their list price is unknown and counted nowhere.
+    """Return models without a list-price cost, most tokens first: no list has their price, or the log lacks a class of their tokens.
 
     Covers all unpriced runs; records that name no model are a row without one.
     """

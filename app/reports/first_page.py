@@ -436,7 +436,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure) -> list[str]:
         costs.missing_costs(totals, measure),
         difference,
         found.get("gateway", "") if covers["gateway_usd"] is not None else "",
-        f"No list price is known for {unpriced}; their list-price cost is not included." if totals["unpriced_runs"] else "",
+        f"No list-price cost is known for {unpriced}, which list-price totals leave out." if totals["unpriced_runs"] else "",
         costs.bounds_sentence(totals, measure),
         found.get("cut", ""),
         found.get("copied", ""),

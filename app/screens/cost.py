@@ -58,8 +58,8 @@ def show_cost() -> None:
             )
     unpriced = cache.ask(report_queries.unpriced_models, filters)
     if unpriced.num_rows:
-        with st.expander(f"Models without a list price · {unpriced.num_rows:,}"):
-            widgets.table(grid(unpriced, UNPRICED), "Models without a list price, with their tokens")
+        with st.expander(f"Models without a list-price cost · {unpriced.num_rows:,}"):
+            widgets.table(grid(unpriced, UNPRICED), "Models without a list-price cost, with their tokens")
             st.caption(f"Excluded from list-price totals. Add prices with: {code_span(cache.command('reprice --prices FILE'))}")
 
 

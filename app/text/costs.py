@@ -65,9 +65,9 @@ def missing_costs(facts: Row, measure: CostMeasure) -> str:
     if not runs:
         return said
     unpriced, reported = facts["unpriced_runs"], facts["unlisted_cost_usd"]
-    why = f"no tokens in the log ({runs - unpriced:,}), or no list price ({unpriced:,})"
+    why = f"no tokens in the log ({runs - unpriced:,}), or unpriced ({unpriced:,})"
     if unpriced in (0, runs):
-        why = "no list price" if unpriced else "no tokens in the log"
+        why = "unpriced" if unpriced else "no tokens in the log"
     more = f"; {'it reports' if is_one else 'they report'} {human(reported, Unit.USD)}" if reported else ""
     return f"{said} {subject} {'has' if is_one else 'have'} no list-price cost: {why}{more}.".strip()
 

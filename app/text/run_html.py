@@ -294,7 +294,7 @@ def cost_words(run: Row) -> str:
         return f"{listed_usd} at list prices, none reported"
     reported = brief.usd(run[REPORTED.column])
     if not listed_usd or not run["cost_cause"]:
-        return f"{reported} reported, {f'{listed_usd} at list prices' if listed_usd else 'no list price'}"
+        return f"{reported} reported, {f'{listed_usd} at list prices' if listed_usd else 'no list-price cost'}"
     cause = CAUSES[CostCause(run["cost_cause"])].label
     return f"{reported}, as at list prices" if reported == listed_usd else f"why {reported} and not {listed_usd}: {cause}"
 

@@ -52,8 +52,8 @@ _UNCACHED = "List-price cost if cache reads and writes were billed as regular in
 _SAVED = RUN_FIGURES["cache_saved_usd"]
 _WRITES = "The part of the list-price cost that comes from cache writes."
 _HIT_RATIO = "Share of all input tokens that were read from the cache."
-_UNPRICED_TOKENS = "Tokens of models without a list price. Their cost is excluded from list-price totals, not counted as $0."
-_UNPRICED_RUNS = "Runs with tokens but no list-price cost: a model has no list price, or the record names no model."
+_UNPRICED_TOKENS = "Tokens of models without a list-price cost. Their cost is excluded from list-price totals, not counted as $0."
+_UNPRICED_RUNS = "Runs with tokens but no list-price cost: a model has no list price or lacks a class of tokens, or is not named."
 _CAUSES = "Why list-price cost and reported cost differ, found by recomputing."
 
 _BOUNDED = "Runs whose log tells no exact tokens but a bound or an estimate. Their list-price cost is a bound, too."

@@ -167,7 +167,7 @@ class RunRow(Row):
         "What the models of the run cost more than the total that its record states. A part of the reported cost.",
     )
     cost_list_usd: Usd | None = optional(
-        "List-price cost", "Cost of the run's tokens at list prices. Empty where a model of the run has no list price."
+        "List-price cost", "Cost of the run's tokens at list prices. Empty where a model of the run is unpriced."
     )
     cost_delta_usd: SignedUsd | None = optional(*_DIFFERENCE)
     cost_cause: CostCauseName | None = optional(
@@ -176,8 +176,8 @@ class RunRow(Row):
     )
     cost_uncached_usd: Usd | None = optional(*_UNCACHED)
     cost_cache_write_usd: Usd | None = optional(*_CACHE_WRITES)
-    price_status: PriceStatusName | None = optional("Price status", "unpriced where a model of the run has no list price.")
-    unpriced_tokens: Tokens | None = optional("Unpriced tokens", "Tokens of models without a list price.")
+    price_status: PriceStatusName | None = optional("Price status", "unpriced where a model of the run has no list price, or a class of its tokens is not known.")
+    unpriced_tokens: Tokens | None = optional("Unpriced tokens", "Tokens of models without a list-price cost.")
     model: Text | None = optional("Main model", "The most expensive model of the run.")
     provider: Text | None = optional("Provider", "Provider of the main model.")
     region: Text | None = optional("Region", "Region of the main model's endpoint.")

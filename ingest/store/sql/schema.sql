@@ -183,13 +183,13 @@ comment on column runs."credits" is 'What the agent reported in a unit other tha
 comment on column runs."credits_unit" is 'Unit of the credits: premium requests, credits, …';
 comment on column runs."cost_own_usd" is 'Cost the agent reported for this run (an estimate), excluding earlier runs in the same session: its total, or the sum of its models where that is larger. Empty for $0 where tokens were used. In USD.';
 comment on column runs."cost_beyond_total_usd" is 'What the models of the run cost more than the total that its record states. A part of the reported cost. In USD.';
-comment on column runs."cost_list_usd" is 'Cost of the run''s tokens at list prices. Empty where a model of the run has no list price. In USD.';
+comment on column runs."cost_list_usd" is 'Cost of the run''s tokens at list prices. Empty where a model of the run is unpriced. In USD.';
 comment on column runs."cost_delta_usd" is 'List-price cost minus reported cost. Positive: list price is higher than reported. In USD.';
 comment on column runs."cost_cause" is 'Why list-price cost and reported cost differ; of several causes the largest. Empty where one of the costs is unknown.';
 comment on column runs."cost_uncached_usd" is 'List-price cost if cache reads and writes were billed as regular input. Empty where the list-price cost is. In USD.';
 comment on column runs."cost_cache_write_usd" is 'The part of the list-price cost that comes from cache writes. Empty where the list-price cost is. In USD.';
-comment on column runs."price_status" is 'unpriced where a model of the run has no list price.';
-comment on column runs."unpriced_tokens" is 'Tokens of models without a list price.';
+comment on column runs."price_status" is 'unpriced where a model of the run has no list price, or a class of its tokens is not known.';
+comment on column runs."unpriced_tokens" is 'Tokens of models without a list-price cost.';
 comment on column runs."model" is 'The most expensive model of the run.';
 comment on column runs."provider" is 'Provider of the main model.';
 comment on column runs."region" is 'Region of the main model''s endpoint.';
