@@ -21,7 +21,7 @@ from ingest.sources.archives import archive_kind
 from ingest.sources.contents import read
 from ingest.sources.document import Document
 from ingest.sources.files import Portion, Source, Unreadable, portions
-from ingest.sources.walking import find_files, read_paths
+from ingest.sources.walking import read_paths
 from schemas.errors import InputUnreadable, RejectReason
 from schemas.file_kinds import NO_LOGS, FileKind
 from tests.conftest import record, record_text
@@ -193,7 +193,7 @@ def test_folders_are_walked_in_order_hidden_ones_too(tmp_path: Path) -> None:
     for name in ("b/2.json", "a.json", ".hidden/1.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
-    found = [str(path.relative_to(tmp_path)) for path in find_files([tmp_path]) if isinstance(path, Path)]
+    found = [str(one.path.relative_to(tmp_path)) for one in read_paths([tmp_path]) if isinstance(one, Source) and one.path]
     assert found == [".hidden/1.json", "a.json", "b/2.json"]
 
 
@@ -201,7 +201,7 @@ def test_looping_and_dangling_links_are_survived(tmp_path: Path) -> None:
     (tmp_path / "log.json").write_text("{}")
     (tmp_path / "loop").symlink_to(tmp_path)
     (tmp_path / "dangling").symlink_to(tmp_path / "gone")
-    assert list(find_files([tmp_path])) == [tmp_path / "log.json"]
+    assert [one.path for one in read_paths([tmp_path]) if isinstance(one, Source)] == [tmp_path / "log.json"]
 
 
 def test_a_missing_path_is_told_and_the_others_go_on(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def counted(runs: list[dict[str, Any]]) -> TaskTotals:
                 by[one["agent"]].add(task)
     return TaskTotals(
         tasks=len(of_tasks), commits=sum("@" in task for task in of_tasks), names=len(of_tasks), runs=sum(map(len, of_tasks.values())),
-        untold=sum(one["task"] is None for one in runs), agents=tuple({one["agent"] for mine in of_tasks.values() for one in mine}),
+        taskless=sum(one["task"] is None for one in runs), agents=tuple({one["agent"] for mine in of_tasks.values() for one in mine}),
         completed=len(done),
         unknown_ends=sum(task not in done and any(one["done"] is None for one in mine) for task, mine in of_tasks.items()),
         measured=sum(any(one["class"] != "not_measured" for one in mine) for mine in of_tasks.values()),
@@ -242,7 +242,7 @@ def test_each_figure_of_the_sentence_is_that_of_the_cells(several: Store) -> Non
     assert totals.tasks == len(made.tasks) == len(TASKS)
     assert totals.completed == sum(any(cell["completed"] for cell in task.cells.values()) for task in made.tasks)
     assert totals.faster == sum(any(cell["faster"] for cell in task.cells.values()) for task in made.tasks) == 1
-    assert (totals.runs, totals.untold, totals.commits, totals.faster_by) == (7, 0, 2, (("claude-code", 1),))
+    assert (totals.runs, totals.taskless, totals.commits, totals.faster_by) == (7, 0, 2, (("claude-code", 1),))
     assert sentence(totals).heading == "All 5 tasks were completed at least once; **one became verifiably faster**, by Claude Code."
 
 

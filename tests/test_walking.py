@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.walking import IGNORE_FILE, Excluding, find_files, read_paths
+from ingest.sources.files import Source
+from ingest.sources.walking import IGNORE_FILE, Excluding, read_paths
 from schemas.errors import InputUnreadable, UsageError
 from tests.conftest import Run, record_text
 
@@ -35,7 +36,7 @@ def test_folders_may_be_deeper_than_calls(tmp_path: Path, monkeypatch: pytest.Mo
     os.close(os.open("log.json", os.O_CREAT, dir_fd=here))
     os.close(here)
     monkeypatch.chdir(tmp_path)
-    found = list(find_files([Path("a")]))
+    found = [one.path for one in read_paths([Path("a")]) if isinstance(one, Source)]
     subprocess.run(["rm", "-rf", tmp_path / "a"], check=True)  # which Python could not
     assert found == [Path("a/" * 1500, "log.json")]
 
@@ -48,7 +49,7 @@ def tree(folder: Path, *names: str) -> Path:
 
 
 def left(folder: Path, excluding: Excluding, *paths: Path) -> list[str]:
-    return [str(found.relative_to(folder)) for found in find_files(paths or [folder], excluding) if isinstance(found, Path)]
+    return [str(one.path.relative_to(folder)) for one in read_paths(paths or [folder], excluding) if isinstance(one, Source) and one.path]
 
 
 def test_what_is_excluded_is_not_found_and_counted(tmp_path: Path) -> None:
@@ -70,8 +71,8 @@ def test_an_ignore_file_that_cannot_be_read_ends_nothing(tmp_path: Path) -> None
     os.mkfifo(folder / "a" / IGNORE_FILE)
     (folder / "b" / IGNORE_FILE).mkdir()
     (folder / "c" / IGNORE_FILE).write_text("*a*a*a*a*a*b\n")
-    found = list(find_files([folder]))
-    assert [one.name for one in found if isinstance(one, Path)] == ["one.json", "two.json", "four.json", "three.json"]
+    found = list(read_paths([folder]))
+    assert [Path(one.name).name for one in found if isinstance(one, Source)] == ["one.json", "two.json", "four.json", "three.json"]
     [error] = [one.message for one in found if isinstance(one, InputUnreadable)]
     assert error == f"the pattern '*a*a*a*a*a*b' of {folder}/c/{IGNORE_FILE} has too many stars: it leaves nothing out."
 

@@ -66,14 +66,14 @@ class TaskTotals:
 
     Tasks: `completed` by some run, perhaps completed (`unknown_ends`), `measured`, with a `comparable` measurement, and made `faster`
     (`faster_by`: agent and number, most first). `commits` is the number of tasks that are commits, with `names` names in logs.
-    `untold` runs name no task.
+    `taskless` runs name no task.
     """
 
     tasks: int
     commits: int
     names: int
     runs: int
-    untold: int
+    taskless: int
     agents: tuple[str | None, ...]
     completed: int
     unknown_ends: int
@@ -103,7 +103,7 @@ def totals(store: Store, filters: Filters) -> TaskTotals:
             count(*) as tasks, count(*) filter (is_commit) as commits,
             (select count(distinct task) from chosen where task_key is not null) as names,
             (select count(*) from chosen where task_key is not null) as runs,
-            (select count(*) from chosen where task_key is null) as untold,
+            (select count(*) from chosen where task_key is null) as taskless,
             (select list(distinct coalesce(agent, '')) from chosen where task_key is not null) as agents,
             count(*) filter (is_done) as completed, count(*) filter (is_unknown) as unknown_ends, count(*) filter (is_measured) as measured,
             count(*) filter (is_comparable) as comparable, count(*) filter (is_faster) as faster,

@@ -156,7 +156,7 @@ def tasks(found: TaskTotals) -> Said:
 
 def no_tasks(found: TaskTotals) -> Said:
     """Return its first lines if no run names a task."""
-    second = f"{plural(found.untold, 'run')} without a commit or task. A label names the task of runs at ingest:"
+    second = f"{plural(found.taskless, 'run')} without a commit or task. A label names the task of runs at ingest:"
     return Said("**No task is known**: none of these runs names one.", second)
 
 
@@ -187,8 +187,8 @@ def _coverage(found: TaskTotals) -> str:
         what = f"One row per task: repository and base commit{other}, whatever the run folders are called{names}."
     unknown = f"Of {plural(found.unknown_ends, 'other')} the logs do not tell." if found.unknown_ends else ""
     missing = "commit or task" if not found.commits or found.commits < found.tasks else "commit"
-    verbs = ("names", "is") if found.untold == 1 else ("name", "are")
-    taskless = f"{plural(found.untold, 'run')} {verbs[0]} no {missing} and {verbs[1]} not shown." if found.untold else ""
+    verbs = ("names", "is") if found.taskless == 1 else ("name", "are")
+    taskless = f"{plural(found.taskless, 'run')} {verbs[0]} no {missing} and {verbs[1]} not shown." if found.taskless else ""
     return " ".join(filter(None, (what, "Click a cell to open its run, or its runs.", unknown, taskless)))
 
 

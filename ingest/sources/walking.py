@@ -147,17 +147,11 @@ class _Folder(NamedTuple):
     entries: Iterator[os.DirEntry[str]]
 
 
-def find_files(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Path | InputUnreadable]:
-    """Yield the files at and under the given paths, folders in name order, each folder once (links may loop); none is read yet.
-
-    For an unreadable path the error is yielded, and the others go on.
-    """
-    for found in _found(paths, excluding or Excluding()):
-        yield found.path if isinstance(found, _Found) else found
-
-
 def read_paths(paths: Iterable[Path], excluding: Excluding | None = None) -> Iterator[Source | InputUnreadable]:
-    """Yield the same files as sources, unopened. Standard input (`-`) and pipes are copied to their end first."""
+    """Yield the files at and under the given paths as unopened sources, folders in name order, each folder once (links may loop).
+
+    Standard input (`-`) and pipes are copied to their end first. For an unreadable path the error is yielded, and the others go on.
+    """
     for found in _found(paths, excluding or Excluding()):
         if isinstance(found, InputUnreadable):
             yield found

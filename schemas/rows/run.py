@@ -176,7 +176,9 @@ class RunRow(Row):
     )
     cost_uncached_usd: Usd | None = optional(*_UNCACHED)
     cost_cache_write_usd: Usd | None = optional(*_CACHE_WRITES)
-    price_status: PriceStatusName | None = optional("Price status", "unpriced where a model of the run has no list price, or a class of its tokens is not known.")
+    price_status: PriceStatusName | None = optional(
+        "Price status", "unpriced where a model of the run has no list price, or a class of its tokens is not known."
+    )
     unpriced_tokens: Tokens | None = optional("Unpriced tokens", "Tokens of models without a list-price cost.")
     model: Text | None = optional("Main model", "The most expensive model of the run.")
     provider: Text | None = optional("Provider", "Provider of the main model.")
