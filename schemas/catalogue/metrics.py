@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST
+from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
 from schemas.catalogue.entry import Entry, Metric, aggregates_of, by_key, of_model, over, quotient
 from schemas.catalogue.figures import IS_BOUNDED as _IS_BOUNDED
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES
@@ -43,7 +43,6 @@ CLAIM_METRICS = by_key(
 """What agents claim; nothing here was measured by Tachograph."""
 
 
-_LIST = "Cost of the same tokens at list prices (by provider and region, on the day of the run or response); see `tachograph models`."
 _DELTA = "List-price cost minus reported cost, for runs with both. Positive: list price is higher than reported."
 _PRICED_ONLY = "Reported cost of the runs that also have a list-price cost: the base of the list-price difference."
 _DELTA_SHARE = "List-price difference divided by the reported cost, for runs with both."
@@ -66,12 +65,58 @@ _UNREPORTED_LIST = "What their tokens cost at list prices."
 _UNLISTED = "Runs whose log has no tokens, and unpriced runs."
 _BOUNDED_LIST = "The part of the list-price cost that comes from runs whose log tells no exact tokens but a bound or an estimate."
 _BOUNDS = "Which bounds the list-price cost includes: upper bounds, lower bounds, estimates."
-_LIST_MEAN = "List-price cost divided by the number of runs that have one. Runs that never started are excluded."
-_LIST_PER_COMPLETED = "List-price cost of all runs divided by the number of completed runs: failed runs are included in the cost."
-_LIST_PER_TURN, _LIST_PER_TURN_KNOWN = quotient("cost_list_usd", "num_turns", "not is_carried_over")
-_BEST = "What runs cost: as their agents report it, else their tokens at list prices, run by run."
-_BEST_PER_TURN, _BEST_PER_TURN_KNOWN = quotient("cost_best_usd", "num_turns", "not is_carried_over")
-_LIST_COMPLETED = "nullif(count(*) filter (is_completed and cost_list_usd is not null), 0)"
+_MONEY = "cast({} as decimal(38, 9))"
+
+_TOTALS = {
+    REPORTED: "Cost reported by the agents (an estimate), each run's own part. Runs without one add nothing.",
+    LIST: (
+        "Cost of the same tokens at list prices, whatever agents report (by provider and region, on the day of the run or response); see "
+        "`tachograph models`."
+    ),
+    BEST: "What runs cost: as their agents report it, else their tokens at list prices, run by run.",
+}
+"""What the total means by each way to count a cost."""
+
+
+def _costs(measure: CostMeasure) -> list[Metric]:
+    """Return the metrics that exist by each way to count a cost, first its total; what they are called says by which."""
+    column, prefix, name = measure.column, measure.prefix, measure.name
+    label = "Cost" if measure is REPORTED else measure.label
+    known = f"count({column}) filter (is_started)"
+
+    def of_runs(kind: str, label: str, meaning: str, how: str) -> Metric:
+        return over(column, f"{prefix}{kind}", label, Unit.USD, "lower", meaning, how)
+
+    per_turn, per_turn_known = quotient(column, "num_turns", "not is_carried_over")
+    per_completed = f"sum({column}) / nullif(count(*) filter (is_completed and {column} is not null), 0)"
+    return [
+        of_runs("usd", measure.label, _TOTALS[measure], "worked"),
+        Metric(
+            measure.share, f"Share of {name}", Unit.SHARE, "neither", f"The group's share of the {name} of all groups.", short="Share",
+            sql=f"sum({column}) / nullif(sum(sum({column})) over (), 0)", known=known,
+        ),
+        of_runs(
+            "mean_usd", f"{label} per run (avg)",
+            f"{measure.label} divided by the number of runs that have one. Runs that never started are excluded.", "mean",
+        ),
+        of_runs("median_usd", f"{label} per run (p50)", f"Median (p50) of the {name} per run.", "median"),
+        of_runs("p90_usd", f"{label} per run (p90)", f"90th percentile of the {name} per run.", "p90"),
+        of_runs("max_usd", f"Max {label[0].lower()}{label[1:]} per run", f"{measure.label} of the most expensive run.", "max"),
+        Metric.of(
+            RUN_FIGURES[f"{prefix}per_turn_usd"], sql=_MONEY.format(per_turn), known=per_turn_known,
+            meaning=f"{measure.label} divided by turns, for runs with both. Runs carried over from an earlier process are excluded.",
+        ),
+        Metric(
+            f"{prefix}per_completed_usd", f"{label} per completed run{' (incl. failed runs)' if measure is REPORTED else ''}", Unit.USD,
+            "lower", f"{measure.label} of all runs divided by the number of completed runs: failed runs are included in the cost.",
+            sql=_MONEY.format(per_completed), known=known, short=f"{label} per completed run",
+        ),
+    ]  # fmt: skip
+
+
+_REPORTED_COSTS = _costs(REPORTED)
+_LIST_COST, *_LIST_COSTS = _costs(LIST)
+_BEST_COST, *_BEST_COSTS = _costs(BEST)
 
 
 def _median_bounds(key: str, name: str, cost: str, told: str) -> Metric:
@@ -86,7 +131,7 @@ def _median_bounds(key: str, name: str, cost: str, told: str) -> Metric:
 
 
 RUN_COST_METRICS = by_key(
-    over("cost_list_usd", "cost_list_usd", "List-price cost", Unit.USD, "lower", _LIST, "worked"),
+    _LIST_COST,
     replace(
         over("cost_delta_usd", "cost_delta_usd", "List-price difference (list − reported)", Unit.USD, "neither", _DELTA),
         short="List-price difference",
@@ -139,33 +184,8 @@ RUN_COST_METRICS = by_key(
         "unlisted_cost_usd", "Reported cost of runs without a list-price cost", Unit.USD, "lower", "What their agents report.",
         sql="sum(cost_own_usd) filter (cost_list_usd is null)", known="count(cost_own_usd) filter (cost_list_usd is null)",
     ),
-    Metric(
-        "cost_list_share", "Share of list-price cost", Unit.SHARE, "neither", "The group's share of the list-price cost of all groups.",
-        short="Share", sql="sum(cost_list_usd) / nullif(sum(sum(cost_list_usd)) over (), 0)",
-        known="count(cost_list_usd) filter (is_started)",
-    ),
-    over("cost_list_usd", "cost_list_mean_usd", "List-price cost per run (avg)", Unit.USD, "lower", _LIST_MEAN, "mean"),
-    over(
-        "cost_list_usd", "cost_list_median_usd", "List-price cost per run (p50)", Unit.USD, "lower",
-        "Median (p50) of the list-price cost per run.", "median",
-    ),
-    over(
-        "cost_list_usd", "cost_list_p90_usd", "List-price cost per run (p90)", Unit.USD, "lower",
-        "90th percentile of the list-price cost per run.", "p90",
-    ),
-    over(
-        "cost_list_usd", "cost_list_max_usd", "Max list-price cost per run", Unit.USD, "lower",
-        "List-price cost of the most expensive run.", "max",
-    ),
-    Metric.of(
-        RUN_FIGURES["cost_list_per_turn_usd"], sql=f"cast({_LIST_PER_TURN} as decimal(38, 9))", known=_LIST_PER_TURN_KNOWN,
-        meaning="List-price cost divided by turns, for runs with both. Runs carried over from an earlier process are excluded.",
-    ),
-    Metric(
-        "cost_list_per_completed_usd", "List-price cost per completed run", Unit.USD, "lower", _LIST_PER_COMPLETED,
-        sql=f"cast(sum(cost_list_usd) / {_LIST_COMPLETED} as decimal(38, 9))", known="count(cost_list_usd) filter (is_started)",
-    ),
-    over("cost_best_usd", "cost_best_usd", "Best-known cost", Unit.USD, "lower", _BEST, "worked"),
+    *_LIST_COSTS,
+    _BEST_COST,
     _median_bounds("cost_list_median_bounds", LIST.name, "cost_list_usd", f"case when {_IS_BOUNDED} then tokens_basis end"),
     _median_bounds("cost_best_median_bounds", BEST.name, "cost_best_usd", "cost_best_bounds"),
     Metric(
@@ -182,37 +202,7 @@ RUN_COST_METRICS = by_key(
         "costless_runs", "Runs without a known cost", Unit.COUNT, "neither", "Runs with neither a reported nor a list-price cost.",
         sql="count(*) filter (cost_best_usd is null)", known="count(*)",
     ),
-    Metric(
-        "cost_best_share", "Share of best-known cost", Unit.SHARE, "neither", "The group's share of the best-known cost of all groups.",
-        short="Share", sql="sum(cost_best_usd) / nullif(sum(sum(cost_best_usd)) over (), 0)",
-        known="count(cost_best_usd) filter (is_started)",
-    ),
-    over(
-        "cost_best_usd", "cost_best_mean_usd", "Best-known cost per run (avg)", Unit.USD, "lower",
-        "Average best-known cost of the runs that have one. Runs that never started are excluded.", "mean",
-    ),
-    over(
-        "cost_best_usd", "cost_best_median_usd", "Best-known cost per run (p50)", Unit.USD, "lower",
-        "Median (p50) of the best-known cost per run.", "median",
-    ),
-    over(
-        "cost_best_usd", "cost_best_p90_usd", "Best-known cost per run (p90)", Unit.USD, "lower",
-        "90th percentile of the best-known cost per run.", "p90",
-    ),
-    over(
-        "cost_best_usd", "cost_best_max_usd", "Max best-known cost per run", Unit.USD, "lower",
-        "Best-known cost of the most expensive run.", "max",
-    ),
-    Metric.of(
-        RUN_FIGURES["cost_best_per_turn_usd"], sql=f"cast({_BEST_PER_TURN} as decimal(38, 9))", known=_BEST_PER_TURN_KNOWN,
-        meaning="Best-known cost divided by turns, for runs with both. Runs carried over from an earlier process are excluded.",
-    ),
-    Metric(
-        "cost_best_per_completed_usd", "Best-known cost per completed run", Unit.USD, "lower",
-        "Best-known cost of all runs divided by the number of completed runs: failed runs are included in the cost.",
-        sql="cast(sum(cost_best_usd) / nullif(count(*) filter (is_completed and cost_best_usd is not null), 0) as decimal(38, 9))",
-        known="count(cost_best_usd) filter (is_started)",
-    ),
+    *_BEST_COSTS,
     over("unpriced_tokens", "unpriced_tokens", "Unpriced tokens", Unit.TOKENS, "lower", _UNPRICED_TOKENS),
     Metric(
         "cache_hit_ratio", "Cache hit rate", Unit.SHARE, "higher", _HIT_RATIO,
@@ -274,15 +264,7 @@ FEWEST_VALUES = 5
 """Minimal number of values for a median, and for either side of a change in percent."""
 
 _PARALLEL, _PARALLEL_KNOWN = quotient("duration_api_own_ms", "duration_ms")
-_PER_TURN, _PER_TURN_KNOWN = quotient("cost_own_usd", "num_turns", "not is_carried_over")
 _PER_HOUR_SUMS, _PER_HOUR_KNOWN = quotient("cost_own_usd", "duration_ms", "not is_carried_over")
-_MONEY = "cast({} as decimal(38, 9))"
-_WITH_COST = "nullif(count(*) filter ({} and cost_own_usd is not null), 0)"
-_COST = "Cost reported by the agents (an estimate), deduplicated."
-_MEAN = "Reported cost divided by the number of runs that report one. Runs that never started are excluded."
-_MEDIAN = "Median (p50) of the reported cost per run."
-_SHARE = "The group's share of the reported cost of all groups."
-_PER_COMPLETED = "Reported cost of all runs divided by the number of completed runs: failed runs are included in the cost."
 _COMPLETED_MEAN = "Average reported cost of the completed runs. Failed runs are excluded."
 _PER_CLAIMED = (
     "Reported cost of all runs divided by the number of runs whose summary claims a speedup with a number. Claimed, not measured."
@@ -324,31 +306,16 @@ _RUN_METRICS = by_key(
         "never_started_runs", "Runs that never started", Unit.COUNT, "lower", _NEVER_STARTED,
         sql="count(*) filter (not is_started)", known="count(*)",
     ),
-    over("cost_own_usd", "cost_usd", "Reported cost", Unit.USD, "lower", _COST, "worked"),
-    Metric(
-        "cost_share", "Share of reported cost", Unit.SHARE, "neither", _SHARE, short="Share",
-        sql="sum(cost_own_usd) / nullif(sum(sum(cost_own_usd)) over (), 0)", known="count(cost_own_usd) filter (is_started)",
-    ),
-    over("cost_own_usd", "cost_mean_usd", "Cost per run (avg)", Unit.USD, "lower", _MEAN, "mean"),
-    over("cost_own_usd", "cost_median_usd", "Cost per run (p50)", Unit.USD, "lower", _MEDIAN, "median"),
-    over("cost_own_usd", "cost_p90_usd", "Cost per run (p90)", Unit.USD, "lower", "90th percentile of the cost per run.", "p90"),
-    over("cost_own_usd", "cost_max_usd", "Max cost per run", Unit.USD, "lower", "Reported cost of the most expensive run.", "max"),
-    Metric.of(
-        RUN_FIGURES["cost_per_turn_usd"], sql=_MONEY.format(_PER_TURN), known=_PER_TURN_KNOWN,
-        meaning="Reported cost divided by turns, for runs that report both. Runs carried over from an earlier process are excluded.",
-    ),
-    Metric(
-        "cost_per_completed_usd", "Cost per completed run (incl. failed runs)", Unit.USD, "lower", _PER_COMPLETED,
-        sql=_MONEY.format(f"sum(cost_own_usd) / {_WITH_COST.format('is_completed')}"), known="count(cost_own_usd) filter (is_started)",
-        short="Cost per completed run",
-    ),
+    *_REPORTED_COSTS,
     Metric(
         "cost_completed_mean_usd", "Avg. cost of completed runs", Unit.USD, "lower", _COMPLETED_MEAN,
         sql=_MONEY.format("avg(cost_own_usd) filter (is_completed)"), known="count(cost_own_usd) filter (is_completed)",
     ),
     Metric(
         "cost_per_claimed_usd", "Cost per run with a claimed speedup", Unit.USD, "lower", _PER_CLAIMED,
-        sql=_MONEY.format(f"sum(cost_own_usd) / {_WITH_COST.format('claimed_speedup is not null')}"),
+        sql=_MONEY.format(
+            "sum(cost_own_usd) / nullif(count(*) filter (claimed_speedup is not null and cost_own_usd is not null), 0)"
+        ),
         known="count(cost_own_usd) filter (is_started)",
     ),
     Metric(

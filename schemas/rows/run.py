@@ -152,8 +152,8 @@ class RunRow(Row):
     num_turns: Count | None = optional("Turns", "Round trips to the model, as counted by the agent.")
     cost_reported_usd: Usd | None = optional(
         "Cost as logged",
-        "`total_cost_usd` as logged. It may include earlier runs in the same session, and leave out sub-agents. Empty for $0 where tokens "
-        "were used.",
+        "`total_cost_usd` as logged. It may include earlier runs in the same session, and leave out sub-agents: sums use the reported "
+        "cost. Empty for $0 where tokens were used.",
     )
     credits: Quantity | None = optional("Credits", "What the agent reported in a unit other than dollars.")
     credits_unit: Text | None = optional("Credit unit", "Unit of the credits: premium requests, credits, …")

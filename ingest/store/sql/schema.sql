@@ -178,7 +178,7 @@ comment on column runs."duration_api_ms" is 'Time in API calls as logged: within
 comment on column runs."duration_api_own_ms" is 'Time in API calls, excluding earlier runs in the same process. Above wall time: calls ran in parallel. In ms.';
 comment on column runs."ttft_ms" is 'Time until the first token. In ms.';
 comment on column runs."num_turns" is 'Round trips to the model, as counted by the agent.';
-comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged. It may include earlier runs in the same session, and leave out sub-agents. Empty for $0 where tokens were used. In USD.';
+comment on column runs."cost_reported_usd" is '`total_cost_usd` as logged. It may include earlier runs in the same session, and leave out sub-agents: sums use the reported cost. Empty for $0 where tokens were used. In USD.';
 comment on column runs."credits" is 'What the agent reported in a unit other than dollars.';
 comment on column runs."credits_unit" is 'Unit of the credits: premium requests, credits, …';
 comment on column runs."cost_own_usd" is 'Cost the agent reported for this run (an estimate), excluding earlier runs in the same session: its total, or the sum of its models where that is larger. Empty for $0 where tokens were used. In USD.';
