@@ -29,6 +29,7 @@ from app.queries.filters import Kind
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import json_text
 from app.reports.results import CLAIMS_SHOWN, MODELS_SHOWN, RUNS_SHOWN, VERDICT_GROUPS_SHOWN, VERDICTS_SHOWN
+from app.text.formatting import FORMS
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import CLAIMS, COMPARED, GROUPS, MODELS, RUNS, VERDICT_GROUPS, VERDICTS
 from schemas.catalogue.cost_measures import COST_MEASURES
@@ -109,8 +110,6 @@ Groups = Annotated[
     list[Annotated[dict[str, Any], WithJsonSchema(_GROUP_SCHEMA)]],
     Field(max_length=MOST_GROUPS, description="The baseline first; none for the largest groups of an agent with a model."),
 ]
-
-_JSON_TYPES: Mapping[Unit, dict[str, str]] = {Unit.TEXT: {}, Unit.TIME: {"type": "string"}}
 
 
 class Reply(NamedTuple):
@@ -276,8 +275,9 @@ def row_schema(columns: Columns, shown: Sequence[str]) -> dict[str, Any]:
     for key in dict.fromkeys(shown):
         if key in columns:
             entry = columns[key]
-            unit = f" ({entry.unit})" if entry.unit not in _JSON_TYPES else ""
-            kind = _JSON_TYPES.get(entry.unit, {"type": "number"})
+            is_number = FORMS[entry.unit].is_number
+            unit = f" ({entry.unit})" if is_number else ""
+            kind = {"type": "number"} if is_number else {"type": "string"} if entry.unit is Unit.TIME else {}
             properties[key] = {**kind, "description": f"{entry.label}{unit}. {entry.meaning}".strip()}
     return {"type": "object", "properties": properties}
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Unit(StrEnum):
-    """The unit of a figure; decides its formatting (`app.text.formatting`)."""
+    """The unit of a figure. `FORMS` in `app.text.formatting` has how each is written, everywhere."""
 
     TEXT = "text"
     COUNT = "count"

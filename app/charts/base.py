@@ -12,7 +12,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from app.text.formatting import UNKNOWN_NAME, exact
+from app.text.formatting import FORMS, UNKNOWN_NAME, exact
 from schemas.agents import AGENTS
 from schemas.catalogue.entry import Columns, Entry
 from schemas.text import one_line
@@ -190,10 +190,8 @@ def figures_of(row: Mapping[str, Any], of: Columns, *keys: str) -> dict[str, tup
 
 def linear_axis(entry: Entry) -> dict[str, Any]:
     """Return Plotly's layout of the axis for a column of money, tokens or counts."""
-    title = f"{entry.label} (USD)" if entry.unit is Unit.USD else entry.label
-    ticks: dict[str, Any] = {"tickformat": ",~f"} | ({"tickprefix": "$"} if entry.unit is Unit.USD else {})
-    ticks = {"exponentformat": "B", "minexponent": 3} if entry.unit is Unit.TOKENS else ticks
-    return {"title": {"text": title}, "type": "linear", "automargin": True, "rangemode": "tozero"} | ticks
+    form = FORMS[entry.unit]
+    return {"title": {"text": entry.label + form.axis}, "type": "linear", "automargin": True, "rangemode": "tozero", **form.ticks}
 
 
 _TIMES: tuple[tuple[float, str], ...] = (
@@ -212,12 +210,6 @@ def log_axis(values: Sequence[float], unit: Unit, page: str | None = None, *, na
 
     `narrow`: ticks have room for five words only.
     """
-
-    def word(value: float) -> str:
-        if unit is Unit.USD:
-            return f"{value * 100:g}¢" if value < 0.995 else f"${value:,.0f}"
-        return f"{value:,g}×" if unit is Unit.RATIO else f"{value:,g}"
-
     positive = [value for value in values if value > 0] or [1.0]
     low, high = min(positive), max(positive)
     pad = max(math.log10(high / low) * 0.05, 0.06)
@@ -229,7 +221,7 @@ def log_axis(values: Sequence[float], unit: Unit, page: str | None = None, *, na
         factors = (1,) if span > 2.5 else (1, 2, 5)
         places = [factor * 10**power for power in range(math.floor(first), math.ceil(last) + 1) for factor in factors]
         places += [0.7, 1.5, 3.0] if unit is Unit.RATIO and span < 0.7 else []
-        ticks = [(place, word(place)) for place in places]
+        ticks = [(place, FORMS[unit].tick(place)) for place in places]
     shown = [(at, name) for at, name in sorted(ticks) if first <= math.log10(at) <= last]
     most = 5 if narrow else 9
     shown = shown[:: -(-len(shown) // most)] if len(shown) > most else shown

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, words
-from app.text.formatting import EXACT_UNITS, UNKNOWN, UNKNOWN_NAME, agent_name, bound_sign, exact, human, rate_words
+from app.text.formatting import FORMS, UNKNOWN, UNKNOWN_NAME, agent_name, bound_sign, exact, human, rate_words
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
@@ -116,7 +116,7 @@ class Column:
     @property
     def is_figure(self) -> bool:
         """Whether its cells are right-aligned."""
-        return self.unit not in (Unit.TEXT, Unit.TIME)
+        return FORMS[self.unit].is_number
 
     def cell(self, row: Mapping[str, Any]) -> str:
         """Return the value for a reader: a range for the median of few values (`$0.10–$0.30, n 3`), words for keys, signs for bounds."""
@@ -144,7 +144,7 @@ class Column:
     def exact(self, row: Mapping[str, Any]) -> str:
         """Return the value without rounding sums."""
         value = row[self.name]
-        if self.unit not in EXACT_UNITS or (isinstance(value, float) and not isfinite(value)):
+        if not FORMS[self.unit].exact or (isinstance(value, float) and not isfinite(value)):
             return self.cell(row)
         return self.bound(row) + exact(value, self.unit)
 

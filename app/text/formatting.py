@@ -7,7 +7,8 @@ is `–` in a cell of figures and `unknown` among names; a bound has `≤`, `≥
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -31,14 +32,13 @@ BOUND_NAMES = {"upper_bound": "upper bounds", "lower_bound": "lower bounds", "es
 
 def human(value: Any, unit: Unit = Unit.TEXT) -> str:
     """Return the value for a reader: `$2.83`, `4m 14s`, `3.95M`, `1.21×`, `25.0%`; `–` for an unknown one."""
-    return UNKNOWN if value is None or value == "" else _WRITERS[unit](value)
+    return UNKNOWN if value is None or value == "" else FORMS[unit].human(value)
 
 
 def exact(value: Any, unit: Unit = Unit.TEXT) -> str:
     """Return the value without rounding sums: `$1.21176`, `4m 14s (253,963 ms)`, `1,565,905`."""
-    if value is None:
-        return UNKNOWN
-    return EXACT_UNITS[unit](value) if unit in EXACT_UNITS else human(value, unit)
+    write = FORMS[unit].exact
+    return human(value, unit) if value is None or write is None else write(value)
 
 
 def rate_words(share: float, known: int, runs: int) -> str:
@@ -160,21 +160,51 @@ def _bytes(value: Any) -> str:
     return _in_thousands(float(value), (" GB", " MB", " kB")) if float(value) >= 999.5 else f"{int(value)} B"
 
 
-_WRITERS = {
-    Unit.TEXT: _text,
-    Unit.COUNT: _count,
-    Unit.USD: _usd,
-    Unit.MILLISECONDS: _duration,
-    Unit.TOKENS: lambda value: _in_thousands(float(value)),
-    Unit.RATIO: lambda value: f"{float(value):.2f}×",
-    Unit.SHARE: lambda value: f"{float(value) * 100:.1f}%".replace("-", MINUS),
-    Unit.BYTES: _bytes,
-    Unit.TIME: _time,
-}
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How figures of a unit are written.
 
-EXACT_UNITS = {
-    Unit.USD: _exact_usd,
-    Unit.MILLISECONDS: lambda value: f"{_duration(value)} ({_exact_number(value)} ms)",
-    Unit.TOKENS: _exact_number,
-    Unit.COUNT: _exact_number,
+    `human`: for a reader. `exact`: without rounding, where that says more. `is_number`: right-aligned, and a number for programs.
+    `workbook`: the number format of its cells; `header`: what a header adds, because the number does not show it. `grid`: the number format
+    of a browser's grid. `tick`: a value on a logarithmic axis; `ticks`: Plotly's layout of a linear one, whose title adds `axis`.
+    """
+
+    human: Callable[[Any], str]
+    exact: Callable[[Any], str] | None = None
+    is_number: bool = True
+    workbook: str = "General"
+    header: str = ""
+    grid: str = ""
+    tick: Callable[[float], str] = "{:,g}".format
+    ticks: Mapping[str, Any] = field(default_factory=lambda: {"tickformat": ",~f"})
+    axis: str = ""
+
+
+FORMS = {
+    Unit.TEXT: Form(_text, is_number=False),
+    Unit.COUNT: Form(_count, _exact_number, workbook="#,##0.##", grid="localized"),
+    Unit.USD: Form(
+        *(_usd, _exact_usd),
+        workbook="[>=1]$#,##0.00;[<=-1]-$#,##0.00;$#,##0.0000",
+        grid="dollar",
+        tick=lambda value: f"{value * 100:g}¢" if value < 0.995 else f"${value:,.0f}",
+        ticks={"tickformat": ",~f", "tickprefix": "$"},
+        axis=" (USD)",
+    ),
+    Unit.MILLISECONDS: Form(
+        *(_duration, lambda value: f"{_duration(value)} ({_exact_number(value)} ms)"),
+        workbook="[h]:mm:ss",
+        header=" (h:mm:ss)",
+    ),
+    Unit.TOKENS: Form(
+        *(lambda value: _in_thousands(float(value)), _exact_number),
+        workbook="#,##0",
+        grid="localized",
+        ticks={"exponentformat": "B", "minexponent": 3},
+    ),
+    Unit.RATIO: Form(lambda value: f"{float(value):.2f}×", workbook='0.00"×"', grid="%.2f×", tick="{:,g}×".format),
+    Unit.SHARE: Form(lambda value: f"{float(value) * 100:.1f}%".replace("-", MINUS), workbook="0.0%", grid="%.1f%%"),
+    Unit.BYTES: Form(_bytes, workbook="#,##0"),
+    Unit.TIME: Form(_time, is_number=False, workbook="yyyy-mm-dd hh:mm:ss", header=" (UTC)"),
 }
+"""The one table of units. A new unit is an entry here and in `schemas.units`."""

@@ -23,6 +23,7 @@ from xlsxwriter.worksheet import Worksheet
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import is_formula
 from app.text.columns import SCREEN_WORDS, Column, columns, fact_words
+from app.text.formatting import FORMS
 from schemas.catalogue.columns import CHECKS, TOTALS
 from schemas.catalogue.entry import UNNAMED, Columns
 from schemas.text import REPLACEMENT, visible
@@ -41,20 +42,6 @@ _NOT_IN_XML = dict.fromkeys((0xFFFE, 0xFFFF), REPLACEMENT)
 _RICH = ("<r>", "</r>")
 """Text that the library writes unchanged because it looks like its own markup."""
 
-
-NUMBERS = {
-    Unit.USD: "[>=1]$#,##0.00;[<=-1]-$#,##0.00;$#,##0.0000",
-    Unit.MILLISECONDS: "[h]:mm:ss",
-    Unit.TOKENS: "#,##0",
-    Unit.COUNT: "#,##0.##",
-    Unit.RATIO: '0.00"×"',
-    Unit.SHARE: "0.0%",
-    Unit.BYTES: "#,##0",
-    Unit.TIME: "yyyy-mm-dd hh:mm:ss",
-}
-
-SUFFIXES = {Unit.MILLISECONDS: " (h:mm:ss)", Unit.TIME: " (UTC)"}
-"""Addition to headers, because the number does not show its unit."""
 
 DATES = {"day": "yyyy-mm-dd", "month": "yyyy-mm"}
 
@@ -229,7 +216,7 @@ def _totals(book: Book, sheet: Worksheet, totals: Answer) -> None:
     for place, key in enumerate(("figure", "value", "known", "exactly")):
         sheet.write_string(0, place, TOTALS[key].label, book.style(bold=True, bottom=1))
     for line, column in enumerate(columns(totals.table, totals.of), 1):
-        sheet.write_string(line, 0, column.label + SUFFIXES.get(column.unit, ""))
+        sheet.write_string(line, 0, column.label + FORMS[column.unit].header)
         _cell(book, sheet, (line, 1), column, row)
         value = row[column.name]  # an amount of more digits than its cell can hold is there as text, too
         is_rounded = isinstance(value, Decimal) and Decimal(f"{float(value):.16G}") != value
@@ -250,7 +237,7 @@ def _grid(book: Book, sheet: Worksheet, listing: Sheet, of: Columns, total: pa.T
     noted = [column for column in shown if column.known and any(row[column.known] != row.get("runs") for row in rows)]
     shown += [Column(f"{column.name}{KNOWN_SUFFIX}", f"Runs with: {column.label}", Unit.COUNT) for column in noted]
     for place, column in enumerate(shown):
-        _text(book, sheet, 0, place, column.label + SUFFIXES.get(column.unit, ""), bold=True, bottom=1, text_wrap=True, valign="top")
+        _text(book, sheet, 0, place, column.label + FORMS[column.unit].header, bold=True, bottom=1, text_wrap=True, valign="top")
         for line, row in enumerate(rows, 1):
             _cell(book, sheet, (line, place), column, row)
     if total is not None:
@@ -284,9 +271,9 @@ def _widths(sheet: Worksheet, shown: Sequence[Column], visible: int | None) -> N
 def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row: Mapping[str, Any], **style: Any) -> None:
     """Write one value by its type: a number, a date, keys as words. Unknown is an empty cell, never 0."""
     value = row[column.name]
-    number_format = NUMBERS.get(column.unit, "General")
+    number_format = FORMS[column.unit].workbook
     if isinstance(value, int) and column.unit is Unit.COUNT:
-        number_format = NUMBERS[Unit.TOKENS]  # "#,##0.##" writes a whole number as "3."
+        number_format = FORMS[Unit.TOKENS].workbook  # "#,##0.##" writes a whole number as "3."
     if column.name in DATES and value:
         # the day, or the first of the month, that a group is called by; the name of a total is neither
         with suppress(ValueError):

@@ -28,6 +28,7 @@ from app.screens import cache
 from app.text import html_parts, overview
 from app.text.brief import Said
 from app.text.columns import Column
+from app.text.formatting import FORMS
 from app.text.grids import TEXT_WIDTHS, WRAPPED_HEIGHT, Grid, Listing, chosen_row, grid_height, money_decimals, row_height
 from app.text.html_parts import Shown, plain
 from ingest.system.defects import DEBUG, what_failed, written_down
@@ -38,14 +39,6 @@ from schemas.text import visible
 from schemas.units import Unit
 
 Visibility = Literal["visible", "hidden", "collapsed"]
-
-FORMATS: dict[Unit, Any] = {
-    Unit.USD: "dollar",
-    Unit.RATIO: "%.2f×",
-    Unit.SHARE: "%.1f%%",
-    Unit.TOKENS: "localized",
-    Unit.COUNT: "localized",
-}
 
 TIMES = {"at": "YYYY-MM-DD HH:mm:ss"}
 """Format of times in grids if they can be within the same minute."""
@@ -429,9 +422,9 @@ def _column(column: Column, cells: pa.ChunkedArray) -> Any:
     about = plain(column.meaning) or None
     if pa.types.is_string(cells.type) and (column.is_figure or column.name in ("cost_shown", "measured")):
         return st.column_config.TextColumn(column.header, help=about, alignment="right")
-    if column.unit in FORMATS:
+    if number_format := FORMS[column.unit].grid:
         step = 10.0 ** -money_decimals(cells) if column.unit is Unit.USD else None
-        return st.column_config.NumberColumn(column.header, help=about, format=FORMATS[column.unit], step=step)
+        return st.column_config.NumberColumn(column.header, help=about, format=number_format, step=step)
     if column.unit is Unit.TIME:
         return st.column_config.DatetimeColumn(column.header, help=about, format=TIMES.get(column.name, "YYYY-MM-DD HH:mm"), timezone="UTC")
     width = PHONE_TITLE if column.name == "title" and is_phone() else WIDTHS.get(column.name)
