@@ -205,11 +205,6 @@ def findings_by_rule(store: Store, filters: Filters) -> pa.Table:
         return fetch(transaction, sql, {})
 
 
-def rules(store: Store) -> list[str]:
-    """Return the rules with findings in the store."""
-    return [str(name) for (name,) in _rows(fetch(store, "select distinct rule from findings order by rule"))]
-
-
 def _finding_choice(severities: Sequence[str], rules: Sequence[str]) -> str:
     return f"{_one_of('severity', severities)} and {_one_of('rule', rules)}"
 

@@ -44,7 +44,7 @@ from schemas.catalogue.entry import Entry, by_key
 from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.catalogue.figures import MORE, listed
 from schemas.catalogue.metrics import BAND, MIN_PAIRS, MODEL_METRICS, QUADRANTS
-from schemas.catalogue.rules import FINDING_RULES
+from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
 from schemas.units import Unit
@@ -177,12 +177,9 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
 
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
     """Return the most severe findings, or all. Raises UsageError for an unknown rule."""
+    if missing := next((rule for rule in rules if rule not in RULE_MEANINGS), None):
+        raise UsageError(f"unknown rule {missing!r}.", f"{did_you_mean(missing, [*RULE_MEANINGS])}Choose from: {', '.join(RULE_MEANINGS)}.")
     with read_transaction(store) as transaction:
-        # rules of other places (prices) write findings as well: those that the store holds are known, too
-        is_ours = FINDING_RULES.keys() >= set(rules)
-        known = [*FINDING_RULES] if is_ours else [*dict.fromkeys([*FINDING_RULES, *claim_queries.rules(transaction)])]
-        if missing := next((rule for rule in rules if rule not in known), None):
-            raise UsageError(f"unknown rule {missing!r}.", f"{did_you_mean(missing, known)}Choose from: {', '.join(known)}.")
         chosen = transaction.searched(filters)
         table = claim_queries.findings(transaction, chosen, severities, rules, limit)
         found, runs = claim_queries.count_findings(transaction, chosen, severities, rules)

@@ -12,8 +12,7 @@ from app.text.answers import never_reported
 from app.text.brief import NO_VALUE, Said
 from app.text.html_parts import Col, anchor, muted
 from app.text.ingests import no_results
-from schemas.catalogue.rules import CROSS_CHECKS, FINDING_RULES, MAY_CONTINUE, MAY_CONTINUE_MEANING
-from schemas.rows.cost import CAUSES
+from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.text import plural
 
 Row = Mapping[str, Any]
@@ -112,7 +111,7 @@ def rule_table(rules: Sequence[Row], filters: Filters) -> str:
 
     columns = (
         Col("Rule", name),
-        Col("What it looks for", lambda row: f'<span class="t-wrap">{html_parts.text(_rule_meaning(row["rule"]))}</span>'),
+        Col("What it looks for", lambda row: f'<span class="t-wrap">{html_parts.text(RULE_MEANINGS.get(row["rule"], ""))}</span>'),
         Col("Findings", lambda row: f"{row['findings']:,}", "r"),
         Col("Runs", lambda row: f"{row['runs']:,}", "r"),
         Col("Reported cost<br>of these runs", lambda row: brief.usd_or(NO_VALUE, row["cost_usd"]), "r w"),
@@ -120,8 +119,3 @@ def rule_table(rules: Sequence[Row], filters: Filters) -> str:
     return html_parts.table(columns, rules) + html_parts.legend(
         ("Severity", [(kind.removeprefix("t-"), key) for key, kind in KINDS.items()])
     )
-
-
-def _rule_meaning(rule: str) -> str:
-    causes = {f"cost_{cause}": words.meaning for cause, words in CAUSES.items()} | {MAY_CONTINUE: MAY_CONTINUE_MEANING} | CROSS_CHECKS
-    return FINDING_RULES[rule].meaning if rule in FINDING_RULES else causes.get(rule, "")

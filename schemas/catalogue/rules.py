@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.rows.cost import COST_RULES
 from schemas.rows.source import Severity
 
 
@@ -48,6 +49,11 @@ CROSS_CHECKS = {
 """Rules that compare runs and records in the store (`ingest.store.cross_checks`) → meaning."""
 
 MAY_CONTINUE = "cumulative_possible"
-MAY_CONTINUE_MEANING = (
-    "The record's totals may continue those of an earlier record of the session; nothing shows that both are of one process."
-)
+
+RULE_MEANINGS = {
+    **{name: rule.meaning for name, rule in FINDING_RULES.items()},
+    **CROSS_CHECKS,
+    MAY_CONTINUE: "The record's totals may continue those of an earlier record of the session; nothing shows that both are of one process.",
+    **{name: rule.meaning for name, rule in COST_RULES.items()},
+}
+"""What every rule looks for: those above, and those of prices."""
