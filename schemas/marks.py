@@ -98,9 +98,7 @@ def is_agents_event(value: dict[str, Any]) -> bool:
 
 def has_marks(text: str) -> bool:
     """Return whether the text of a broken object has marks of a record or event, or was cut off within its `type`."""
-    return RECORD_MARK.search(text) is not None or _EVENT_BEGINNING.match(text) is not None or _is_cut_in_first(text.rstrip())
-
-
-def _is_cut_in_first(text: str) -> bool:
-    """Return whether a text ends within the type at the beginning of an event."""
+    if RECORD_MARK.search(text) is not None or _EVENT_BEGINNING.match(text) is not None:
+        return True
+    text = text.rstrip()
     return len(_TYPE) <= len(text) < _LONGEST_BEGINNING and any(start.startswith(text.replace(" ", "")) for start in _BEGINNINGS)

@@ -136,8 +136,9 @@ def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequ
             mine, sign = sorted(run for run in row.runs if run[1] == kind and run[0] > 0), "≤ " if kind == "bound" else ""
             if not mine:
                 continue
+            spread = [((place * 0.618034) % 1 - 0.5) * 0.62 for place in range(len(mine))]  # so that neighbours do not overlap
             dots = {
-                "mode": "markers", "x": [run[0] for run in mine], "y": _spread(len(mine), at, 0.62),
+                "mode": "markers", "x": [run[0] for run in mine], "y": [at + offset for offset in spread],
                 "marker": {"symbol": shape, "color": colour(row.agent), "size": 6 if len(mine) > 40 else 7, "opacity": 0.6},
                 "customdata": [[run[2]] for run in mine], "showlegend": False, "hoverinfo": "text",
                 "hovertext": [f"{safe(run[3])}<br>{sign}{WRITE[unit](run[0])}" for run in mine],
@@ -164,11 +165,6 @@ def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequ
         traces, page, shapes=shapes, annotations=notes, height=min(MOST, max(LEAST, ROW * len(rows) + 46)), margin=LEFT, xaxis=axis,
         yaxis=row_axis([row.name for row in rows]),
     )  # fmt: skip
-
-
-def _spread(count: int, at: float, height: float) -> list[float]:
-    """Return offsets within a row, so that neighbours do not overlap."""
-    return [at + ((place * 0.618034) % 1 - 0.5) * height for place in range(count)]
 
 
 def panels(runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: str | None) -> go.Figure:

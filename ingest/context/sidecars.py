@@ -134,7 +134,8 @@ class Sidecars:
     def has(self, path: Path | None, name: str) -> bool:
         """Return whether the file is a sidecar itself. Never raises."""
         if path:
-            return is_sidecar(path) or _is_beside_subagent(path)
+            is_subagents = path.name.startswith(_SUBAGENT) and path.name.endswith(_BESIDE)
+            return is_sidecar(path) or (is_subagents and "agentType" in json_object(path))
         folder = self._folder_of(name)
         return bool(folder) and is_sidecar(Path(folder, split(name)[1]))
 
@@ -322,10 +323,6 @@ def subagent_beside(path: Path) -> Subagent | None:
     texts = (content.get(name) for name in ("agentType", "description"))
     found = Subagent(*(" ".join(text.split())[:_LONGEST_WORDS] or None if isinstance(text, str) else None for text in texts))
     return found if any(found) else None
-
-
-def _is_beside_subagent(path: Path) -> bool:
-    return path.name.startswith(_SUBAGENT) and path.name.endswith(_BESIDE) and "agentType" in json_object(path)
 
 
 # Sidecars in archives and uploads.

@@ -148,8 +148,9 @@ def _found(key: ModelKey) -> tuple[str, ModelInfo, str | None] | None:
         return key.provider, named, None
     if (is_listed and key.provider not in _ROUTERS) or key.provider.lower() in LOCAL_PROVIDERS or is_free(key.model_id):
         return None
+    names_behind = (_CONTEXT_SUFFIX.sub("", key.model_id.strip()).rpartition("/")[2], key.model)
     for maker in makers(key.model, key.provider):
-        if not _PROXY.search(maker) and (model := _entry(snapshot, _names_behind(key), maker)):
+        if not _PROXY.search(maker) and (model := _entry(snapshot, names_behind, maker)):
             return maker, model, None if maker == key.provider else key.provider
     return None
 
@@ -161,11 +162,6 @@ def _entry(snapshot: DataSnapshot, references: Iterable[str], provider: str) -> 
         if model is not None and not _is_cut_short(snapshot, reference, provider, model):
             return model
     return None
-
-
-def _names_behind(key: ModelKey) -> Iterator[str]:
-    """Yield the names of a model at its maker: the id as logged without its routes, and the plain name."""
-    yield from (_CONTEXT_SUFFIX.sub("", key.model_id.strip()).rpartition("/")[2], key.model)
 
 
 def _by_name(snapshot: DataSnapshot, key: ModelKey) -> ModelInfo | None:

@@ -93,22 +93,22 @@ def parse_price_file(name: str, text: str) -> PriceList:
 
 
 def _best(entries: tuple[E, ...], key: ModelKey, day: date) -> tuple[int, E] | None:
-    fitting = [(number, entry) for number, entry in enumerate(entries, 1) if entry.holds(day) and _fits(entry, key)]
-    return max(fitting, key=lambda item: (_weight(item[1], key), item[1].since or BEGINNING, item[0]), default=None)
+    """Return the most specific of the entries that fit, then the one that began last, with its number in the file."""
+    fitting = [
+        (number, entry)
+        for number, entry in enumerate(entries, 1)
+        if entry.holds(day)
+        and entry.model in (None, key.model_id, key.model)
+        and entry.provider in (None, key.provider)
+        and entry.region in (None, key.region)
+    ]
 
+    def weight(item: tuple[int, E]) -> tuple[int, int, date, int]:
+        number, entry = item
+        model = 0 if entry.model is None else 2 if entry.model == key.model_id else 1  # an id as logged is more specific than a name
+        return model, (entry.provider is not None) + (entry.region is not None), entry.since or BEGINNING, number
 
-def _fits(entry: PriceEntry | DiscountEntry, key: ModelKey) -> bool:
-    return (
-        (entry.model is None or entry.model in (key.model_id, key.model))
-        and (entry.provider is None or entry.provider == key.provider)
-        and (entry.region is None or entry.region == key.region)
-    )
-
-
-def _weight(entry: PriceEntry | DiscountEntry, key: ModelKey) -> tuple[int, int]:
-    """Return how specific an entry is for a row: an id as logged is more specific than a model's name."""
-    model = 0 if entry.model is None else 2 if entry.model == key.model_id else 1
-    return model, (entry.provider is not None) + (entry.region is not None)
+    return max(fitting, key=weight, default=None)
 
 
 def _complaint(name: str, text: str, detail: ErrorDetails) -> str:
@@ -126,13 +126,10 @@ def _what(detail: ErrorDetails, table: str, path: str) -> str:
     if detail["type"] != "extra_forbidden":
         found = "" if isinstance(detail["input"], dict) else f" (found {detail['input']!s:.60})"
         return f"{_WORDS.get(detail['type'], detail['msg'].removeprefix('Value error, ').removeprefix('Input '))}{found}"
-    words = _words(_TABLES[table]) if table in _TABLES and path else list(_TABLES)
+    is_inside = table in _TABLES and path
+    words = [info.alias or name for name, info in _TABLES[table].model_fields.items()] if is_inside else list(_TABLES)
     close = difflib.get_close_matches(path or table, words, 1)
     return f"unknown key; {f'did you mean `{close[0]}`?' if close else ''} Keys are: {', '.join(words)}"
-
-
-def _words(model: type[BaseModel]) -> list[str]:
-    return [info.alias or name for name, info in model.model_fields.items()]
 
 
 def _line(text: str, table: str, number: object) -> int | None:

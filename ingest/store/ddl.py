@@ -6,7 +6,7 @@ The store runs the written files, which are also easy to read; a test compares t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +16,6 @@ from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Entry, Figure
 from schemas.catalogue.failures import ERROR_SQL, TOLD_SQL
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES, undated
-from schemas.rows.row import Row
 from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
 from schemas.store_version import SCHEMA_VERSION
 
@@ -173,25 +172,18 @@ def _listed(figures: Iterable[Figure]) -> str:
 
 def schema_sql() -> str:
     """Return CREATE TABLE and COMMENT ON for every table and column, in the order of TABLES."""
-    return _HEADER + "".join(f"\n{_table(name, row)}" for name, row in TABLES.items())
-
-
-def _table(name: str, row: type[Row]) -> str:
-    fields = list(arrow_schema(row))
-    columns = ",\n".join(f"    {_column(field)}" for field in fields)
-    return f"create table {name} (\n{columns}\n);\n" + "".join(_comments(name, row, fields))
-
-
-def _column(field: pa.Field) -> str:
-    compression = " using compression zstd" if is_compressed(field) else ""
-    return f'"{field.name}" {_duckdb_type(field.type)}{"" if field.nullable else " not null"}{compression}'
-
-
-def _comments(name: str, row: type[Row], fields: list[pa.Field]) -> Iterator[str]:
-    summary = (row.__doc__ or "").partition("\n")[0]
-    yield f"comment on table {name} is {_literal(summary)};\n"
-    for field in fields:
-        yield _comment(name, field.name, comment(field))
+    tables = []
+    for name, row in TABLES.items():
+        fields = list(arrow_schema(row))
+        columns = ",\n".join(
+            f'    "{field.name}" {_duckdb_type(field.type)}'
+            f"{'' if field.nullable else ' not null'}{' using compression zstd' if is_compressed(field) else ''}"
+            for field in fields
+        )
+        summary = _literal((row.__doc__ or "").partition("\n")[0])
+        comments = "".join(_comment(name, field.name, comment(field)) for field in fields)
+        tables.append(f"\ncreate table {name} (\n{columns}\n);\ncomment on table {name} is {summary};\n{comments}")
+    return _HEADER + "".join(tables)
 
 
 def _comment(table: str, column: str, text: str) -> str:

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 from pydantic import ValidationError
@@ -80,13 +80,9 @@ def _listed(found: Iterable[Found | Unreadable]) -> Sequence[Found | Unreadable]
     """Return the runs as a list. Raises TypeError or AttributeError for anything that has no rows; values are checked later."""
     listed = found if isinstance(found, tuple) else list(found)
     for one in listed:
-        if isinstance(one, Found) and not (isinstance(one.rows.run, RunRow) and all(map(_is_rows, one.rows[1:]))):
+        if isinstance(one, Found) and not (isinstance(one.rows.run, RunRow) and all(isinstance(rows, tuple) for rows in one.rows[1:])):
             raise TypeError(f"{shown(one.rows)} are no rows of a run")
     return listed
-
-
-def _is_rows(rows: object) -> bool:
-    return isinstance(rows, tuple)
 
 
 MakeTables = Callable[[Sequence[Rows]], Iterable["RowTable"]]
@@ -121,7 +117,10 @@ def completed_tables(made: Sequence[Rows]) -> Iterator[RowTable]:
 
 
 def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """Yield the non-empty tables of the records. Raises WrongValue, or another error for a row that does not fit its table."""
+    """Yield the non-empty tables of the records, responses without their source, which only the commit knows.
+
+    Raises WrongValue, or another error for a row that does not fit its table.
+    """
     if made:
         yield RowTable("runs", arrow_table(TABLES["runs"], [rows.run for rows in made]), range(len(made)))
     for name in CHILD_TABLES:
@@ -129,28 +128,17 @@ def tables_of(made: Sequence[Rows]) -> Iterator[RowTable]:
         if records := [place for place, part in enumerate(parts) for _ in part]:
             values = list(chain.from_iterable(parts))
             if name in FACTS:
-                table = arrow_columns(TABLES[name], (*_run_and_number(name, made, parts, records), *zip(*values, strict=True)))
+                runs = tuple([made[place].run.run_id for place in records])
+                numbers = (tuple([number for part in parts for number in range(1, len(part) + 1)]),) if FACTS[name] else ()
+                table = arrow_columns(TABLES[name], (runs, *numbers, *zip(*values, strict=True)))
             else:
                 table = arrow_table(TABLES[name], values)
             yield RowTable(name, table, records)
-    yield from _responses(made)
-
-
-def _responses(made: Sequence[Rows]) -> Iterator[RowTable]:
-    """Yield the responses of the records, without their source, which only the commit knows."""
     if records := [place for place, rows in enumerate(made) for _ in rows.response_copies]:
         columns = dict(zip(RESPONSE_COLUMNS, zip(*chain.from_iterable(rows.response_copies for rows in made), strict=True), strict=True))
         unknown = ("",) * len(records)
         table = arrow_columns(TABLES[RESPONSES], (columns.get(name, unknown) for name in TABLES[RESPONSES].columns))
         yield RowTable(RESPONSES, table, records)
-
-
-def _run_and_number(name: str, made: Sequence[Rows], parts: Sequence[Sequence[Any]], records: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    """Yield the first columns of a table of FACTS: the run of each fact and, if facts are numbered, its number in the run."""
-    run_ids = [rows.run.run_id for rows in made]
-    yield tuple([run_ids[place] for place in records])
-    if FACTS[name]:
-        yield tuple([number for part in parts for number in range(1, len(part) + 1)])
 
 
 def _refused_among(made: Sequence[Rows], make: MakeTables, first: int = 0) -> Iterator[tuple[int, InvalidRecord]]:

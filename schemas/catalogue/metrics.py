@@ -277,17 +277,6 @@ _NEVER_STARTED = (
 )
 
 
-def _ends(median: Metric) -> list[Metric]:
-    """Return the minimum and maximum of a median's values, which are shown instead if there are few."""
-    return [
-        replace(
-            median, key=f"{median.key}{end}", label=f"{median.label}, {word}", meaning=f"The {word} of the same values.",
-            short="", sql=median.sql.replace("median(", f"{how}("),
-        )
-        for end, word, how in ((LOW, "least", "min"), (HIGH, "largest", "max"))
-    ]  # fmt: skip
-
-
 _RUN_METRICS = by_key(
     Metric("runs", "Runs", Unit.COUNT, "neither", "Number of runs. Each result record counts once.", sql="count(*)", known="count(*)"),
     Metric(
@@ -364,7 +353,16 @@ _RUN_METRICS = by_key(
 MEDIANS = tuple(key for key, metric in _RUN_METRICS.items() if "median(" in metric.sql)
 """Metrics that are a median: for fewer than FEWEST_VALUES values, range and count are shown instead."""
 
-RUN_METRICS = _RUN_METRICS | by_key(*(end for key in MEDIANS for end in _ends(_RUN_METRICS[key])))
+RUN_METRICS = _RUN_METRICS | by_key(
+    *(
+        replace(
+            median, key=f"{median.key}{end}", label=f"{median.label}, {word}", meaning=f"The {word} of the same values.",
+            short="", sql=median.sql.replace("median(", f"{how}("),
+        )
+        for median in map(_RUN_METRICS.__getitem__, MEDIANS)
+        for end, word, how in ((LOW, "least", "min"), (HIGH, "largest", "max"))
+    )
+)  # fmt: skip
 """Over `v_runs`: one row is one run."""
 
 
