@@ -24,12 +24,12 @@ def words(text: str) -> Names:
 
 
 class Format(NamedTuple):
-    """One kind of an agent's records, and which documents its reader is offered.
+    """One kind of an agent's records, and the documents that its reader is offered.
 
     `versions`: those seen so far. `reader`: its class, as `module.Class` in `ingest.agents`.
-    `types`: values of `type` in its events; empty if its documents have none, with NO_TYPE if only some have.
-    `names`: sets of names; an object with all names of a set is such a record, wherever it stands. `looks`: a test for records that neither
-    types nor names identify. A reader's `recognises` decides among what it is offered; by default, a type or a set of names suffices.
+    `types`: values of `type` in its events; empty if its documents have no type, with NO_TYPE if only some have one.
+    `names`: sets of names; an object with all names of a set is such a record, also inside other JSON. `looks`: a test for records that
+    neither types nor names identify. The reader's `recognises` chooses among the documents; by default, a type or a set of names suffices.
     `text_start`: the beginning of a text log. `text_line`: the beginning of a line near the start of one. `zip_heads`: header members of a
     zip, the first existing one counts; it describes `zip_parts`, the members with that prefix.
     """
@@ -47,7 +47,7 @@ class Format(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What shows that a broken object or line was a record of the agent: its reject is certain then. A type of an event shows it as well.
+    """Marks by which a broken object or line is known as a record of the agent, besides the types of its events.
 
     `fields`: names that are rare in other JSON, or patterns of a name and its value. `legible`: names with values that the reject quotes.
     `first_names`: first names in lines of its logs.

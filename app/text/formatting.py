@@ -164,9 +164,9 @@ def _bytes(value: Any) -> str:
 class Form:
     """How figures of a unit are written.
 
-    `human`: for a reader. `exact`: without rounding, where that says more. `is_number`: right-aligned, and a number for programs.
-    `workbook`: the number format of its cells; `header`: what a header adds, because the number does not show it. `grid`: the number format
-    of a browser's grid. `tick`: a value on a logarithmic axis; `ticks`: Plotly's layout of a linear one, whose title adds `axis`.
+    `human`: for a reader. `exact`: unrounded, if that differs. `is_number`: aligned right, and a number in JSON. `workbook`: number format
+    of cells; `header`: suffix of headers, for a unit that numbers do not show. `grid`: number format in a browser. `tick`: a value on a
+    logarithmic axis. `ticks`: Plotly's layout of a linear axis; `axis`: suffix of its title.
     """
 
     human: Callable[[Any], str]
