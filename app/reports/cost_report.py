@@ -229,7 +229,7 @@ def report(store: Store, request: Request) -> Report:
             "runs": lambda: _most_expensive(transaction, request, coverage["runs"], row[request.measure.total]),
             "unpriced": lambda: Section(
                 "unpriced",
-                "Models without a list price",
+                "Models without a list-price cost",
                 Answer(cost_queries.unpriced_models(transaction, request.filters), "", of=MODELS),
             ),
             "findings": lambda: Section(
