@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.claims import extract
-from ingest.claims.extraction import judged
+from ingest.claims.extraction import effects_of, judged, measured_of
 from ingest.claims.model import features_of, weights
 from ingest.claims.search import find_triggers
 from ingest.claims.words import TABLES, needed
@@ -78,7 +78,8 @@ def test_each_weight_is_of_a_feature_that_some_claim_has() -> None:
     """A feature that is renamed in the code leaves its weight behind, and the model is another one."""
     assert weights().keys() == {"confidence", *(scope.value for scope in Scope)}
     texts = [*(one.text for one in labelled_texts()), *EXTRA]
-    seen = {name for text in texts for _, candidate in judged(text, find_triggers(text)[0]) for name in features_of(candidate)}
+    found = [(text, measured_of(effects_of(text, find_triggers(text)[0]))) for text in texts]
+    seen = {name for text, own in found for _, candidate in judged(text, own) for name in features_of(candidate)}
     assert {name for table in weights().values() for name in table} - seen <= {"intercept"}
 
 

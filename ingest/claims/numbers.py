@@ -76,16 +76,9 @@ _SIZES = {
     ),
 }
 _PER_TIME = {
-    "s": 1.0,
-    "sec": 1.0,
-    "second": 1.0,
-    "min": 60.0,
-    "minute": 60.0,
-    "h": 3600.0,
-    "hr": 3600.0,
-    "hour": 3600.0,
-    "day": 86400.0,
-    "night": 86400.0,
+    name: size
+    for size, names in ((1.0, "s sec second"), (60.0, "min minute"), (3600.0, "h hr hour"), (86400.0, "day night"))
+    for name in names.split()
 }
 _DAYS = ("day", "night")
 """Not a throughput: `3 GB/day` is the volume of a log."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ingest.agents.base import Rows
-from ingest.claims import Claim, extract
+from ingest.claims import Claim, extract_all
 from ingest.findings.rules import MEASURED, SPEED, Facts, Finding, audit, exit_code_of
 from ingest.findings.statements import FileChange, Statement, read_statements
 from ingest.findings.titles import title_of
@@ -53,7 +53,7 @@ def complete(made: Sequence[Rows]) -> list[Rows]:
     for first in range(0, len(made), AT_ONCE):
         batch = made[first : first + AT_ONCE]
         texts = [_read_text(rows.run) for rows in batch]
-        claims = [extract(text, 0) if text else () for text in texts]
+        claims = extract_all(texts, 0)
         titles = [title_of(rows.run.title or rows.run.prompt, rows.run.result) for rows in batch]
         facts = [facts_with(found, text, rows.run, rows.model_usage) for found, text, rows in zip(claims, texts, batch, strict=True)]
         for rows, title, found in zip(batch, titles, facts, strict=True):

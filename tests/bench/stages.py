@@ -18,11 +18,11 @@ from typing import TypeVar
 
 from ingest.agents.base import Found, Rows
 from ingest.agents.readers import SourceReaders
-from ingest.claims import extract
+from ingest.claims import extract_all
 from ingest.context.gather import gather
 from ingest.context.path_template import PathReading
 from ingest.context.sidecars import Sidecars
-from ingest.findings.summary_facts import READ_CHARACTERS, complete
+from ingest.findings.summary_facts import AT_ONCE, READ_CHARACTERS, complete
 from ingest.sources import contents
 from ingest.sources.document import Document
 from ingest.sources.files import Fingerprint, Source
@@ -108,8 +108,8 @@ def _pass(log: Path, target: Path, turn: int) -> dict[str, float]:
 
 
 def _claims(made: Sequence[Rows]) -> None:
-    for rows in made:
-        extract(str(rows.run.result or "")[:READ_CHARACTERS], 0)
+    for first in range(0, len(made), AT_ONCE):
+        extract_all([str(rows.run.result or "")[:READ_CHARACTERS] for rows in made[first : first + AT_ONCE]], 0)
 
 
 def _rows(readers: SourceReaders, document: Document) -> Rows:

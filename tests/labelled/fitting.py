@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ingest.claims
-from ingest.claims.extraction import judged
+from ingest.claims.extraction import effects_of, judged, measured_of
 from ingest.claims.model import features_of, weights
 from ingest.claims.search import find_triggers
 from schemas.rows.claim import ClaimMetric
@@ -52,7 +52,7 @@ def read(path: Path) -> list[Text]:
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         known = ({name: claim[name] for name in Label.model_fields if name in claim} for claim in row["claims"])
         labels = tuple(Label.model_construct(**{**fields, "metric": ClaimMetric(fields["metric"])}) for fields in known)
-        found = judged(row["text"], find_triggers(row["text"])[0])
+        found = judged(row["text"], measured_of(effects_of(row["text"], find_triggers(row["text"])[0])))
         claims = [claim for claim, _ in found]
         label_of = {j: labels[i] for i, j in matches(labels, claims).items()}
         rights = [
