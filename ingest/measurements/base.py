@@ -83,7 +83,7 @@ class MeasuredFile:
     @cached_property
     def is_json(self) -> bool:
         """Return whether it begins like a JSON object or array."""
-        return self.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+        return begins_json(self.text)
 
     @cached_property
     def objects(self) -> list[dict[str, Any]]:
@@ -166,6 +166,10 @@ def _json_object(path: Path, _changed_ns: int, _size: int) -> Mapping[str, Any]:
     return json_object(path)
 
 
+def begins_json(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+
+
 def lines_of(text: str) -> Iterator[str]:
     """Yield the lines of a text without their ends, of any system: text that a terminal would overwrite is a line of its own."""
     return (found[1] if found[1] is not None else found[0] for found in _LINE.finditer(text))
@@ -187,8 +191,8 @@ class Tool:
     """A measuring tool.
 
     `name`: `measurements.format`. `marks`: words within the first megabyte of every file of this tool; cheap, so that most files are never
-    parsed. `recognises`: whether the content is the tool's. `read`: the values of a recognised file; raises `ValueError` with a reason for
-    people if it cannot be read.
+    parsed. With a name in quotes among them, the files are JSON. `recognises`: whether the content is the tool's. `read`: the values of a
+    recognised file; raises `ValueError` with a reason for people if it cannot be read.
     `marks_suffice`: broken JSON with all marks is refused as a file of this tool, otherwise skipped.
     """
 
@@ -197,3 +201,7 @@ class Tool:
     recognises: Callable[[MeasuredFile], bool]
     read: Callable[[MeasuredFile], Iterable[Measured]]
     marks_suffice: bool = True
+
+    def may_have_written(self, beginning: str, *, is_json: bool) -> bool:
+        """Return whether a file with this beginning has all marks."""
+        return (is_json or not any(mark.startswith('"') for mark in self.marks)) and all(mark in beginning for mark in self.marks)

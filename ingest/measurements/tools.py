@@ -27,7 +27,7 @@ from ingest.measurements import (
     pytest_benchmark,
     serving,
 )
-from ingest.measurements.base import MeasuredFile, Tool, columns_of
+from ingest.measurements.base import MeasuredFile, Tool, begins_json, columns_of
 from ingest.measurements.measured import TooManyValues, measured_table
 from schemas.errors import RejectReason
 from schemas.rows.measurement import MeasurementRow
@@ -77,7 +77,7 @@ def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
     """Return the measurements in a file, or None if no tool recognises it. Never raises: a tool that fails refuses the file."""
     beginning = file.text[:MARKED_BYTES]
     for tool in TOOLS:
-        if not all(mark in beginning for mark in tool.marks):
+        if not tool.may_have_written(beginning, is_json=file.is_json):
             continue
         try:
             if _recognises(tool, file):
@@ -113,4 +113,5 @@ def _recognises(tool: Tool, file: MeasuredFile) -> bool:
 
 def may_measure(beginning: str) -> bool:
     """Return whether a file with this beginning may be a tool's: it has all marks of one, or the header of a table."""
-    return any(tool.marks and all(mark in beginning for mark in tool.marks) for tool in TOOLS) or len(columns_of(beginning)) > 1
+    is_json = begins_json(beginning)
+    return any(tool.marks and tool.may_have_written(beginning, is_json=is_json) for tool in TOOLS) or len(columns_of(beginning)) > 1
