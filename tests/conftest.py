@@ -39,6 +39,7 @@ os.environ |= {
     "CLAUDE_CONFIG_DIR": SESSIONS,
     "CODEX_HOME": "sessions-of-codex",
     "TACHOGRAPH_RUNS": "runs-of-agents",
+    "TACHOGRAPH_MEASURED": "measured-results",
     "TACHOGRAPH_LOOK_SECONDS": "0",  # screens draw themselves again only where that is tested: a test would not know whether it did that
 }  # folders in the working folder: no test reads those of its machine, nor writes there
 

@@ -50,7 +50,7 @@ LINES = [
 FIRST_LINES = tuple({line.split()[1]: (page, line) for page, line in reversed(LINES)}.values())
 FRESH = a_share(FIRST_LINES, 8)
 """Of the first line of each command some, which start with nothing imported, as they do for users: each takes a second longer."""
-SERVES = ("dashboard", "watch")
+SERVES = ("dashboard", "watch", "measure")
 AGENTS_STARTED = ("claude", "codex")
 
 

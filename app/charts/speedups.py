@@ -26,10 +26,11 @@ MANY = 60
 TOP, LOW, HIGH = 10.0, 0.66, 12.5
 """Larger claims are drawn at the upper edge; then the ends of the axis, which only measurements extend."""
 
-CLASSES = ("faster", "same", "slower", "breaks", *UNCOMPARED)
+CLASSES = ("faster", "same", "inside_noise", "slower", "breaks", *UNCOMPARED)
 COLOURS = {
     "faster": ("#0F8A84", "#35A79E"),
     "same": ("#A9ABA6", "#737C7E"),
+    "inside_noise": ("#C4C6C1", "#565F62"),
     "slower": ("#B5352C", "#D9695F"),
     "breaks": ("#6B4A8A", "#9C7FBD"),
     "no_baseline": ("#CFCABC", "#4B575D"),

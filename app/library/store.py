@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
@@ -25,7 +26,7 @@ from app.text.answers import Answer, uncounted_notes
 from app.text.filter_words import with_known_words
 from ingest.claims import Claim, extract
 from ingest.store.database import DEFAULT_WAIT_SECONDS
-from ingest.system.command_lines import DEFAULT_STORE, on_disk
+from ingest.system.command_lines import DEFAULT_STORE, extra_command, on_disk
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import BAND, RUN_METRICS
 from schemas.errors import InputUnreadable, UsageError
@@ -269,6 +270,45 @@ class Store:
             became = "All else was ingested." if report.sources else "Nothing was ingested."
             raise InputUnreadable(f"{first.message}{more}", f"{first.hint} {became}")
         return Ingested(**report.as_dict())  # type: ignore[arg-type]  # all but the seconds are whole
+
+    def measure(
+        self,
+        run_id: str = "",
+        *,
+        command: Sequence[str],
+        repo: str | os.PathLike[str] = ".",
+        baseline: str = "",
+        candidate: str = "",
+        patch: str | os.PathLike[str] | None = None,
+        **how: Any,
+    ) -> Row:
+        """Measure a run's patch, or a revision, against its baseline, and store the result (`tachograph measure`).
+
+        `command`: words of the benchmark; `{out}` is a file that it writes. `how`: setup, check, runs, until (0.02: ±2 %),
+        max_minutes, metric, regex, unit, better. The row has verdict, ratio, ratio_low, ratio_high, noise_floor, runs, claimed,
+        claim_verdict and more.
+        Raises UsageError if the baseline cannot be measured, or scipy is not installed.
+        """
+        try:
+            from app.runner.measure import Procedure
+            from app.runner.verify import subject_of, verify
+        except ImportError as error:
+            if (error.name or "").partition(".")[0] != "scipy":
+                raise
+            raise UsageError("scipy is not installed, which the statistics need.", f"Install it: {extra_command('measure')}") from error
+        from ingest.store.ingests import Origin
+
+        if isinstance(command, str) or not all(isinstance(word, str) for word in command):
+            raise UsageError(f"command takes a list of words, not {command!r}.")
+        known = {each.name for each in fields(Procedure)} - {"command"}
+        if unknown := next((name for name in how if name not in known), None):
+            raise UsageError(
+                f"measure has no option {unknown!r}.", f"{did_you_mean(unknown, sorted(known))}Options: {', '.join(sorted(known))}."
+            )
+        store = self._store()
+        subject = subject_of(store, run_id or None, Path(repo), baseline or None, candidate or None, Path(patch) if patch else None)
+        made = verify(store, subject, Procedure(tuple(command), **how), origin=Origin(command="tachograph.open(…).measure(…)"))
+        return Row(made.as_dict())
 
     def _store(self) -> CheckedStore:
         return CheckedStore(self._location, self._wait_seconds, lambda message: _LOG.warning("%s", one_line(message)))

@@ -85,7 +85,7 @@ class AgentFigures:
     @property
     def comparable(self) -> int:
         """Runs measured against a comparable baseline."""
-        return sum(self.measured[name] for name in ("faster", "same", "slower"))
+        return sum(self.measured[name] for name in ("faster", "same", "inside_noise", "slower"))
 
     @property
     def faster(self) -> int:

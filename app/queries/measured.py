@@ -21,7 +21,7 @@ _OF_RUN = "run_id, title, agent, model, repo, task, dated_at, outcome, cost_own_
 _OF_CLAIM = "claimed_speedup, claimed_metric, claimed_evidence, claimed_scope, claimed_quote"
 _OF_VERDICT = (
     "format", "benchmark", "metric", "statistic", "unit", "measured_scope", "measured_baseline", "measured_reference",
-    "measured_candidate", "measured_speedup", "measured_low", "measured_high", "verdict", "measured_class",
+    "measured_candidate", "measured_speedup", "measured_low", "measured_high", "measured_noise_floor", "verdict", "measured_class",
     "measured_vs_reference", "reference_verdict",
     "hard", "hard_published", "target", "quadrant", "failure", "failure_detail", "not_comparable", "warnings", "is_single_run",
     "values_measured", "values_comparable", "scope_differs", "claim_verdict", "overclaim_factor", "measurement_source_id",
@@ -34,7 +34,7 @@ WHY = """concat_ws('; ',
     nullif(array_to_string(warnings, '; '), '')
 )"""
 
-_ORDER = "list_position(['faster', 'slower', 'same', 'not_comparable', 'failed', 'not_measured'], verdict)"
+_ORDER = "list_position(['faster', 'slower', 'same', 'inside_noise', 'not_comparable', 'failed', 'not_measured'], verdict)"
 
 
 EVERY, MEASURED = "every", "measured"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -148,6 +148,11 @@ class RunPage(NamedTuple):
     location: str
     patch_text: dict[str, Any] | None = None
 
+    @property
+    def measure_command(self) -> str:
+        """The command that measures its patch; "" if it was measured, or cannot be."""
+        return measure_command(self.run, self.patch_text, self.location) if self.verdict is None else ""
+
     def as_dict(self) -> dict[str, Any]:
         """Return the page for programs: the columns of the run, and its tables as lists of objects."""
         tables = self.facts._asdict() | {"patch_files": self.patch}
@@ -157,8 +162,16 @@ class RunPage(NamedTuple):
             of_run
             | counts
             | {name: table.to_pylist() for name, table in tables.items()}
-            | {"patch": self.patch_text, "measured": self.verdict}
+            | {"patch": self.patch_text, "measured": self.verdict, "measure_command": self.measure_command or None}
         )
+
+
+def measure_command(run: Mapping[str, Any], patch: Mapping[str, Any] | None, location: str) -> str:
+    """Return the command that measures a run's patch, to be completed by the benchmark; "" without a whole patch or its base commit."""
+    if not patch or patch["is_cut"] or not patch["text"].strip() or not run["base_commit"]:
+        return ""
+    words = f"measure {run['run_id'][:8]} --repo ."
+    return f"{command_line(words, location)} -- BENCHMARK"
 
 
 def patch_of(store: Store, run_id: str) -> dict[str, Any] | None:

@@ -194,7 +194,7 @@ VERDICTS_SHOWN = (
     "metric", "model", "run_id", "quadrant",
 )  # fmt: skip
 VERDICT_GROUPS_SHOWN = (
-    "runs", "runs_measured", "runs_faster", "runs_same", "runs_slower", "cost_per_faster", "runs_compared",
+    "runs", "runs_measured", "runs_faster", "runs_same", "runs_inside_noise", "runs_slower", "cost_per_faster", "runs_compared",
     "cost_per_faster_compared", "runs_failed",
     "runs_not_comparable", "runs_reached", "cost_per_reached", "pairs", "claimed_over_measured", "wrong_sign_share", "kept_share",
     "cost_best_usd",

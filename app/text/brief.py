@@ -10,6 +10,7 @@ from typing import Any
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.measured import Spread
 from app.text.formatting import sign_of
+from schemas.catalogue.metrics import MEASURED_CLASSES
 
 NOT_RECORDED = "not recorded"
 NOT_MEASURED = "not measured"
@@ -147,5 +148,5 @@ def measured_words(row: AgentFigures) -> tuple[str, str]:
     broken = [f"{row.measured['breaks']:,} {'breaks' if row.measured['breaks'] == 1 else 'break'}"] if row.measured["breaks"] else []
     if not row.comparable:
         return "", " · ".join([f"0 of {row.runs_measured:,} comparable", *broken])
-    other = [f"{row.measured[name]:,} {name}" for name in ("same", "slower") if row.measured[name]]
+    other = [f"{row.measured[name]:,} {MEASURED_CLASSES[name]}" for name in ("same", "inside_noise", "slower") if row.measured[name]]
     return f"{row.faster:,}", " · ".join([" faster", *other, *broken])

@@ -40,6 +40,7 @@ STATEMENT_NAMES = {
 VERDICT_NAMES = {
     "faster": "faster",
     "same": "same",
+    "inside_noise": "inside the noise",
     "slower": "slower",
     "failed": "failed",
     "not_measured": "not measured",

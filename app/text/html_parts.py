@@ -34,6 +34,7 @@ OUTCOMES = {
 MEASURED = {
     "faster": "faster",
     "same": "same (±5%)",
+    "inside_noise": "inside the noise",
     "slower": "slower",
     "breaks": "the change breaks",
     "uncompared": "not comparable, no baseline",

@@ -358,7 +358,7 @@ def _with_note(value: str, note: str) -> str:
 
 
 def _measured_counts(row: AgentFigures) -> dict[str, int]:
-    own = ("faster", "same", "slower", "breaks", "machine")
+    own = ("faster", "same", "inside_noise", "slower", "breaks", "machine")
     return {key: row.measured[key] for key in own} | {"uncompared": row.runs_measured - sum(row.measured[key] for key in own)}
 
 

@@ -13,6 +13,7 @@ from app.text.answers import Answer
 from app.text.claims import all_claims_of, claim_facts, claim_title, expectation, hidden_words, measured_facts, statement
 from app.text.columns import NEVER_STARTED, fact_words
 from app.text.formatting import human
+from app.text.paired import MEASURE_IT
 from app.text.run_html import RUN_COST, RUN_ENDING, RUN_ORIGIN, cause_sentence, origin_keys, record_rows, run_facts, run_figures
 from app.text.text_tables import SPELLED, draw
 from ingest.system.command_lines import command_line
@@ -68,6 +69,7 @@ def _sections(page: RunPage, width: int, encoding: str, *, color: bool) -> Itera
     yield "Figures", _pairs(figures, width)
     yield "Cost", _pairs(run_facts(run, RUN_COST), width) + _wrapped(cause_sentence(run), width)
     yield "Claimed and measured", _pairs(claim_facts(page.verdict)[:1] + measured_facts(page.verdict), width) if page.verdict else ""
+    yield "Not measured yet", _wrapped(f"{MEASURE_IT}: {page.measure_command}", width) if page.measure_command else ""
     yield "Models", table(run["model_usage"], MODELS, USES)
     yield "Result", _pairs(run_facts(run, RUN_ENDING), width)
     yield "Details", _pairs([*run_facts(run, origin_keys(run)), *labels], width)

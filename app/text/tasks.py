@@ -36,7 +36,7 @@ ORDERS = {
     "cost": f"{METRICS_COMPARED['cost'].label}, high to low",
     "alphabet": "Name",
 }
-SYMBOLS = {"faster": "↑ ", "same": "= ", "slower": "↓ "}
+SYMBOLS = {"faster": "↑ ", "same": "= ", "inside_noise": "≈ ", "slower": "↓ "}
 """Signs in place of colours of verdicts."""
 
 LACKS = {"claimed": "no claim", "cost": "not recorded", "duration": "none completed"}
@@ -73,6 +73,7 @@ _TEXT, _MUTED, _DEEP, _INK = ("#0F1719", "#E4E8E5"), ("#565C5E", "#A9B1B1"), ("#
 LOOKS = {
     "faster": Look(("#0C7F79", "#35A79E"), _DEEP, "measured faster"),
     "same": Look(("#DCDCD8", "#424A4C"), _TEXT, "same (±5%)"),
+    "inside_noise": Look(("#E9E8E3", "#333A3D"), _TEXT, "inside the noise"),
     "slower": Look(("#BD4D44", "#C9675E"), _DEEP, "slower"),
     "breaks": Look(("#856A9E", "#9277B2"), _DEEP, "the change breaks"),
     "done": Look(("#CED9DE", "#2D414D"), _TEXT, "completed, no ratio"),

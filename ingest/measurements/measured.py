@@ -145,6 +145,9 @@ class Measured:
     failure: Failure | None = None
     detail: str | None = None
     flags: tuple[Flagged, ...] = ()
+    noise_floor: float | None = None
+    log_error: tuple[float | None, float | None] | None = None
+    """The standard error of ln(value) and its degrees of freedom, if known better than from spread and samples."""
 
     def columns(self) -> dict[str, object]:
         """Return the columns of `measurements` of its row. A value that is not finite makes the row a failure."""
@@ -155,7 +158,7 @@ class Measured:
         is_missing = self.status is MeasuredStatus.OK and stored is None and self.label is None
         status = MeasuredStatus.FAILED if is_missing else self.status
         spread = self.spread or Spread(kind=SpreadKind.SAMPLES if len(samples) > 1 else SpreadKind.NONE)
-        error, degrees = log_error(value, spread, samples, self.n)
+        error, degrees = self.log_error or log_error(value, spread, samples, self.n)
         flags = (*self.origin.flags, *self.flags, *((Flagged.ZERO,) if value == 0 else ()))
         return {
             **self.origin.columns,
@@ -172,6 +175,7 @@ class Measured:
             "n": self.n,
             "log_error": error,
             "log_df": degrees,
+            "noise_floor": self.noise_floor,
             "spread_kind": spread.kind,
             "spread_lo": _finite(spread.low, factor),
             "spread_hi": _finite(spread.high, factor),

@@ -22,6 +22,7 @@ from ingest.measurements import (
     hyperfine,
     iso_bench,
     iso_bench_labels,
+    paired_benchmark,
     published,
     pyperf,
     pytest_benchmark,
@@ -34,6 +35,7 @@ from schemas.rows.measurement import MeasurementRow
 from schemas.rows.tables import WrongValue, arrow_schema
 
 TOOLS: tuple[Tool, ...] = (
+    paired_benchmark.TOOL,
     *iso_bench.TOOLS,
     iso_bench_labels.TOOL,
     *published.TOOLS,

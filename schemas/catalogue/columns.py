@@ -298,6 +298,7 @@ VERDICTS: Columns = {
         Entry("measured_class", "What became of it", meaning=f"One of: {'; '.join(MEASURED_CLASSES.values())}."),
         Entry("measured_speedup", "Measured speedup", Unit.RATIO, "higher", "Measured improvement against the baseline. Above 1: better."),
         Entry("measured_low", "Measured from", Unit.RATIO, meaning="Lower end of the 95% interval. Empty: a single run, no interval."),
+        Entry("measured_noise_floor", "Noise floor", Unit.SHARE, meaning="How far two measurements of the same code may differ."),
         Entry("measured_high", "Measured to", Unit.RATIO, meaning="Upper end of the 95% interval."),
         Entry("reference_verdict", "Against reference", meaning="Against the reference: faster, same, slower, failed, not measured …"),
         Entry("measured_vs_reference", "Ratio to reference", Unit.RATIO, "higher", "Measured ratio to the reference. Above 1: better."),

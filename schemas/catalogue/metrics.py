@@ -406,6 +406,7 @@ MIN_PAIRS = 5
 MEASURED_CLASSES = {
     "faster": "faster",
     "same": "same",
+    "inside_noise": "inside the noise",
     "slower": "slower",
     "breaks": "the change breaks",
     "failed_unknown": "failed, reason unknown",
@@ -454,6 +455,10 @@ VERDICT_METRICS = by_key(
     _count("runs_compared", "Compared with baseline", _IS_COMPARED, "Measured runs with a comparable value of the baseline.", "Compared"),
     _count("runs_faster", "Measured faster", "verdict = 'faster'", "Runs measured faster than the baseline: verified speedups."),
     _count("runs_same", "Measured same", "verdict = 'same'", "Runs measured within the band around the baseline."),
+    _count(
+        "runs_inside_noise", "Inside the noise", "verdict = 'inside_noise'",
+        "Runs whose difference from the baseline is one that two measurements of the same code may show.",
+    ),
     _count("runs_slower", "Measured slower", "verdict = 'slower'", "Runs measured slower than the baseline."),
     _count("runs_failed", "Measurement failed", "verdict = 'failed'", "Runs whose patch, benchmark or machine failed."),
     _count(

@@ -132,6 +132,9 @@ class MeasurementRow(Row):
     )
     log_error: Quantity | None = optional("Log error", "Standard error of ln(value) from run to run. Empty: unknown, as with one run.")
     log_df: Quantity | None = optional("Degrees of freedom", "Degrees of freedom of that error. Empty: of a published interval.")
+    noise_floor: Quantity | None = optional(
+        "Noise floor", "By how much two measurements of the same code may differ: 0.02 for 2%. Empty: not determined with the measurement."
+    )
     status: Annotated[MeasuredStatus, ArrowType(pa.string())] = column(title="Status", description="ok, failed or not_run.")
     failure: Annotated[Failure, ArrowType(pa.string())] | None = optional("Failure", "patch, crash, timeout, infra, incorrect or unknown.")
     failure_detail: LongText | None = optional("What failed", "The error, as written.")

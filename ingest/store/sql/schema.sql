@@ -1,4 +1,4 @@
--- The tables of the store, version 14. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 15. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -658,6 +658,7 @@ create table measurements (
     "samples" double[] not null,
     "log_error" double,
     "log_df" double,
+    "noise_floor" double,
     "status" varchar not null,
     "failure" varchar,
     "failure_detail" varchar using compression zstd,
@@ -708,6 +709,7 @@ comment on column measurements."spread_hi" is 'Upper end, in the unit of the val
 comment on column measurements."samples" is 'The value of every run, in the unit of the value.';
 comment on column measurements."log_error" is 'Standard error of ln(value) from run to run. Empty: unknown, as with one run.';
 comment on column measurements."log_df" is 'Degrees of freedom of that error. Empty: of a published interval.';
+comment on column measurements."noise_floor" is 'By how much two measurements of the same code may differ: 0.02 for 2%. Empty: not determined with the measurement.';
 comment on column measurements."status" is 'ok, failed or not_run.';
 comment on column measurements."failure" is 'patch, crash, timeout, infra, incorrect or unknown.';
 comment on column measurements."failure_detail" is 'The error, as written.';

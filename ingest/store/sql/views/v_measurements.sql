@@ -53,7 +53,7 @@ overlaid as (
         value_raw, label, ratio_base, n, spread_kind,
         spread_lo * factor as spread_lo,
         spread_hi * factor as spread_hi,
-        samples, log_error, log_df, status, failure, failure_detail, measured_at, tz_known, flags
+        samples, log_error, log_df, noise_floor, status, failure, failure_detail, measured_at, tz_known, flags
     from named
 )
 -- `subject`: what was measured, as far as it is named: the same for all rows that name the same

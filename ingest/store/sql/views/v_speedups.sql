@@ -1,8 +1,18 @@
 -- Every measured value of a candidate beside those of the baseline and of the reference: one row each, with a ratio where the two are
 -- comparable, and the reason where they are not. A ratio above 1: the candidate is better.
--- The variable `band` is the distance from 1 within which a ratio is called the same; by default 0.05.
+-- The variable `band` is the distance from 1 within which a ratio is called the same; by default 0.05. A ratio is `inside_noise` where two
+-- measurements of the same code may differ as much: by the noise floor that was measured with it, else by that of three or more measurements
+-- of its baseline on one machine.
 create or replace view v_speedups as
-with measured as (
+with quantiles as (
+    -- Student's t, 97.5 %, at 1, 2, … degrees of freedom
+    select [
+        12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216, 2.22814, 2.20099, 2.17881, 2.16037, 2.14479,
+        2.13145, 2.11991, 2.10982, 2.10092, 2.09302, 2.08596, 2.07961, 2.07387, 2.06866, 2.0639, 2.05954, 2.05553, 2.05183, 2.04841,
+        2.04523, 2.04227
+    ] as of_df
+),
+measured as (
     select
         v_measurements.*, runs.run_id as joined_run_id, joined_by,
         -- rows of one task: of one commit where it names the task, else of one task or instance
@@ -17,6 +27,20 @@ with measured as (
 candidates as (
     select * from measured where variant = 'candidate'
 ),
+-- how far two measurements of a baseline may lie apart: Student's t, 97.5 %, times the standard deviation of the difference
+repeats as (
+    select
+        about, benchmark, metric, statistic, unit, machine, workload_fp,
+        exp(of_df[least(30, len(logarithms) - 1)] * sqrt(2) * list_aggregate(logarithms, 'stddev_samp')) - 1 as floor_of_repeats
+    from (
+        select about, benchmark, metric, statistic, unit, machine, workload_fp, list(distinct ln(value)) as logarithms
+        from measured
+        where variant = 'baseline' and value > 0 and machine is not null and noise_floor is null
+        group by all
+    )
+    cross join quantiles
+    where len(logarithms) > 2
+),
 bases as (
     select * from measured where variant in ('baseline', 'reference')
 ),
@@ -24,7 +48,7 @@ pairs as (
     select
         c.source_id, c.measurement_no, c.joined_run_id as run_id, c.joined_by, c.format, c.repo, c.task, c.commit_full, c.agent, c.model,
         c.benchmark, c.metric, c.is_primary, c.statistic, c.unit, c.better, c.scope, c.value as candidate_value, c.status, c.failure,
-        c.failure_detail, c.n, c.flags, c.patch_applied, c.measured_at, c.about,
+        c.failure_detail, c.n, c.flags, c.patch_applied, c.measured_at, c.about, c.noise_floor, floor_of_repeats,
         sides.base, b.source_id as base_source_id, b.measurement_no as base_measurement_no, b.value as base_value, b.n as base_n,
         b.status as base_status, b.failure_detail as base_failure_detail,
         case when c.source_id = b.source_id then 1 else 0 end as is_same_file,
@@ -66,6 +90,10 @@ pairs as (
     left join bases as b
         on b.variant = sides.base and b.about = c.about and b.metric = c.metric and b.statistic is not distinct from c.statistic
         and b.unit is not distinct from c.unit and b.benchmark is not distinct from c.benchmark and b.ratio_base is null
+    left join repeats
+        on repeats.about = c.about and repeats.metric = c.metric and repeats.statistic is not distinct from c.statistic
+        and repeats.unit is not distinct from c.unit and repeats.benchmark is not distinct from c.benchmark
+        and repeats.machine = c.machine and repeats.workload_fp is not distinct from c.workload_fp
     where c.ratio_base is null
 ),
 identical as (
@@ -117,17 +145,10 @@ given_ratios as (
 compared as (
     select * from chosen union all by name select * from given_ratios
 ),
-quantiles as (
-    -- Student's t, 97.5 %, at 1, 2, … degrees of freedom
-    select [
-        12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216, 2.22814, 2.20099, 2.17881, 2.16037, 2.14479,
-        2.13145, 2.11991, 2.10982, 2.10092, 2.09302, 2.08596, 2.07961, 2.07387, 2.06866, 2.0639, 2.05954, 2.05553, 2.05183, 2.04841,
-        2.04523, 2.04227
-    ] as of_df
-),
 with_ratios as (
     select
-        compared.*,
+        compared.* exclude (noise_floor), coalesce(compared.noise_floor, floor_of_repeats) as noise_floor,
+        compared.noise_floor is not null as is_paired,
         status = 'ok' and base_source_id is not null and len(reasons) = 0 and quotient is not null as is_comparable,
         case when is_comparable then quotient end as ratio,
         coalesce(
@@ -144,16 +165,24 @@ with_ratios as (
     cross join quantiles
 )
 select
-    * exclude (quotient, change, log_error, df, is_same_file, hours_apart, about),
+    * exclude (quotient, change, log_error, df, is_same_file, hours_apart, about, floor_of_repeats, is_paired),
     ratio / exp(log_half) as ratio_low,
     ratio * exp(log_half) as ratio_high,
     case
         when status <> 'ok' then case when status = 'not_run' then 'not_measured' else 'failed' end
         when base_source_id is null then 'not_measured'
         when not is_comparable then 'not_comparable'
-        when ratio > 1 + coalesce(getvariable('band'), 0.05) and coalesce(ratio_low > 1, true) then 'faster'
-        when ratio < 1 - coalesce(getvariable('band'), 0.05) and coalesce(ratio_high < 1, true) then 'slower'
-        else 'same'
+        when is_paired then
+            case
+                when ratio > 1 + noise_floor and coalesce(ratio_low > 1, true) then 'faster'
+                when ratio < 1 / (1 + noise_floor) and coalesce(ratio_high < 1, true) then 'slower'
+                when ratio_low > 1 / (1 + coalesce(getvariable('band'), 0.05)) and ratio_high < 1 + coalesce(getvariable('band'), 0.05) then 'same'
+                else 'inside_noise'
+            end
+        when ratio between 1 - coalesce(getvariable('band'), 0.05) and 1 + coalesce(getvariable('band'), 0.05) then 'same'
+        when abs(ln(ratio)) <= ln(1 + noise_floor) or ratio_low <= 1 and ratio_high >= 1 then 'inside_noise'
+        when ratio > 1 then 'faster'
+        else 'slower'
     end as verdict,
     -- the rule of ISO-Bench: the change in percent of the reference's value, with a band of 5 %; a benchmark that failed by the change is
     -- worse, one that failed by machine, model or memory, or for reasons unknown, says nothing of it

@@ -30,6 +30,8 @@ headline as (
         order by create_sort_key(
             coalesce(is_comparable, false), 'desc nulls last', coalesce(is_reference_comparable, false), 'desc nulls last',
             status = 'ok', 'desc nulls last',
+            -- measured in turns, with the noise of both sides
+            noise_floor is not null, 'desc nulls last',
             list_position(['end_to_end', 'component', 'micro', 'unspecified'], scope), 'asc nulls last',
             is_primary, 'desc nulls last',
             case claimed_metric when 'time' then unit = 'ms' when 'throughput' then contains(unit, '/s') when 'memory' then unit = 'B' end,
@@ -62,12 +64,12 @@ beside as (
         headline.statistic, headline.unit, headline.scope as measured_scope,
         headline.base_value as measured_baseline, headline.reference_value as measured_reference,
         headline.candidate_value as measured_candidate,
-        headline.ratio as measured_speedup, headline.ratio_low as measured_low, headline.ratio_high as measured_high,
+        headline.ratio as measured_speedup, headline.ratio_low as measured_low, headline.ratio_high as measured_high, headline.noise_floor as measured_noise_floor,
         coalesce(headline.verdict, 'not_measured') as verdict,
         -- what became of the run's measurement, each run once: of several obstacles the first
         case
             when headline.run_id is null then 'not_measured'
-            when headline.verdict in ('faster', 'same', 'slower') then headline.verdict
+            when headline.verdict in ('faster', 'same', 'inside_noise', 'slower') then headline.verdict
             when headline.status = 'failed' and headline.failure in ('crash', 'timeout', 'incorrect') and headline.patch_applied <> 'no'
                 then 'breaks'
             when headline.status = 'failed' and headline.failure = 'infra' then 'machine'
@@ -100,6 +102,8 @@ select
         when claimed_speedup is null then 'no_claim'
         when measured_speedup is null then null
         when claimed_speedup > 1 and verdict = 'slower' then 'wrong_sign'
+        -- the interval does not exclude what was claimed
+        when claimed_speedup between measured_low and measured_high then 'kept'
         when claimed_speedup / measured_speedup > 1 + coalesce(getvariable('band'), 0.05) then 'over_claimed'
         when measured_speedup / claimed_speedup > 1 + coalesce(getvariable('band'), 0.05) then 'under_claimed'
         else 'kept'

@@ -1,0 +1,515 @@
+"""Runs a benchmark in turns on a baseline and on a candidate, until what it shows is decided."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import platform
+import random
+import re
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from threading import TIMEOUT_MAX, Timer
+from typing import Any, Literal, NamedTuple
+
+from app.runner import decision, trees
+from app.runner.process import end
+from ingest.measurements.base import MeasuredFile
+from ingest.measurements.tools import read_measurements
+from ingest.system.files import temporary_folder
+from ingest.system.secrets import scrubbed_text, scrubbed_words
+from schemas.errors import UsageError
+from schemas.rows.measurement import Failure, MeasuredStatus
+from schemas.text import did_you_mean, plural
+from schemas.units import Better, stored_unit
+from schemas.wire.paired_benchmark import Arm, BenchmarkRun, Machine, MeasureVerdict, PairedBenchmark, Series
+
+OUT = "{out}"
+
+USUAL_EFFECT = 1.10
+"""The ratio that a measurement is planned to find, unless a smaller one is claimed."""
+
+LEAST_EFFECT = 1.02
+_RUNS_OF_BLOCK = 2
+"""Runs of each side in a block."""
+
+_NOISE_SHARE = 1 / 3
+_GRACE_SECONDS = 2.0
+_MOST_OUTPUT = 64 << 20
+_STATISTICS = ("median", "mean", "min", "total", "rate", None)
+"""The statistic that speaks for a run of a benchmark, in this order."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured: a repository, and the candidate as a revision or as a patch of the baseline. `claimed`: the ratio to verify."""
+
+    repo: Path
+    baseline: str
+    candidate: str | None = None
+    patch: bytes | None = None
+    patch_sha256: str | None = None
+    run_id: str | None = None
+    task: str | None = None
+    claimed: float | None = None
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """How it is measured. `command` is run in each work tree; `{out}` in it is the file that the benchmark writes.
+
+    `setup`, `check`: shell commands in each tree. `runs`: of each side; `until`: half-width of the interval (0.02: ±2 %). `metric`: the
+    figure of a benchmark's output; `regex`: a pattern whose first group is the figure, in `unit`. Otherwise wall time is measured, or with
+    `{out}` the main figures of the file.
+    """
+
+    command: Sequence[str]
+    setup: str | None = None
+    check: str | None = None
+    runs: int | None = None
+    until: float | None = None
+    max_minutes: float | None = None
+    metric: str | None = None
+    regex: str | None = None
+    unit: str | None = None
+    better: Better | None = None
+
+
+class Quantity(NamedTuple):
+    """What a run measures: one benchmark's metric, in a stored unit."""
+
+    benchmark: str | None
+    metric: str
+    statistic: str | None
+    unit: str
+    better: Better
+
+
+class _Failed(Exception):
+    """A command of one side failed. The text says how."""
+
+    def __init__(self, arm: Arm, failure: Failure, detail: str) -> None:
+        super().__init__(detail)
+        self.arm, self.failure, self.detail = arm, failure, detail
+
+
+@dataclass
+class _State:
+    """A measurement in progress."""
+
+    subject: Subject
+    procedure: Procedure
+    folder: Path
+    say: Callable[[str], None]
+    advance: Callable[[int, int], None]
+    deadline: float
+    quantities: list[Quantity] = field(default_factory=list)
+    runs: list[BenchmarkRun] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    planned: int = 0
+    ended_by: str = ""
+
+    def tree(self, arm: Arm) -> Path:
+        return self.folder / arm.value
+
+
+def measure(
+    subject: Subject,
+    procedure: Procedure,
+    say: Callable[[str], None] = lambda _: None,
+    advance: Callable[[int, int], None] = lambda _done, _total: None,
+) -> PairedBenchmark:
+    """Measure, and return what was measured. `say` gets sentences about the progress, `advance` the runs that are done and planned.
+
+    A candidate that does not apply, set up, pass its check or run is a failure in the result. An interrupt ends it early: whole blocks
+    count. Raises UsageError if the baseline cannot be measured.
+    """
+    _check_procedure(procedure)
+    baseline = trees.commit_of(subject.repo, subject.baseline)
+    candidate = trees.commit_of(subject.repo, subject.candidate) if subject.candidate else None
+    started_at = datetime.now(UTC)
+    failed = None
+    with tempfile.TemporaryDirectory(prefix="measure-", dir=temporary_folder(), ignore_cleanup_errors=True) as folder:
+        deadline = time.monotonic() + procedure.max_minutes * 60 if procedure.max_minutes else math.inf
+        state = _State(subject, procedure, Path(folder), say, advance, deadline)
+        try:
+            _prepare(state, baseline, candidate)
+            _warm_up(state)
+            _find_noise(state)
+            _compare(state)
+        except _Failed as error:
+            if error.arm is Arm.BASELINE and len(_blocks(state, "compared", [0])) < 2:
+                raise UsageError(
+                    f"the baseline cannot be measured: {error.detail}", "Try the command in a work tree of the baseline."
+                ) from None
+            failed, state.ended_by = (error, "") if error.arm is Arm.CANDIDATE else (None, "baseline")
+        except KeyboardInterrupt:
+            if not state.runs:
+                raise
+            state.ended_by = "interrupted"
+    runs = _whole_blocks(state.runs)
+    return PairedBenchmark(
+        tachograph_measure=1,
+        version=version("tachograph"),
+        measured_at=started_at.isoformat(),
+        ended_at=datetime.now(UTC).isoformat(),
+        repo=trees.name_of(subject.repo),
+        run_id=subject.run_id,
+        task=subject.task,
+        baseline_commit=baseline,
+        candidate_commit=candidate,
+        patch_sha256=subject.patch_sha256 or (hashlib.sha256(subject.patch).hexdigest() if subject.patch is not None else None),
+        command=scrubbed_words(procedure.command),
+        setup=procedure.setup and scrubbed_text(procedure.setup),
+        check=procedure.check and scrubbed_text(procedure.check),
+        machine=_machine(),
+        planned_blocks=state.planned,
+        ended_by=state.ended_by,
+        failure=failed.failure if failed else None,
+        failure_detail=failed.detail if failed else None,
+        series=[_series(state, members, runs, is_failed=failed is not None) for members in _parts(state.quantities)],
+        runs=runs,
+    )
+
+
+def _check_procedure(procedure: Procedure) -> None:
+    """Raise UsageError for options that make no sense together."""
+    if not procedure.command:
+        raise UsageError("no command to measure.", "Give it after two dashes: tachograph measure RUN -- pytest benchmarks/")
+    if procedure.regex is not None:
+        try:
+            groups = re.compile(procedure.regex).groups
+        except re.error as error:
+            raise UsageError(f"--regex {procedure.regex!r} is no regular expression: {error}.") from error
+        if groups != 1:
+            raise UsageError(
+                f"--regex {procedure.regex!r} has {plural(groups, 'group')}.", "Put the number in one group: --regex 'took ([0-9.]+) s'"
+            )
+        unit = stored_unit(procedure.unit)
+        if unit is None:
+            raise UsageError("--regex needs the unit of its number.", "For example: --unit ms")
+        if not procedure.better and unit.better is Better.UNKNOWN:
+            raise UsageError(f"whether more {procedure.unit} are better is unknown.", "Say it: --better lower or --better higher")
+    elif procedure.unit:
+        raise UsageError("--unit is the unit of --regex.", "Give both, or neither.")
+
+
+def _prepare(state: _State, baseline: str, candidate: str | None) -> None:
+    """Make both work trees, set them up and check them."""
+    state.say("Making two work trees of the repository")
+    for arm in Arm:
+        commit = candidate if arm is Arm.CANDIDATE and candidate else baseline
+        trees.check_out(state.subject.repo, commit, state.tree(arm))
+    if state.subject.patch is not None:
+        try:
+            trees.apply_patch(state.tree(Arm.CANDIDATE), state.subject.patch)
+        except trees.PatchRefused as error:
+            raise _Failed(Arm.CANDIDATE, Failure.PATCH, f"the patch does not apply to {baseline[:12]}: {error}") from error
+    steps = (("set-up", state.procedure.setup, Failure.CRASH), ("check", state.procedure.check, Failure.INCORRECT))
+    for name, command, failure in steps:
+        for arm in Arm if command else ():
+            state.say(f"{name.capitalize()} of the {arm}")
+            code, output, _ = _run(state, ["/bin/sh", "-c", str(command)], arm)
+            if code:
+                raise _Failed(arm, failure, f"the {name} failed on the {arm} ({_how(code)}): {_tail(output)}")
+
+
+def _warm_up(state: _State) -> None:
+    """Run each side once without counting it; find what is measured, and say how long all will take."""
+    for arm in Arm:
+        values = _measured(state, arm)
+        if not state.quantities:
+            state.quantities = list(values)
+    about = {_named(quantity) for quantity in state.quantities}
+    state.say(f"Measuring {', '.join(sorted(about)[:4])}{' …' if len(about) > 4 else ''}; a run takes {_words(state.seconds[-1])}")
+
+
+def _find_noise(state: _State) -> None:
+    """Run the baseline against itself, and plan the number of blocks from the noise."""
+    procedure, subject = state.procedure, state.subject
+    began = time.monotonic()
+    blocks = decision.NOISE_BLOCKS if not procedure.runs else min(decision.NOISE_BLOCKS, max(2, math.ceil(procedure.runs / 4)))
+    state.say(f"The baseline against itself: {blocks * 2 * _RUNS_OF_BLOCK} runs, about {_words(blocks * 4 * _typical(state))}")
+    for number in range(1, blocks + 1):
+        if number > 2 and time.monotonic() + 4 * _typical(state) > began + (state.deadline - began) * _NOISE_SHARE:
+            break
+        _block(state, "noise", number, blocks)
+    noise = [_blocks(state, "noise", members) for members in _parts(state.quantities)]
+    claimed = subject.claimed if subject.claimed and subject.claimed > 1 else USUAL_EFFECT
+    effect = max(LEAST_EFFECT, min(USUAL_EFFECT, claimed))
+    if procedure.runs:
+        state.planned = max(2, math.ceil(procedure.runs / _RUNS_OF_BLOCK))
+    elif procedure.until:
+        state.planned = max(decision.blocks_for_width(figures, math.log1p(procedure.until)) for figures in noise)
+    else:
+        state.planned = max(decision.blocks_needed(figures, math.log(effect)) for figures in noise)
+        if state.planned == decision.MOST_BLOCKS:
+            state.say(f"The noise is large: {2 * state.planned} runs of each side may leave a difference of {effect - 1:.0%} undecided")
+    runs = plural(state.planned * _RUNS_OF_BLOCK, "run")
+    finds = "" if procedure.runs or procedure.until or state.planned == decision.MOST_BLOCKS else f" find a difference of {effect - 1:.0%}"
+    seconds = min(state.planned * 4 * _typical(state), state.deadline - time.monotonic())
+    state.say(f"Up to {runs} of each side{finds}: about {_words(seconds)}")
+
+
+def _compare(state: _State) -> None:
+    """Run both sides in turns until the planned blocks are done, the difference is decided, or the time is over."""
+    procedure = state.procedure
+    looks = [state.planned] if procedure.runs else decision.looks(state.planned)
+    for number in range(1, state.planned + 1):
+        if number > 2 and time.monotonic() + 4 * _typical(state) > state.deadline:
+            state.ended_by = "time"
+            return
+        try:
+            _block(state, "compared", number, state.planned)
+        except _Failed as error:
+            if error.failure is not Failure.TIMEOUT:
+                raise
+            state.ended_by = "time"  # the limit came in the middle of a run
+            return
+        if number in looks and number < state.planned:
+            found = [_estimate(state, members) for members in _parts(state.quantities)]
+            if procedure.until:
+                is_enough, ended = all(one.half_width <= math.log1p(procedure.until) for one in found), "until"
+            else:
+                is_enough, ended = all(one.verdict in (MeasureVerdict.FASTER, MeasureVerdict.SLOWER) for one in found), "decided"
+            if is_enough:
+                state.ended_by = ended
+                return
+
+
+def _block(state: _State, phase: Literal["noise", "compared"], number: int, planned: int) -> None:
+    """Run one block of four, A B B A or B A A B by chance."""
+    first, second = random.sample([Arm.BASELINE, Arm.CANDIDATE], 2)
+    for done, arm in enumerate((first, second, second, first)):
+        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+        side = Arm.BASELINE if phase == "noise" else arm
+        values = _measured(state, side)
+        missing = next((quantity for quantity in state.quantities if quantity not in values), None)
+        if missing:
+            raise _Failed(side, Failure.CRASH, f"the {side} gave no value of {_named(missing)} in block {number}")
+        state.runs.append(
+            BenchmarkRun(phase=phase, block=number, arm=arm, load=load, values=[values[quantity] for quantity in state.quantities])
+        )
+        state.advance((number - 1) * 4 + done + 1, planned * 4)
+
+
+def _measured(state: _State, arm: Arm) -> dict[Quantity, float]:
+    """Run the command once, and return its figures. Raises _Failed."""
+    procedure = state.procedure
+    out = state.folder / "out.json"
+    out.unlink(missing_ok=True)
+    words = [word.replace(OUT, str(out)) for word in procedure.command]
+    code, output, seconds = _run(state, words, arm)
+    if code:
+        failure = Failure.TIMEOUT if code == _TIMED_OUT else Failure.CRASH
+        raise _Failed(arm, failure, f"the command failed on the {arm} ({_how(code)}): {_tail(output)}")
+    state.seconds.append(seconds)
+    if procedure.regex is not None:
+        found = re.findall(procedure.regex, output)
+        unit = stored_unit(procedure.unit)
+        try:
+            value = float(found[-1].replace(",", "")) if found else math.nan
+        except ValueError:
+            value = math.nan
+        assert unit is not None, "checked at the start"
+        if not value > 0:
+            raise _Failed(
+                arm, Failure.CRASH, f"the output of the {arm} has no number above 0 for --regex {procedure.regex}: {_tail(output)}"
+            )
+        return {Quantity(None, procedure.metric or "figure", None, unit.unit, procedure.better or unit.better): value * unit.factor}
+    uses_file = any(OUT in word for word in procedure.command)
+    if not uses_file and not procedure.metric:
+        return {Quantity(None, "time", None, "ms", Better.LOWER): seconds * 1000}
+    return _figures(state, arm, out if uses_file else None, output)
+
+
+def _figures(state: _State, arm: Arm, out: Path | None, output: str) -> dict[Quantity, float]:
+    """Return the figures in the file or the output of a benchmark, read as its measuring tool writes them. Raises _Failed."""
+    where = "the file {out}" if out else "the output"
+    try:
+        text = output if out is None else out.read_text("utf-8", "replace")[:_MOST_OUTPUT]
+    except OSError as error:
+        raise _Failed(arm, Failure.CRASH, f"the command wrote no file {OUT} on the {arm}: {error.strerror}") from error
+    reading = read_measurements(MeasuredFile(str(out or "output.txt"), text), "")
+    if reading is None or reading.refused:
+        why = reading.refused if reading else "no measuring tool writes it so"
+        raise _Failed(arm, Failure.CRASH, f"{where} of the {arm} is not understood: {why}. Use --regex and --unit, or measure wall time")
+    rows = [row for row in reading.rows.to_pylist() if row["status"] == MeasuredStatus.OK and (row["value"] or 0) > 0 and row["metric"]]
+    metrics = list(dict.fromkeys(row["metric"] for row in rows))
+    wanted = state.procedure.metric
+    if wanted is None and metrics:
+        wanted = next((row["metric"] for row in rows if row["is_primary"]), "time" if "time" in metrics else metrics[0])
+    rows = [row for row in rows if row["metric"] == wanted]
+    if not rows:
+        hint = f" {did_you_mean(str(wanted), metrics)}It has: {', '.join(metrics)}" if metrics else ""
+        raise _Failed(arm, Failure.CRASH, f"{where} of the {arm} has no values of {wanted or 'any metric'}.{hint}")
+    by_benchmark: dict[str | None, dict[str | None, dict[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        by_benchmark[row["benchmark"]].setdefault(row["statistic"], row)
+    found: dict[Quantity, float] = {}
+    for benchmark, by_statistic in by_benchmark.items():
+        row = next((by_statistic[name] for name in _STATISTICS if name in by_statistic), next(iter(by_statistic.values())))
+        better = state.procedure.better or Better(row["better"])
+        if better is Better.UNKNOWN:
+            raise _Failed(arm, Failure.UNKNOWN, f"whether a higher {row['metric']} is better is unknown. Say it: --better lower or higher")
+        found[Quantity(benchmark, row["metric"], row["statistic"], row["unit"] or "", better)] = row["value"]
+    return found
+
+
+_TIMED_OUT = -1000
+
+
+def _run(state: _State, words: Sequence[str], arm: Arm) -> tuple[int, str, float]:
+    """Run a command in a tree; return its exit code, its output and its wall time in seconds. An interrupt ends its processes."""
+    place = state.folder / "output.log"
+    with place.open("wb") as output:
+        started = time.perf_counter()
+        try:
+            process = subprocess.Popen(  # noqa: S603  the command is what it is for
+                words, cwd=state.tree(arm), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+            )
+        except OSError as error:
+            raise UsageError(
+                f"cannot start {words[0]!r} in a work tree: {error.strerror}.", "Is it installed, or in the repository?"
+            ) from error
+        left = max(0.1, state.deadline - time.monotonic()) + _GRACE_SECONDS
+        timer = Timer(min(left, TIMEOUT_MAX), end, (process.pid, _GRACE_SECONDS))  # `wait` with a timeout would look every 50 ms only
+        try:
+            timer.start()
+            code = process.wait()
+            seconds = time.perf_counter() - started
+        finally:
+            timer.cancel()
+            end(process.pid, _GRACE_SECONDS)
+            process.wait()
+    if seconds >= left:
+        code = _TIMED_OUT
+    with suppress(OSError):
+        said = place.read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace")
+        return code, said.replace(f"{state.tree(arm)}{os.sep}", ""), seconds
+    return code, "", seconds
+
+
+def _parts(quantities: Sequence[Quantity]) -> list[list[int]]:
+    """Return the quantities to judge, as indexes: of several benchmarks first all those of one unit together, then each."""
+    alike = [index for index, one in enumerate(quantities) if (one.unit, one.better) == (quantities[0].unit, quantities[0].better)]
+    return [*([alike] if len(alike) > 1 else []), *([index] for index in range(len(quantities)))]
+
+
+def _series(state: _State, members: list[int], runs: Sequence[BenchmarkRun], *, is_failed: bool) -> Series:
+    """Return a quantity, or the geometric mean of several, with what the whole blocks show."""
+    quantity = state.quantities[members[0]]
+    if len(members) > 1:
+        quantity = quantity._replace(benchmark=f"geometric mean of {len(members)} benchmarks")
+    verdict = MeasureVerdict.FAILED if is_failed else MeasureVerdict.NOT_MEASURED
+    series = Series(**quantity._asdict(), members=members, verdict=verdict)
+    if is_failed or len(_blocks(state, "compared", members)) < 2:
+        return series
+    found = _estimate(state, members)
+    sides = [[_mean(run, members) for run in runs if run.phase == "compared" and run.arm is arm] for arm in Arm]
+    median, low, high, p = decision.medians(*(sides if quantity.better is Better.LOWER else reversed(sides)))
+    return series.model_copy(
+        update={
+            "verdict": found.verdict,
+            "noise_floor": math.expm1(found.floor),
+            "ratio": math.exp(found.mean),
+            "ratio_low": math.exp(found.mean - found.half_width),
+            "ratio_high": math.exp(found.mean + found.half_width),
+            "median_ratio": median,
+            "median_low": low,
+            "median_high": high,
+            "p_value": p,
+        }
+    )
+
+
+def _estimate(state: _State, members: Sequence[int]) -> decision.Estimate:
+    return decision.estimate(_blocks(state, "noise", members), _blocks(state, "compared", members), state.planned)
+
+
+def _blocks(state: _State, phase: str, members: Sequence[int]) -> list[float]:
+    """Return the figure of each whole block of a phase: above 0 where the candidate is better."""
+    better = state.quantities[members[0]].better if state.quantities else Better.LOWER
+    return block_figures([run for run in state.runs if run.phase == phase], members, better)
+
+
+def block_figures(runs: Sequence[BenchmarkRun], members: Sequence[int], better: Better) -> list[float]:
+    """Return ln(baseline ÷ candidate) of each whole block, or the reverse where higher is better."""
+    sides: Mapping[int, Mapping[Arm, list[float]]] = defaultdict(lambda: {arm: [] for arm in Arm})
+    for run in runs:
+        sides[run.block][run.arm].append(math.log(_mean(run, members)))
+    sign = 1 if better is Better.LOWER else -1
+    whole = [block for block in sides.values() if all(len(block[arm]) == _RUNS_OF_BLOCK for arm in Arm)]
+    return [sign * (sum(block[Arm.BASELINE]) - sum(block[Arm.CANDIDATE])) / _RUNS_OF_BLOCK for block in whole]
+
+
+def _mean(run: BenchmarkRun, members: Sequence[int]) -> float:
+    return statistics.geometric_mean([run.values[index] for index in members])
+
+
+def _whole_blocks(runs: Sequence[BenchmarkRun]) -> list[BenchmarkRun]:
+    """Return the runs without those of a block that was not finished."""
+    counts = Counter((run.phase, run.block) for run in runs)
+    return [run for run in runs if counts[run.phase, run.block] == 2 * _RUNS_OF_BLOCK]
+
+
+def more_runs_needed(made: PairedBenchmark, effect: float) -> int:
+    """Return how many more runs of each side an effect needs to be found, such as a claimed ratio of 1.1; 0 if there were enough."""
+    series = made.series[0]
+    phases = [[run for run in made.runs if run.phase == phase] for phase in ("noise", "compared")]
+    noise, compared = (block_figures(runs, series.members, series.better) for runs in phases)
+    spread = [*noise, *(figure - statistics.fmean(compared) for figure in compared)]
+    return max(0, decision.blocks_needed(spread, math.log(effect)) - len(compared)) * _RUNS_OF_BLOCK
+
+
+def _machine() -> Machine:
+    processor = platform.processor() or platform.machine()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+        processor = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), processor)
+    return Machine(name=socket.gethostname(), system=platform.platform(), processor=processor, cores=os.cpu_count() or 1)
+
+
+def _typical(state: _State) -> float:
+    """Return the median seconds of the last runs."""
+    return sorted(state.seconds[-8:])[len(state.seconds[-8:]) // 2]
+
+
+def _named(quantity: Quantity) -> str:
+    return (
+        f"{quantity.metric} of {quantity.benchmark}"
+        if quantity.benchmark
+        else ("wall time" if quantity.metric == "time" else quantity.metric)
+    )
+
+
+def _words(seconds: float) -> str:
+    """Return a duration in words that a person plans with: `12 ms`, `40 s`, `3 min`, `1.5 h`."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 100:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _how(code: int) -> str:
+    if code == _TIMED_OUT:
+        return "it took longer than --max-minutes"
+    return f"exit code {code}" if code >= 0 else f"signal {-code}"
+
+
+def _tail(output: str) -> str:
+    """Return the last lines of a command's output, on one line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return scrubbed_text(" / ".join(lines[-4:]))[-600:] or "it said nothing"

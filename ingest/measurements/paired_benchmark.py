@@ -1,0 +1,85 @@
+"""What `tachograph measure` writes: a benchmark run in turns on a baseline and a candidate (`schemas.wire.paired_benchmark`).
+
+The error of the ratio is that of its blocks, which the row of the candidate carries whole.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from ingest.measurements.base import MeasuredFile, Tool
+from ingest.measurements.measured import Measured, Origin
+from schemas.rows.measurement import MeasuredStatus, PatchApplied, Variant
+from schemas.wire.paired_benchmark import Arm, PairedBenchmark, Series
+
+
+def _recognises(file: MeasuredFile) -> bool:
+    return file.object.get("tachograph_measure") == 1
+
+
+def _read(file: MeasuredFile) -> Iterator[Measured]:
+    """Yield a row of the baseline and one of the candidate for each quantity; a candidate that failed has one row. Raises ValueError."""
+    made = PairedBenchmark.model_validate(file.object)
+    machine = f"{made.machine.name}, {made.machine.processor}, {made.machine.cores} cores"
+    baseline = Origin(
+        Variant.BASELINE,
+        repo=made.repo,
+        task=made.task,
+        instance=f"{made.repo}@{made.baseline_commit}",
+        parent=made.baseline_commit,
+        command=" ".join(made.command),
+        machine=machine,
+        batch=f"{made.machine.name} {made.measured_at}",
+        measured_at=datetime.fromisoformat(made.measured_at),
+        measured_by=f"tachograph {made.version}",
+    )
+    candidate = replace(
+        baseline,
+        variant=Variant.CANDIDATE,
+        commit=made.candidate_commit,
+        run_id=made.run_id,
+        patch_sha256=made.patch_sha256,
+        patch_applied=PatchApplied.YES if made.patch_sha256 else PatchApplied.UNKNOWN,
+    )
+    if made.failure:
+        yield Measured(candidate, status=MeasuredStatus.FAILED, failure=made.failure, detail=made.failure_detail)
+    for number, series in enumerate(made.series):
+        for arm in Arm:
+            is_candidate = arm is Arm.CANDIDATE
+            runs = [run for run in made.runs if run.phase == "compared" and run.arm is arm]
+            samples = [statistics.geometric_mean([run.values[index] for index in series.members]) for run in runs]
+            if not samples or (is_candidate and made.failure):
+                continue
+            yield Measured(
+                replace(candidate if is_candidate else baseline, benchmark=series.benchmark),
+                series.metric,
+                series.statistic,
+                statistics.geometric_mean(samples),
+                series.unit,
+                len(samples),
+                is_primary=number == 0,
+                better=series.better,
+                samples=samples,
+                noise_floor=series.noise_floor,
+                log_error=_error(made, series) if is_candidate else (0.0, None),
+            )
+
+
+def _error(made: PairedBenchmark, series: Series) -> tuple[float, float] | tuple[None, None]:
+    """Return the standard error of the ratio's logarithm over the blocks, and its degrees of freedom; None of fewer than two."""
+    blocks: dict[int, float] = defaultdict(float)
+    for run in made.runs:
+        if run.phase == "compared":
+            value = math.log(statistics.geometric_mean([run.values[index] for index in series.members]))
+            blocks[run.block] += value / 2 * (1 if run.arm is Arm.BASELINE else -1)
+    if len(blocks) < 2:
+        return None, None
+    return statistics.stdev(blocks.values()) / math.sqrt(len(blocks)), len(blocks) - 1
+
+
+TOOL = Tool("tachograph measure", ('"tachograph_measure"',), _recognises, _read)

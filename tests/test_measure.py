@@ -1,0 +1,263 @@
+"""`tachograph measure`: no false win, real differences found, and a run's claim put beside what was measured."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.runner import decision
+from app.runner.measure import Procedure, Subject, measure
+from ingest.pipeline import ingest
+from ingest.sources.files import Source
+from ingest.sources.walking import read_paths
+from ingest.store.database import Store
+from schemas.errors import UsageError
+from schemas.units import Better
+from schemas.wire.paired_benchmark import MeasureVerdict
+from tests import conftest
+from tests.conftest import ROOT, Run
+from tests.examples import is_thorough
+
+BUNDLE = ROOT / "sample_logs" / "measure" / "primes.bundle"
+REVISIONS = ("--repo", "primes", "--baseline", "origin/main", "--candidate")
+TOOK = ("--regex", "took ([0-9.]+) ms", "--unit", "ms")
+BENCHMARK = ("--", sys.executable, "bench.py")
+
+Noise = Callable[[np.random.Generator], Callable[[int], float]]
+
+
+def skewed(rng: np.random.Generator) -> Callable[[int], float]:
+    return lambda _: float(rng.exponential(0.1))
+
+
+def drifting(rng: np.random.Generator) -> Callable[[int], float]:
+    """A machine that gets slower, and breathes."""
+    return lambda run: float(rng.normal(0, 0.05)) + run * 0.003 + 0.1 * math.sin(run / 25)
+
+
+def bimodal(rng: np.random.Generator) -> Callable[[int], float]:
+    """Two levels, such as those of a cache that fits or not."""
+    return lambda _: float(rng.normal(0, 0.025)) + (0.25 if rng.random() < 0.3 else 0.0)
+
+
+def normal(rng: np.random.Generator) -> Callable[[int], float]:
+    return lambda _: float(rng.normal(0, 0.1))
+
+
+def simulated(noise: Noise, rng: np.random.Generator, gain: float) -> MeasureVerdict:
+    """The verdict of a measurement whose runs take exp(noise), the candidate's `gain` times less."""
+    error, count = noise(rng), iter(range(10_000))
+
+    def block(effect: float) -> float:
+        sides: dict[bool, list[float]] = {True: [], False: []}
+        first = bool(rng.random() < 0.5)
+        for is_candidate in (first, not first, not first, first):
+            sides[is_candidate].append(error(next(count)) - (effect if is_candidate else 0))
+        return (sum(sides[False]) - sum(sides[True])) / 2
+
+    again = [block(0) for _ in range(decision.NOISE_BLOCKS)]
+    planned = decision.blocks_needed(again, math.log(1.1))
+    compared: list[float] = []
+    for look in decision.looks(planned):
+        compared += [block(math.log(gain)) for _ in range(look - len(compared))]
+        verdict = decision.estimate(again, compared, planned).verdict
+        if verdict in (MeasureVerdict.FASTER, MeasureVerdict.SLOWER):
+            break
+    return verdict
+
+
+@pytest.mark.parametrize("noise", [normal, skewed, drifting, bimodal])
+def test_equal_code_does_not_win_and_a_tenth_is_found(noise: Noise) -> None:
+    """At most one of a hundred equal pairs is called faster or slower; four of five gains of 10 % are found with the planned runs."""
+    rng = np.random.default_rng(11)
+    pairs, gains = (1_000, 200) if is_thorough() else (300, 50)
+    wins = [simulated(noise, rng, 1.0) for _ in range(pairs)]
+    assert sum(one in (MeasureVerdict.FASTER, MeasureVerdict.SLOWER) for one in wins) <= pairs / 100
+    assert sum(simulated(noise, rng, 1.1) is MeasureVerdict.FASTER for _ in range(gains)) >= 0.8 * gains
+
+
+def test_equal_values_that_never_vary_are_the_same() -> None:
+    assert decision.estimate([0.0] * 6, [0.0] * 6, 6).verdict is MeasureVerdict.SAME
+    assert decision.blocks_needed([0.0] * 6, math.log(1.1)) == decision.LEAST_BLOCKS
+
+
+@pytest.fixture
+def primes(tmp_path: Path) -> Path:
+    """A clone of the sample repository."""
+    subprocess.run(["git", "clone", "--quiet", BUNDLE, tmp_path / "primes"], check=True)
+    return tmp_path / "primes"
+
+
+def figures(done: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_example_of_the_page_finds_the_improvement(tmp_path: Path, tachograph: Run) -> None:
+    [block] = re.findall(r"<!-- example -->\n```sh\n(.*?)```", (ROOT / "docs" / "measure.md").read_text(), re.DOTALL)
+    (tmp_path / "sample_logs").symlink_to(ROOT / "sample_logs")
+    clone, command = block.replace("\\\n", "").strip().splitlines()
+    subprocess.run(clone, shell=True, cwd=tmp_path, check=True)
+    words = [sys.executable if word == "python3" else word.replace("python3", sys.executable) for word in shlex.split(command)[1:]]
+    at = words.index("--")
+    done = tachograph(*words[:at], "--max-minutes", "1", "--json", "--fail-if", "slower", *words[at:])
+    made = figures(done)
+    assert (made["verdict"], done.returncode) == ("faster", 0), done.stderr
+    assert 1.3 < made["ratio"] < 3.5
+    assert made["ratio_low"] < made["ratio"] < made["ratio_high"]
+
+
+def test_a_candidate_that_fails_its_check_is_incorrect_whatever_its_speed(primes: Path, tmp_path: Path, tachograph: Run) -> None:
+    check = ("--check", f"{sys.executable} check.py")
+    done = tachograph("measure", *REVISIONS, "origin/wrong", *check, "--json", "--fail-if", "failed", *BENCHMARK)
+    made = figures(done)
+    assert (made["verdict"], made["failure"], made["ratio"], done.returncode) == ("failed", "incorrect", None, 1)
+    assert "AssertionError" in made["failure_detail"]
+    with Store(str(tmp_path / conftest.FILE)).reading() as connection:
+        assert connection.execute("select variant, status, failure from measurements").fetchall() == [("candidate", "failed", "incorrect")]
+
+
+def test_a_change_without_effect_is_no_win(primes: Path, tachograph: Run) -> None:
+    made = figures(tachograph("measure", *REVISIONS, "origin/no-op", "--runs", "8", "--json", *TOOK, *BENCHMARK))
+    assert made["verdict"] in ("same", "inside_noise")
+
+
+def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(primes: Path, tmp_path: Path, tachograph: Run) -> None:
+    """The store shows the ratio, interval and verdict that the command prints; a rebuild keeps them."""
+    (tmp_path / "agent.sh").write_text(
+        f"git checkout -q origin/faster -- primes.py; cat <<'END'\n{conftest.record_text(result='The search is now 40x faster.')}\nEND\n"
+    )
+    tachograph("run", "--db", str(tmp_path / conftest.FILE), "--", "sh", str(tmp_path / "agent.sh"), cwd=primes)
+    shutil.rmtree(primes)
+    subprocess.run(["git", "clone", "--quiet", BUNDLE, primes], check=True)
+    command = re.search(r"tachograph (measure .*?) -- BENCHMARK", tachograph("show").stdout)
+    assert command
+    words = command[1].replace("--repo .", "--repo primes").split()
+    halved = ("--", "sh", "-c", "grep -q odd primes.py && echo took 10.$$ ms || echo took 20.$$ ms")
+    done = tachograph(*words, "--runs", "8", "--json", "--fail-if", "over-claimed", *TOOK, *halved)
+    made = figures(done)
+    assert (made["verdict"], made["claimed"], made["claim_verdict"], done.returncode) == ("faster", 40, "over_claimed", 1), done.stderr
+    [verdict] = json.loads(tachograph("verdicts", "--format", "json").stdout)
+    assert verdict["verdict"] == "faster"
+    assert verdict["measured_speedup"] == pytest.approx(made["ratio"])
+    assert (verdict["measured_low"], verdict["measured_high"]) == pytest.approx((made["ratio_low"], made["ratio_high"]), rel=1e-3)
+    assert "-- BENCHMARK" not in tachograph("show").stdout
+    assert tachograph("rebuild").returncode == 0
+    assert json.loads(tachograph("verdicts", "--format", "json").stdout) == [verdict]
+
+
+def test_several_benchmarks_of_a_file_are_judged_together_and_each(primes: Path) -> None:
+    """The file is that of hyperfine, whose mean and median are the same here."""
+    script = primes.with_name("several.py")
+    script.write_text(
+        "import json, os, sys\nsys.path.insert(0, os.getcwd())\nfrom time import perf_counter\nfrom primes import primes\nresults = []\n"
+        "for below in (6000, 12000):\n    started = perf_counter(); primes(below); took = perf_counter() - started\n"
+        "    results.append({'command': str(below), 'mean': took, 'median': took, 'times': [took]})\n"
+        "json.dump({'results': results}, open(sys.argv[1], 'w'))\n"
+    )
+    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure([sys.executable, str(script), "{out}"], runs=6))
+    assert [series.benchmark for series in made.series] == ["geometric mean of 2 benchmarks", "6000", "12000"]
+    assert made.series[0].ratio == pytest.approx(math.prod(one.ratio or 0 for one in made.series[1:]) ** 0.5)
+    assert made.series[0].metric == "time"
+    assert made.series[0].unit == "ms"
+
+
+@pytest.mark.parametrize(
+    ("procedure", "baseline", "message"),
+    [
+        (Procedure([]), "origin/main", "no command to measure"),
+        (Procedure(["true"]), "never", "has no commit 'never'"),
+        (Procedure(["false"]), "origin/main", r"the command failed on the baseline \(exit code 1\)"),
+        (Procedure(["no-such-program"]), "origin/main", "cannot start 'no-such-program'"),
+        (Procedure(["echo", "hello"], regex="took ([0-9]+)", unit="ms"), "origin/main", "has no number above 0"),
+        (Procedure(["echo", "hello"], regex="took", unit="ms"), "origin/main", "has 0 groups"),
+        (Procedure(["echo", "hello"], regex="(", unit="ms"), "origin/main", "no regular expression"),
+        (Procedure(["echo", "7"], regex="(7)", unit="points"), "origin/main", "whether more points are better is unknown"),
+        (Procedure(["echo", "hello"], metric="time"), "origin/main", "is not understood"),
+        (Procedure(["echo", "{out}"]), "origin/main", "wrote no file {out}"),
+        (Procedure(["true"], check="echo broken; exit 3"), "origin/main", r"the check failed on the baseline \(exit code 3\): broken"),
+    ],
+)
+def test_what_cannot_be_measured_is_said(primes: Path, procedure: Procedure, baseline: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        measure(Subject(primes, baseline, "origin/faster"), procedure)
+
+
+def test_a_patch_that_does_not_apply_is_a_failure_of_the_candidate(primes: Path) -> None:
+    patch = b"--- a/primes.py\n+++ b/primes.py\n@@ -1,2 +1,2 @@\n-never\n+there\n was\n"
+    made = measure(Subject(primes, "origin/main", patch=patch), Procedure(["true"]))
+    assert made.failure == "patch"
+    assert "does not apply" in str(made.failure_detail)
+
+
+def test_rates_are_better_when_higher(primes: Path) -> None:
+    """Ten times as many a second is ten times better, and its unit says so."""
+    command = ["sh", "-c", "grep -q odd primes.py && echo 1000 req/s || echo 100 req/s"]
+    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure(command, regex="([0-9]+) req/s", unit="req/s", runs=4))
+    [series] = made.series
+    assert (series.better, series.verdict) == (Better.HIGHER, MeasureVerdict.FASTER)
+    assert series.ratio == pytest.approx(10)
+
+
+def test_a_time_limit_ends_with_what_there_is(primes: Path) -> None:
+    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure(["sleep", "0.05"], max_minutes=0.05))
+    assert made.ended_by == "time"
+    assert made.series[0].verdict in (MeasureVerdict.SAME, MeasureVerdict.INSIDE_NOISE)
+
+
+def test_a_candidate_that_hangs_is_ended_by_the_limit(primes: Path) -> None:
+    command = ["sh", "-c", "grep -q odd primes.py && sleep 60; true"]
+    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure(command, max_minutes=0.02))
+    assert made.failure == "timeout"
+
+
+def test_an_interrupt_keeps_what_was_measured_and_the_checkout(primes: Path, tmp_path: Path) -> None:
+    """Its processes end, and the repository is as before."""
+    before = subprocess.run(["git", "status", "--porcelain", "--ignored"], cwd=primes, check=True, capture_output=True).stdout
+    words = [sys.executable, "-m", "app.cli.main", "measure", *REVISIONS, "origin/faster", "--runs", "400", "--", "sleep", "0.011"]
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=conftest.environment(PYTHONPATH=str(ROOT)), stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stderr
+        for line in process.stderr:
+            if line.startswith(b"Up to "):
+                break
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        printed, told = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGINT
+    assert b"It was interrupted" in printed, told
+    [kept] = (tmp_path / "measured-results").rglob("tachograph-measure.json")
+    store = Store(str(tmp_path / "tachograph.duckdb"))
+    assert ingest(read_paths([kept]), store).sources[0].known, "it was stored"
+    assert subprocess.run(["git", "status", "--porcelain", "--ignored"], cwd=primes, check=True, capture_output=True).stdout == before
+
+
+def test_repeated_baselines_show_the_noise_of_single_measurements(store: Store) -> None:
+    """A ratio of 1.10 between single runs is inside the noise where the baseline itself went from 100 to 125 ms."""
+
+    def csv(variant: str, *values: float) -> Source:
+        lines = "".join(f"{variant},time,{value},ms,start-up,box\n" for value in values)
+        return Source(f"{variant}-{values}.csv", f"variant,metric,value,unit,benchmark,machine\n{lines}".encode())
+
+    def verdict() -> object:
+        with store.reading() as connection:
+            return connection.execute("select distinct verdict from v_speedups where base = 'baseline'").fetchall()
+
+    ingest([csv("baseline", 110.0), csv("candidate", 100.0)], store)
+    assert verdict() == [("faster",)]
+    ingest([csv("baseline", 100.0), csv("baseline", 125.0)], store)
+    assert verdict() == [("inside_noise",)]
