@@ -20,6 +20,8 @@ from schemas.text import in_json
 
 KINDS = ("quantified", "qualitative")
 SEVERITIES = ("error", "warning", "info")
+RULE_KEYS = ("baseline", "iso", "gso", "swe-fficiency", "geometric", "harmonic")
+"""Keys of `app.queries.rules.RULES`, which a command line need not load."""
 """The words of ClaimKind and Severity in `schemas.rows`, repeated because these import pydantic; a test compares them."""
 
 MOST_BYTES = 128 << 20
@@ -158,16 +160,21 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
     return float(number)
 
 
-@click.command(epilog=examples("verdicts", "verdicts --by agent,model", "verdicts --by evidence -o verdicts.csv", "verdicts --published"))
+@click.command(
+    epilog=examples(
+        "verdicts", "verdicts --by agent,model", "verdicts --by evidence -o verdicts.csv", "verdicts --published", "verdicts --rule iso"
+    )
+)
 @by_option
 @zone_option("IANA time zone for days and times, also of --since and --until.")
 @click.option("--all", "every", is_flag=True, help="List runs that were not measured, too.")
 @click.option("--published", is_flag=True, help="Count published judgements by repository, agent and model; needs no runs.")
+@click.option("--rule", type=Word(RULE_KEYS), help="Score agents by the rule of a benchmark, over everything measured; needs no runs.")
 @click.option(
     "--band", default="5%", show_default=True, metavar="SHARE", callback=_share, help="Call ratios within this distance from 1 the same."
 )
 @answering(limit="runs")
-def verdicts(by: tuple[str, ...], zone: str, band: float, asked: Asked, *, every: bool, published: bool) -> None:
+def verdicts(by: tuple[str, ...], zone: str, band: float, rule: str | None, asked: Asked, *, every: bool, published: bool) -> None:
     """Show what runs claimed beside what benchmarks measured, per run, or with --by per group.
 
     Groups have the cost per verified speedup and how far claims hold. A ratio is only made between values of the same metric, workload,
@@ -177,7 +184,11 @@ def verdicts(by: tuple[str, ...], zone: str, band: float, asked: Asked, *, every
     from app.reports import results
 
     store, filters = asked.store, filters_in(asked.filters, zone)
-    if published:
+    if rule:
+        if by or filters or published:
+            raise click.UsageError("--rule counts everything measured, and --by, --published and filters choose. Use one of them.")
+        deliver(results.rules(store, rule), asked.output)
+    elif published:
         if by or filters:
             raise click.UsageError("--published counts judgements, and --by and filters choose runs. Use one of them.")
         deliver(results.published(store), asked.output)

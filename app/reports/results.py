@@ -17,10 +17,12 @@ from app.queries.cost import COST_FACTS
 from app.queries.filters import Filters, this_moment
 from app.queries.grouping import UTC_ZONE
 from app.queries.reading import read_transaction
+from app.queries.rules import RULES, table_of
+from app.queries.rules import scores as rule_scores
 from app.text import costs
 from app.text import tasks as task_words
 from app.text.answers import Answer, heading, unattributed_words, unreported_note
-from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, band_words, cost_per, hidden_words
+from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, WITHOUT_RUNS, band_words, cost_per, hidden_words
 from app.text.formatting import UNKNOWN_NAME, agent_name
 from app.text.tasks import Matrix, matrix
 from ingest.store.database import Store
@@ -35,6 +37,7 @@ from schemas.catalogue.columns import (
     PUBLISHED,
     REJECTS,
     RUNS,
+    SCORES,
     SOURCES,
     VERDICT_GROUPS,
     VERDICTS,
@@ -224,7 +227,7 @@ def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool =
 
 def _nothing(values: int) -> str:
     """Return why there are no rows in a store with this many measured values."""
-    return NOTHING_MATCHES if values else f"{NOTHING_MEASURED} {INGEST_HINT}"
+    return f"{NOTHING_MATCHES} {WITHOUT_RUNS}" if values else f"{NOTHING_MEASURED} {INGEST_HINT}"
 
 
 def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE, band: float = BAND) -> Answer:
@@ -267,6 +270,23 @@ def published(store: Store) -> Answer:
     about = heading(plural(sum(table["tasks"].to_pylist()), "published judgement"), store.location)
     note = "" if table.num_rows else "No published judgement was ingested: a table with commit, agent and hard, target or quadrant."
     return Answer(table, about, PUBLISHED_SHOWN, of=PUBLISHED, kept=PUBLISHED_SHOWN, note=note)
+
+
+LABELS = ("labels_equal", "labels_different", "labels_without_value")
+
+
+def rules(store: Store, key: str) -> Answer:
+    """Return what one of RULES says of every agent and model that was measured, with or without records of their runs."""
+    rule = RULES[key]
+    table = table_of(rule_scores(store, [rule]))
+    shown = (
+        *("study", "agent", "model", "tasks"),
+        *(("successes", "score_share", "without_worst_share") if rule.is_share else ("score_ratio", "without_worst_ratio")),
+        *("left_out", "why"),
+        *(LABELS if table.num_rows and any(table["labels_equal"].to_pylist()) else ()),
+    )
+    note = rule.meaning if table.num_rows else f"{NOTHING_MEASURED} {INGEST_HINT}"
+    return Answer(table, heading(rule.label, store.location), shown, of=SCORES, kept=shown[:6], note=note)
 
 
 def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:

@@ -10,6 +10,7 @@ from app.queries import agents as agent_queries
 from app.queries import claims as claim_queries
 from app.queries import measured as measured_queries
 from app.queries import measured as queries
+from app.queries import rules
 from app.queries.filters import FILTERS, MIN_CONFIDENCE
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
@@ -95,7 +96,16 @@ def lists(segment: tuple[str | None, str] | None) -> None:
         st.caption(cut + (band_words() if key in ("moved", "comparable", "pairs") else ""))
 
 
+def by_rules() -> None:
+    """Show everything measured by the rules of benchmarks, whatever the filters choose."""
+    if scores := cache.ask(rules.table).to_pylist():
+        with st.expander("By the rules of benchmarks", icon=":material/gavel:"):
+            st.caption(sentences.RULES_CAPTION)
+            st.html(sentences.rules_table(scores))
+
+
 if not total.claimed.known and not total.runs_measured and not quantified:
+    by_rules()
     if words := hidden():
         st.caption(words)
     how_to_measure()
@@ -141,3 +151,4 @@ else:
             st.caption("Measured against the reference, and judged by whether the bottleneck is the same.")
             labelled = cache.ask(measured_queries.summary, filters, ("repo", "agent", "model"), having="runs_labelled")
             widgets.table(grids.grid(labelled, grids.QUADRANTS), "Runs in each quadrant, by repository, agent and model")
+by_rules()

@@ -68,6 +68,7 @@ SINGLE_RUNS = "single runs: the ±5% band is a convention, not noise"
 
 NOTHING_MEASURED = "Nothing was measured."
 NOTHING_MATCHES = "None of the matching runs was measured."
+WITHOUT_RUNS = "Results without runs: `tachograph verdicts --rule baseline`."
 INGEST_HINT = "Ingest benchmark results beside the runs: docs/measured.md says which are read, and how they are joined."
 MEASURED_WITH = (
     "Ingest results of benchmarks beside the runs: those of vLLM, SGLang, hyperfine, pytest-benchmark, pyperf, asv, Go, Criterion, Google "

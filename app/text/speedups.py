@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.queries.measured import Checks
+from app.queries.rules import RULES, WORST
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_RECORDED, Said
 from app.text.claims import FAILURE_NAMES, evidence_words, words
@@ -187,3 +188,55 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
             Col("Covers", covers),
         )
     return html_parts.table((*first, *own, cost), rows, kind="t-grid", frame="t-scroll t-tall")
+
+
+def only_measured(scores: Sequence[Row]) -> str:
+    """Return the heading of a store with results of benchmarks and no runs."""
+    count = len({(row["study"], row["agent"], row["model"]) for row in scores})
+    studies = sorted({row["study"] for row in scores if row["study"]})
+    of = f" of {brief.joined(studies)}" if studies else ""
+    return f"{plural(count, 'set')} of results{of}, without records of the runs: what they cost is unknown."
+
+
+RULES_CAPTION = (
+    "Every benchmark judges by its own rule. Here each rule is applied to everything measured, also without records of the runs. Point at "
+    "a rule for what it counts, and at a figure for what it leaves out. Only ISO-Bench's rule counts failures of the machine as the "
+    "agent's, and compares values of different set-ups."
+)
+
+
+def rules_table(scores: Sequence[Row]) -> str:
+    """Return the scores of agents by the rules of benchmarks: a row per benchmark, agent and model, a column per rule."""
+    by_who: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for row in scores:
+        by_who.setdefault((row["study"] or "", row["agent"] or "", row["model"] or ""), {})[row["rule"]] = row
+
+    def who(row: tuple[tuple[str, str, str], Mapping[str, Row]]) -> str:
+        _, agent, model = row[0]
+        name = text(agent_name(agent)) if agent else text(model)
+        return f"{name} {muted(text(model))}" if agent and model else name or muted("not named")
+
+    def cell(key: str) -> Callable[[tuple[object, Mapping[str, Row]]], str]:
+        def drawn(row: tuple[object, Mapping[str, Row]]) -> str:
+            score = row[1][key]
+            hint = text("; ".join(filter(None, (f"left out: {score['why']}" if score["why"] else "", _worst(score)))))
+            if not score["tasks"]:
+                return f'<span title="{hint}">{muted(NO_VALUE)}</span>'
+            of_tasks = f"n {score['tasks']:,}" if score["successes"] is None else f"{score['successes']:,} of {score['tasks']:,}"
+            if score["score_share"] is not None:
+                said = f"{score['score_share']:.0%} {muted(of_tasks)}"
+            else:
+                said = f"{brief.ratio(score['score_ratio'])} {muted(of_tasks)}"
+            return f'<span title="{hint}">{said}</span>'
+
+        return drawn
+
+    titles = [Col(f'<span title="{text(rule.meaning)}">{text(rule.label)}</span>', cell(rule.key), "r") for rule in RULES.values()]
+    study = Col("Benchmark", lambda row: muted(text(row[0][0]) or "other"))
+    return html_parts.table((study, Col("Agent", who), *titles), by_who.items(), kind="t-grid", frame="t-scroll t-tall")
+
+
+def _worst(score: Row) -> str:
+    share, ratio = score["without_worst_share"], score["without_worst_ratio"]
+    found = f"{share:.0%}" if share is not None else brief.ratio(ratio) if ratio is not None else ""
+    return f"without the {WORST} worst tasks: {found}" if found else ""

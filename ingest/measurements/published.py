@@ -6,9 +6,10 @@ task, of each problem's shortest time in ms; its standard deviation is that of t
 
 **GSO** (https://github.com/gso-bench/gso, `src/gso/harness/grading/evalscript.py`, and `results/` of gso-experiments; both MIT): speedups
 of an agent's patch over the code before and over the human's commit, per task, without the values. `gm`, `hm` and `am` are the geometric
-and harmonic mean of the ratios of the tests, and the ratio of the mean times. A report has them only for tasks that reached its goal, and
-lists the tasks that failed. It names no model: the manifest beside the reports names the model of each file. The manifest's `score` is the
-share of tasks that reached the goal, in percent.
+and harmonic mean of the ratios of the tests, and the ratio of the mean times. A report has them only for tasks that
+reached its goal, and lists the tasks that passed its tests or failed: those without the goal are `worse` than the human's commit. It names
+no model: the manifest beside the reports names the model of each file. The manifest's `score` is the share of tasks that reached the goal,
+in percent.
 
 **KernelBench** (https://github.com/ScalingIntelligence/KernelBench, `results/timing/README.md`, `scripts/generate_baseline_time.py`):
 `baseline_time_*.json` has times of the PyTorch module that kernels are compared with, in ms. PyTorch's mode (eager, or the compiler) is
@@ -26,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile, Tool
@@ -102,6 +104,11 @@ def _read_gso_report(file: MeasuredFile) -> Iterator[Measured]:
                 value = stats.get(f"{short}_speedup_{pair}")
                 if value is not None:
                     yield Measured(origin, "speedup", statistic, value, "ratio", ratio_base=base)
+    sets = file.object["instance_sets"]
+    reached = set(sets["opt_commit_ids"])
+    for instance in dict.fromkeys(chain.from_iterable(sets.get(key) or () for key in ("passed_ids", *_GSO_FAILURES))):
+        label = "similar" if instance in reached else "worse"
+        yield Measured(_gso_origin(instance, file, Variant.CANDIDATE), "hard", "label", label=label)
     for key, failure in _GSO_FAILURES.items():
         detail = key.removesuffix("_ids").replace("_", " ")
         for instance in file.object["instance_sets"].get(key) or ():

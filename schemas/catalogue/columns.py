@@ -342,6 +342,26 @@ PUBLISHED: Columns = {
 }
 """Published verdicts on one agent and model in one repository."""
 
+SCORES: Columns = {
+    **{key: _ROW[key] for key in ("agent", "model")},
+    **by_key(
+        Entry("study", "Benchmark", meaning="The benchmark that measured. Empty: any other measurements."),
+        Entry("rule", "Rule", meaning="Its key: baseline, iso, gso, swe-fficiency, geometric or harmonic."),
+        Entry("tasks", "Tasks", Unit.COUNT, meaning="Tasks that the rule counts."),
+        Entry("successes", "Successes", Unit.COUNT, "higher", "Tasks that the rule calls a success. Empty: the rule has a mean."),
+        Entry("score_share", "Success rate", Unit.SHARE, "higher", "Share of successes. Empty: the rule has a mean."),
+        Entry("score_ratio", "Mean ratio", Unit.RATIO, "higher", "Mean of the rule's ratios. Empty: the rule has a success rate."),
+        Entry("without_worst_share", "Without 10 worst", Unit.SHARE, meaning="Success rate without the ten worst tasks."),
+        Entry("without_worst_ratio", "Without 10 worst", Unit.RATIO, meaning="Mean without the ten worst tasks: how much hangs on them."),
+        Entry("left_out", "Left out", Unit.COUNT, meaning="Tasks that the rule cannot count."),
+        Entry("why", "Why left out", meaning="The reasons, with their numbers of tasks."),
+        Entry("labels_equal", "Labels equal", Unit.COUNT, meaning="Published labels of ISO-Bench that its rule gives here, too."),
+        Entry("labels_different", "Labels different", Unit.COUNT, meaning="Published labels that come out differently."),
+        Entry("labels_without_value", "Labels without value", Unit.COUNT, meaning="Published labels without a value in the store."),
+    ),
+}
+"""One agent and model under the rule of a benchmark."""
+
 SPEEDUPS: Columns = {
     **{key: MEASUREMENTS[key] for key in ("benchmark", "metric", "statistic", "unit", "scope", "format", "measured_at")},
     **by_key(

@@ -12,14 +12,14 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 
 from app.queries import filter_inputs as filter_urls
-from app.queries import reading
+from app.queries import reading, rules
 from app.queries import runs as screen_queries
 from app.queries.filters import EXCLUDED, FILTERS, PRESETS, SEARCH, Filter, Filters, Kind, moment
 from app.queries.sessions import runs_with_usage
 from app.queries.usage import has_period
 from app.screens import cache
 from app.screens.parts import widgets
-from app.text import html_parts
+from app.text import html_parts, speedups
 from app.text.answers import excluded_words, undated_words
 from app.text.columns import fact_words
 from app.text.html_parts import code_span, plain
@@ -80,6 +80,10 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     """
     total, filters = cache.count(Filters()), chosen()
     if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
+        if scores := cache.ask(rules.table).to_pylist():
+            st.html(f'<h1 class="t-h1">{html_parts.text(speedups.only_measured(scores))}</h1>')
+            st.caption(speedups.RULES_CAPTION)
+            st.html(speedups.rules_table(scores))
         widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
     if total == 1 and not filters and not st.query_params:  # nothing to choose among
         return

@@ -46,7 +46,7 @@ bases as (
 ),
 pairs as (
     select
-        c.source_id, c.measurement_no, c.joined_run_id as run_id, c.joined_by, c.format, c.repo, c.task, c.commit_full, c.agent, c.model,
+        c.source_id, c.measurement_no, c.joined_run_id as run_id, c.joined_by, c.format, c.repo, c.task, c.commit_full, c.agent, c.model, c.run_path,
         c.benchmark, c.metric, c.is_primary, c.statistic, c.unit, c.better, c.scope, c.value as candidate_value, c.status, c.failure,
         c.failure_detail, c.n, c.flags, c.patch_applied, c.measured_at, c.about, c.noise_floor, floor_of_repeats,
         sides.base, b.source_id as base_source_id, b.measurement_no as base_measurement_no, b.value as base_value, b.n as base_n,
@@ -128,7 +128,7 @@ chosen as (
 -- a ratio that the file has instead of values
 given_ratios as (
     select
-        source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, model, benchmark, metric,
+        source_id, measurement_no, joined_run_id as run_id, joined_by, format, repo, task, commit_full, agent, model, run_path, benchmark, metric,
         is_primary, statistic, unit, better, scope, null::double as candidate_value, status, failure, failure_detail, n, flags,
         patch_applied, measured_at, about, sides.base, case when sides.base = ratio_base then source_id end as base_source_id,
         case when sides.base = ratio_base then measurement_no end as base_measurement_no, null::double as base_value, n as base_n, status as base_status,
@@ -165,7 +165,7 @@ with_ratios as (
     cross join quantiles
 )
 select
-    * exclude (quotient, change, log_error, df, is_same_file, hours_apart, about, floor_of_repeats, is_paired),
+    * exclude (quotient, change, log_error, df, hours_apart, floor_of_repeats, is_paired),
     ratio / exp(log_half) as ratio_low,
     ratio * exp(log_half) as ratio_high,
     case
