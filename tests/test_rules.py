@@ -54,9 +54,9 @@ def test_a_report_without_runs_is_judged_by_every_rule(gso: Store) -> None:
     assert rules["gso"] == (8, 1 / 8, {NOT_THE_AGENTS: 2})
     assert rules["iso"][:2] == (10, 1 / 10), "it counts them as worse by definition"
     assert rules["baseline"] == (4, 1 / 4, {NO_BASELINE: 4, NOT_THE_AGENTS: 2})
-    assert rules["geometric"][:2] == (4, pytest.approx(1.6 ** (1 / 4)))
-    assert rules["harmonic"][:2] == (4, pytest.approx(4 / (1 / 1.6 + 3)))
-    assert rules["swe-fficiency"][:2] == (1, pytest.approx(0.97))
+    assert rules["geometric"][1] == pytest.approx(1.6 ** (1 / 4))
+    assert rules["harmonic"][1] == pytest.approx(4 / (1 / 1.6 + 3))
+    assert rules["swe-fficiency"][1] == pytest.approx(0.97)
 
 
 def test_the_command_lists_a_rule_without_runs(gso: Store, tachograph: Run) -> None:
