@@ -188,6 +188,7 @@ def test_several_benchmarks_of_a_file_are_judged_together_and_each(primes: Path)
         (Procedure(["echo", "7"], regex="(7)", unit="points"), "origin/main", "whether more points are better is unknown"),
         (Procedure(["echo", "hello"], metric="time"), "origin/main", "is not understood"),
         (Procedure(["echo", "{out}"]), "origin/main", "wrote no file {out}"),
+        (Procedure(["sleep", "0.5"], max_minutes=0.05), "origin/main", r"--max-minutes 0.05 is too short: a run takes 5"),
         (Procedure(["true"], check="echo broken; exit 3"), "origin/main", r"the check failed on the baseline \(exit code 3\): broken"),
     ],
 )

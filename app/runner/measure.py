@@ -44,7 +44,10 @@ LEAST_EFFECT = 1.02
 _RUNS_OF_BLOCK = 2
 """Runs of each side in a block."""
 
+_LEAST_BLOCKS = 2
 _NOISE_SHARE = 1 / 3
+"""Least number of blocks of each phase, and the share of a time limit that the noise may take."""
+
 _GRACE_SECONDS = 2.0
 _MOST_OUTPUT = 64 << 20
 _STATISTICS = ("median", "mean", "min", "total", "rate", None)
@@ -149,11 +152,14 @@ def measure(
             _find_noise(state)
             _compare(state)
         except _Failed as error:
-            if error.arm is Arm.BASELINE and len(_blocks(state, "compared", [0])) < 2:
+            if error.failure is Failure.TIMEOUT and state.runs:
+                state.ended_by = "time"
+            elif error.arm is Arm.BASELINE and len(_blocks(state, "compared", [0])) < 2:
                 raise UsageError(
                     f"the baseline cannot be measured: {error.detail}", "Try the command in a work tree of the baseline."
                 ) from None
-            failed, state.ended_by = (error, "") if error.arm is Arm.CANDIDATE else (None, "baseline")
+            else:
+                failed, state.ended_by = (error, "") if error.arm is Arm.CANDIDATE else (None, "baseline")
         except KeyboardInterrupt:
             if not state.runs:
                 raise
@@ -238,12 +244,18 @@ def _warm_up(state: _State) -> None:
 def _find_noise(state: _State) -> None:
     """Run the baseline against itself, and plan the number of blocks from the noise."""
     procedure, subject = state.procedure, state.subject
-    began = time.monotonic()
     blocks = decision.NOISE_BLOCKS if not procedure.runs else min(decision.NOISE_BLOCKS, max(2, math.ceil(procedure.runs / 4)))
+    if procedure.max_minutes:
+        possible = int((state.deadline - time.monotonic()) / (4 * _typical(state)))
+        if possible < 2 * _LEAST_BLOCKS:
+            least = 8 * _LEAST_BLOCKS
+            raise UsageError(
+                f"--max-minutes {procedure.max_minutes:g} is too short: a run takes {_words(state.seconds[-1])}.",
+                f"{least} runs are the least: allow {_words(least * _typical(state))}, or make the benchmark shorter.",
+            )
+        blocks = min(blocks, max(_LEAST_BLOCKS, int(possible * _NOISE_SHARE)))
     state.say(f"The baseline against itself: {blocks * 2 * _RUNS_OF_BLOCK} runs, about {_words(blocks * 4 * _typical(state))}")
     for number in range(1, blocks + 1):
-        if number > 2 and time.monotonic() + 4 * _typical(state) > began + (state.deadline - began) * _NOISE_SHARE:
-            break
         _block(state, "noise", number, blocks)
     noise = [_blocks(state, "noise", members) for members in _parts(state.quantities)]
     claimed = subject.claimed if subject.claimed and subject.claimed > 1 else USUAL_EFFECT
@@ -270,13 +282,7 @@ def _compare(state: _State) -> None:
         if number > 2 and time.monotonic() + 4 * _typical(state) > state.deadline:
             state.ended_by = "time"
             return
-        try:
-            _block(state, "compared", number, state.planned)
-        except _Failed as error:
-            if error.failure is not Failure.TIMEOUT:
-                raise
-            state.ended_by = "time"  # the limit came in the middle of a run
-            return
+        _block(state, "compared", number, state.planned)
         if number in looks and number < state.planned:
             found = [_estimate(state, members) for members in _parts(state.quantities)]
             if procedure.until:
