@@ -24,9 +24,6 @@ _ENDED = {
 }
 _MOST_LISTED = 20
 
-MEASURE_IT = "In a checkout of the repository, with a command that runs the benchmark"
-"""What to do with the command that measures a run."""
-
 
 def headline(made: PairedBenchmark) -> MeasureVerdict:
     """Return the verdict on the candidate: that of the first series, which combines several benchmarks."""

@@ -95,6 +95,10 @@ _GIVEN = {"times": "times", "tool_calls": "tool calls", "patch_changes": "files 
 """Parts of a run that a record can supply besides columns → label."""
 
 
+MEASURE_IT = "In a checkout of the repository, with a command that runs the benchmark"
+"""What to do with the command that measures a run."""
+
+
 def only_run(run: Row, verdict: Row | None) -> Said:
     """Return the heading of the page of an only run: `One run: $1.21, 4m 14s, and …`, with what it claims or was measured to gain."""
     if not run["is_started"]:

@@ -13,8 +13,7 @@ from app.text.answers import Answer
 from app.text.claims import all_claims_of, claim_facts, claim_title, expectation, hidden_words, measured_facts, statement
 from app.text.columns import NEVER_STARTED, fact_words
 from app.text.formatting import human
-from app.text.paired import MEASURE_IT
-from app.text.run_html import RUN_COST, RUN_ENDING, RUN_ORIGIN, cause_sentence, origin_keys, record_rows, run_facts, run_figures
+from app.text.run_html import MEASURE_IT, RUN_COST, RUN_ENDING, RUN_ORIGIN, cause_sentence, origin_keys, record_rows, run_facts, run_figures
 from app.text.text_tables import SPELLED, draw
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, TOOL_CALLS, USES

@@ -23,7 +23,6 @@ from app.text import usage as words
 from app.text.claims import all_claims_of, claim_title, hidden_words
 from app.text.formatting import human, short_id
 from app.text.html_parts import code_span, plain, shown, shown_record
-from app.text.paired import MEASURE_IT
 from schemas.text import plural
 from schemas.units import Unit
 
@@ -80,7 +79,7 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
             st.html(run_html.part("What was measured", about) + run_html.measured_html(run, verdict, values.to_pylist()))
         elif command := run_page.measure_command(run, patch, cache.location()):
             st.html(run_html.part("Not measured yet"))
-            st.caption(f"{MEASURE_IT}:")
+            st.caption(f"{run_html.MEASURE_IT}:")
             st.code(command, language=None, wrap_lines=True)
         if alone:
             commands = {"results": cache.command("ingest RESULTS"), "runs": cache.command("ingest ~/.claude/projects")}
