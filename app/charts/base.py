@@ -19,6 +19,9 @@ from schemas.text import one_line
 from schemas.units import Unit
 
 HEIGHT = 380
+FONT = '"Source Sans", sans-serif'
+"""Of Streamlit's own pages."""
+
 LEGEND_ROW = 20
 """Pixels of a row of the legend, which has two names on half a page."""
 
@@ -71,10 +74,13 @@ OTHER_LOOK = Look("#8A8F91", "/", 1_000, is_other=True)
 
 
 def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figure:
-    """Return a figure with a transparent background, a legend for several named traces only, and texts for a light or dark page."""
+    """Return a figure with a transparent background, a legend for several named traces only, and texts for a light or dark page.
+
+    On a page all style is in the layout: with a template the browser draws every chart once more. The same holds for data without a
+    revision, which may be constant, since a page makes a new chart for new data.
+    """
     named = sum(bool(trace.showlegend) for trace in traces)
-    behind, written = _HOVERED.get(page or "", (None, None))
-    ours = {
+    ours: dict[str, Any] = {
         "height": HEIGHT + LEGEND_ROW * (named // 2),
         "margin": {"l": 8, "r": 16, "t": 16, "b": 8},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -92,26 +98,30 @@ def figure(traces: list[Any], page: str | None = None, **layout: Any) -> go.Figu
             "title": {"text": ""},
         },
         "dragmode": False,
-        "hoverlabel": {"align": "left", "bgcolor": behind, "font": {"size": 13, "color": written}},
+        "hoverlabel": {"align": "left", "font": {"size": 13}},
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": GREY, "activecolor": PLAIN},
     }
-    drawn = go.Figure(traces, ours | layout)  # all at once: an update of a figure takes 10 ms
-    if colour := INKS.get(page or ""):
-        for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
-            axis.tickfont.color = axis.title.font.color = colour
-        for trace in drawn.select_traces({"type": "scatter"}):
-            trace.textfont.color = colour
-        for bars in drawn.select_traces({"type": "bar"}):
-            bars.outsidetextfont.color = colour
-        for note in drawn.layout.annotations:
-            note.font.color = note.font.color or colour
+    if page is None:
+        return go.Figure(traces, ours | layout)  # all at once: an update of a figure takes 10 ms
+    behind, written = _HOVERED[page]
+    ours |= {"font": {"family": FONT, "size": 12, "color": INKS[page]}, "datarevision": 1, "xaxis": {}, "yaxis": {}} | layout
+    ours["hoverlabel"] = ours["hoverlabel"] | {"bgcolor": behind, "bordercolor": grid(page), "font": {"size": 13, "color": written}}
+    ours["margin"] = {"pad": 8} | ours["margin"]
+    for key in [key for key in ours if key[1:5] == "axis"]:
+        axis = ours[key]
+        style = {"showgrid": False, "zeroline": False} if key[0] == "x" else {}
+        title = {"standoff": 20 if key[0] == "x" else 24, "font": {"size": 14}} | axis.get("title", {})
+        ours[key] = style | {"automargin": True, "gridcolor": grid(page), "zerolinecolor": grid(page)} | axis | {"title": title}
+    drawn = go.Figure(traces, ours)
+    drawn.layout.template = None
     return drawn
 
 
-def nothing(why: str) -> go.Figure:
+def nothing(why: str, page: str | None) -> go.Figure:
     """Return an empty figure that shows the reason."""
     axis = {"visible": False}
-    return figure([], xaxis=axis, yaxis=axis).add_annotation(text=safe(why), showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper")
+    note = {"text": safe(why), "showarrow": False, "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper"}
+    return figure([], page, xaxis=axis, yaxis=axis, annotations=[note])
 
 
 def ink(page: str | None) -> str:

@@ -70,7 +70,7 @@ def bars(found: Along, shown: Content, looks: Looks, page: str | None) -> go.Fig
         parts = [(label, {"color": TOKENS[column]}, sums(rows, column)) for column, label in TOKEN_CLASSES.items()]
     parts = [part for part in parts if any(part[2].values())]
     if not parts:
-        return nothing("No usage with a known price and time." if shown.unit is Unit.USD else "No usage with tokens and a time.")
+        return nothing("No usage with a known price and time." if shown.unit is Unit.USD else "No usage with tokens and a time.", page)
     periods = [period for period in filled(list(dict.fromkeys(row["period"] for row in rows))) if period is not None]
     places, totals = {period: place for place, period in enumerate(periods)}, sums(rows, shown.column)
     traces = [
@@ -95,7 +95,7 @@ def timeline(points: pa.Table, axis: str, page: str | None) -> go.Figure:
     """Return context of the main conversation (top), cumulative cost (middle) and tool calls (bottom), along time or responses."""
     rows = drawn_rows(points, axis)
     if not rows:
-        return nothing("No response of this session has a time.")
+        return nothing("No response of this session has a time.", page)
     main = [row for row in rows if row["subagent"] == MAIN]
     others: list[Row | None] = []
     for lane in dict.fromkeys(row["subagent"] for row in rows if row["subagent"] != MAIN):

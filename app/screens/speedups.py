@@ -1,7 +1,5 @@
 """Claimed against measured speedups, by agent and run by run."""
 
-from typing import Any
-
 import streamlit as st
 
 from app.charts import agents as agent_charts
@@ -135,15 +133,9 @@ else:
     others = [one for one in seen if one not in own and one not in machine]
     legend = html_parts.legend(("", own), ("cannot be compared:", others), ("not the agent's doing:", machine))
     st.html(f'<h2 class="t-h3">What became of the measurements</h2>{legend}')
-    chosen: Any = st.plotly_chart(
-        charts.outcomes([row for row in agents if row.runs_measured], page),
-        key=f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}",
-        config={"displayModeBar": False},
-        alt="What became of the measurements, one bar per agent",
-        on_select="rerun",
-        selection_mode="points",
-    )
-    points = chosen["selection"]["points"]
+    drawn = charts.outcomes([row for row in agents if row.runs_measured], page)
+    alt = "What became of the measurements, one bar per agent"
+    points = widgets.clicked(drawn, f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}", alt, {"displayModeBar": False})
     lists(tuple(points[0]["customdata"]) if points else None)
     found = cache.ask(measured_queries.totals, filters)
     if found and any(found[key] for key in QUADRANTS):  # only if a benchmark published them

@@ -6,6 +6,7 @@ rights.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import importlib
 import os
@@ -19,29 +20,45 @@ import streamlit
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime import get_instance
+from streamlit.runtime.session_manager import SessionClient
 from streamlit.starlette import App
 from uvicorn.config import LOGGING_CONFIG
 
 from app.server.access import addresses
 from app.server.guard import FILE_MEGABYTES, Guard, protecting_headers
+from app.server.static import Static
 
 DASHBOARD = Path(__file__).parent.with_name("dashboard.py")
 MESSAGE_MEGABYTES = 64
 """Largest message of a page's WebSocket in MB, which is held in memory even before a sign-in. Our largest pages have two."""
 
 
+class FirstVisitor(SessionClient):
+    """Draws the first screen once the server is up, so that its modules and answers are there when somebody comes."""
+
+    def __init__(self) -> None:
+        self.session_id = get_instance().connect_session(self, {})
+        get_instance().handle_backmsg(self.session_id, BackMsg(rerun_script=ClientState()))
+
+    def write_forward_msg(self, msg: ForwardMsg) -> None:
+        if msg.WhichOneof("type") == "script_finished":
+            asyncio.get_running_loop().call_soon(self._leave)
+
+    def _leave(self) -> None:
+        get_instance().close_session(self.session_id)
+        gc.freeze()
+
+
 @asynccontextmanager
 async def lifespan(_app: App) -> AsyncIterator[None]:
-    """Import what the first screen needs before the first visitor comes, which takes two seconds. Its caches need a running server.
-
-    Pandas is imported while no page runs: otherwise Streamlit imports it in a page's thread, and Plotly may find half of it in another.
-    """
-    screens = ("app.screens.sign_in_page", "app.screens.parts.run_body", "app.charts.agents", "app.text.overview")
-    drawing = ("plotly.graph_objs._figure", "plotly.graph_objs.scatter", "plotly.graph_objs.box", "plotly.offline", "plotly.tools")
-    for module in ("pandas", *screens, *drawing, "streamlit.material_icon_names"):
-        importlib.import_module(module)
-    gc.collect()
+    """Import pandas while no page runs: Streamlit would do it in a page's thread, and Plotly may find half of it in another."""
+    importlib.import_module("pandas")
     gc.freeze()  # Streamlit collects after every drawing, which takes 0.14 s over all modules
+    FirstVisitor()
     yield
 
 
@@ -53,12 +70,18 @@ def main(host: str, port: int, allowed: tuple[str, ...]) -> None:
     """Serve until a signal ends it."""
     LOGGING_CONFIG["loggers"]["uvicorn"]["level"] = "WARNING"
     ours = addresses(host, allowed)
-    headers = protecting_headers(Path(streamlit.__file__).parent / "static" / "index.html")
+    page = Path(streamlit.__file__).parent / "static" / "index.html"
+    headers = protecting_headers(page)
 
     def failed(_request: Request, _error: Exception) -> Response:
         return PlainTextResponse("The server failed; its own messages say more.", 500, headers)
 
-    app = App(DASHBOARD, lifespan=lifespan, middleware=[Middleware(Guard, ours, headers)], exception_handlers={Exception: failed})
+    app = App(
+        DASHBOARD,
+        lifespan=lifespan,
+        middleware=[Middleware(Guard, ours, headers), Middleware(Static, page.parent)],
+        exception_handlers={Exception: failed},
+    )
     sign_in = os.environ.get("TACHOGRAPH_SIGN_IN")
     settings: dict[str, object] = {  # what our protection rests on, whatever files and variables say, and nothing that asks the network
         "server.address": host,

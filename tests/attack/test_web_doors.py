@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -154,8 +155,16 @@ def test_files_of_the_framework_come_whole_protected_and_to_our_pages_only(serve
         assert kind in answer.headers["content-type"]
         assert "immutable" in answer.headers["cache-control"]
         assert answer.headers["x-content-type-options"] == "nosniff"
+        packed = ask(server.address, f"/{file.relative_to(STATIC)}", accept_encoding="gzip, br")
+        assert (packed.body if kind == "font" else gzip.decompress(packed.body)) == file.read_bytes()
+        assert all(packed.headers[name] == answer.headers[name] for name in ("content-type", "cache-control", "x-content-type-options"))
         assert ask(server.address, f"/{file.relative_to(STATIC)}", origin=FOREIGN).status == 403
     assert server.log.read_text() == before
+
+
+def test_a_page_names_the_scripts_of_its_first_elements(server: Server) -> None:
+    script = next((STATIC / "static").glob("js/Html.*.js"))
+    assert f"<static/js/{script.name}>; rel=modulepreload" in ask(server.address).headers["link"]
 
 
 def test_a_refusal_says_what_to_do(server: Server) -> None:

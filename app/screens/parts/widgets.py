@@ -67,10 +67,10 @@ MOST_ROWS = 10
 LOOKS_SECONDS = 1.5
 """Seconds between checks whether the store is free, for a screen that gave up waiting."""
 
-LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 0.5)
-"""Seconds between checks of the store's file; 0 for none."""
+LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 2)
+"""Seconds between checks of the store's file; 0 for none. A check takes the browser 0.05 s."""
 
-MOST_WAITS = 10
+MOST_WAITS = 3
 """Number of checks for which a page waits for a writer to finish."""
 
 _CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
@@ -93,7 +93,7 @@ def end_page() -> NoReturn:
 def following() -> Iterator[None]:
     """Draw a page in the block, then show when the store last changed, also if the page ends early.
 
-    The page is drawn again once the store has changed: marks of its file are checked twice a second. Filters, tabs,
+    The page is drawn again once the store has changed: marks of its file are checked every two seconds. Filters, tabs,
     open rows and the place on the page stay as they are.
     """
     if not LOOK_SECONDS or not (marks := cache.marks()):
@@ -129,7 +129,7 @@ def _look() -> None:
         zone = ZoneInfo("UTC")
     at, today = datetime.fromtimestamp(drawn[0] / 1e9, zone), datetime.now(zone).date()
     updated = f"Updated {at:%H:%M:%S}" if at.date() == today else f"Updated {at:%Y-%m-%d}" if drawn[0] else "No store yet"
-    st.caption(f"{updated} · {'new runs are ready' if has_changed else 'follows the store'}", width="content")
+    st.caption(f"{plain(updated)} · {'new runs are ready' if has_changed else 'follows the store'}", width="content")
 
 
 def is_ticked() -> bool:
@@ -253,14 +253,22 @@ def titled(title: str, caption: str, drawn: Any, key: str, *, height: int = 0) -
 
 def plotted(drawn: Any, key: str, alt: str) -> None:
     """Place a figure; a click on a run's mark, whose custom data is the run's id, opens the run."""
-    options: dict[str, Any] = {"key": f"chart-{key}", "config": _CHART_OPTIONS, "alt": visible(alt)}
     if all(trace.customdata is None for trace in drawn.data):
-        st.plotly_chart(drawn, **options)
+        st.plotly_chart(drawn, theme=None, key=f"chart-{key}", config=_CHART_OPTIONS, alt=visible(alt))
         return
-    chosen = st.plotly_chart(drawn, **options, on_select="rerun", selection_mode="points")
-    for point in chosen["selection"]["points"][:1]:
+    for point in clicked(drawn, f"chart-{key}", alt, _CHART_OPTIONS)[:1]:
         found = point.get("customdata")
         open_run(str(found[0] if isinstance(found, list | tuple) else found))
+
+
+def clicked(drawn: Any, key: str, alt: str, config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Place a figure and return the marks that were clicked."""
+    drawn.update_layout(clickmode="event+select", dragmode="pan")  # which Streamlit sets as well, but only after it has drawn the figure
+    chosen: Any = st.plotly_chart(
+        drawn, theme=None, key=key, config=dict(config), alt=visible(alt), on_select="rerun", selection_mode="points"
+    )
+    points: Sequence[Mapping[str, Any]] = chosen["selection"]["points"]
+    return points
 
 
 def points_of(total: AgentFigures, filters: Filters, measure: CostMeasure) -> list[dict[str, Any]]:
