@@ -139,7 +139,7 @@ def test_colours_can_be_seen_by_day_and_by_night(colour: str, background: str) -
 
 @pytest.mark.parametrize(("page", "background"), [("light", "#FBFAF7"), ("dark", "#11171A")])
 def test_axes_can_be_read_by_day_and_by_night(page: str, background: str) -> None:
-    colour = charts.strips(charts.strips_of("cost", [figures()], POINTS["one run"], {}), Unit.USD, page).layout.xaxis.tickfont.color
+    colour = charts.strips(charts.strips_of("cost", [figures()], POINTS["one run"], {}), Unit.USD, page).layout.font.color
     lighter, darker = sorted((luminance(colour), luminance(background)), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 
