@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 FIRST = ("Html", "TextInput", "ButtonGroup")
 """Elements of every screen whose scripts are not part of the framework's page."""
 
-KINDS = {".js": "text/javascript", ".css": "text/css"}
+KINDS = {".js": "application/javascript", ".css": "text/css"}
 LEVEL = 4
 """Of gzip: half the time of the default, for 4 % more bytes."""
 
@@ -42,8 +42,8 @@ class Static:
             await send(message)
 
         file = self.files.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
-        if file and "gzip" in Headers(scope=scope).get("accept-encoding", ""):
-            headers = {"content-encoding": "gzip", "vary": "accept-encoding", "cache-control": "public, max-age=31536000, immutable"}
+        if file and "gzip" in ",".join(Headers(scope=scope).getlist("accept-encoding")):
+            headers = {"content-encoding": "gzip", "vary": "accept-encoding", "cache-control": "public, immutable, max-age=31536000"}
             await Response(await run_sync(compressed, file), 200, headers, KINDS[file.suffix])(scope, receive, send)
         else:
             await self.app(scope, receive, with_links if scope["type"] == "http" else send)
