@@ -104,6 +104,8 @@ CONTEXT_COLUMNS = Context._fields[: Context._fields.index("tool_calls")]
 
 def patch_rows(run_id: str, context: Context) -> dict[str, tuple[Any, ...]]:
     """Return the rows of `patch_files` and `patches` for a run."""
+    if not (context.patch or context.patch_changes):
+        return {}
     changes = (PatchFileRow(run_id=run_id, path=path, insertions=more, deletions=less) for path, more, less in context.patch_changes)
     text = (PatchRow(run_id=run_id, **context.patch._asdict()),) if context.patch else ()
     return {"patch_files": tuple(changes), "patches": text}

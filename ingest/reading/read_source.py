@@ -417,7 +417,8 @@ class _SourceReader:
 def _at(ordinal: int, run: Found, place: int) -> Found:
     """Number a run by its document, counted up for runs that share it; if that document is a reject, the run gets a new one."""
     own = run.document
-    return run._replace(document=own.moved((ordinal - own.ordinal if own.is_refused else 0) + place))
+    places = (ordinal - own.ordinal if own.is_refused else 0) + place
+    return run._replace(document=own.moved(places)) if places else run
 
 
 def _read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars) -> None:

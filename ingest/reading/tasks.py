@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from functools import cached_property
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -50,6 +51,8 @@ SMALL_BYTES = 1 << 20
 
 TASK_BYTES = 1 << 24
 TASK_SOURCES = 1000
+
+_HASHER = "hasher"
 
 UNDER_WAY = 3
 """Tasks handed out per worker: enough to keep it busy, few enough to bound the memory."""
@@ -142,7 +145,7 @@ class TaskPlanner:
         self._settings = settings
         self._known = known
         self._grown: dict[str, tuple[Source, Stamp]] = {}
-        self._hasher = ThreadPoolExecutor(1)
+        self._hasher = ThreadPoolExecutor(1, _HASHER)
         self._numbers = count()
         self._identities: dict[str, Future[Identity]] = {}
 
@@ -270,8 +273,13 @@ def work_in_processes(tasks: Tasks, settings: Settings, spool: Path, jobs: int) 
     import multiprocessing
     from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 
+    others = [one for one in threading.enumerate() if one is not threading.current_thread() and not one.name.startswith(_HASHER)]
+    is_forked = sys.platform == "linux" and not others  # no other thread can hold a lock that a fork would wait for
+    if is_forked:
+        import_module("ingest.reading.read_source")  # here, once, and not in each worker
+    context = multiprocessing.get_context("fork" if is_forked else "spawn")
     with put_off(), inherited_block():  # it starts another process (multiprocessing's resource tracker)
-        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_worker, (settings, spool, own_folder()))
+        pool = ProcessPoolExecutor(jobs, context, begin_worker, (settings, spool, own_folder()))
     running: set[Future[list[ReadResult]]] = set()
     try:
         for task in tasks:

@@ -152,10 +152,11 @@ class Window:
             self._counted = place
         return self._line
 
-    def pass_line(self, start: int, end: int) -> None:
-        """Record that there is no line feed from `start` to `end`, so that these bytes are not searched again."""
+    def pass_line(self, start: int, end: int) -> int:
+        """Return the number of the line at `start`. There is no line feed up to `end`, so these bytes are not searched again."""
         self.line_at(start)
         self._counted = end
+        return self._line
 
     def line_end(self, start: int, most: int) -> int:
         """Return the offset where the line at `start` ends (line feed or end of the stream); -1 if it is longer than `most`."""
@@ -224,7 +225,7 @@ class Scanner:
         at = window.move(0)
         while self._broken_count <= MOST_BROKEN:
             if self._lines_together:
-                at = yield from self._event_lines(at)
+                at = yield from self._whole_on_lines(at)
             match, ended = _OBJECT_START.search(window.data, at), window.ended
             if match:
                 start = match.start()
@@ -246,8 +247,8 @@ class Scanner:
                 at = window.move(at)
         return at
 
-    def _event_lines(self, at: int) -> Generator[Events, None, int]:
-        """Yield consecutive events that are whole lines, as in every stream: parsed from bytes, without a search for objects.
+    def _whole_on_lines(self, at: int) -> Generator[Span | Events, None, int]:
+        """Yield consecutive result records, or events, that are whole lines, as in nearly all logs, without a search for objects.
 
         Returns the offset of the first other line.
         """
@@ -255,9 +256,17 @@ class Scanner:
         first = at + (window.data[at : at + 1] == b"\n")
         if window.data[first : first + 1] != b"{" or not self._begins_line(first):
             return at
-        if window.data.startswith(RESULT_BYTES, first):  # the next line of most logs that are no streams
-            return first
-        at, line = first, window.line_at(first)
+        data, at = window.data, first
+        while data.startswith(RESULT_BYTES, at) and (end := data.find(b"\n", at, at + LONGEST_LINE)) >= 0:
+            if not is_whole_record(text := data[at:end]):
+                return at
+            self.blank, self._torn = False, None
+            self.objects += 1
+            yield Span(window.base + at, window.base + end, window.pass_line(at, end), "", line_bytes=text)
+            at = end + 1
+        if at > first:
+            return at
+        line = window.line_at(first)
         while (events := self._events_at(at, line)).count:
             self.blank, self._torn = False, None
             self.objects += events.count

@@ -80,7 +80,7 @@ def _listed(found: Iterable[Found | Unreadable]) -> Sequence[Found | Unreadable]
     """Return the runs as a list. Raises TypeError or AttributeError for anything that has no rows; values are checked later."""
     listed = found if isinstance(found, tuple) else list(found)
     for one in listed:
-        if isinstance(one, Found) and not (isinstance(one.rows.run, RunRow) and all(isinstance(rows, tuple) for rows in one.rows[1:])):
+        if isinstance(one, Found) and not (isinstance(one.rows.run, RunRow) and {*map(type, one.rows[1:])} == {tuple}):
             raise TypeError(f"{shown(one.rows)} are no rows of a run")
     return listed
 

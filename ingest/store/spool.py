@@ -67,7 +67,6 @@ class SpoolWriter:
         self._measurement_keys: list[DocumentKey] = []
         self._characters = 0
 
-    @unbounded()
     def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
         rows = rows if self.keeps_text else without_text(rows)
         self._records.append(_Record(result, document.beginning(), rows))
@@ -76,13 +75,11 @@ class SpoolWriter:
         if len(self._records) >= CHUNK_ROWS or self._characters >= CHUNK_CHARACTERS:
             self.flush()
 
-    @unbounded()
     def reject(self, result: ReadResult, part: Unreadable) -> None:
         self._keep_reject(result, part)
         if len(self._rejects) >= CHUNK_ROWS:
             self.flush()
 
-    @unbounded()
     def measure(self, result: ReadResult, rows: pa.Table) -> None:
         """Add the rows of `measurements` of a file."""
         result.measurements += len(rows)

@@ -14,13 +14,17 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from pydantic import AliasChoices, ConfigDict, Field
+from pydantic import AliasChoices, Field
 
 from schemas.rows.row import LARGEST_INT, LARGEST_USD, usd
 from schemas.wire.values import Secondary, WireCount, WireFlag, WireMilliseconds, WireModel, WireText, WireUsd
 
 EARLIER_COST_NAMES = ("total_cost", "cost_usd")
 """Newest first. A record may have several: the first one that is not null counts."""
+
+
+FOLLOWED_BY = "followed_by"
+"""Our own field of a kept record, with the results that follow from it, as logged."""
 
 
 class CacheCreation(WireModel):
@@ -70,14 +74,16 @@ class ModelUsage(WireModel):
     context_window: Secondary[WireCount] = Field(default=None, alias="contextWindow", description="Context window assumed, in tokens.")
 
 
+class Denial(WireModel):
+    """A tool call that was denied; only counted."""
+
+
 class ResultRecord(WireModel):
     """The record Claude Code ends a run with (`--output-format json`, or the `result` event of a stream).
 
     In one process with several results, `total_cost_usd`, `modelUsage` and `duration_api_ms` are cumulative, while `duration_ms`,
-    `num_turns` and `usage` cover the one result. Unknown fields are kept, including our own with the results that follow it.
+    `num_turns` and `usage` cover the one result.
     """
-
-    model_config = ConfigDict(extra="allow")
 
     subtype: WireText | None = Field(
         default=None, description="How the loop ended: success, or error_max_turns, error_during_execution, error_max_budget_usd, …"
@@ -103,13 +109,14 @@ class ResultRecord(WireModel):
     model_usage: dict[str, ModelUsage] | None = Field(
         default=None, alias="modelUsage", description="Tokens and cost by model id, cumulative."
     )
-    permission_denials: Secondary[list[dict[str, Any]]] = Field(default=None, description="Tool calls that were denied.")
+    permission_denials: Secondary[list[Denial]] = Field(default=None, description="Tool calls that were denied.")
     session_id: WireText | None = Field(default=None, description="Session; resumed runs share it.")
     uuid: WireText | None = Field(default=None, description="Id of this record.")
     result: WireText | None = Field(default=None, description="The summary, or the text of an API error. Error records have none.")
     api_error_status: Secondary[WireCount] = Field(default=None, description="HTTP status of the API error, if any.")
     ttft_ms: Secondary[WireMilliseconds] = Field(default=None, description="Time to the first token, in ms.")
     errors: Secondary[list[Any]] = Field(default=None, description="Messages of what went wrong; may be empty.")
+    followed_by: Secondary[list[Any]] = Field(default=None, description="Our own: the results that follow from it.")
 
 
 # Lines of session transcripts (`~/.claude/projects/<folder>/<session>.jsonl`), every version in one shape. No field is certain: a reader

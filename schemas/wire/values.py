@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, Strict
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, Strict
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError, core_schema
 
 from schemas.numbers import WrittenFloat
 from schemas.rows.row import LARGEST_INT, LARGEST_USD, usd
@@ -37,15 +37,19 @@ _MIDDLE = 3e-16
 """Relative distance to that middle within which rounding may decide: of the float, and of one multiplication."""
 
 
-def _money(value: object) -> object:
+def _money(value: object) -> Decimal:
     """Return a JSON number as exact dollars, rounded once, to nanodollars. Raises DIGITS_LOST for a float that does not determine them."""
     if type(value) is float:
-        if not abs(value) < _FLOAT_IS_EXACT or abs(abs(value) * 1e9 % 1.0 - 0.5) <= abs(value) * 1e9 * _MIDDLE:
+        size = abs(value)
+        if not size < _FLOAT_IS_EXACT or abs(size * 1e9 % 1.0 - 0.5) <= size * 1e9 * _MIDDLE:
             raise PydanticCustomError(DIGITS_LOST, "Input should be read with all its digits")
-        return usd(Decimal(repr(value)))
-    amount = _amount(value)
-    if not amount.is_finite() or abs(amount) > LARGEST_USD + 1 or abs(rounded := usd(amount)) > LARGEST_USD:
-        raise PydanticCustomError("usd_range", f"Input should be a finite number of US dollars, at most {LARGEST_USD:,}")
+        rounded = usd(Decimal(repr(value)))
+    else:
+        amount = _amount(value)
+        if not amount.is_finite() or abs(amount) > LARGEST_USD + 1 or abs(rounded := usd(amount)) > LARGEST_USD:
+            raise PydanticCustomError("usd_range", f"Input should be a finite number of US dollars, at most {LARGEST_USD:,}")
+    if rounded < 0:
+        raise PydanticKnownError("greater_than_equal", {"ge": 0})
     return rounded
 
 
@@ -73,6 +77,13 @@ class _WholeNumber:
         )
 
 
+class _Dollars:
+    """Validator of dollars by `_money` alone: checking its answer as a Decimal would take as long again."""
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(_money)
+
+
 class _NoneOnError:
     """Validator that turns an invalid value into None."""
 
@@ -92,7 +103,7 @@ WireSeconds = Annotated[float, Strict(), Field(ge=0, le=2**40, allow_inf_nan=Fal
 WireDollars = Annotated[float, Strict(), Field(ge=0, allow_inf_nan=False)]
 """A sum of floats: digits beyond nanodollars mean nothing."""
 
-WireUsd = Annotated[Decimal, BeforeValidator(_money), Field(ge=0)]
+WireUsd = Annotated[Decimal, _Dollars()]
 """Read exactly and rounded once; never a string, never negative. See DIGITS_LOST."""
 
 WireFlag = Annotated[bool, Strict()]

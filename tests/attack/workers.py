@@ -101,7 +101,7 @@ def _workers(running: Running) -> list[psutil.Process]:
     while time.monotonic() < deadline and not running.has_ended:
         try:
             children = psutil.Process(running.pid).children()
-            found = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+            found = [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
         except psutil.Error:
             continue
         if len(found) >= 2:

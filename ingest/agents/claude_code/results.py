@@ -29,7 +29,7 @@ from schemas.marks import FIGURES, is_agents_event
 from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, ToolCallRow
 from schemas.text import paired
 from schemas.unread_logs import unread_result
-from schemas.wire.claude_code import EARLIER_COST_NAMES, ModelUsage, ResultRecord
+from schemas.wire.claude_code import EARLIER_COST_NAMES, FOLLOWED_BY, ModelUsage, ResultRecord
 from schemas.wire.values import DIGITS_LOST
 
 MOST_MODELS = 1000
@@ -127,8 +127,6 @@ def reset_time(text: str, told_at: datetime | None) -> datetime | None:
 
 FOLLOWING = frozenset(("task-notification", "auto-continuation", "observer", "observer-activity"))
 """Kinds of `origin` of a turn nobody asked for. The other kinds hand the agent a prompt: human, channel, peer, coordinator."""
-_FOLLOWED_BY = "followed_by"
-"""Field of a kept record with the results that follow from it, as logged."""
 _CUMULATIVE = ("total_cost_usd", "modelUsage", "duration_api_ms")
 _OF_EACH = ("num_turns", "duration_ms")
 _USED = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
@@ -156,7 +154,7 @@ def _joined_record(earlier: Document, later: Document) -> Document | None:
         first
         | {name: then[name] for name in _CUMULATIVE if then.get(name) is not None}
         | _sums(first, then, _OF_EACH)
-        | {_FOLLOWED_BY: [*first.get(_FOLLOWED_BY, ()), then], "uuid": first.get("uuid") or canonical_hash(first)}
+        | {FOLLOWED_BY: [*first.get(FOLLOWED_BY, ()), then], "uuid": first.get("uuid") or canonical_hash(first)}
     )
     if isinstance(used, dict) and isinstance(more, dict):
         whole["usage"] = used | _sums(used, more, _USED)
@@ -299,7 +297,7 @@ class ClaudeCode(AgentReader):
                 "errors": "\n".join(map(str, record.errors)) if record.errors else None,
                 "result": result,
                 "result_repaired": result != record.result,
-                "record_rank": _IS_FOLLOWED * len((record.model_extra or {}).get(_FOLLOWED_BY) or ())
+                "record_rank": _IS_FOLLOWED * len(record.followed_by or ())
                 + _TELLS_MODELS * bool(record.model_usage)
                 + _TELLS_SUMMARY * (record.result is not None),
                 "raw": raw,
@@ -371,10 +369,9 @@ def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
                 raise
             raw = document.text if "json_invalid" in kinds else raw
             record = ResultRecord.model_validate(paired(document.written))
-        if record.total_cost_usd is None and any((record.model_extra or {}).get(name) is not None for name in EARLIER_COST_NAMES):
-            known = {
-                name: value for name, value in document.written.items() if value is not None
-            }  # null under one name, given under another
+        if record.total_cost_usd is None and any(document.value.get(name) is not None for name in EARLIER_COST_NAMES):
+            # null under one name, given under another
+            known = {name: value for name, value in document.written.items() if value is not None}
             record = ResultRecord.model_validate(paired(known))
     except ValidationError as error:
         raise InvalidRecord(RejectReason.INVALID_RECORD, complaints(error)) from error

@@ -23,22 +23,27 @@ COST_TOLERANCE = Decimal("0.000001")
 """Costs that differ by less are equal: agents add in binary floats."""
 
 _MODEL_ROW = ModelUsageRow()
-_OWN = tuple(f"own_{name}" for name in TOKEN_CLASSES)
 _tokens = attrgetter(*TOKEN_CLASSES)
 _main_loop_tokens = attrgetter(*(f"usage_{name}" for name in TOKEN_CLASSES))
 
 
 def model_row(run_id: str, parsed: ModelId | None, logged: Any, others: Mapping[str, Any]) -> ModelUsageRow:
     """Return the row of a model from its logged counts and cost. `others`: its other columns."""
-    counts = _tokens(logged)
+    given, answered, read, written = _tokens(logged)
     return _MODEL_ROW.completed(
         {
             "run_id": run_id,
             "model": parsed.model if parsed else None,
             "provider": parsed.provider if parsed else None,
             "region": parsed.region if parsed else None,
-            **dict(zip(TOKEN_CLASSES, counts, strict=True)),
-            **dict(zip(_OWN, counts, strict=True)),
+            "input_tokens": given,
+            "output_tokens": answered,
+            "cache_read_tokens": read,
+            "cache_write_tokens": written,
+            "own_input_tokens": given,
+            "own_output_tokens": answered,
+            "own_cache_read_tokens": read,
+            "own_cache_write_tokens": written,
             "cost_reported_usd": logged.cost_usd,
             "cost_own_usd": logged.cost_usd,
             **others,
