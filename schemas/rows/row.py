@@ -48,13 +48,18 @@ class Row(ABC):  # noqa: B024  abstract to mypy too, which lets a class be the k
         cls.columns = {**cls.columns, **{name: value for name, value in vars(cls).items() if isinstance(value, Column)}}
 
     def __init__(self, **values: Any) -> None:
-        object.__setattr__(self, "__dict__", _defaults(type(self)) | values)
-        if len(self.__dict__) != len(self.columns):
-            raise TypeError(f"{type(self).__name__} does not take {', '.join(values.keys() - self.columns.keys())}")
+        self._hold({**_defaults(type(self)), **values})
 
     def completed(self, values: Mapping[str, Any]) -> Self:
         """Return the row with these values. Raises TypeError for an unknown field."""
-        return type(self)(**{**self.__dict__, **values})
+        row = object.__new__(type(self))
+        row._hold({**self.__dict__, **values})
+        return row
+
+    def _hold(self, values: dict[str, Any]) -> None:
+        object.__setattr__(self, "__dict__", values)
+        if len(values) != len(self.columns):
+            raise TypeError(f"{type(self).__name__} does not take {', '.join(values.keys() - self.columns.keys())}")
 
     def values(self) -> Iterable[Any]:
         return self.__dict__.values()
