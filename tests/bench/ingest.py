@@ -4,10 +4,10 @@
 
 (a) one JSONL file of N records against `duckdb.read_json` that writes the same columns, unvalidated, into a DuckDB file (long text
 with zstd in both), and against our own floor: each line validated by the wire model, and its figures and texts as Arrow into DuckDB;
-(b) a folder of N files (at most 100,000) against a plain loop of `json.loads`. Prints seconds of wall time and of CPU,
-the ratios of both, that of CPU to the floor, and the peak memory of the process tree. Everything is run twice and the better time taken; the page cache is warm.
-On a machine with other work the ratio of CPU counts. Then: how long three records take in a fresh process, and microseconds of CPU for a
-record by stage (`tests.bench.stages`). The records are made of those of STORE, else of the sample logs (`tests.bench.logs`).
+(b) a folder of N files (at most 100,000) against a plain loop of `json.loads`. Prints seconds of wall time and of CPU, the ratios of both,
+that of CPU to the floor, and the peak memory of the process tree. Everything is run twice and the better time taken; the page cache is
+warm. On a machine with other work the ratio of CPU counts. Then: how long three records take in a fresh process, and microseconds of CPU
+for a record by stage (`tests.bench.stages`). The records are made of those of STORE, else of the sample logs (`tests.bench.logs`).
 """
 
 from __future__ import annotations
@@ -155,9 +155,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--from", dest="store", metavar="STORE", type=Path, help="a store whose result records are used (the sample logs)")
     options = parser.parse_args(arguments)
     records = records_of(options.store)
-    print(
-        f"{os.cpu_count()} cores; made of {len(records):,} records\n{'what':42}{'seconds':>9}{'ratio':>8}{'CPU s':>9}{'ratio':>8}{'floor':>8}{'GiB':>7}"
-    )
+    print(f"{os.cpu_count()} cores; made of {len(records):,} records")
+    print(f"{'what':42}{'seconds':>9}{'ratio':>8}{'CPU s':>9}{'ratio':>8}{'floor':>8}{'GiB':>7}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for count in options.counts:
