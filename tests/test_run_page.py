@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries import runs as run_queries
+from app.queries.run_page import patched_beside
 from app.text.run_html import (
     FOLDED_FROM,
     MOST_LINES,
@@ -185,3 +186,14 @@ def test_texts_of_a_run_stay_text(run: dict[str, Any]) -> None:
     assert "<script" not in drawn
     assert "tasks?task=%3Cscript%3E" in drawn
     assert "this figure counts" in drawn
+
+
+def test_patches_of_a_task_stand_beside_each_other(store: Store, tmp_path: Path) -> None:
+    """Runs of another task, or without a patch, do not."""
+    for name, task, patch in (("a", "sort", "+one\n"), ("b", "sort", "+two\n"), ("c", "search", "+three\n"), ("d", "sort", "")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "result.json").write_text(record_text(uuid=f"{name * 8}-0000-4000-8000-000000000000", session_id=name * 8))
+        (folder / "model_patch.diff").write_text(patch and f"--- a/x.py\n+++ b/x.py\n@@ -0,0 +1 @@\n{patch}")
+        ingest_paths(store, folder, task=task)
+    assert [row["run_id"][:1] for row in patched_beside(store, f"{'a' * 8}-0000-4000-8000-000000000000")] == ["b"]

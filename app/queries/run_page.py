@@ -180,6 +180,19 @@ def patch_of(store: Store, run_id: str) -> dict[str, Any] | None:
     return rows[0] if rows else None
 
 
+def patched_beside(store: Store, run_id: str) -> list[dict[str, Any]]:
+    """Return the other runs of the same task whose patch is kept: `run_id`, `agent`, `model`, `measured_class`, `measured_speedup`."""
+    sql = """
+        select run_id, v_runs.agent, v_runs.model, measured_class, measured_speedup
+        from v_runs
+        join (select run_id from patches) as patched using (run_id)
+        left join v_verdicts using (run_id)
+        where task_key = (select task_key from v_runs where run_id = $run_id) and run_id <> $run_id and trim(coalesce(task_key, '')) <> ''
+        order by v_runs.agent, v_runs.model, run_id
+        limit 50"""
+    return list(reading.fetch(store, sql, {"run_id": run_id}).to_pylist())
+
+
 def patch_files_of(store: Store, run_id: str) -> pa.Table:
     """Return the files of the patch next to the run's record, with their lines."""
     sql = "select path, insertions, deletions from patch_files where run_id = $run_id order by path"

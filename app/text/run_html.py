@@ -455,6 +455,13 @@ class _File:
     hunks: list[Hunk] = field(default_factory=list)
 
 
+def patch_name(run: Row) -> str:
+    """Return `Codex gpt-5, 12ab34cd, measured 1.20×` for a run in a choice of patches."""
+    measured = run.get("measured_speedup")
+    about = (" ".join(filter(None, (agent_name(run["agent"]), run["model"]))), short_id(run["run_id"]))
+    return ", ".join((*about, *((f"measured {brief.ratio(measured)}",) if measured else ())))
+
+
 def diff_html(diff: str) -> str:
     """Return a unified diff with line numbers and marked words, source files before tests; "" if the text is not a diff."""
     from ingest.context.patches import Hunk, parts_of  # with the readers of agents, which a page in a terminal does without

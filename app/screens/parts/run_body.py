@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -85,6 +85,8 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
             commands = {"results": cache.command("ingest RESULTS"), "runs": cache.command("ingest ~/.claude/projects")}
             st.html(run_html.more_html(commands, has_patch=patch is not None, is_measured=verdict is not None))
     with st.container(gap="xsmall"):
+        if patch:
+            _other_patches(run, patch)
         _details(run, facts, values, patch)
 
 
@@ -99,6 +101,29 @@ def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.
         text = shown(patch["text"])
         st.code(text.text, language="diff", height=420)
         widgets.cut_note(text)
+
+
+def _other_patches(run: Mapping[str, Any], patch: Mapping[str, Any]) -> None:
+    """Place the patch of the run beside that of another run of the same task, if any, folded."""
+    others = cache.ask(run_page.patched_beside, run["run_id"])
+    if not others:
+        return
+    about = f"**Other patches** of {plural(len(others), 'run')} of the same task"
+    with st.expander(about, key="patches", on_change="rerun") as beside:
+        if beside.open:
+            _side_by_side(run, patch, others)
+
+
+def _side_by_side(run: Mapping[str, Any], patch: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> None:
+    """Place two patches beside each other; the other one is chosen."""
+    names = {row["run_id"]: run_html.patch_name(row) for row in others}
+    chosen = st.selectbox("Beside", list(names), format_func=names.__getitem__, label_visibility="collapsed", key="other-patch")
+    mine, theirs = st.columns(2, gap="small")
+    for column, name, drawn in (
+        (mine, f"{run_html.patch_name(run)}, this run", patch),
+        (theirs, names[chosen], cache.ask(run_page.patch_of, chosen)),
+    ):
+        column.html(run_html.part(name) + (run_html.diff_html(drawn["text"]) if drawn else ""))
 
 
 def _details(run: Mapping[str, Any], facts: RunFacts, values: pa.Table | None, patch: Mapping[str, Any] | None) -> None:
