@@ -117,15 +117,16 @@ def runs(cost: str, asked: Asked) -> None:
     deliver(results.runs(asked.store, asked.filters, asked.limit, cost), asked.output)
 
 
-@click.command(epilog=examples("show", "show 5e0c031e", "show 5e0c031e --format json"))
+@click.command(epilog=examples("show", "show 5e0c031e", "show 5e0c031e --format json", "show 5e0c031e --patch"))
 @click.argument("run", required=False, metavar="[ID]", callback=lambda ctx, param, value: utf8(ctx, param, value or ""))
 @click.option(
     "--format", "format_", type=Word((TABLE, JSON)), default=TABLE, show_default=True, help="json has all columns and exact numbers."
 )
 @click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help="Output file.")
 @click.option("--with-text", is_flag=True, help=WITH_TEXT)
+@click.option("--patch", "only_patch", is_flag=True, help="Print the patch of the run, exactly as it was kept, and nothing else.")
 @answering(filters=False, output=False)
-def show(run: str, format_: str, path: Path | None, asked: Asked, *, with_text: bool) -> None:
+def show(run: str, format_: str, path: Path | None, asked: Asked, *, with_text: bool, only_patch: bool) -> None:
     """Show one run: title, cost and its cause, models, claims, findings, tools, files, summary, source.
 
     ID is the id of a run or its first 4 or more characters, as lists show it. Without ID: the run that was ingested last.
@@ -136,7 +137,9 @@ def show(run: str, format_: str, path: Path | None, asked: Asked, *, with_text: 
     from app.reports.exports.text import json_text
     from app.text.run_text import run_text
 
-    if not Output(format_, path, with_text).keeps_text:
+    if only_patch and format_ == JSON:
+        raise UsageError("--patch prints the patch alone.", "Leave out one of --patch and --format json, which has the patch too.")
+    if not (only_patch or Output(format_, path, with_text).keeps_text):
         asked.store.leave_out_texts()
     with read_transaction(asked.store) as transaction:
         run_id = run_id_of(transaction, run) if run else latest(transaction)
@@ -144,14 +147,23 @@ def show(run: str, format_: str, path: Path | None, asked: Asked, *, with_text: 
     if page is None:
         terminal.note(f"No runs. Ingest with: {command_line('ingest PATH', asked.store.location)}")
         return
+    if only_patch:
+        if page.patch_text is None:
+            raise UsageError(
+                f"the store has no patch of run {run_id}.",
+                "A patch is read from the folder of the run, as model_patch.diff; --no-text drops it.",
+            )
+        body = page.patch_text["text"].encode()
+        if page.patch_text["is_cut"]:
+            terminal.note(f"Only its first {len(body):,} of {page.patch_text['bytes']:,} bytes were kept.")
     if format_ == JSON:  # one object, a column to a line
         lines = ",\n".join(f"{json_text(key)}: {json_text(value)}" for key, value in page.as_dict().items())
         body = f"{{\n{lines}\n}}\n".encode()
     if path is not None:
-        body = body if format_ == JSON else run_text(page, FILE_WIDTH)
+        body = body if only_patch or format_ == JSON else run_text(page, FILE_WIDTH)
         write_file(path, body)
         terminal.note(f"Wrote {path}: {len(body):,} bytes")
-    elif format_ == JSON:
+    elif only_patch or format_ == JSON:
         terminal.put_text(body)
     else:
         terminal.put(run_text(page, width(), sys.stdout.encoding or "utf-8", color=sys.stdout.isatty()))
