@@ -141,7 +141,7 @@ def failures(by: str, texts: str | None, asked: Asked) -> None:
 @click.option("--rule", "rules", multiple=True, metavar="RULE", callback=utf8, help="Filter by rule. Repeatable (OR).")
 @answering(limit="findings")
 def findings(severities: tuple[str, ...], rules: tuple[str, ...], asked: Asked) -> None:
-    """List findings: what does not add up in a record or its summary.
+    """List findings: what does not add up in a record, its summary or its patch.
 
     error: a number that cannot be right; warning: needs review; info: background, e.g. the evidence of a claim. Findings are hints
     for review, not verdicts.

@@ -126,7 +126,9 @@ def commit(
     }
     if stale := " union ".join(runs for runs, is_so in priced_again.items() if is_so):
         price(writer, stale)
-    checked = {_WINNERS: True, _RECHAINED: is_rechained, f"{_BILLED} union select run_id from affected": is_billed}
+    checked = {
+        _WINNERS: True, _RECHAINED: is_rechained, _BILLED: is_billed, "select run_id from affected": is_billed or is_merged,
+    }  # fmt: skip
     note_cross_checks(connection, " union ".join(runs for runs, is_so in checked.items() if is_so))
     accepted = "select reading, count(*) from winners anti join folding using (run_id) where replaces is null group by reading"
     found = connection.execute(accepted).fetchall()

@@ -1,4 +1,4 @@
-"""Findings that compare a run with others in the store, and the records of a chain with one another.
+"""Findings that compare a run with others in the store or with its patch, and the records of a chain with one another.
 
 They are written at the end of a commit and of a rebuild, from what the store holds then: the order of files changes nothing.
 """
@@ -6,14 +6,17 @@ They are written at the end of a commit and of a rebuild, from what the store ho
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import duckdb
 
-from ingest.store.database import made, run_step
+from ingest.findings.patch_hints import hints
+from ingest.store.database import made, registered, run_step
 from ingest.store.sessions import agent_macros
 from schemas.catalogue.figures import RUN_FIGURES
-from schemas.catalogue.rules import CROSS_CHECKS
-from schemas.rows.source import Severity
+from schemas.catalogue.rules import CROSS_CHECKS, PATCH_HINTS
+from schemas.rows.source import FindingRow, Severity
+from schemas.rows.tables import arrow_columns
 
 _MACROS = f"""
 {agent_macros("logs_share_no_id", "has_whole_files")}
@@ -51,12 +54,55 @@ def note_cross_checks(connection: duckdb.DuckDBPyConnection, changed: str) -> No
     made(connection, "changed", changed)
     [(rows,)] = run_step(connection, "cross_checks/01_examined", {"rules": list(CROSS_CHECKS)})
     rows += note_carried_over(connection, "runs semi join examined using (run_id)")
+    rows += _note_patch_hints(connection)
     for step, concerned, severities in _STEPS:
         if connection.execute(concerned).fetchone():
             [(added,)] = run_step(connection, f"cross_checks/{step}", severities)
             rows += added
     if rows:
         run_step(connection, "cross_checks/09_counts")
+
+
+_HINTED = """
+select run_id from patches semi join changed using (run_id)
+union
+select run_id from findings semi join changed using (run_id) where rule in (select unnest($rules))
+order by run_id
+"""
+_PATCHED = """
+select
+    run_id, text, coalesce(listed, []), coalesce(patched, []),
+    case when claimed_scope is distinct from 'micro' then claimed_speedup end as speedup
+from patches
+join runs using (run_id)
+left join (select run_id, list(path order by path) as listed from file_changes group by run_id) using (run_id)
+left join (select run_id, list(path order by path) as patched from patch_files group by run_id) using (run_id)
+where run_id in (select unnest($run_ids))
+order by run_id
+"""
+_PATCHES_AT_ONCE = 50
+
+
+def _note_patch_hints(connection: duckdb.DuckDBPyConnection) -> int:
+    """Write the hints in the patches of the runs in `changed`, whichever record a patch is from. Returns the number of changed findings."""
+    rules = {"rules": list(PATCH_HINTS)}
+    run_ids = [run_id for (run_id,) in connection.execute(_HINTED, rules).fetchall()]
+    if not run_ids:
+        return 0
+    gone = "delete from findings where rule in (select unnest($rules)) and run_id in (select unnest($run_ids))"
+    [(rows,)] = connection.execute(gone, rules | {"run_ids": run_ids}).fetchall()
+    for first in range(0, len(run_ids), _PATCHES_AT_ONCE):
+        found = []
+        some = {"run_ids": run_ids[first : first + _PATCHES_AT_ONCE]}
+        for run_id, text, claimed_files, patch_files, speedup in connection.execute(_PATCHED, some).fetchall():
+            with suppress(Exception):  # a patch may be anything: a rule that fails on one costs the hints of that patch
+                its = hints(text, claimed_files, patch_files, speedup)
+                found += [(run_id, *finding) for finding in its]
+        if found:
+            with registered(connection, hinted=arrow_columns(FindingRow, zip(*found, strict=True))):
+                connection.execute("insert into findings by name select * from hinted")
+        rows += len(found)
+    return int(rows)
 
 
 def note_carried_over(connection: duckdb.DuckDBPyConnection, runs: str) -> int:

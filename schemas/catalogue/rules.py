@@ -1,4 +1,4 @@
-"""The rules of findings, with severity and meaning. `ingest.findings.rules` has the checking function of the same name."""
+"""The rules of findings, with severity and meaning. `rules` or `patch_hints` of `ingest.findings` has the function of the same name."""
 
 from __future__ import annotations
 
@@ -16,6 +16,22 @@ class FindingRule:
     meaning: str
     is_of_record: bool = False
 
+
+PATCH_HINTS = {
+    "tests_weakened": FindingRule(Severity.WARNING, "The patch makes tests check less: skips, tolerances, inputs, assertions."),
+    "benchmark_changed": FindingRule(Severity.WARNING, "The patch changes a benchmark that was there before it."),
+    "timing_changed": FindingRule(Severity.WARNING, "The patch changes a clock, the place of a timer, or what timed code waits for."),
+    "measuring_detected": FindingRule(Severity.WARNING, "The patched code asks whether it is timed, or reads files of the benchmark."),
+    "constant_result": FindingRule(Severity.WARNING, "The patched code returns a constant, or the known answer for one input."),
+    "claimed_file_missing": FindingRule(Severity.WARNING, "The summary lists a file as changed that is not in the patch."),
+    "seed_changed": FindingRule(Severity.INFO, "The patch changes or removes a fixed seed of random numbers."),
+    "input_cache": FindingRule(Severity.INFO, "The patched code keeps results by the whole input: a repeated input times the cache."),
+    "work_at_import": FindingRule(Severity.INFO, "The patch moves work to the import of a module, where no timer sees it."),
+    "checks_removed": FindingRule(Severity.INFO, "The patch removes assertions or validation from the code."),
+    "no_code": FindingRule(Severity.INFO, "The patch changes only documentation, settings or comments."),
+    "large_speedup": FindingRule(Severity.INFO, "The summary claims a factor above 10, and not for a micro-benchmark."),
+}
+"""Hints in a patch, never verdicts (`ingest.findings.patch_hints`): each names a line that a reader should look at."""
 
 FINDING_RULES = {
     "cost_sum": FindingRule(Severity.ERROR, "The models' costs do not add up to the reported total.", is_of_record=True),
@@ -37,6 +53,7 @@ FINDING_RULES = {
     "implausible_speedup": FindingRule(Severity.WARNING, "A claimed factor above 100 without numbers to support it."),
     "micro_benchmark_only": FindingRule(Severity.INFO, "The claimed speedup is based on a micro-benchmark only."),
     "unmeasured_claim": FindingRule(Severity.INFO, "No claimed improvement is backed by a measurement."),
+    **PATCH_HINTS,
 }
 """Rules by name, in the order in which findings are kept."""
 
