@@ -37,11 +37,11 @@ for folder, _, names in os.walk(sys.argv[1]):
         os.stat(os.path.join(folder, name))
 """
 JSON_LOADS = """
-import json, os, sys
+import contextlib, json, os, sys
 for folder, _, names in os.walk(sys.argv[1]):
     for name in names:
         if name.endswith(".json"):
-            with open(os.path.join(folder, name), "rb") as file:
+            with contextlib.suppress(ValueError), open(os.path.join(folder, name), "rb") as file:
                 json.loads(file.read())
 """
 IMPORTS = "import duckdb, pyarrow, pydantic"
