@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from schemas.rows.source import RejectRow
 
 MANY_TASKS = 4
-"""Workers are started from so many tasks on. Two cores then read as fast as one, although workers need a second to start (34 MB in
-lines: 3.5 s against 4.0; 4,000 files: 3.4 s against 3.2). With more tasks, or more cores, they win."""
+"""Workers are started from so many tasks on. Two cores then read as fast as one, even where workers are spawned, which takes a second (34
+MB in lines: 3.5 s against 4.0; 4,000 files: 3.4 s against 3.2). With more tasks, or more cores, they win."""
 
 COUNTS = ("documents", "accepted", "duplicates", "rejected", "ignored")
 

@@ -185,14 +185,14 @@ class ReadingBar:
     def expect(self, sources: int, size: int) -> None:
         """Set the total to read."""
         if self._bar:
-            self._bar.update(self._task, description=f"Reading {plural(sources, 'file')}", total=size)
+            self._bar.update(self._task, description=f"Reading {plural(sources, 'file')}", total=size, refresh=True)
 
     def advance(self, done: Progress) -> None:
         """Add what was just read."""
         if self._bar:
             fields = self._bar.tasks[0].fields
             counts = {name: fields[name] + getattr(done, name) for name in ("documents", "rejected")}
-            self._bar.update(self._task, advance=done.bytes, **counts)
+            self._bar.update(self._task, advance=done.bytes, refresh=True, **counts)
 
 
 @contextmanager
@@ -206,7 +206,8 @@ def reading_progress() -> Iterator[ReadingBar]:
 
     counts = rich.TextColumn("{task.fields[documents]:,} documents, {task.fields[rejected]:,} rejected")
     parts: Any = (rich.TextColumn("{task.description}"), rich.BarColumn(), rich.DownloadColumn(), rich.TransferSpeedColumn(), counts)
-    with rich.Progress(*parts, rich.TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+    alone: Any = {"console": Console(stderr=True), "transient": True, "auto_refresh": False}  # a thread of its own would prevent forks
+    with rich.Progress(*parts, rich.TimeRemainingColumn(), **alone) as bar:
         yield ReadingBar(bar)
 
 
