@@ -315,7 +315,9 @@ def test_a_store_without_claims_and_measurements_says_how_to_measure(store: Stor
 def test_quadrants_are_told_where_a_benchmark_published_them(labelled: Store, measured: Store, screens: Open) -> None:
     table = screens(labelled.location, "screens/speedups.py").dataframe[-1].value
     assert table[["runs_q1", "runs_q2", "runs_q3", "runs_q4"]].to_numpy().tolist() == [[1, 1, 1, 1], [0, 1, 0, 0]]
-    assert not screens(measured.location, "screens/speedups.py").expander
+    shown = screens(measured.location, "screens/speedups.py")
+    assert [folded.label for folded in shown.expander] == ["By the rules of benchmarks"]
+    assert "Verified speedup" in page_text(shown)
 
 
 def pair(number: int, **changes: Any) -> dict[str, Any]:
