@@ -125,7 +125,7 @@ CASES: Mapping[str, Case] = {
     "slower": measured(100, 200, "slower", 0.5, "wrong_sign"),
     "more than claimed": measured(100, 25, "faster", 4.0, "under_claimed"),
     "no claim": measured(100, 50, "faster", 2.0, "no_claim", claim="The sort is cleaner."),
-    "within the noise": measured(100, 90, "same", 1.1111, "over_claimed", **WIDE),
+    "within the noise": measured(100, 90, "inside_noise", 1.1111, "over_claimed", **WIDE),
     "a rate": Case(
         (line("baseline", 10, **RATE), line("candidate", 15, **RATE), line("reference", 30, **RATE)),
         {"verdict": "faster", "measured_speedup": 1.5, "measured_vs_reference": 0.5, "reference_verdict": "slower", "hard": "worse"},

@@ -130,7 +130,7 @@ def _check(type_: Any) -> Callable[[Sequence[Any]], Sequence[Any]]:
 
 def _checked(row: type[Row], field: pa.Field, check: Callable[[Sequence[Any]], Sequence[Any]], values: Sequence[Any]) -> pa.Array:
     """Return a column as an Arrow array. Raises WrongValue with the first value that does not fit."""
-    if field.nullable and values[0] is None and values.count(None) == len(values):  # as half of the columns of runs
+    if field.nullable and values and values[0] is None and values.count(None) == len(values):  # as half of the columns of runs
         return pa.nulls(len(values), field.type)
     try:
         return _array(field, check(values))

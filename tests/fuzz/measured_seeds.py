@@ -57,6 +57,25 @@ _JSON: Mapping[str, Any] = {
     "pytest-benchmark": test_measure_functions.pytest_json(
         {"name": "test_pack", "params": {"size": 8}, "stats": test_measure_functions.stats(data=[0.25, 0.25, 0.5, 1.0])}
     ),
+    "tachograph measure": {
+        "tachograph_measure": 1,
+        "version": "1",
+        "measured_at": "2026-01-02T03:04:05+00:00",
+        "ended_at": "2026-01-02T03:05:05+00:00",
+        "repo": "pack",
+        "baseline_commit": _COMMIT,
+        "candidate_commit": "b" * 40,
+        "command": ["run", "8"],
+        "machine": {"name": "box", "system": "Linux", "processor": "x", "cores": 2},
+        "series": [
+            {"members": [0], "metric": "time", "unit": "ms", "better": "lower", "verdict": "faster", "noise_floor": 0.25, "ratio": 2.0}
+        ],
+        "runs": [
+            {"phase": "compared", "block": block, "arm": arm, "values": [value]}
+            for block in (1, 2)
+            for arm, value in (("baseline", 9.5), ("candidate", 4.75), ("candidate", 5.0), ("baseline", 10.0))
+        ],
+    },
     "vllm_latency": {"avg_latency": 1.5, "latencies": [1.25, 1.75], "percentiles": {"10": 1.3, "50": 1.5, "99": 1.745}},
     "vllm_throughput": {
         "elapsed_time": 10.5,
