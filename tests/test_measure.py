@@ -214,7 +214,7 @@ def test_rates_are_better_when_higher(primes: Path) -> None:
 
 
 def test_a_time_limit_ends_with_what_there_is(primes: Path) -> None:
-    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure(["sleep", "0.05"], max_minutes=0.12))
+    made = measure(Subject(primes, "origin/main", "origin/faster"), Procedure(["sleep", "0.05"], runs=1000, max_minutes=0.12))
     assert made.ended_by == "time"
     assert made.series[0].verdict in (MeasureVerdict.SAME, MeasureVerdict.INSIDE_NOISE)
 
