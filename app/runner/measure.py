@@ -257,15 +257,15 @@ def _find_noise(state: _State) -> None:
     state.say(f"The baseline against itself: {blocks * 2 * _RUNS_OF_BLOCK} runs, about {_words(blocks * 4 * _typical(state))}")
     for number in range(1, blocks + 1):
         _block(state, "noise", number, blocks)
-    noise = [_blocks(state, "noise", members) for members in _parts(state.quantities)]
+    noise = _blocks(state, "noise", _parts(state.quantities)[0])
     claimed = subject.claimed if subject.claimed and subject.claimed > 1 else USUAL_EFFECT
     effect = max(LEAST_EFFECT, min(USUAL_EFFECT, claimed))
     if procedure.runs:
         state.planned = max(2, math.ceil(procedure.runs / _RUNS_OF_BLOCK))
     elif procedure.until:
-        state.planned = max(decision.blocks_for_width(figures, math.log1p(procedure.until)) for figures in noise)
+        state.planned = decision.blocks_for_width(noise, math.log1p(procedure.until))
     else:
-        state.planned = max(decision.blocks_needed(figures, math.log(effect)) for figures in noise)
+        state.planned = decision.blocks_needed(noise, math.log(effect))
         if state.planned == decision.MOST_BLOCKS:
             state.say(f"The noise is large: {2 * state.planned} runs of each side may leave a difference of {effect - 1:.0%} undecided")
     runs = plural(state.planned * _RUNS_OF_BLOCK, "run")
@@ -284,11 +284,11 @@ def _compare(state: _State) -> None:
             return
         _block(state, "compared", number, state.planned)
         if number in looks and number < state.planned:
-            found = [_estimate(state, members) for members in _parts(state.quantities)]
+            found = _estimate(state, _parts(state.quantities)[0])
             if procedure.until:
-                is_enough, ended = all(one.half_width <= math.log1p(procedure.until) for one in found), "until"
+                is_enough, ended = found.half_width <= math.log1p(procedure.until), "until"
             else:
-                is_enough, ended = all(one.verdict in (MeasureVerdict.FASTER, MeasureVerdict.SLOWER) for one in found), "decided"
+                is_enough, ended = found.verdict in (MeasureVerdict.FASTER, MeasureVerdict.SLOWER), "decided"
             if is_enough:
                 state.ended_by = ended
                 return
