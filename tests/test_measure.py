@@ -31,6 +31,8 @@ from tests import conftest
 from tests.conftest import ROOT, Run
 from tests.examples import is_thorough
 
+pytestmark = pytest.mark.slow
+
 BUNDLE = ROOT / "sample_logs" / "measure" / "primes.bundle"
 REVISIONS = ("--repo", "primes", "--baseline", "origin/main", "--candidate")
 TOOK = ("--regex", "took ([0-9.]+) ms", "--unit", "ms")
