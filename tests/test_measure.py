@@ -191,6 +191,8 @@ def test_several_benchmarks_of_a_file_are_judged_together_and_each(primes: Path)
         (Procedure(["echo", "hello"], metric="time"), "origin/main", "is not understood"),
         (Procedure(["echo", "{out}"]), "origin/main", "wrote no file {out}"),
         (Procedure(["sleep", "0.5"], max_minutes=0.05), "origin/main", r"--max-minutes 0.05 is too short: a run takes"),
+        (Procedure(["true"], check="sleep 9", max_minutes=0.02), "origin/main", "is too short: the check of the baseline takes longer"),
+        (Procedure(["sleep", "9"], max_minutes=0.02), "origin/main", "is too short: no run of each side ends in it"),
         (Procedure(["true"], check="echo broken; exit 3"), "origin/main", r"the check failed on the baseline \(exit code 3\): broken"),
     ],
 )

@@ -202,7 +202,7 @@ def verdicts(by: tuple[str, ...], zone: str, band: float, rule: str | None, aske
 @click.option("--unjoined", "lonely", is_flag=True, help="List measured values that belong to no run, and why.")
 @answering(limit="values")
 def measurements(asked: Asked, *, lonely: bool) -> None:
-    """List measured values of benchmarks, and the runs whose changes they measured.
+    """List measured values of benchmarks, each with the run that it measured.
 
     Results are ingested like logs: content decides. What a file does not say is told with `ingest --measure`.
     """

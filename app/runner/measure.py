@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from typing import Any, Literal, NamedTuple
 from app.runner import decision, trees
 from app.runner.process import end
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.paired_benchmark import RUNS_OF_BLOCK, block_figures, mean_of
 from ingest.measurements.tools import read_measurements
 from ingest.system.files import temporary_folder
 from ingest.system.secrets import scrubbed_text, scrubbed_words
@@ -41,12 +42,12 @@ USUAL_EFFECT = 1.10
 """The ratio that a measurement is planned to find, unless a smaller one is claimed."""
 
 LEAST_EFFECT = 1.02
-_RUNS_OF_BLOCK = 2
-"""Runs of each side in a block."""
-
 _LEAST_BLOCKS = 2
 _NOISE_SHARE = 1 / 3
 """Least number of blocks of each phase, and the share of a time limit that the noise may take."""
+
+_HANGS_AFTER = 5
+"""A candidate hangs if its first run takes so many times as long as that of the baseline, and the time limit ends it."""
 
 _GRACE_SECONDS = 2.0
 _MOST_OUTPUT = 64 << 20
@@ -227,6 +228,8 @@ def _prepare(state: _State, baseline: str, candidate: str | None) -> None:
         for arm in Arm if command else ():
             state.say(f"{name.capitalize()} of the {arm}")
             code, output, _ = _run(state, ["/bin/sh", "-c", str(command)], arm)
+            if code == _TIMED_OUT:  # says nothing of the candidate
+                raise _too_short(state, f"the {name} of the {arm} takes longer")
             if code:
                 raise _Failed(arm, failure, f"the {name} failed on the {arm} ({_how(code)}): {_tail(output)}")
 
@@ -234,11 +237,21 @@ def _prepare(state: _State, baseline: str, candidate: str | None) -> None:
 def _warm_up(state: _State) -> None:
     """Run each side once without counting it; find what is measured, and say how long all will take."""
     for arm in Arm:
-        values = _measured(state, arm)
+        began = time.monotonic()
+        try:
+            values = _measured(state, arm)
+        except _Failed as error:
+            if error.failure is Failure.TIMEOUT and (not state.seconds or time.monotonic() - began < _HANGS_AFTER * state.seconds[0]):
+                raise _too_short(state, "no run of each side ends in it") from None
+            raise
         if not state.quantities:
             state.quantities = list(values)
     about = {_named(quantity) for quantity in state.quantities}
     state.say(f"Measuring {', '.join(sorted(about)[:4])}{' …' if len(about) > 4 else ''}; a run takes {_words(state.seconds[-1])}")
+
+
+def _too_short(state: _State, why: str) -> UsageError:
+    return UsageError(f"--max-minutes {state.procedure.max_minutes:g} is too short: {why}.", "Allow more, or make it shorter.")
 
 
 def _find_noise(state: _State) -> None:
@@ -254,21 +267,21 @@ def _find_noise(state: _State) -> None:
                 f"{least} runs are the least: allow {_words(least * _typical(state))}, or make the benchmark shorter.",
             )
         blocks = min(blocks, max(_LEAST_BLOCKS, int(possible * _NOISE_SHARE)))
-    state.say(f"The baseline against itself: {blocks * 2 * _RUNS_OF_BLOCK} runs, about {_words(blocks * 4 * _typical(state))}")
+    state.say(f"The baseline against itself: {blocks * 2 * RUNS_OF_BLOCK} runs, about {_words(blocks * 4 * _typical(state))}")
     for number in range(1, blocks + 1):
         _block(state, "noise", number, blocks)
     noise = _blocks(state, "noise", _parts(state.quantities)[0])
     claimed = subject.claimed if subject.claimed and subject.claimed > 1 else USUAL_EFFECT
     effect = max(LEAST_EFFECT, min(USUAL_EFFECT, claimed))
     if procedure.runs:
-        state.planned = max(2, math.ceil(procedure.runs / _RUNS_OF_BLOCK))
+        state.planned = max(2, math.ceil(procedure.runs / RUNS_OF_BLOCK))
     elif procedure.until:
         state.planned = decision.blocks_for_width(noise, math.log1p(procedure.until))
     else:
         state.planned = decision.blocks_needed(noise, math.log(effect))
         if state.planned == decision.MOST_BLOCKS:
             state.say(f"The noise is large: {2 * state.planned} runs of each side may leave a difference of {effect - 1:.0%} undecided")
-    runs = plural(state.planned * _RUNS_OF_BLOCK, "run")
+    runs = plural(state.planned * RUNS_OF_BLOCK, "run")
     finds = "" if procedure.runs or procedure.until or state.planned == decision.MOST_BLOCKS else f" find a difference of {effect - 1:.0%}"
     seconds = min(state.planned * 4 * _typical(state), state.deadline - time.monotonic())
     state.say(f"Up to {runs} of each side{finds}: about {_words(seconds)}")
@@ -423,7 +436,7 @@ def _series(state: _State, members: list[int], runs: Sequence[BenchmarkRun], *, 
     if is_failed or len(_blocks(state, "compared", members)) < 2:
         return series
     found = _estimate(state, members)
-    sides = [[_mean(run, members) for run in runs if run.phase == "compared" and run.arm is arm] for arm in Arm]
+    sides = [[mean_of(run, members) for run in runs if run.phase == "compared" and run.arm is arm] for arm in Arm]
     median, low, high, p = decision.medians(*(sides if quantity.better is Better.LOWER else reversed(sides)))
     return series.model_copy(
         update={
@@ -450,24 +463,10 @@ def _blocks(state: _State, phase: str, members: Sequence[int]) -> list[float]:
     return block_figures([run for run in state.runs if run.phase == phase], members, better)
 
 
-def block_figures(runs: Sequence[BenchmarkRun], members: Sequence[int], better: Better) -> list[float]:
-    """Return ln(baseline ÷ candidate) of each whole block, or the reverse where higher is better."""
-    sides: Mapping[int, Mapping[Arm, list[float]]] = defaultdict(lambda: {arm: [] for arm in Arm})
-    for run in runs:
-        sides[run.block][run.arm].append(math.log(_mean(run, members)))
-    sign = 1 if better is Better.LOWER else -1
-    whole = [block for block in sides.values() if all(len(block[arm]) == _RUNS_OF_BLOCK for arm in Arm)]
-    return [sign * (sum(block[Arm.BASELINE]) - sum(block[Arm.CANDIDATE])) / _RUNS_OF_BLOCK for block in whole]
-
-
-def _mean(run: BenchmarkRun, members: Sequence[int]) -> float:
-    return statistics.geometric_mean([run.values[index] for index in members])
-
-
 def _whole_blocks(runs: Sequence[BenchmarkRun]) -> list[BenchmarkRun]:
     """Return the runs without those of a block that was not finished."""
     counts = Counter((run.phase, run.block) for run in runs)
-    return [run for run in runs if counts[run.phase, run.block] == 2 * _RUNS_OF_BLOCK]
+    return [run for run in runs if counts[run.phase, run.block] == 2 * RUNS_OF_BLOCK]
 
 
 def more_runs_needed(made: PairedBenchmark, effect: float) -> int:
@@ -476,7 +475,7 @@ def more_runs_needed(made: PairedBenchmark, effect: float) -> int:
     phases = [[run for run in made.runs if run.phase == phase] for phase in ("noise", "compared")]
     noise, compared = (block_figures(runs, series.members, series.better) for runs in phases)
     spread = [*noise, *(figure - statistics.fmean(compared) for figure in compared)]
-    return max(0, decision.blocks_needed(spread, math.log(effect)) - len(compared)) * _RUNS_OF_BLOCK
+    return max(0, decision.blocks_needed(spread, math.log(effect)) - len(compared)) * RUNS_OF_BLOCK
 
 
 def _machine() -> Machine:

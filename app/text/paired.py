@@ -62,7 +62,7 @@ def as_dict(made: PairedBenchmark, claimed: float | None, claim_verdict: str | N
 def lines(made: PairedBenchmark, claimed: float | None, claim: Mapping[str, Any], more_runs: int) -> Iterator[str]:
     """Yield the result in words. `claim`: `claim_verdict` and `scope_differs` of v_verdicts. `more_runs`: what the claimed effect needs."""
     if made.failure:
-        yield f"Failed: {made.failure}. {FAILURE_NAMES.get(made.failure, '')}".strip() + f": {made.failure_detail}"
+        yield f"Failed: {made.failure} ({FAILURE_NAMES.get(made.failure, 'unknown')}): {made.failure_detail}"
         return
     first, runs = made.series[0], runs_of_side(made)
     yield f"{_VERDICTS[first.verdict]}: {_ratio_words(first)}; {plural(runs, 'run')} of each side"

@@ -8,14 +8,18 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from ingest.measurements.base import MeasuredFile, Tool
 from ingest.measurements.measured import Measured, Origin
 from schemas.rows.measurement import MeasuredStatus, PatchApplied, Variant
-from schemas.wire.paired_benchmark import Arm, PairedBenchmark, Series
+from schemas.units import Better
+from schemas.wire.paired_benchmark import Arm, BenchmarkRun, PairedBenchmark, Series
+
+RUNS_OF_BLOCK = 2
+"""Runs of each side in a block."""
 
 
 def _recognises(file: MeasuredFile) -> bool:
@@ -52,7 +56,7 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
         for arm in Arm:
             is_candidate = arm is Arm.CANDIDATE
             runs = [run for run in made.runs if run.phase == "compared" and run.arm is arm]
-            samples = [statistics.geometric_mean([run.values[index] for index in series.members]) for run in runs]
+            samples = [mean_of(run, series.members) for run in runs]
             if not samples or (is_candidate and made.failure):
                 continue
             yield Measured(
@@ -71,15 +75,24 @@ def _read(file: MeasuredFile) -> Iterator[Measured]:
 
 
 def _error(made: PairedBenchmark, series: Series) -> tuple[float, float] | tuple[None, None]:
-    """Return the standard error of the ratio's logarithm over the blocks, and its degrees of freedom; None of fewer than two."""
-    blocks: dict[int, float] = defaultdict(float)
-    for run in made.runs:
-        if run.phase == "compared":
-            value = math.log(statistics.geometric_mean([run.values[index] for index in series.members]))
-            blocks[run.block] += value / 2 * (1 if run.arm is Arm.BASELINE else -1)
-    if len(blocks) < 2:
-        return None, None
-    return statistics.stdev(blocks.values()) / math.sqrt(len(blocks)), len(blocks) - 1
+    """Return the standard error of the ratio's logarithm over the blocks, and its degrees of freedom; None for fewer than two blocks."""
+    figures = block_figures([run for run in made.runs if run.phase == "compared"], series.members, series.better)
+    return (statistics.stdev(figures) / math.sqrt(len(figures)), len(figures) - 1) if len(figures) > 1 else (None, None)
+
+
+def block_figures(runs: Sequence[BenchmarkRun], members: Sequence[int], better: Better) -> list[float]:
+    """Return ln(baseline ÷ candidate) of each whole block, or the reverse where higher is better."""
+    sides: Mapping[int, Mapping[Arm, list[float]]] = defaultdict(lambda: {arm: [] for arm in Arm})
+    for run in runs:
+        sides[run.block][run.arm].append(math.log(mean_of(run, members)))
+    sign = 1 if better is Better.LOWER else -1
+    whole = [block for block in sides.values() if all(len(block[arm]) == RUNS_OF_BLOCK for arm in Arm)]
+    return [sign * (sum(block[Arm.BASELINE]) - sum(block[Arm.CANDIDATE])) / RUNS_OF_BLOCK for block in whole]
+
+
+def mean_of(run: BenchmarkRun, members: Sequence[int]) -> float:
+    """Return the geometric mean of some of a run's values."""
+    return statistics.geometric_mean([run.values[index] for index in members])
 
 
 TOOL = Tool("tachograph measure", ('"tachograph_measure"',), _recognises, _read)

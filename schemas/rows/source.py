@@ -68,7 +68,7 @@ class Severity(StrEnum):
 
 
 class FindingRow(Row):
-    """Something a rule noticed about a run: what was expected and what was found."""
+    """What a rule noticed about a run, with the expected and the actual value."""
 
     run_id: Text = column(title="Run", description="Id of the run.")
     rule: Text = column(title="Rule", description="Name of the rule.")

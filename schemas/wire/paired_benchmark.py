@@ -64,7 +64,7 @@ class Series(_Wire):
     unit: str
     better: Better
     verdict: MeasureVerdict
-    noise_floor: float | None = Field(default=None, description="0.02: two measurements of the same code differ by up to 2 %.")
+    noise_floor: float | None = Field(default=None, ge=0, description="0.02: two measurements of the same code differ by up to 2 %.")
     ratio: float | None = Field(default=None, description="Geometric mean over the blocks.")
     ratio_low: float | None = Field(default=None, description="Lower end of the 95 % interval (Student's t over the blocks).")
     ratio_high: float | None = None

@@ -443,7 +443,7 @@ create table findings (
     "expected" varchar,
     "actual" varchar
 );
-comment on table findings is 'Something a rule noticed about a run: what was expected and what was found.';
+comment on table findings is 'What a rule noticed about a run, with the expected and the actual value.';
 comment on column findings."run_id" is 'Id of the run.';
 comment on column findings."rule" is 'Name of the rule.';
 comment on column findings."severity" is 'info, warning or error.';
