@@ -96,6 +96,8 @@ class SourceReport:
     ignored: int = 0
     measurements: int = 0
     without_variant: int = 0
+    loops: int = 0
+    experiments: int = 0
     known: bool = False
     kind: FileKind = FileKind.LOG
     run_ids: tuple[str, ...] = ()
@@ -130,9 +132,14 @@ class IngestReport:
         return sum(source.kind is FileKind.MEASUREMENT for source in self.sources)
 
     @property
+    def loop_files(self) -> int:
+        """Number of sources that are logs of loops, new or known."""
+        return sum(source.kind is FileKind.LOOP for source in self.sources)
+
+    @property
     def has_results(self) -> bool:
-        """Whether the sources have any run or benchmark result."""
-        return self.has_runs or bool(self.measured_files)
+        """Whether the sources have any run, benchmark result or loop."""
+        return self.has_runs or bool(self.measured_files or self.loop_files)
 
     @property
     def no_logs(self) -> Counter[FileKind]:
@@ -385,6 +392,8 @@ def _reports(
                 ignored=sum(result.ignored for result in parts),
                 measurements=sum(result.measurements for result in parts),
                 without_variant=0 if is_said else sum(result.without_variant for result in parts),
+                loops=sum(result.loops for result in parts),
+                experiments=sum(result.experiments for result in parts),
                 kind=first.kind,
                 run_ids=tuple(run_id for result in parts for run_id in result.run_ids)[:SHOWN],
                 rejects=tuple(rejects)[:SHOWN],

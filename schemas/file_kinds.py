@@ -1,4 +1,4 @@
-"""Kinds of files: a log of runs, measured results, or no log at all."""
+"""Kinds of files: a log of runs, measured results, the log of a loop, or no log at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class FileKind(StrEnum):
-    """The kind of a source. Only the first four are useful. All but the first two count as one ignored document each."""
+    """The kind of a source. Only the first five are useful. All but the first two count as one ignored document each."""
 
     LOG = "log"
     """Has records or events of runs, or parts that look like them."""
@@ -19,6 +19,9 @@ class FileKind(StrEnum):
 
     MEASUREMENT = "measurement"
 
+    LOOP = "loop"
+    """The log of an optimization loop."""
+
     TEXT = "text"
     SOURCE = "source"
     PATCH = "patch"
@@ -30,8 +33,11 @@ class FileKind(StrEnum):
     EMPTY = "empty"
 
 
-NO_LOGS = tuple(kind for kind in FileKind if kind not in (FileKind.LOG, FileKind.ARCHIVE, FileKind.SIDECAR, FileKind.MEASUREMENT))
-"""Kinds of files without anything like a run or a measured result."""
+NO_LOGS = (
+    FileKind.TEXT, FileKind.SOURCE, FileKind.PATCH, FileKind.JSON, FileKind.CSV, FileKind.PICTURE, FileKind.PARQUET, FileKind.BINARY,
+    FileKind.EMPTY,
+)  # fmt: skip
+"""Kinds of files without anything like a run, a measured result or a loop."""
 
 MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON, FileKind.CSV)
 """Kinds of files in which a later version may find runs or results of agents and tools that are unknown today."""

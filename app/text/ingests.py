@@ -48,6 +48,11 @@ def measured(values: int, files: int) -> str:
     return f"{plural(values, 'measured value')} in {plural(files, 'benchmark result')}" if values else ""
 
 
+def looped(loops: int, experiments: int, files: int) -> str:
+    """Return `3 loops with 120 experiments in 2 logs`, or "" for none."""
+    return f"{plural(loops, 'loop')} with {plural(experiments, 'experiment')} in {plural(files, 'log')}" if loops else ""
+
+
 def without_variant(values: int) -> str:
     """Return a note on values without a variant and what to do, or "" if all have one."""
     said = f"{values:,} of them {'is' if values == 1 else 'are'} kept without a comparison: no file says which code was measured"
@@ -78,6 +83,8 @@ def upload_words(report: SourceReport) -> str:
         return f"not a log, ignored: {WORDS[report.kind]}"
     if report.measurements:
         return f"benchmark result, {plural(report.measurements, 'measured value')}"
+    if report.loops:
+        return f"log of {plural(report.loops, 'loop')} with {plural(report.experiments, 'experiment')}"
     said = (
         plural(report.accepted, "new run") if report.accepted else "",
         plural(report.duplicates, "duplicate") if report.duplicates else "",

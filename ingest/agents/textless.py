@@ -21,6 +21,8 @@ NOT_KEPT = "not kept (--no-text)"
 
 TEXTS: dict[str, Any] = {"title": None, "prompt": None, "errors": None, "result": None, "result_repaired": False}
 
+TEXTS_OF_EXPERIMENTS = ("description", "hypothesis", "patch")
+
 
 _DESCRIBED = RESPONSE_COLUMNS.index("agent_description")
 

@@ -33,7 +33,7 @@ _GROWING = """
     where
         rejected > 0
         or (
-            (resume_at is not null or kind = 'measurement')
+            (resume_at is not null or kind in ('measurement', 'loop'))
             and source_id not in (select goes_on from sources where goes_on is not null)
         )
     order by ingest_id"""

@@ -308,7 +308,7 @@ class _SourceReader:
         elif self._has_roll_ups:
             self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
-            _read_as_measurements(source, found.file_kind, self._result, self._spool, self._sidecars)
+            _read_without_runs(source, found.file_kind, self._result, self._spool, self._sidecars)
 
     def stopped(self, error: BaseException) -> None:
         """Reject the source from the point of failure on. Complete runs before it stay."""
@@ -421,36 +421,43 @@ def _at(ordinal: int, run: Found, place: int) -> Found:
     return run._replace(document=own.moved(places)) if places else run
 
 
-def _read_as_measurements(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars) -> None:
-    """Read a file without runs as measurements, if it has any. An unreadable file of a known tool becomes a reject.
+def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool: SpoolWriter, sidecars: Sidecars) -> None:
+    """Read a file without runs as the log of a loop, or as measurements. An unreadable one of a known kind becomes a reject.
 
     Raises OSError, InputUnreadable.
     """
-    from ingest.measurements.base import MeasuredFile  # all measuring tools: few logs need them
+    from ingest.loops.formats import read_loops  # all formats: few logs need them
+    from ingest.measurements.base import MeasuredFile
     from ingest.measurements.tools import read_measurements
 
     kinds = (FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE)  # `data.js` of github-action-benchmark is source code
-    text = _measured_text(source) if kind in kinds else ""
     path = None if source.temporary else source.path
     neighbour = partial(sidecars.neighbour, path, result.name)
-    reading = read_measurements(MeasuredFile(result.name, text, neighbour), result.source_id) if text else None
-    if reading is None:
-        result.kind, result.ignored = kind, 1
-        return
-    result.kind = FileKind.MEASUREMENT
-    if reading.refused:
-        result.ignored = 0
-        detail = f"a result of {reading.tool} that cannot be read: {reading.refused}"
-        spool.reject(result, Unreadable(0, _BEGINNING, reading.reason, detail, text[:300]))
-        return
-    result.ignored = 1
-    if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
-        result.measures = SaidBeside().of(place)
-    spool.measure(result, reading.rows)
+    file = MeasuredFile(result.name, _telling_text(source) if kind in kinds else "", neighbour)
+    result.kind, result.ignored = kind, 1
+    if file.text and (loops := read_loops(file, result.source_id)):
+        result.kind = FileKind.LOOP
+        if loops.tables:
+            spool.loop(result, *loops.tables)
+        else:
+            result.ignored = 0
+            detail = f"a loop's log ({loops.format}) that cannot be read: {loops.refused}"
+            spool.reject(result, Unreadable(0, _BEGINNING, RejectReason.INVALID_RECORD, detail, file.text[:300]))
+    elif file.text and (reading := read_measurements(file, result.source_id)):
+        result.kind = FileKind.MEASUREMENT
+        if reading.refused:
+            result.ignored = 0
+            detail = f"a result of {reading.tool} that cannot be read: {reading.refused}"
+            spool.reject(result, Unreadable(0, _BEGINNING, reading.reason, detail, file.text[:300]))
+            return
+        if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
+            result.measures = SaidBeside().of(place)
+        spool.measure(result, reading.rows)
 
 
-def _measured_text(source: Source) -> str:
-    """Return the text of a file, decompressed; "" if it begins with no tool's marks, is too large or cannot be read."""
+def _telling_text(source: Source) -> str:
+    """Return the text of a file, decompressed; "" if it begins like no loop's log and no tool's result, is too large or cannot be read."""
+    from ingest.loops.formats import may_hold_loop
     from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure
 
     if source.size > LARGEST_BYTES:
@@ -462,8 +469,10 @@ def _measured_text(source: Source) -> str:
             for most in (MARKED_BYTES, LARGEST_BYTES + 1):
                 while len(data) < most and (block := text.read(min(1 << 20, most - len(data)))):
                     data += block
-                if most == MARKED_BYTES and not may_measure(data.decode("utf-8", "replace")):
-                    return ""
+                if most == MARKED_BYTES:
+                    beginning = data.decode("utf-8", "replace")
+                    if not (may_measure(beginning) or may_hold_loop(beginning)):
+                        return ""
         except Broken:
             return ""
     return data.decode("utf-8", "replace") if len(data) <= LARGEST_BYTES else ""

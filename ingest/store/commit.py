@@ -28,7 +28,7 @@ from ingest.store.pricing import PRICED, keep_price_file, price, price_touched
 from ingest.store.read_result import ReadResult
 from ingest.store.records import merge, note_records, recount, relabel
 from ingest.store.sessions import bill, fold, keep_last_copies, note_sessions, require_beginnings
-from ingest.store.spool import KEYS, SPOOLED
+from ingest.store.spool import FILE_TABLES, KEYS, SPOOLED
 from schemas.rows.price import PriceFileRow
 from schemas.rows.tables import TABLES, arrow_schema
 
@@ -193,7 +193,7 @@ def _view_spool(connection: duckdb.DuckDBPyConnection, spool: Path) -> Set[str]:
 
 
 def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[str], who: str) -> None:
-    """Write sources, rejects, measurements, runs and their child rows.
+    """Write sources, rejects, measurements, loops, runs and their child rows.
 
     `spooled`: the tables with rows in the spool. Each skipped statement saves an ingest of one log a hundredth of its time.
     Runs come last and with their prices: an update of rows of the same transaction took six times as long as everything else.
@@ -212,7 +212,7 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
             " first_ordinal + document as ordinal"
             " from spool_rejects as spooled join chosen using (reading) join read_results using (reading, portion)"
         )
-    for table in filter(spooled.__contains__, ("measurements", RESPONSES)):
+    for table in filter(spooled.__contains__, (*FILE_TABLES, RESPONSES)):
         connection.execute(
             f"insert into {table} by name select {_columns(table, 'source_id')}, chosen.source_id"
             f" from spool_{table} as spooled join chosen using (reading)"

@@ -110,7 +110,7 @@ def write_out(connection: duckdb.DuckDBPyConnection) -> None:
 
 # The tables of a store
 
-VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts")
+VIEWS = ("v_runs", "v_model_rows", "v_measurements", "v_measured_runs", "v_speedups", "v_quadrants", "v_verdicts", "v_loops")
 
 _VIEW_OPTIONS = "" if duckdb.__version__.startswith("1.") else " with (defer_binding)"
 """Binding views eagerly rebinds them with every view that reads them, a third of the time of making a store. DuckDB 1.x cannot defer it."""

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
-from ingest.agents.textless import NOT_KEPT, TEXTS, raw_without_text
+from ingest.agents.textless import NOT_KEPT, TEXTS, TEXTS_OF_EXPERIMENTS, raw_without_text
 from ingest.sources.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.cross_checks import note_cross_checks
@@ -24,8 +24,8 @@ from schemas.file_kinds import MAY_HOLD_RUNS
 
 _KEPT_TABLES = (
     "sources", "rejects", "tool_calls", "patch_files", "patches", "price_files", "ingests", "run_records", "source_labels",
-    "superseded_sources", "superseded_rejects", "annotations", "saved_views", "measurements", "source_measures", "response_copies",
-    "superseded_response_copies",
+    "superseded_sources", "superseded_rejects", "annotations", "saved_views", "measurements", "loops", "experiments", "source_measures",
+    "response_copies", "superseded_response_copies",
 )  # fmt: skip
 """Tables that are copied, since they cannot be derived from the raw records."""
 
@@ -125,6 +125,7 @@ def _hide_secrets(connection: duckdb.DuckDBPyConnection) -> None:
 def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
     """Remove the texts of copied rows: of rejects, and of the saved context and figures of records."""
     connection.execute("delete from patches")
+    connection.execute(f"update experiments set {', '.join(f'{name} = null' for name in TEXTS_OF_EXPERIMENTS)}")
     for table in ("response_copies", "superseded_response_copies"):
         connection.execute(f"update {table} set agent_description = null")
     for table in ("rejects", "superseded_rejects"):

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES, RESPONSES, Rows
-from ingest.agents.textless import reject_without_text, without_text
+from ingest.agents.textless import TEXTS_OF_EXPERIMENTS, reject_without_text, without_text
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.store.read_result import ReadResult
@@ -28,7 +28,10 @@ CHUNK_ROWS = 4096
 
 CHUNK_CHARACTERS = 1 << 25
 
-SPOOLED = ("runs", *CHILD_TABLES, RESPONSES, "rejects", "measurements")
+FILE_TABLES = ("measurements", "loops", "experiments")
+"""Tables whose rows belong to a file, not to a run."""
+
+SPOOLED = ("runs", *CHILD_TABLES, RESPONSES, "rejects", *FILE_TABLES)
 
 KEYS = ("reading", "portion", "document")
 """Additional columns that identify a document of an ingest. `reading`: one reading of one source; `portion`: number of a part of a big
@@ -63,8 +66,8 @@ class SpoolWriter:
         self._records: list[_Record] = []
         self._rejects: list[RejectRow] = []
         self._reject_keys: list[DocumentKey] = []
-        self._measurements: list[pa.Table] = []
-        self._measurement_keys: list[DocumentKey] = []
+        self._of_files: dict[str, list[pa.Table]] = {table: [] for table in FILE_TABLES}
+        self._file_keys: dict[str, list[DocumentKey]] = {table: [] for table in FILE_TABLES}
         self._characters = 0
 
     def add(self, result: ReadResult, document: Document, rows: Rows) -> None:
@@ -84,9 +87,23 @@ class SpoolWriter:
         """Add the rows of `measurements` of a file."""
         result.measurements += len(rows)
         result.without_variant += rows["variant"].null_count
-        self._measurements.append(rows)
-        self._measurement_keys += [(result.key.reading, result.key.portion, 0)] * len(rows)
-        if len(self._measurement_keys) >= CHUNK_ROWS:
+        self._add_of_file(result, "measurements", rows)
+
+    def loop(self, result: ReadResult, loops: pa.Table, experiments: pa.Table) -> None:
+        """Add the rows of `loops` and `experiments` of a file; without texts if none are kept."""
+        result.loops += len(loops)
+        result.experiments += len(experiments)
+        if not self.keeps_text:
+            for place, column in enumerate(experiments.schema):
+                if column.name in TEXTS_OF_EXPERIMENTS:
+                    experiments = experiments.set_column(place, column, pa.nulls(len(experiments), column.type))
+        self._add_of_file(result, "loops", loops)
+        self._add_of_file(result, "experiments", experiments)
+
+    def _add_of_file(self, result: ReadResult, table: str, rows: pa.Table) -> None:
+        self._of_files[table].append(rows)
+        self._file_keys[table] += [(result.key.reading, result.key.portion, 0)] * len(rows)
+        if len(self._file_keys[table]) >= CHUNK_ROWS:
             self.flush()
 
     @unbounded()
@@ -96,8 +113,9 @@ class SpoolWriter:
             self._write_records()
         if self._rejects:
             self._write("rejects", arrow_table(RejectRow, self._rejects), self._reject_keys)
-        if self._measurement_keys:
-            self._write("measurements", pa.concat_tables(self._measurements), self._measurement_keys)
+        for table, keys in self._file_keys.items():
+            if keys:
+                self._write(table, pa.concat_tables(self._of_files[table]), keys)
         self._files += 1
         if self._characters >= CHUNK_CHARACTERS:
             self._empty()

@@ -23,7 +23,7 @@ class SourceRow(Row):
     bytes: Bytes = column(title="Size", description="Size in bytes.")
     kind: Annotated[FileKind, ArrowType(pa.string())] = column(
         title="Kind",
-        description="log, archive, sidecar or measurement; or, ignored: text, source, patch, json, csv, picture, binary or empty.",
+        description="log, archive, sidecar, measurement or loop; or, ignored: text, source, patch, json, csv, picture, binary or empty.",
     )
     container: Text = column(
         title="Container type", description="How the records are stored in the file: object, array, jsonl, concatenated, mixed or none."

@@ -16,6 +16,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from schemas.rows.annotation import AnnotationRow, SavedViewRow
 from schemas.rows.claim import ClaimRow, StatementRow
+from schemas.rows.loop import ExperimentRow, LoopRow
 from schemas.rows.measurement import MeasurementRow, SourceMeasuresRow
 from schemas.rows.price import PriceFileRow
 from schemas.rows.response import ResponseCopyRow, ResponseRow
@@ -52,6 +53,8 @@ TABLES: dict[str, type[Row]] = {
     "response_copies": ResponseCopyRow,
     "rejects": RejectRow,
     "measurements": MeasurementRow,
+    "loops": LoopRow,
+    "experiments": ExperimentRow,
     "price_files": PriceFileRow,
     "ingests": IngestRow,
     "run_records": RunRecordRow,

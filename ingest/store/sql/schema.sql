@@ -1,4 +1,4 @@
--- The tables of the store, version 15. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 16. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 create table store_meta (
@@ -36,7 +36,7 @@ comment on table sources is 'One file, upload or stream that was read. documents
 comment on column sources."source_id" is 'sha256 of the file''s bytes.';
 comment on column sources."name" is 'Path or file name.';
 comment on column sources."bytes" is 'Size in bytes.';
-comment on column sources."kind" is 'log, archive, sidecar or measurement; or, ignored: text, source, patch, json, csv, picture, binary or empty.';
+comment on column sources."kind" is 'log, archive, sidecar, measurement or loop; or, ignored: text, source, patch, json, csv, picture, binary or empty.';
 comment on column sources."container" is 'How the records are stored in the file: object, array, jsonl, concatenated, mixed or none.';
 comment on column sources."received_at" is 'When the file was first ingested (UTC).';
 comment on column sources."documents" is 'Records and other events found in the file.';
@@ -717,6 +717,94 @@ comment on column measurements."measured_at" is 'When it was measured (UTC).';
 comment on column measurements."tz_known" is 'Whether the file says the time zone of that time.';
 comment on column measurements."flags" is 'What is doubtful about the value (schemas.units).';
 
+create table loops (
+    "source_id" varchar not null,
+    "loop_no" bigint not null,
+    "format" varchar not null,
+    "name" varchar,
+    "metric" varchar,
+    "unit" varchar,
+    "better" varchar not null,
+    "better_from" varchar,
+    "segment" bigint not null,
+    "folder" varchar,
+    "baseline" double,
+    "baseline_commit" varchar,
+    "noise_floor" double,
+    "is_history" boolean not null,
+    "has_decisions" boolean not null,
+    "no_gain" varchar using compression zstd,
+    "notes" varchar[] not null,
+    "cost_reported_usd" decimal(18, 9),
+    "cost_basis" varchar
+);
+comment on table loops is 'One optimization loop: one segment of one log, with one metric.';
+comment on column loops."source_id" is 'The log (sources.source_id).';
+comment on column loops."loop_no" is 'Number of the loop within its log, from 1.';
+comment on column loops."format" is 'Format of the log.';
+comment on column loops."name" is 'Name of the loop, as its log says.';
+comment on column loops."metric" is 'What every experiment measures. Empty: unknown, or several.';
+comment on column loops."unit" is 'Unit of the metric, as written.';
+comment on column loops."better" is 'lower, higher or unknown.';
+comment on column loops."better_from" is 'What tells the direction: the log itself, the metric''s name, the decisions, …';
+comment on column loops."segment" is 'Number of the segment within the log, from 0.';
+comment on column loops."folder" is 'Folder that the agent worked in, where the log says it.';
+comment on column loops."baseline" is 'Value of the baseline, where the log tells it apart from the experiments.';
+comment on column loops."baseline_commit" is 'Commit of that baseline.';
+comment on column loops."noise_floor" is 'By how much two measurements may differ, as the log says: 0.02 for 2%.';
+comment on column loops."is_history" is 'Whether the log has every experiment. Otherwise it has the best of them only.';
+comment on column loops."has_decisions" is 'Whether the log says what was kept. Otherwise only what failed is known.';
+comment on column loops."no_gain" is 'Why its values make no common series, so that there is no best and no gain.';
+comment on column loops."notes" is 'What is doubtful about the log.';
+comment on column loops."cost_reported_usd" is 'Cost of the whole loop, where the log tells it. In USD.';
+comment on column loops."cost_basis" is 'What the logged cost is: exact, upper_bound, lower_bound, or evaluated (of the agent that was evaluated).';
+
+create table experiments (
+    "source_id" varchar not null,
+    "loop_no" bigint not null,
+    "experiment_no" bigint not null,
+    "label" varchar,
+    "parent" varchar,
+    "state" varchar not null,
+    "word" varchar,
+    "value" double,
+    "secondary" varchar using compression zstd,
+    "commit" varchar,
+    "at" timestamptz,
+    "tz_known" boolean not null,
+    "description" varchar using compression zstd,
+    "hypothesis" varchar using compression zstd,
+    "model" varchar,
+    "duration_ms" bigint,
+    "cost_reported_usd" decimal(18, 9),
+    "tokens_reported" bigint,
+    "patch" varchar using compression zstd,
+    "repeats" bigint,
+    "fingerprint" varchar not null
+);
+comment on table experiments is 'One logged try of a loop, its baseline included.';
+comment on column experiments."source_id" is 'The log (sources.source_id).';
+comment on column experiments."loop_no" is 'The loop within its log.';
+comment on column experiments."experiment_no" is 'Place of the experiment in its loop, from 1.';
+comment on column experiments."label" is 'What the log calls it: run 21, iteration 4.';
+comment on column experiments."parent" is 'Label of the experiment that it is built upon, where the log says it.';
+comment on column experiments."state" is 'baseline, kept, discarded, crashed, checks_failed or other.';
+comment on column experiments."word" is 'The decision or status in the log.';
+comment on column experiments."value" is 'Value of the loop''s metric. Empty: not measured.';
+comment on column experiments."secondary" is 'Values of other metrics, as JSON: name -> value.';
+comment on column experiments."commit" is 'Commit that the log names: of the try, or of the code that it began from.';
+comment on column experiments."at" is 'When it was logged (UTC).';
+comment on column experiments."tz_known" is 'Whether the log says the time zone of that time.';
+comment on column experiments."description" is 'What was tried.';
+comment on column experiments."hypothesis" is 'Why it should help, and what was learned.';
+comment on column experiments."model" is 'Model that the log names.';
+comment on column experiments."duration_ms" is 'How long it took, as logged. In ms.';
+comment on column experiments."cost_reported_usd" is 'Its cost, as logged. In USD.';
+comment on column experiments."tokens_reported" is 'Input and output tokens, as logged.';
+comment on column experiments."patch" is 'The change, as a diff.';
+comment on column experiments."repeats" is 'Experiment of the loop that measured the same code before.';
+comment on column experiments."fingerprint" is 'The same in every copy and later version of the log.';
+
 create table price_files (
     "name" varchar not null,
     "text" varchar not null using compression zstd,
@@ -841,7 +929,7 @@ comment on table superseded_sources is 'A file as it was before a later ingest r
 comment on column superseded_sources."source_id" is 'sha256 of the file''s bytes.';
 comment on column superseded_sources."name" is 'Path or file name.';
 comment on column superseded_sources."bytes" is 'Size in bytes.';
-comment on column superseded_sources."kind" is 'log, archive, sidecar or measurement; or, ignored: text, source, patch, json, csv, picture, binary or empty.';
+comment on column superseded_sources."kind" is 'log, archive, sidecar, measurement or loop; or, ignored: text, source, patch, json, csv, picture, binary or empty.';
 comment on column superseded_sources."container" is 'How the records are stored in the file: object, array, jsonl, concatenated, mixed or none.';
 comment on column superseded_sources."received_at" is 'When the file was first ingested (UTC).';
 comment on column superseded_sources."documents" is 'Records and other events found in the file.';

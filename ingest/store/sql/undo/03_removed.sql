@@ -13,6 +13,8 @@ where
     source_id in (select source_id from sources where ingest_id = getvariable('undone'))
     and source_id not in (select source_id from brought_back);
 delete from measurements where source_id in (select source_id from sources where ingest_id = getvariable('undone'));
+delete from loops where source_id in (select source_id from sources where ingest_id = getvariable('undone'));
+delete from experiments where source_id in (select source_id from sources where ingest_id = getvariable('undone'));
 delete from source_measures where ingest_id = getvariable('undone');
 delete from sources where ingest_id = getvariable('undone') or source_id in (select source_id from brought_back);
 insert into sources by name select * exclude (superseded_by) from superseded_sources where superseded_by = getvariable('undone');

@@ -1,0 +1,1 @@
+"""Logs of optimization loops → loops and their experiments."""

@@ -1,0 +1,52 @@
+"""All formats of loops' logs, and reading the loops of a file.
+
+A file is read as a loop's log if it contains no agent's run. Content decides, not its name.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingest.loops.base import LoopFormat, LoopTables, loop_tables
+from ingest.measurements.base import MeasuredFile
+from schemas.rows.tables import WrongValue
+
+FORMATS: tuple[LoopFormat, ...] = ()
+"""In order: the first that finds a loop in a file reads it."""
+
+_LONGEST_REASON = 300
+
+
+@dataclass(frozen=True)
+class LoopReading:
+    """The loops of a file, or why its log cannot be read (`refused`)."""
+
+    format: str
+    tables: LoopTables | None
+    refused: str = ""
+
+
+def may_hold_loop(beginning: str) -> bool:
+    """Return whether a file with this beginning may be a loop's log."""
+    return any(each.may_hold(beginning) for each in FORMATS)
+
+
+def read_loops(file: MeasuredFile, source_id: str) -> LoopReading | None:
+    """Return the loops in a file, or None if it has none. Never raises: a reader that fails refuses the file."""
+    beginning = file.text[: 1 << 20]
+    for each in FORMATS:
+        try:
+            if each.may_hold(beginning) and (loops := list(each.read(file))):
+                return LoopReading(each.name, loop_tables(loops, source_id, each.name))
+        except MemoryError:
+            return LoopReading(each.name, None, "it takes more memory than there is")
+        except Exception as error:  # a bulkhead: one reader's defect costs one file
+            reason = str(error)
+            if type(error) not in (ValueError, WrongValue) or not reason:
+                [*_, place] = traceback.extract_tb(error.__traceback__)
+                where = f"{type(error).__name__} in {Path(place.filename).name}, line {place.lineno}"
+                reason = f"a value has an unexpected form ({where}: {error})"
+            return LoopReading(each.name, None, reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…")
+    return None
