@@ -1,0 +1,128 @@
+"""The words of loops' logs: states, names of metrics and of what is no metric, numbers in cells, and what the decisions tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from ingest.loops.base import Experiment
+from schemas.rows.loop import State
+from schemas.units import Better
+
+STATES = {
+    **dict.fromkeys(("keep", "kept", "accept", "accepted", "promote", "promoted", "keep (reworked)"), State.KEPT),
+    **dict.fromkeys(("discard", "discarded", "reject", "rejected", "revert", "reverted"), State.DISCARDED),
+    **dict.fromkeys(("crash", "crashed", "oom", "error", "timeout", "timed_out", "failed", "fail"), State.CRASHED),
+    **dict.fromkeys(("checks_failed", "checks-failed", "tests_failed", "gate_fail"), State.CHECKS_FAILED),
+    "baseline": State.BASELINE,
+}
+"""Decision or status in lower case → state. Any other word is OTHER, never KEPT."""
+
+DECISIONS = frozenset(word for word, state in STATES.items() if state in (State.KEPT, State.DISCARDED, State.BASELINE)) | {"crash"}
+"""Words that show a column to be one of decisions: others, such as `failed`, stand in any table of test results, too."""
+
+_LOWER = re.compile(
+    r"(?:^|_)(?:loss|bpb|bpc|nll|ppl|perplexity|wer|cer|err|error|errors|rmse|mse|mae|rate_of_errors|latency|ttft|tpot|duration|elapsed|runtime"
+    r"|time|size|bytes|words|allocs|allocations|cycles|instructions|miss|misses|ns|us|µs|ms|sec|secs|seconds|s|p50|p90|p95|p99)(?:_|$)"
+    r"|loss$|bpb$|_rate_of_error"
+)
+_HIGHER = re.compile(
+    r"(?:^|_)(?:acc|accuracy|auc|roc|f1|f05|f2|score|tok|toks|tokens_per_sec|tokens_per_second|tps|qps|rps|ops|tflops|gflops|flops|throughput"
+    r"|sharpe|coverage|pass|passed|passing|reward|win|winrate|bleu|rouge|precision|recall|speedup|bandwidth|hits)(?:_|$)|per_s(?:ec|econd)?$|/s$"
+)
+
+SIDE = re.compile(
+    r"(?:^|_)(?:memory|mem|vram|ram|peak|ttft|wall|mfu|num|params|batch|n|seed|p|delta|improvement|cost|usd|tokens|run|iter|iteration|exp"
+    r"|experiment|no|step|steps|id|index|epoch|epochs|threshold|lr|pct|duration|elapsed|lines|loc|complexity|confidence|improvements)(?:_|$)"
+    r"|_mb$|_gb$|^time_s$|p_value|^#$"
+)
+"""Columns of numbers that are not what a loop improves, unless nothing else is there."""
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
+
+_REMEASURED = re.compile(
+    r"\b(?:re-?(?:run|ran|measure[ds]?|measurement|test|bench(?:mark)?|validat\w+)|confirm\w*|verif\w+|sanity|noise check|replicate)\b",
+    re.I,
+)
+_HASH = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
+
+
+def state_of(word: str | None) -> State:
+    """Return the state for a decision or status as written."""
+    return STATES.get(" ".join((word or "").strip().lower().split()), State.OTHER)
+
+
+def better_by_name(metric: str) -> Better:
+    """Return the direction that the name of a metric tells: `val_loss`, `tok_per_sec`. UNKNOWN if it tells none, or both."""
+    name = re.sub(r"[^a-z0-9µ/]+", "_", metric.lower())
+    is_higher, is_lower = bool(_HIGHER.search(name)), bool(_LOWER.search(name))
+    if is_higher and name.endswith(("per_s", "per_sec", "per_second", "/s", "_tps", "_rps", "_qps")):
+        return Better.HIGHER
+    return Better.UNKNOWN if is_higher == is_lower else Better.HIGHER if is_higher else Better.LOWER
+
+
+def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
+    """Return the direction in which at least 70 % of the kept steps go; UNKNOWN for fewer than two steps that tell one apart."""
+    kept = [one.value for one in experiments if one.state in (State.BASELINE, State.KEPT) and one.value is not None]
+    steps = [after - before for before, after in pairwise(kept) if after != before]
+    up = sum(step > 0 for step in steps)
+    if len(steps) < 2 or 0.3 * len(steps) < up < 0.7 * len(steps):
+        return Better.UNKNOWN
+    return Better.HIGHER if up >= 0.7 * len(steps) else Better.LOWER
+
+
+def number(cell: object) -> float | None:
+    """Return the number in a cell: `0.98`, `1,024`, `12.5 %`, `~1890`, `+3.1`. None for anything else, "-", "n/a" and NaN."""
+    if isinstance(cell, bool) or cell is None:
+        return None
+    if isinstance(cell, int | float):
+        return float(cell)
+    text = str(cell).strip().lstrip("~≈").rstrip("%").strip()
+    return float(text.replace(",", "")) if text and _NUMBER.fullmatch(text) and any(map(str.isdigit, text)) else None
+
+
+def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """Return the experiments, those that measure the same code again with the place of the first that did (`repeats`).
+
+    The same code is: a kept or unknown state with the commit of an earlier kept one or of the baseline, or a description that says
+    "baseline", "re-run", "confirm" directly after what it confirms. A discarded try often names the commit it began from: never the same.
+    """
+    found: list[Experiment] = []
+    by_commit: dict[str, int] = {}
+    held = 0  # place of the code that is kept now
+    for place, one in enumerate(experiments, 1):
+        commit = (one.commit or "").lower()
+        is_settled = one.state in (State.BASELINE, State.KEPT)
+        earlier = by_commit.get(commit[:7]) if _HASH.fullmatch(commit) and one.state in (State.BASELINE, State.KEPT, State.OTHER) else None
+        if earlier is None and held and one.value is not None and _REMEASURED.search(one.description or "") and not one.patch:
+            earlier = found[held - 1].repeats or held
+        if one.repeats is None and earlier is not None and one.value is not None:
+            found.append(replace(one, repeats=earlier))
+        else:
+            found.append(one)
+        if is_settled and one.value is not None:
+            held = place
+            if _HASH.fullmatch(commit):
+                by_commit.setdefault(commit[:7], place)
+    return found
+
+
+def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
+    """Return the experiments with one baseline: the first whose state or description says so, else the first kept one with a value.
+
+    Its status is mostly `keep`, which would count it as an improvement.
+    """
+    listed = list(experiments)
+    said = [place for place, one in enumerate(listed) if one.state is State.BASELINE]
+    told = [
+        place
+        for place, one in enumerate(listed)
+        if (one.description or "").strip().lower().startswith("baseline") and one.value is not None
+    ]
+    measured = [place for place, one in enumerate(listed) if one.value is not None]
+    chosen = next(iter([*said, *told[:1], *measured]), None)
+    if chosen is not None and listed[chosen].state in (State.BASELINE, State.KEPT):
+        listed[chosen] = replace(listed[chosen], state=State.BASELINE)
+    return listed
