@@ -1,0 +1,267 @@
+"""The cost of loops: which session ran a loop, and what it spent between two experiments.
+
+A session is joined to a loop by the best evidence there is: what its tool calls wrote into the log, else the commits that they made, else
+that it worked in the log's folder at the time of the experiments, else that it worked there when the log was last written. The session's
+responses are cut at the experiments of all its loops: what lies before the first baseline is set-up, what lies behind the last experiment
+is the rest. Both, the experiments and what the session's own total has beyond its responses add up to the session's cost.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from app.queries.reading import fetch
+from ingest.store.database import Store
+from schemas.rows.loop import CostBasis, State
+
+Row = Mapping[str, Any]
+LoopKey = tuple[str, int]
+
+WROTE, COMMITTED, FOLDER_AND_TIME, FOLDER_AND_FILE_TIME = (
+    "wrote the log",
+    "made the commits",
+    "folder and time",
+    "folder and time of the file",
+)
+"""Evidence that joins a session to a loop, the best first."""
+
+NEAR = timedelta(minutes=10)
+"""How far an experiment may lie outside a session's first and last message."""
+
+_DESCRIBED = 60
+"""Characters of a description that must stand in what a session wrote."""
+
+
+class Part(NamedTuple):
+    """The cost of one experiment: of the responses since the one before. `evidence`: what joins it; None: the log tells the cost."""
+
+    cost_usd: Decimal | None
+    tokens: int | None
+    run_id: str | None
+    evidence: str | None
+
+
+@dataclass
+class Session:
+    """A session that ran a loop. `setup_usd`, `experiments_usd`, `other_loops_usd`, `rest_usd` and `beyond_usd` add up to `cost_usd`.
+
+    `beyond_usd`: what the session's own total has beyond its responses. `is_lower_bound`: some responses have no price.
+    """
+
+    run_id: str
+    title: str
+    evidence: str
+    experiments: int = 0
+    cost_usd: Decimal | None = None
+    setup_usd: Decimal = Decimal(0)
+    experiments_usd: Decimal = Decimal(0)
+    other_loops_usd: Decimal = Decimal(0)
+    rest_usd: Decimal = Decimal(0)
+    beyond_usd: Decimal = Decimal(0)
+    is_lower_bound: bool = False
+
+
+@dataclass
+class LoopCosts:
+    """What a loop cost. `parts`: by number of the experiment. `total_usd`: with set-up and rest of its sessions, or as the log tells.
+
+    `reported_usd`: as the log tells, beside it. `why_not`: why no session is joined.
+    """
+
+    parts: dict[int, Part] = field(default_factory=dict)
+    sessions: list[Session] = field(default_factory=list)
+    total_usd: Decimal | None = None
+    basis: str | None = None
+    reported_usd: Decimal | None = None
+    reported_basis: str | None = None
+    why_not: str | None = None
+
+
+_RUNS = """
+    select run_id, title, cwd, started_at, ended_at, cost_best_usd as cost_usd
+    from v_runs
+    where excluded is not true and run_id in (select run_id from responses)
+    order by started_at nulls last, run_id"""
+
+_RESPONSES = """
+    select run_id, "at", coalesce(cost_reported_usd, cost_list_usd) as cost_usd, null::varchar as logged, []::varchar[] as commits,
+        coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as tokens
+    from responses
+    where run_id in (select unnest($run_ids::varchar[]))
+    order by run_id, "at" nulls last, response_id"""
+
+_MARKED = "select distinct run_id from responses where false"
+
+
+def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequence[Row]]) -> dict[LoopKey, LoopCosts]:
+    """Return the costs of each loop. `rows`: of `v_loops`. Raises StoreError."""
+    costs = {(row["source_id"], row["loop_no"]): _as_logged(row, of_loop[row["source_id"], row["loop_no"]]) for row in rows}
+    runs = fetch(store, _RUNS).to_pylist()
+    if not runs:
+        for cost in costs.values():
+            cost.why_not = "no session with responses is in the store"
+        return costs
+    marked = {run["run_id"] for run in fetch(store, _MARKED).to_pylist()}
+    pairs = [(row, run) for row in rows for run in runs if run["run_id"] in marked or _is_in_folder(row, run)]
+    responses: dict[str, list[Row]] = defaultdict(list)
+    wanted = sorted({run["run_id"] for _, run in pairs})
+    for response in fetch(store, _RESPONSES, {"run_ids": wanted}).to_pylist() if wanted else ():
+        responses[response["run_id"]].append(response)
+
+    # for each experiment the session and response that ends it, by the best evidence
+    ends: dict[tuple[LoopKey, int], tuple[int, str, int]] = {}
+    whole: dict[LoopKey, str] = {}
+    found_by = (WROTE, COMMITTED, FOLDER_AND_TIME)
+    for row, run in pairs:
+        key = row["source_id"], row["loop_no"]
+        placed = _placed(row, run, of_loop[key], responses[run["run_id"]])
+        for number, (rank, place) in placed.items():
+            best = ends.get((key, number))
+            if best is None or (rank, run["run_id"], place) < (best[0], best[1], best[2]):
+                ends[key, number] = rank, run["run_id"], place
+        if not placed and _is_in_folder(row, run) and _wrote_last(row, run, of_loop[key]):
+            whole.setdefault(key, run["run_id"])
+    of_run: dict[str, list[tuple[int, int, LoopKey, int, str]]] = defaultdict(list)
+    for (key, number), (rank, run_id, place) in ends.items():
+        of_run[run_id].append((place, rows_place(rows, key), key, number, found_by[rank]))
+    by_id = {run["run_id"]: run for run in runs}
+    for run_id, cuts in of_run.items():
+        _cut(by_id[run_id], sorted(cuts), responses[run_id], of_loop, costs)
+    for key, run_id in whole.items():
+        if not costs[key].sessions:
+            run = by_id[run_id]
+            session = Session(run_id, run["title"], FOLDER_AND_FILE_TIME, cost_usd=run["cost_usd"], rest_usd=run["cost_usd"] or Decimal(0))
+            costs[key].sessions.append(session)
+    for cost in costs.values():
+        _add_up(cost)
+    return costs
+
+
+def rows_place(rows: Sequence[Row], key: LoopKey) -> int:
+    return next(place for place, row in enumerate(rows) if (row["source_id"], row["loop_no"]) == key)
+
+
+def _as_logged(row: Row, experiments: Sequence[Row]) -> LoopCosts:
+    """Return what the log itself tells of the cost."""
+    told = [one["cost_reported_usd"] for one in experiments if one["cost_reported_usd"] is not None]
+    total = row["cost_reported_usd"] if row["cost_reported_usd"] is not None else sum(told, Decimal(0)) if told else None
+    basis = row["cost_basis"] or (CostBasis.EXACT if total is not None else None)
+    cost = LoopCosts(reported_usd=total, reported_basis=basis)
+    if total is not None and basis != CostBasis.EVALUATED:
+        cost.total_usd, cost.basis = total, basis
+        cost.parts = {
+            one["experiment_no"]: Part(one["cost_reported_usd"], one["tokens_reported"], None, None)
+            for one in experiments
+            if one["cost_reported_usd"] is not None
+        }
+    return cost
+
+
+def _is_in_folder(row: Row, run: Row) -> bool:
+    """Return whether the log lies in the session's working directory or below it."""
+    cwd = (run["cwd"] or "").rstrip("/\\")
+    if not cwd:
+        return False
+    if row["folder"] and (row["folder"].rstrip("/\\") == cwd or row["folder"].startswith((f"{cwd}/", f"{cwd}\\"))):
+        return True
+    return str(row["source_name"]).startswith((f"{cwd}/", f"{cwd}\\"))
+
+
+def _placed(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[Row]) -> dict[int, tuple[int, int]]:
+    """Return for each experiment of the loop that the session ran: rank of the evidence, index of the response that ends it."""
+    found: dict[int, tuple[int, int]] = {}
+    logged = [(place, response["logged"].lower()) for place, response in enumerate(responses) if response["logged"]]
+    commits = {
+        commit[:7].lower(): place for place, response in reversed(list(enumerate(responses))) for commit in response["commits"] or ()
+    }
+    at = 0  # the log's order: a text that stands for several experiments is that of the next one
+    for one in experiments:
+        commit, text = (one["commit"] or "").lower(), " ".join((one["description"] or "").lower().split())[:_DESCRIBED]
+        for index in range(at, len(logged)):
+            place, written = logged[index]
+            if (len(text) >= 8 and text in written) or (len(commit) >= 7 and commit[:7] in written and (not text or text[:20] in written)):
+                found[one["experiment_no"]] = 0, place
+                at = index
+                break
+    for one in experiments:
+        commit = (one["commit"] or "")[:7].lower()
+        if one["experiment_no"] not in found and one["state"] == State.KEPT and len(commit) == 7 and commit in commits:
+            found[one["experiment_no"]] = 1, commits[commit]
+    if _is_in_folder(row, run) or found:
+        times = [response["at"] for response in responses if response["at"]]
+        for one in experiments:
+            if one["experiment_no"] not in found and times and one["at"] and times[0] - NEAR <= one["at"] <= times[-1] + NEAR:
+                found[one["experiment_no"]] = 2, _last_until(times, one["at"])
+    return found
+
+
+def _last_until(times: Sequence[datetime], moment: datetime) -> int:
+    """Return the index of the last response that was written by then; -1 before the first."""
+    return sum(time <= moment for time in times) - 1
+
+
+def _wrote_last(row: Row, run: Row, experiments: Sequence[Row]) -> bool:
+    """Return whether the log, which has no times of its own, was last written while the session ran."""
+    if any(one["at"] for one in experiments) or not row["modified_ns"] or not run["started_at"] or not run["ended_at"]:
+        return False
+    modified = row["modified_ns"] / 1e9
+    return bool((run["started_at"] - NEAR).timestamp() <= modified <= (run["ended_at"] + NEAR).timestamp())
+
+
+def _cut(
+    run: Row,
+    cuts: Sequence[tuple[int, int, LoopKey, int, str]],
+    responses: Sequence[Row],
+    of_loop: Mapping[LoopKey, Sequence[Row]],
+    costs: Mapping[LoopKey, LoopCosts],
+) -> None:
+    """Cut a session's responses at the experiments that end with them, and note each part."""
+    sessions: dict[LoopKey, Session] = {}
+    states = {
+        (key, one["experiment_no"]): one["state"] for _, _, key, number, _ in cuts for one in of_loop[key] if one["experiment_no"] == number
+    }
+    spent_on: dict[LoopKey, Decimal] = defaultdict(Decimal)
+    setup, at = Decimal(0), 0
+    is_partly_unknown = any(response["cost_usd"] is None for response in responses)
+    for position, (place, _, key, number, evidence) in enumerate(cuts):
+        part = responses[at : place + 1]
+        at = max(at, place + 1)
+        cost = sum((one["cost_usd"] for one in part if one["cost_usd"] is not None), Decimal(0))
+        session = sessions.setdefault(key, Session(run["run_id"], run["title"], evidence, is_lower_bound=is_partly_unknown))
+        session.experiments += 1
+        if position == 0 and states[key, number] == State.BASELINE:
+            setup = cost
+            costs[key].parts[number] = Part(Decimal(0), None, run["run_id"], evidence)
+            continue
+        spent_on[key] += cost
+        costs[key].parts[number] = Part(cost, sum(one["tokens"] for one in part), run["run_id"], evidence)
+    rest = sum((one["cost_usd"] for one in responses[at:] if one["cost_usd"] is not None), Decimal(0))
+    in_responses = sum((one["cost_usd"] for one in responses if one["cost_usd"] is not None), Decimal(0))
+    first = cuts[0][2]
+    last = cuts[-1][2]
+    for key, session in sessions.items():
+        session.cost_usd = run["cost_usd"]
+        session.experiments_usd = spent_on[key]
+        session.setup_usd = setup if key == first else Decimal(0)
+        session.rest_usd = rest if key == last else Decimal(0)
+        session.beyond_usd = (run["cost_usd"] - in_responses) if run["cost_usd"] is not None and key == last else Decimal(0)
+        if session.cost_usd is not None:
+            session.other_loops_usd = session.cost_usd - session.setup_usd - session.experiments_usd - session.rest_usd - session.beyond_usd
+        costs[key].sessions.append(session)
+
+
+def _add_up(cost: LoopCosts) -> None:
+    """Sum the sessions' shares; the cost that the log tells stays beside it."""
+    if not cost.sessions:
+        cost.why_not = "no session in the store wrote it, made its commits, or worked in its folder at that time"
+        return
+    known = [one for one in cost.sessions if one.cost_usd is not None]
+    shares = (one.setup_usd + one.experiments_usd + one.rest_usd + one.beyond_usd for one in known)
+    cost.total_usd = sum(shares, Decimal(0)) if known else None
+    is_lower = len(known) < len(cost.sessions) or any(one.is_lower_bound for one in known)
+    cost.basis = None if cost.total_usd is None else CostBasis.LOWER_BOUND if is_lower else CostBasis.EXACT

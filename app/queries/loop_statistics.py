@@ -1,0 +1,129 @@
+"""What may be said of a greedy loop with a noisy metric: the noise, single steps, luck, and whether the loop still improves.
+
+Values are compared in units of improvement: the logarithm where all are positive, else the values themselves; higher is better.
+σ is the standard deviation of one measurement of the same code.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+ONE_LOOK = 0.05
+"""Probability that a step without any effect looks better than the noise, over all tries of a loop."""
+
+_MAD = 1.4826
+"""The standard deviation of normal values, divided by their median absolute deviation."""
+
+FEW_DISCARDED = 5
+ROUGH_BELOW = 3
+"""Degrees of freedom below which a noise floor is rough."""
+
+LEAST_TRIES = 10
+"""A plateau takes as many tries without an improvement, or a third of all of them."""
+
+_NORMAL = statistics.NormalDist()
+
+
+class NoiseFrom(StrEnum):
+    """Where a noise floor comes from, the best source first."""
+
+    REPEATS = "repeats"
+    LOG = "log"
+
+    DISCARDED = "discarded"
+    """The distances of discarded tries to the code they were judged against, which hold real effects, too."""
+
+
+class Progress(StrEnum):
+    """Whether a loop still gets anywhere."""
+
+    IMPROVING = "improving"
+    PLATEAUING = "plateauing"
+
+    STUCK = "stuck"
+    """Nothing improved, or the last tries all failed."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a loop's metric. `sigma`: in units of improvement. `degrees`: degrees of freedom, of repeats."""
+
+    sigma: float
+    source: NoiseFrom
+    degrees: int = 0
+    is_log: bool = True
+
+    @property
+    def is_rough(self) -> bool:
+        return self.source is NoiseFrom.DISCARDED or (self.source is NoiseFrom.REPEATS and self.sigma > 0 and self.degrees < ROUGH_BELOW)
+
+    def step(self, tries: int = 1) -> float:
+        """Return the smallest step beyond the noise: relative (0.025 for 2.5 %), or in the metric's unit where values are not positive."""
+        d = z_for(tries) * self.sigma * math.sqrt(2)
+        return math.expm1(d) if self.is_log else d
+
+
+def z_for(tries: int) -> float:
+    """Return how many standard deviations a step must exceed, so that luck passes in 1 of 20 loops of so many tries."""
+    return _NORMAL.inv_cdf(1 - ONE_LOOK / max(tries, 1))
+
+
+def lucky_records(tries: int) -> float:
+    """Return how many records so many tries without any effect set on average: 2.6 of 20."""
+    return math.fsum(1 / n for n in range(1, tries + 2)) - 1
+
+
+def luckiest(tries: int) -> float:
+    """Return by how many σ the luckiest of so many measurements lies above the mean (Blom)."""
+    return _NORMAL.inv_cdf((tries - 0.375) / (tries + 0.25)) if tries > 1 else 0.0
+
+
+def repeat_noise(groups: Sequence[Sequence[float]], *, is_log: bool) -> Noise | None:
+    """Return the noise by repeated measurements of the same code, in units of improvement; None without any.
+
+    Exactly equal repeats mean a deterministic metric: no noise.
+    """
+    repeated = [group for group in groups if len(group) > 1]
+    degrees = sum(len(group) - 1 for group in repeated)
+    if not degrees:
+        return None
+    squares = math.fsum((value - statistics.fmean(group)) ** 2 for group in repeated for value in group)
+    return Noise(math.sqrt(squares / degrees), NoiseFrom.REPEATS, degrees, is_log)
+
+
+def told_noise(floor: float | None, *, is_log: bool) -> Noise | None:
+    """Return the noise for a relative floor that the log tells: 0.02 for 2 %."""
+    if not floor or floor <= 0 or not is_log:
+        return None
+    return Noise(math.log1p(floor) / (z_for(1) * math.sqrt(2)), NoiseFrom.LOG)
+
+
+def discarded_noise(distances: Sequence[float], *, is_log: bool) -> Noise | None:
+    """Return the noise that the distances of discarded tries to the kept code suggest; None for fewer than FEW_DISCARDED."""
+    if len(distances) < FEW_DISCARDED:
+        return None
+    middle = statistics.median(distances)
+    sigma = _MAD * statistics.median(abs(distance - middle) for distance in distances)
+    return Noise(sigma, NoiseFrom.DISCARDED, is_log=is_log) if sigma > 0 else None
+
+
+def is_beyond(step: float, noise: Noise, tries: int, before: int = 1, after: int = 1) -> bool:
+    """Return whether a step is larger than the noise. `before`, `after`: how often each side was measured."""
+    return step > z_for(tries) * noise.sigma * math.sqrt(1 / before + 1 / after)
+
+
+def progress(tries: int, since: int | None, failed_in_a_row: int) -> Progress | None:
+    """Return whether the loop still improves; None if it is too early to say.
+
+    `tries`: measured ones. `since`: those since the last improvement that is not known to be noise, None without any.
+    """
+    patience = max(LEAST_TRIES, tries / 3)
+    if failed_in_a_row >= LEAST_TRIES or (since is None and tries >= patience):
+        return Progress.STUCK
+    if since is None:
+        return None
+    return Progress.PLATEAUING if since >= patience else Progress.IMPROVING

@@ -1,0 +1,376 @@
+"""What optimization loops brought and what it cost: improvements, best, gain, noise, state, and cost per improvement.
+
+The store holds what the logs say; everything here follows from it, and from the sessions that ran the loops (`app.queries.loop_costs`).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+from app.queries.loop_costs import LoopCosts, loop_costs
+from app.queries.loop_statistics import (
+    Noise,
+    Progress,
+    discarded_noise,
+    is_beyond,
+    luckiest,
+    lucky_records,
+    progress,
+    repeat_noise,
+    told_noise,
+)
+from app.queries.reading import fetch, read_transaction
+from ingest.store.database import Store
+from schemas.rows.loop import State
+from schemas.units import Better
+
+Row = Mapping[str, Any]
+LoopKey = tuple[str, int]
+"""(source_id, loop_no)"""
+
+
+class Verdict(StrEnum):
+    """Whether a step is more than the noise."""
+
+    BEYOND = "beyond_noise"
+    INSIDE = "inside_noise"
+    UNKNOWN = "noise_unknown"
+
+
+@dataclass
+class Try:
+    """One experiment, with what follows from it.
+
+    `step_pct`: against what was kept then, in percent, positive for better. `running_best`: of baseline and kept ones up to here.
+    `verdict`: of an improvement.
+    """
+
+    row: Row
+    is_improvement: bool = False
+    step_pct: float | None = None
+    running_best: float | None = None
+    verdict: Verdict | None = None
+    cost_usd: Decimal | None = None
+    tokens: int | None = None
+    run_id: str | None = None
+    evidence: str | None = None
+
+    @property
+    def number(self) -> int:
+        return int(self.row["experiment_no"])
+
+    @property
+    def state(self) -> State:
+        return State(self.row["state"])
+
+    @property
+    def value(self) -> float | None:
+        return self.row["value"] if self.row["value"] is None else float(self.row["value"])
+
+
+@dataclass
+class LoopAnswer:
+    """A loop with what follows from its experiments. Figures that cannot be known are None; `row["no_gain"]` says why.
+
+    `noise`: of its metric. `gain_verdict`: whether the whole gain is more than the noise. `gain_after_luck_pct`: the gain less what the
+    luckiest of so many tries brings by chance. `tries`: its experiments in order.
+    """
+
+    row: Row
+    tries: list[Try]
+    costs: LoopCosts
+    counts: Mapping[State, int | None] = field(default_factory=dict)
+    baseline: float | None = None
+    best: float | None = None
+    best_at: int | None = None
+    gain_pct: float | None = None
+    improvements: int | None = None
+    beyond_noise: int | None = None
+    noise: Noise | None = None
+    measured: int = 0
+    gain_verdict: Verdict | None = None
+    gain_after_luck_pct: float | None = None
+    state: Progress | None = None
+
+    @property
+    def key(self) -> LoopKey:
+        return self.row["source_id"], self.row["loop_no"]
+
+    @property
+    def experiments(self) -> int | None:
+        """Number of experiments, the baseline included; None where the log has only the best of them."""
+        return len(self.tries) if self.row["is_history"] else None
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """What the loop cost: by its sessions, else as its log says; None if neither does."""
+        return self.costs.total_usd
+
+    @property
+    def usd_since_improvement(self) -> Decimal | None:
+        """What the tries after the last improvement cost."""
+        if self.improvements is None or self.cost_usd is None:
+            return None
+        last = max((place for place, one in enumerate(self.tries, 1) if one.is_improvement), default=0)
+        return sum((one.cost_usd for one in self.tries[last:] if one.cost_usd is not None), Decimal(0))
+
+    @property
+    def expected_lucky_records(self) -> float:
+        """How many improvements as many tries without any effect show on average."""
+        return lucky_records(self.measured)
+
+    def cost_per(self, count: float | None) -> Decimal | None:
+        """Return the cost divided by a count; None where either is unknown or the count is not above 0."""
+        if self.cost_usd is None or not count or count <= 0:
+            return None
+        return self.cost_usd / Decimal(str(count))
+
+
+_LOOPS = (
+    "select * from v_loops order by coalesce(last_at, epoch_ms(modified_ns // 1000000)::timestamptz) desc nulls last, source_name, loop_no"
+)
+_EXPERIMENTS = """
+    select experiments.* from experiments semi join v_loops using (source_id, loop_no) order by source_id, loop_no, experiment_no"""
+
+
+def has_loops(store: Store) -> bool:
+    """Return whether the store has any loop. Raises StoreError."""
+    return bool(fetch(store, "select exists (from loops) as found")["found"][0].as_py())
+
+
+def loops(store: Store) -> list[LoopAnswer]:
+    """Return every loop once, the latest first. Raises StoreError."""
+    with read_transaction(store) as reading:
+        rows = fetch(reading, _LOOPS).to_pylist()
+        if not rows:
+            return []
+        of_loop: dict[LoopKey, list[Row]] = defaultdict(list)
+        for experiment in fetch(reading, _EXPERIMENTS).to_pylist():
+            of_loop[experiment["source_id"], experiment["loop_no"]].append(experiment)
+        costs = loop_costs(reading, rows, of_loop)
+    measured_baselines = _baselines(rows, of_loop)
+    answers = []
+    for row in rows:
+        key = row["source_id"], row["loop_no"]
+        peers = [value for other, value in measured_baselines.get(_code(row, of_loop[key]), ()) if other != key]
+        answers.append(analysed(row, of_loop[key], costs[key], peers))
+    return answers
+
+
+def chosen(answers: Sequence[LoopAnswer], text: str) -> list[LoopAnswer]:
+    """Return the loops that a text names: by the beginning of their id, else by a part of their name or their log's path."""
+    by_id = [one for one in answers if one.row["loop_id"].startswith(text.lower())]
+    return by_id or [one for one in answers if text.lower() in f"{one.row['name'] or ''}\n{one.row['source_name']}".lower()]
+
+
+def _code(row: Row, experiments: Iterable[Row]) -> tuple[str, str] | None:
+    """Return (commit, metric) of the baseline, which several loops may begin from."""
+    of_baseline = (one["commit"] for one in experiments if one["state"] == State.BASELINE)
+    commit = row["baseline_commit"] or next(of_baseline, None)
+    return (commit[:7].lower(), row["metric"]) if commit and len(commit) >= 7 and row["metric"] else None
+
+
+def _baselines(rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequence[Row]]) -> dict[tuple[str, str] | None, list[tuple[LoopKey, float]]]:
+    """Return (loop, value) of the baselines of each code, each value of a log once: segments repeat it without measuring again."""
+    found: dict[tuple[str, str] | None, dict[tuple[str, float], LoopKey]] = defaultdict(dict)
+    for row in rows:
+        key = row["source_id"], row["loop_no"]
+        value = row["baseline"]
+        if value is None:
+            value = next((one["value"] for one in of_loop[key] if one["state"] == State.BASELINE and one["value"] is not None), None)
+        if value is not None and (code := _code(row, of_loop[key])):
+            found[code].setdefault((row["source_id"], value), key)
+    return {code: [(key, value) for (_, value), key in values.items()] for code, values in found.items()}
+
+
+def analysed(row: Row, experiments: Sequence[Row], costs: LoopCosts, peers: Sequence[float] = ()) -> LoopAnswer:
+    """Return what follows from the experiments of a loop. `peers`: values of the same baseline code in other loops."""
+    tries = [Try(one) for one in experiments]
+    for one in tries:
+        part = costs.parts.get(one.number)
+        if part:
+            one.cost_usd, one.tokens, one.run_id, one.evidence = part
+    counted = Counter(one.state for one in tries)
+    unknown = () if row["has_decisions"] else (State.KEPT, State.DISCARDED, State.CHECKS_FAILED, State.OTHER)
+    answer = LoopAnswer(
+        row, tries, costs, {state: None if state in unknown or not row["is_history"] else counted[state] for state in State}
+    )
+    if not row["is_history"]:
+        answer.best = next((one.value for one in tries if one.value is not None), None)
+        return answer
+    if row["no_gain"] or row["better"] == Better.UNKNOWN or not row["has_decisions"]:
+        return answer
+    first = next((place for place, one in enumerate(tries) if one.state is State.BASELINE), None)
+    answer.baseline = row["baseline"] if row["baseline"] is not None or first is None else tries[first].value
+    if answer.baseline is None and not any(one.state is State.KEPT and one.value is not None for one in tries):
+        return answer
+    _note_steps(answer, -1 if row["better"] == Better.LOWER else 1, first)
+    _judge(answer, Better(row["better"]), peers)
+    return answer
+
+
+def _note_steps(answer: LoopAnswer, sign: int, first: int | None) -> None:
+    """Note improvements, running best and steps. `sign`: 1 if higher is better; `first`: index of the baseline's experiment."""
+    best = answer.baseline
+    answer.best_at = None if best is None else 0 if first is None or answer.row["baseline"] is not None else first + 1
+    answer.improvements = 0
+    for place, one in enumerate(answer.tries, 1):
+        if one.value is not None and best is not None:
+            one.step_pct = _percent(best, one.value, sign)
+        if one.state is State.KEPT and one.value is not None and (best is None or sign * one.value > sign * best):
+            best, answer.best_at = one.value, place
+            one.is_improvement = True
+            answer.improvements += 1
+        one.running_best = best
+    answer.best = best
+    if answer.baseline is not None and best is not None:
+        answer.gain_pct = _percent(answer.baseline, best, sign)
+
+
+def _percent(before: float, after: float, sign: int) -> float | None:
+    return sign * (after - before) / abs(before) * 100 if before else None
+
+
+def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
+    """Note the noise, the verdict on each improvement and on the whole gain, and whether the loop still improves."""
+    scale = _Scale.of(answer, better)
+    codes = _measurements_of_code(answer, scale)
+    code_of_baseline = next((one.number for one in answer.tries if one.state is State.BASELINE), 0)
+    if answer.row["baseline"] is not None and answer.baseline is not None:
+        code_of_baseline = 0
+        codes[0] = [scale.unit(answer.baseline)]
+    with_peers = {**codes, code_of_baseline: [*codes.get(code_of_baseline, ()), *filter(None.__ne__, map(scale.unit_or_none, peers))]}
+    answer.noise = (
+        repeat_noise([*with_peers.values()], is_log=scale.is_log)
+        or told_noise(answer.row["noise_floor"], is_log=scale.is_log)
+        or discarded_noise(_distances(answer, scale), is_log=scale.is_log)
+    )
+    since, kept = None, code_of_baseline
+    for one in answer.tries:
+        if one.value is None or one.state in (State.BASELINE, State.OTHER):
+            continue
+        answer.measured += 1
+        since = None if since is None else since + 1
+        if not one.is_improvement:
+            continue
+        before, after = codes.get(kept), codes.get(one.number)
+        one.verdict = Verdict.UNKNOWN
+        if answer.noise and before and after:
+            step = statistics.fmean(after) - statistics.fmean(before)
+            is_real = is_beyond(step, answer.noise, answer.measured, len(before), len(after))
+            one.verdict = Verdict.BEYOND if is_real else Verdict.INSIDE
+        if one.verdict is not Verdict.INSIDE:
+            since = 0
+        kept = one.number
+    if answer.noise:
+        answer.beyond_noise = sum(one.verdict is Verdict.BEYOND for one in answer.tries)
+    if answer.gain_pct is not None and answer.improvements:
+        _judge_gain(answer, scale)
+    failed = next((place for place, one in enumerate(reversed(answer.tries)) if one.state not in _FAILED), len(answer.tries))
+    answer.state = progress(answer.measured, since, failed)
+
+
+_FAILED = (State.CRASHED, State.CHECKS_FAILED)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """How values become units of improvement: `is_log` where all settled ones are positive."""
+
+    is_log: bool
+    sign: int
+
+    @classmethod
+    def of(cls, answer: LoopAnswer, better: Better) -> _Scale:
+        settled = [one.value for one in answer.tries if one.value is not None and one.state in (State.BASELINE, State.KEPT)]
+        known = settled if answer.baseline is None else [*settled, answer.baseline]
+        return cls(bool(known) and min(known) > 0, -1 if better is Better.LOWER else 1)
+
+    def unit(self, value: float) -> float:
+        return self.sign * (math.log(value) if self.is_log else value)
+
+    def unit_or_none(self, value: float | None) -> float | None:
+        return None if value is None or (self.is_log and value <= 0) else self.unit(value)
+
+
+def _measurements_of_code(answer: LoopAnswer, scale: _Scale) -> dict[int, list[float]]:
+    """Return the measurements of each code, by the number of the experiment that measured it first."""
+    codes: dict[int, list[float]] = defaultdict(list)
+    for one in answer.tries:
+        if (value := scale.unit_or_none(one.value)) is not None:
+            codes[one.row["repeats"] or one.number].append(value)
+    return codes
+
+
+def _distances(answer: LoopAnswer, scale: _Scale) -> list[float]:
+    """Return how far each discarded try lies above the code that was kept then."""
+    held, found = scale.unit_or_none(answer.baseline), []
+    for one in answer.tries:
+        value = scale.unit_or_none(one.value)
+        if value is not None and held is not None and one.state is State.DISCARDED and not one.row["repeats"]:
+            found.append(value - held)
+        if one.is_improvement:
+            held = value
+    return found
+
+
+def _judge_gain(answer: LoopAnswer, scale: _Scale) -> None:
+    """Note whether the whole gain is more than the noise, and what is left of it without luck."""
+    before, after = scale.unit_or_none(answer.baseline), scale.unit_or_none(answer.best)
+    answer.gain_verdict = Verdict.UNKNOWN
+    if answer.noise is None or before is None or after is None:
+        return
+    answer.gain_verdict = Verdict.BEYOND if is_beyond(after - before, answer.noise, answer.measured) else Verdict.INSIDE
+    corrected = max(0.0, after - before - luckiest(answer.measured) * answer.noise.sigma)
+    if scale.is_log:
+        answer.gain_after_luck_pct = 100 * scale.sign * math.expm1(scale.sign * corrected)
+
+
+SUMMARY = (
+    "loop", "name", "metric", "unit", "better", "experiments", "kept", "discarded", "crashed", "checks_failed", "other", "improvements",
+    "baseline", "best", "best_at", "gain_pct", "noise", "beyond_noise", "gain_verdict", "state", "cost_usd", "cost_basis",
+    "cost_per_improvement", "cost_per_improvement_beyond_noise", "usd_per_percent", "usd_since_improvement", "sessions", "last_at", "log",
+    "no_gain",
+)  # fmt: skip
+"""Keys of a loop's summary, in order."""
+
+
+def summary(answer: LoopAnswer) -> dict[str, Any]:
+    """Return the figures of a loop by the keys of SUMMARY; None where unknown. `noise`: relative, 0.025 for 2.5 %."""
+    counts = {state.value: answer.counts[state] for state in State if state is not State.BASELINE}
+    row, costs = answer.row, answer.costs
+    return {
+        "loop": row["loop_id"],
+        "name": row["name"],
+        "metric": row["metric"],
+        "unit": row["unit"],
+        "better": row["better"],
+        "experiments": answer.experiments,
+        **counts,
+        "improvements": answer.improvements,
+        "baseline": answer.baseline,
+        "best": answer.best,
+        "best_at": answer.best_at,
+        "gain_pct": answer.gain_pct,
+        "noise": answer.noise.step() if answer.noise and answer.noise.is_log else None,
+        "beyond_noise": answer.beyond_noise,
+        "gain_verdict": answer.gain_verdict,
+        "state": answer.state,
+        "cost_usd": answer.cost_usd,
+        "cost_basis": costs.basis,
+        "cost_per_improvement": answer.cost_per(answer.improvements),
+        "cost_per_improvement_beyond_noise": answer.cost_per(answer.beyond_noise),
+        "usd_per_percent": answer.cost_per(answer.gain_pct),
+        "usd_since_improvement": answer.usd_since_improvement,
+        "sessions": len(costs.sessions),
+        "last_at": row["last_at"],
+        "log": row["source_name"],
+        "no_gain": row["no_gain"],
+    }
