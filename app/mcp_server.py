@@ -28,10 +28,11 @@ from app.queries.filter_inputs import WORDS, filters_of
 from app.queries.filters import Kind
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import json_text
+from app.reports.loop_tables import EXPERIMENTS_SHOWN, LOOPS_SHOWN
 from app.reports.results import CLAIMS_SHOWN, MODELS_SHOWN, RUNS_SHOWN, VERDICT_GROUPS_SHOWN, VERDICTS_SHOWN
 from app.text.formatting import FORMS
 from ingest.system.command_lines import command_line
-from schemas.catalogue.columns import CLAIMS, COMPARED, GROUPS, MODELS, RUNS, VERDICT_GROUPS, VERDICTS
+from schemas.catalogue.columns import CLAIMS, COMPARED, EXPERIMENTS, GROUPS, LOOPS, MODELS, RUNS, VERDICT_GROUPS, VERDICTS
 from schemas.catalogue.cost_measures import COST_MEASURES
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.entry import Columns
@@ -255,6 +256,18 @@ def server_of(store: Store) -> Server:
         """Speedups that runs claimed beside what benchmarks measured, per run, or per group with `by`."""
         found = store.verdicts(by=by, tz=tz, limit=offset + limit, **filters)
         return rows_reply(found, [*found.columns] if by else VERDICTS_SHOWN, offset, limit)
+
+    @tool("List optimization loops", rows_schema({**EXPERIMENTS, **LOOPS}, (*LOOPS_SHOWN, *EXPERIMENTS_SHOWN)))
+    def loops(
+        *,
+        loop: Annotated[str, Field(description="Id of a loop, or a part of its name or log: lists its experiments.")] = "",
+        limit: Limit = USUAL_ROWS,
+        offset: Offset = 0,
+    ) -> Reply:
+        """Optimization loops: tries, improvements, gain, noise, state, cost per improvement. `loop`: its experiments, in order."""
+        return rows_reply(
+            store.loops(loop, limit=None if loop else offset + limit), EXPERIMENTS_SHOWN if loop else LOOPS_SHOWN, offset, limit
+        )
 
     @tool("Compare groups of runs", rows_schema(COMPARED, tuple(COMPARED)))
     def compare(*, groups: Groups = [], pair: Pair = "", cost: CostCompared = "") -> Reply:  # noqa: B006  never changed

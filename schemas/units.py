@@ -11,6 +11,13 @@ class Unit(StrEnum):
 
     TEXT = "text"
     COUNT = "count"
+
+    QUANTITY = "quantity"
+    """A number in whatever unit its row names."""
+
+    PERCENT = "percent"
+    """A change that is in percent already: 1.02 for +1.02 %."""
+
     USD = "usd"
     MILLISECONDS = "milliseconds"
     TOKENS = "tokens"

@@ -14,7 +14,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from app.cli import annotate, answers, claims, ingest, measure, run, store, terminal, watch
+from app.cli import annotate, answers, claims, ingest, loops, measure, run, store, terminal, watch
 from app.cli.options import WAITS, Seconds, Whole, Word, budget_options, db_option, examples, utf8
 from ingest.system.command_lines import extra_command
 from ingest.system.defects import DEBUG
@@ -157,6 +157,7 @@ for command in (
     claims.failures,
     claims.verdicts,
     claims.measurements,
+    loops.loops,
     answers.tasks,
     answers.check,
     answers.compare,

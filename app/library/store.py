@@ -18,7 +18,7 @@ from app.queries.reading import CheckedStore, read_transaction
 from app.queries.run_page import run_id_of, run_page, with_whole_ids
 from app.queries.usage import HOURS, MONDAY, WEEK_STARTS
 from app.queries.usage import Request as UsageRequest
-from app.reports import comparison, cost_report, results
+from app.reports import comparison, cost_report, loop_tables, results
 from app.reports import usage as usage_reports
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import Request as FirstPage
@@ -164,6 +164,15 @@ class Store:
     def measurements(self, *, limit: int | None = None, **filters: Unpack[FilterWords]) -> Table:
         """Return measured values of benchmarks, and the runs whose changes they measured."""
         return self._answer(filters, lambda store, chosen: results.measurements(store, chosen, _rows(limit)))
+
+    def loops(self, loop: str = "", *, limit: int | None = None) -> Table:
+        """Return optimization loops, what they brought and cost; with `loop` (id, name or log) the experiments of one."""
+        most = _rows(limit)
+
+        def ask(store: CheckedStore, _: Filters) -> Answer:
+            return loop_tables.experiments(store, loop, most) if loop else loop_tables.loops(store, most)
+
+        return self._answer({}, ask)
 
     def usage(
         self,

@@ -104,6 +104,11 @@ class LoopAnswer:
         return self.row["source_id"], self.row["loop_no"]
 
     @property
+    def counts_of_baseline(self) -> int:
+        """Number of baseline experiments, which are no tries."""
+        return sum(one.state is State.BASELINE for one in self.tries)
+
+    @property
     def experiments(self) -> int | None:
         """Number of experiments, the baseline included; None where the log has only the best of them."""
         return len(self.tries) if self.row["is_history"] else None

@@ -115,6 +115,19 @@ def _count(value: Any) -> str:
     return f"{number:,.0f}" if number.is_integer() else f"{number:,.1f}"
 
 
+def _quantity(value: Any) -> str:
+    """Return a number with up to six significant digits: `0.969686`, `59,394.0`, `4,713.26`."""
+    number = float(value)
+    return f"{number:,.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:,.6g}"
+
+
+def _percent(value: Any) -> str:
+    """Return a change in percent with its sign: `+1.02%`, `−3.4%`, `+46,460%`."""
+    number = float(value)
+    digits = 0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2
+    return f"{number:+,.{digits}f}%".replace("-", MINUS)
+
+
 def _usd(value: Any) -> str:
     amount = Decimal(str(value))
     if amount < 0:
@@ -183,6 +196,8 @@ class Form:
 FORMS = {
     Unit.TEXT: Form(_text, is_number=False),
     Unit.COUNT: Form(_count, _exact_number, workbook="#,##0.##", grid="localized"),
+    Unit.QUANTITY: Form(_quantity, _exact_number, workbook="General"),
+    Unit.PERCENT: Form(_percent, workbook='+0.00"%";-0.00"%"'),
     Unit.USD: Form(
         *(_usd, _exact_usd),
         workbook="[>=1]$#,##0.00;[<=-1]-$#,##0.00;$#,##0.0000",

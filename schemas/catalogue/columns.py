@@ -15,6 +15,7 @@ from schemas.catalogue.metrics import MEASURED_CLASSES, MODEL_METRICS, RUN_METRI
 from schemas.catalogue.usage import LOWER_BOUNDS, TOOL_METRICS, USAGE_DIMENSIONS, USAGE_METRICS
 from schemas.rows.annotation import AnnotationRow
 from schemas.rows.claim import ClaimRow
+from schemas.rows.loop import ExperimentRow, LoopRow
 from schemas.rows.measurement import MeasurementRow
 from schemas.rows.response import ResponseRow
 from schemas.rows.row import Row, stored_type
@@ -361,6 +362,76 @@ SCORES: Columns = {
     ),
 }
 """One agent and model under the rule of a benchmark."""
+
+_LOOP, _EXPERIMENT = entries_of(LoopRow), entries_of(ExperimentRow)
+
+LOOPS: Columns = {
+    **{key: _LOOP[key] for key in ("name", "metric", "unit", "better", "no_gain", "notes", "better_from", "segment")},
+    **by_key(
+        Entry("loop", "Loop", meaning="Short id of the loop, which every command and link accepts."),
+        replace(_LOOP["format"], key="format"),
+        Entry("log", "Log", meaning="File that the loop was read from."),
+        Entry("experiments", "Tries", Unit.COUNT, meaning="Logged experiments, the baseline included. Empty: the log has the best only."),
+        Entry("kept", "Kept", Unit.COUNT, meaning="Experiments that the log calls kept; they need not be better."),
+        Entry("discarded", "Discarded", Unit.COUNT, meaning="Experiments that were thrown away."),
+        Entry("crashed", "Crashed", Unit.COUNT, meaning="Experiments without a value, or with an invalid one."),
+        Entry("checks_failed", "Checks failed", Unit.COUNT, meaning="Experiments that were measured, but failed tests or other checks."),
+        Entry("other", "Other", Unit.COUNT, meaning="Experiments without a decision, or with a word of unknown meaning."),
+        Entry(
+            "improvements", "Improvements", Unit.COUNT, "higher",
+            "Kept experiments that are strictly better than the baseline and everything kept before.",
+        ),
+        Entry("baseline", "Baseline", Unit.QUANTITY, meaning="Value of the baseline."),
+        Entry("best", "Best", Unit.QUANTITY, meaning="Best value of the baseline and the kept experiments."),
+        Entry("best_at", "Best at", Unit.COUNT, meaning="Number of the experiment with the best value; 0: the baseline, outside the list."),
+        Entry("gain_pct", "Gain", Unit.PERCENT, "higher", "Best against the baseline, in percent of the baseline; positive is better."),
+        Entry(
+            "gain_after_luck_pct", "Gain without luck", Unit.PERCENT, "higher",
+            "Lower end: the gain less what the luckiest of so many tries brings by chance.",
+        ),
+        Entry(
+            "noise", "Noise", Unit.SHARE,
+            meaning="By how much one measurement may be better than another of the same code, in 19 of 20 cases. Empty: unknown.",
+        ),
+        Entry("noise_after_tries", "Noise of all tries", Unit.SHARE, meaning="The same for the luckiest of all tries of the loop."),
+        Entry("noise_from", "Noise from", meaning="repeats of the same code, log, or discarded (an estimate, which holds real effects)."),
+        Entry("beyond_noise", "Beyond noise", Unit.COUNT, "higher", "Improvements larger than the noise after so many tries."),
+        Entry("gain_verdict", "Gain is", meaning="beyond_noise, inside_noise or noise_unknown."),
+        Entry("state", "State", meaning="improving, plateauing or stuck. Empty: too early, or unknown."),
+        Entry("cost_usd", "Cost", Unit.USD, "lower", "What the sessions cost that ran the loop, else what its log tells."),
+        Entry("cost_basis", "Cost is", meaning="exact, upper_bound or lower_bound."),
+        Entry("cost_per_improvement", "Per improvement", Unit.USD, "lower", "Cost per improvement. Empty: none, or unknown."),
+        Entry(
+            "cost_per_improvement_beyond_noise", "Per improvement beyond noise", Unit.USD, "lower",
+            "Cost per improvement that is larger than the noise.",
+        ),
+        Entry("usd_per_percent", "Per 1 % gain", Unit.USD, "lower", "Cost per percent of gain."),
+        Entry("usd_since_improvement", "Since improvement", Unit.USD, "lower", "What the tries after the last improvement cost."),
+        Entry("cost_logged_usd", "Cost in log", Unit.USD, meaning="What the log tells of the cost, by itself."),
+        Entry("cost_logged_basis", "Cost in log is", meaning="exact, upper_bound, lower_bound, or evaluated: of the agent under test."),
+        Entry("sessions", "Sessions", Unit.COUNT, meaning="Sessions in the store that ran the loop."),
+        Entry("why_no_sessions", "Why no session", meaning="Why no session of an agent is joined to the loop."),
+        Entry("first_at", "First", Unit.TIME, meaning="Time of the first experiment (UTC)."),
+        Entry("last_at", "Last", Unit.TIME, meaning="Time of the last experiment (UTC)."),
+    ),
+}  # fmt: skip
+"""One optimization loop, with what follows from its experiments (`app.queries.loops`)."""
+
+EXPERIMENTS: Columns = {
+    **{key: _EXPERIMENT[key] for key in _EXPERIMENT if key not in ("source_id", "loop_no", "fingerprint", "value")},
+    **by_key(
+        replace(_EXPERIMENT["value"], unit=Unit.QUANTITY),
+        Entry("is_improvement", "Improvement", meaning="Whether it is kept, and better than everything kept before."),
+        Entry("step_pct", "Step", Unit.PERCENT, "higher", "Against what was kept then; positive is better."),
+        Entry("verdict", "Step is", meaning="Of an improvement: beyond_noise, inside_noise or noise_unknown."),
+        Entry("running_best", "Best so far", Unit.QUANTITY, meaning="Best of the baseline and what was kept up to here."),
+        Entry("cost_usd", "Cost", Unit.USD, "lower", "What the session spent since the experiment before, else what the log tells."),
+        Entry("tokens", "Tokens", Unit.TOKENS, meaning="Tokens of those responses, cache included."),
+        Entry("run_id", "Run", meaning="Session that made the experiment."),
+        Entry("evidence", "Joined by", meaning="What joins the experiment to that session."),
+    ),
+}
+"""One experiment of a loop."""
 
 SPEEDUPS: Columns = {
     **{key: MEASUREMENTS[key] for key in ("benchmark", "metric", "statistic", "unit", "scope", "format", "measured_at")},

@@ -1,0 +1,25 @@
+"""The command about optimization loops."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.options import Asked, answering, examples, utf8
+
+
+@click.command(
+    epilog=examples("loops", "loops --format json", "loops 3f9a21c0", "loops 'NTT prover' -o experiments.csv"),
+)
+@click.argument("loop", required=False, callback=utf8)
+@answering(filters=False, limit="rows")
+def loops(loop: str | None, asked: Asked) -> None:
+    """List optimization loops: what each brought, whether that is more than noise, and what every improvement cost.
+
+    Logs of loops are ingested like any other file, known by their content. With LOOP (its id, or a part of its name or of its log's path),
+    list the loop's experiments, the last ones in a table. Costs are those of the agents' sessions that are in the store, else the log's.
+    """
+    from app.cli.output import deliver
+    from app.reports import loop_tables
+
+    answer = loop_tables.experiments(asked.store, loop, asked.limit) if loop else loop_tables.loops(asked.store, asked.limit)
+    deliver(answer, asked.output)

@@ -1,0 +1,128 @@
+"""Answers about optimization loops: a row per loop, or per experiment of one."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from app.queries import loops as loop_queries
+from app.queries.loops import LoopAnswer, Try, summary
+from app.text.answers import Answer, heading
+from app.text.loops import NO_LOOPS, about, heading_of, name_of
+from ingest.store.database import Store
+from schemas.catalogue.columns import EXPERIMENTS, LOOPS
+from schemas.errors import UsageError
+from schemas.rows.loop import ExperimentRow
+from schemas.rows.tables import arrow_schema
+from schemas.text import did_you_mean, plural
+
+LOOPS_KEPT = ("name", "gain_pct", "gain_verdict", "improvements", "experiments", "cost_usd", "loop")
+LOOPS_SHOWN = (
+    *LOOPS_KEPT, "state", "cost_per_improvement", "beyond_noise", "noise", "metric", "baseline", "best", "kept", "crashed", "last_at",
+    "log",
+)  # fmt: skip
+EXPERIMENTS_KEPT = ("experiment_no", "state", "value", "step_pct", "verdict", "cost_usd", "description")
+EXPERIMENTS_SHOWN = (*EXPERIMENTS_KEPT, "label", "running_best", "at", "commit", "tokens", "evidence", "run_id")
+
+_USD = pa.decimal128(18, 9)
+_TYPES = {
+    **dict.fromkeys(("experiments", "kept", "discarded", "crashed", "checks_failed", "other", "improvements", "best_at", "beyond_noise",
+                     "sessions", "segment", "tokens"), pa.int64()),
+    **dict.fromkeys(("baseline", "best", "gain_pct", "gain_after_luck_pct", "noise", "noise_after_tries", "step_pct", "running_best"),
+                    pa.float64()),
+    **dict.fromkeys(("cost_usd", "cost_per_improvement", "cost_per_improvement_beyond_noise", "usd_per_percent", "usd_since_improvement",
+                     "cost_logged_usd"), _USD),
+    **dict.fromkeys(("first_at", "last_at"), pa.timestamp("us", tz="UTC")),
+    "is_improvement": pa.bool_(),
+    "notes": pa.list_(pa.string()),
+}  # fmt: skip
+
+
+def loops(store: Store, limit: int | None = None) -> Answer:
+    """Return every loop with what it brought and cost, the latest first. Raises StoreError."""
+    answers = loop_queries.loops(store)
+    table = loops_table(answers)
+    available = table.num_rows
+    table = table if limit is None else table.slice(0, limit)
+    note = NO_LOOPS if not answers else ""
+    return Answer(
+        table, heading(plural(available, "loop"), store.location), LOOPS_SHOWN, of=LOOPS, kept=LOOPS_KEPT, note=note, available=available
+    )
+
+
+def experiments(store: Store, text: str, limit: int | None = None) -> Answer:
+    """Return the experiments of the loop that a text names, and what is to be known about it. Raises StoreError, UsageError."""
+    answer = the_loop(store, text)
+    table = experiments_table(answer)
+    available = table.num_rows
+    table = table if limit is None else table.slice(max(0, available - limit))
+    return Answer(
+        table, heading(heading_of(answer), store.location), EXPERIMENTS_SHOWN, of=EXPERIMENTS, kept=EXPERIMENTS_KEPT,
+        note="\n".join(about(answer)), available=available,
+    )  # fmt: skip
+
+
+def the_loop(store: Store, text: str) -> LoopAnswer:
+    """Return the loop that a text names by its id, name or log. Raises StoreError, and UsageError for none or several."""
+    answers = loop_queries.loops(store)
+    found = loop_queries.chosen(answers, text)
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(f"{one.row['loop_id']} ({name_of(one)})" for one in (found or answers)[:8])
+    if found:
+        raise UsageError(f"{text!r} names {len(found)} loops.", f"Use an id: {listed}.")
+    near = did_you_mean(text, [one.row["loop_id"] for one in answers] + [name_of(one) for one in answers])
+    raise UsageError(f"there is no loop {text!r}.", f"{near}{f'Loops: {listed}.' if listed else NO_LOOPS}")
+
+
+def loop_row(answer: LoopAnswer) -> dict[str, Any]:
+    """Return the row of a loop, by the keys of LOOPS."""
+    noise, costs = answer.noise, answer.costs
+    row = summary(answer) | {
+        "name": name_of(answer),
+        "gain_after_luck_pct": answer.gain_after_luck_pct,
+        "noise_after_tries": noise.step(answer.measured) if noise and noise.is_log else None,
+        "noise_from": noise and noise.source,
+        "cost_logged_usd": costs.reported_usd,
+        "cost_logged_basis": costs.reported_basis,
+        "why_no_sessions": costs.why_not,
+        **{key: answer.row[key] for key in ("format", "better_from", "segment", "notes", "first_at")},
+    }
+    return {key: row[key] for key in LOOPS}
+
+
+def experiment_row(one: Try) -> dict[str, Any]:
+    """Return the row of an experiment, by the keys of EXPERIMENTS."""
+    derived = {
+        "is_improvement": one.is_improvement,
+        "step_pct": one.step_pct,
+        "verdict": one.verdict,
+        "running_best": one.running_best,
+        "cost_usd": one.cost_usd,
+        "tokens": one.tokens,
+        "run_id": one.run_id,
+        "evidence": one.evidence,
+    }
+    return {key: derived[key] if key in derived else one.row[key] for key in EXPERIMENTS}
+
+
+def loops_table(answers: list[LoopAnswer]) -> pa.Table:
+    return _table([loop_row(one) for one in answers], list(LOOPS))
+
+
+def experiments_table(answer: LoopAnswer) -> pa.Table:
+    return _table([experiment_row(one) for one in answer.tries], list(EXPERIMENTS))
+
+
+def _table(rows: list[dict[str, Any]], keys: list[str]) -> pa.Table:
+    stored = {field.name: field.type for field in arrow_schema(ExperimentRow)}
+    columns = {}
+    for key in keys:
+        type_ = _TYPES.get(key) or stored.get(key) or pa.string()
+        values = [row[key] for row in rows]
+        if type_ == _USD:
+            values = [None if value is None else Decimal(value).quantize(Decimal("1e-9")) for value in values]
+        columns[key] = pa.array([str(value) if type_ == pa.string() and value is not None else value for value in values], type_)
+    return pa.table(columns)

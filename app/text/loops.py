@@ -1,0 +1,174 @@
+"""Optimization loops in words: what each brought, whether it is more than noise, and what it cost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import PurePath
+
+from app.queries.loop_costs import Session
+from app.queries.loop_statistics import NoiseFrom, Progress
+from app.queries.loops import LoopAnswer, Try, Verdict
+from app.text.formatting import human, sign_of
+from schemas.rows.loop import CostBasis, State
+from schemas.text import one_line, plural
+from schemas.units import Unit
+
+NO_LOOPS = (
+    "No loops. Ingest the log of one: results.tsv, autoresearch.jsonl, .auto/log.jsonl, or a file of an agent's loop with a metric and"
+    " decisions (docs/loops.md)."
+)
+
+STATES = {
+    State.BASELINE: "baseline",
+    State.KEPT: "kept",
+    State.DISCARDED: "discarded",
+    State.CRASHED: "crashed",
+    State.CHECKS_FAILED: "checks failed",
+    State.OTHER: "other",
+}
+PROGRESS = {
+    Progress.IMPROVING: "still improving",
+    Progress.PLATEAUING: "no improvement for a third of its tries",
+    Progress.STUCK: "stuck: nothing improved, or the last tries all failed",
+}
+NOISE_FROM = {
+    NoiseFrom.REPEATS: "repeated measurements of the same code",
+    NoiseFrom.LOG: "the log's own noise floor",
+    NoiseFrom.DISCARDED: "the spread of discarded tries, an estimate that holds real effects, too",
+}
+
+
+def name_of(answer: LoopAnswer) -> str:
+    """Return the loop's name, else the folder and file of its log; of a log with several loops with the metric."""
+    path = PurePath(str(answer.row["source_name"]).replace("!", "/"))
+    folder = next((part for part in reversed(path.parts[:-1]) if part.strip(".") and part not in (".auto", "autoresearch", "logs")), "")
+    name = answer.row["name"] or (f"{folder}/{path.name}" if folder else path.name)
+    metric = answer.row["metric"]
+    return one_line(f"{name} · {metric}" if answer.row["segment"] and metric else name)
+
+
+def heading_of(answer: LoopAnswer) -> str:
+    """Return `NTT prover: 1 of 23 tries kept, +1.02%, inside the noise (2.5%), $66.12`."""
+    return f"{name_of(answer)}: {', '.join(filter(None, (kept_words(answer), gain_words(answer), cost_words(answer))))}"
+
+
+def kept_words(answer: LoopAnswer) -> str:
+    """Return `1 of 23 tries kept`, the baseline not counted."""
+    if answer.experiments is None:
+        return "its best only"
+    tries = answer.experiments - answer.counts_of_baseline
+    kept = answer.counts[State.KEPT]
+    return f"{kept:,} of {plural(tries, 'try', 'tries')} kept" if kept is not None else tries_words(tries)
+
+
+def gain_words(answer: LoopAnswer) -> str:
+    """Return `+1.02%, inside the noise (2.5%)`, or what stands in the way of a gain."""
+    if answer.improvements is None:
+        return "gain unknown"
+    if not answer.improvements:
+        return "no improvement"
+    if answer.gain_pct is None:
+        return f"best {human(answer.best, Unit.QUANTITY)}"
+    return f"{human(answer.gain_pct, Unit.PERCENT)}, {noise_words(answer)}"
+
+
+def noise_words(answer: LoopAnswer) -> str:
+    """Return `inside the noise (2.5%)`, `beyond the noise (0.4%)` or `noise unknown`, of the whole gain."""
+    noise = answer.noise
+    if noise is None or answer.gain_verdict in (None, Verdict.UNKNOWN):
+        return "noise unknown (each code was measured once)"
+    if not noise.sigma:
+        return "not noisy: repeats are equal"
+    one, every = noise.step(), noise.step(answer.measured)
+    if answer.gain_verdict is Verdict.BEYOND:
+        return f"beyond the noise ({_floor(one, is_log=noise.is_log)})"
+    gain = (answer.gain_pct or 0) / 100
+    if noise.is_log and gain > one:
+        return f"no more than luck brings in {tries_words(answer.measured)} ({_floor(every, is_log=True)})"
+    return f"inside the noise ({_floor(one, is_log=noise.is_log)})"
+
+
+def _floor(step: float, *, is_log: bool) -> str:
+    return human(step, Unit.SHARE) if is_log else human(step, Unit.QUANTITY)
+
+
+def cost_words(answer: LoopAnswer) -> str:
+    """Return `$66.12`, `≤ $786.40`, or "" if the cost is unknown."""
+    return "" if answer.cost_usd is None else usd_words(answer.cost_usd, answer.costs.basis)
+
+
+def usd_words(cost: Decimal, basis: str | None) -> str:
+    return f"{sign_of(basis)}{human(cost, Unit.USD)}"
+
+
+def about(answer: LoopAnswer) -> list[str]:
+    """Return what should be known about a loop's figures, a sentence each."""
+    row, costs, said = answer.row, answer.costs, list[str]()
+    if row["no_gain"]:
+        said.append(f"No gain is given: {row['no_gain'].rstrip('.')}.")
+    elif row["better"] == "unknown" and answer.row["has_decisions"]:
+        said.append("No gain is given: the log does not say whether higher or lower is better.")
+    if answer.noise and answer.improvements is not None:
+        source = NOISE_FROM[answer.noise.source]
+        rough = f", rough: {plural(answer.noise.degrees, 'degree')} of freedom" if answer.noise.is_rough and answer.noise.degrees else ""
+        if answer.noise.sigma:
+            floor = _floor(answer.noise.step(), is_log=answer.noise.is_log)
+            every = _floor(answer.noise.step(answer.measured), is_log=answer.noise.is_log)
+            said.append(
+                f"Two measurements of the same code differ by up to {floor} (from {source}{rough}); the luckiest of"
+                f" {tries_words(answer.measured)} by up to {every}. Larger steps are beyond the noise."
+            )
+        if answer.noise.sigma and answer.improvements:
+            luck = answer.expected_lucky_records
+            verb = "no more" if answer.improvements <= luck else "more"
+            said.append(
+                f"Luck alone would show {luck:.1f} improvements in so many tries; here are {answer.improvements:,}, {verb} than that."
+            )
+        if answer.gain_after_luck_pct is not None and answer.noise.sigma and answer.gain_verdict is Verdict.BEYOND:
+            said.append(f"Without the luck of the best try the gain is at least about {human(answer.gain_after_luck_pct, Unit.PERCENT)}.")
+    elif answer.improvements:
+        said.append("Each code was measured once, so nobody knows how much of the gain is noise: run the baseline and the best again.")
+    if answer.gain_pct is not None and answer.gain_pct > MOST_PLAUSIBLE_PCT:
+        said.append("A gain above 100× is rarely one benchmark: look for changed inputs, or simulated beside measured values.")
+    said += [f"{note.rstrip('.')}." for note in row["notes"] or ()]
+    if answer.state:
+        said.append(f"State: {PROGRESS[answer.state]}.")
+    if costs.sessions:
+        said += [session_words(one) for one in costs.sessions]
+    elif answer.cost_usd is None and costs.why_not:
+        said.append(f"Cost unknown: {costs.why_not}.")
+    if costs.reported_usd is not None and (costs.sessions or costs.reported_basis == CostBasis.EVALUATED):
+        whose = " of the agent under test" if costs.reported_basis == CostBasis.EVALUATED else ""
+        said.append(f"The log tells a cost{whose} of {usd_words(costs.reported_usd, costs.reported_basis)}.")
+    return said
+
+
+MOST_PLAUSIBLE_PCT = 9_900.0
+
+
+def tries_words(count: int) -> str:
+    return f"{count:,} {'try' if count == 1 else 'tries'}"
+
+
+def session_words(session: Session) -> str:
+    """Return how a session's cost falls into set-up, experiments and rest."""
+    parts = (
+        ("set-up and baseline", session.setup_usd),
+        (plural(session.experiments, "experiment"), session.experiments_usd),
+        ("other loops", session.other_loops_usd),
+        ("rest", session.rest_usd),
+        ("beyond its responses", session.beyond_usd),
+    )
+    told = " + ".join(f"{human(cost, Unit.USD)} {name}" for name, cost in parts if cost)
+    total = "unknown cost" if session.cost_usd is None else human(session.cost_usd, Unit.USD)
+    return f"Session {one_line(session.title)} (joined by: {session.evidence}): {total}{f' = {told}' if told else ''}."
+
+
+def step_words(one: Try) -> str:
+    """Return what an experiment's step is: `beyond the noise`, `inside the noise`, or "" for one that improved nothing."""
+    return {
+        None: "",
+        Verdict.BEYOND: "beyond the noise",
+        Verdict.INSIDE: "inside the noise",
+        Verdict.UNKNOWN: "noise unknown",
+    }[one.verdict]
