@@ -58,7 +58,7 @@ def kept_words(answer: LoopAnswer) -> str:
         return "its best only"
     tries = answer.experiments - answer.counts_of_baseline
     kept = answer.counts[State.KEPT]
-    return f"{kept:,} of {plural(tries, 'try', 'tries')} kept" if kept is not None else tries_words(tries)
+    return f"{kept:,} of {tries_words(tries)} kept" if kept is not None else tries_words(tries)
 
 
 def gain_words(answer: LoopAnswer) -> str:
