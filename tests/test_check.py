@@ -34,7 +34,7 @@ from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.dimensions import DIMENSIONS
-from schemas.catalogue.metrics import LIMITS, RUN_METRICS, VERDICT_METRICS
+from schemas.catalogue.metrics import LIMITS, LOOP_FIGURES, RUN_METRICS, VERDICT_METRICS
 from schemas.errors import UsageError
 from tests.conftest import ROOT, SAMPLES, TOTAL_COST, Run, environment, record_text
 from tests.forked_program import forked_program
@@ -61,7 +61,7 @@ def answered(filled: Path) -> Any:
 
 def test_limits_bound_figures_that_exist() -> None:
     for limit in LIMITS.values():
-        assert limit.metric in RUN_METRICS or limit.metric in VERDICT_METRICS
+        assert limit.metric in {**RUN_METRICS, **VERDICT_METRICS, **LOOP_FIGURES}
         assert not limit.rests_on or limit.rests_on in VERDICT_METRICS
         assert not limit.per or limit.per in DIMENSIONS
         assert limit.key.startswith("min-" if limit.is_least else "max-")

@@ -128,7 +128,7 @@ def test_a_client_asks_the_command_over_stdio(all_samples: Store, tmp_path: Path
 
 def test_the_schemas_are_those_of_the_registry(tools: dict[str, Tool]) -> None:
     """An agent knows every filter, and no argument that is none."""
-    assert [*tools] == ["search_runs", "get_run", "cost_report", "claims", "verdicts", "compare"]
+    assert [*tools] == ["search_runs", "get_run", "cost_report", "claims", "verdicts", "loops", "compare"]
     for tool in tools.values():
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)

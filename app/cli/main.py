@@ -104,7 +104,7 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tu
 def mcp(db: str, wait: float, *, with_text: bool) -> None:
     """Serve the store to an agent by the Model Context Protocol, over standard input and output.
 
-    The tools search_runs, get_run, cost_report, claims, verdicts and compare only read. An agent starts this command itself: see
+    The tools search_runs, get_run, cost_report, claims, verdicts, loops and compare only read. An agent starts this command itself: see
     docs/mcp.md for its configuration, and for the SDK that it needs.
     """
     from ingest.system.arrow import import_arrow_alone

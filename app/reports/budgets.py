@@ -15,6 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
 from app.queries import reading
 from app.queries import runs as run_queries
@@ -24,6 +25,7 @@ from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import excluded_words, heading, undated_words
 from app.text.formatting import exact, human
+from app.text.loops import name_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import REPORTED, CostMeasure
 from schemas.catalogue.metrics import LIMITS, Limit
@@ -45,6 +47,7 @@ class Verdict:
     where: str = ""
     undated: int = 0
     undated_usd: Decimal | None = None
+    noun: str = "run"
 
     @property
     def passed(self) -> bool:
@@ -59,7 +62,7 @@ class Verdict:
     @property
     def word(self) -> str:
         """PASS, FAIL, or that there is nothing to judge."""
-        return ("PASS" if self.passed else "FAIL") if self.runs else "NO RUNS"
+        return ("PASS" if self.passed else "FAIL") if self.runs else f"NO {self.noun.upper()}S"
 
     @property
     def left(self) -> Decimal | None:
@@ -70,14 +73,16 @@ class Verdict:
     def note(self) -> str:
         """Note on the verdict for people."""
         if not self.runs:
-            return "No runs match."
+            return "No runs match." if self.noun == "run" else f"No {self.noun}s with known improvements."
         if self.found is None:
             why = " Their dates are unknown: the modification time of a file may be the copy date." if self.undated == self.runs else ""
-            return f"Unknown for all {self.runs:,} runs, so it cannot be checked.{why}"
+            return (
+                f"Unknown for {f'all {self.runs:,} {self.noun}s' if self.runs > 1 else f'the {self.noun}'}, so it cannot be checked.{why}"
+            )
         over = abs(self.found - self.allowed)
         said = [f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
         said += [f"on {self.where}" if self.where else ""]
-        said += [f"based on {self.known:,} of {self.runs:,} runs" if self.known < self.runs else ""]
+        said += [f"based on {self.known:,} of {self.runs:,} {self.noun}s" if self.known < self.runs else ""]
         cost = "" if self.undated_usd is None else f" ({human(self.undated_usd, Unit.USD)})"
         said += [f"date unknown for {plural(self.undated, 'run')}{cost}, counted on no day" if self.undated else ""]
         text = "; ".join(filter(None, said))
@@ -155,7 +160,10 @@ def check(
         excluded, undated = reading.excluded(transaction, filters), reading.undated(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
         judged = verdicts(transaction, filters, allowed, zone, measure)
-    return Check(store.location, filters, zone, total["runs"], judged, allow_empty, excluded, undated)
+    runs = total["runs"]
+    if allowed and all(LIMITS[key].is_of_loops for key in allowed):  # a store may have loops and no run
+        runs = max(runs, *(verdict.runs for verdict in judged))
+    return Check(store.location, filters, zone, runs, judged, allow_empty, excluded, undated)
 
 
 def verdicts(
@@ -165,11 +173,28 @@ def verdicts(
     limits = [replace(LIMITS[key], metric=measure.of(LIMITS[key].metric)) for key in allowed]
     if not limits:
         return ()
-    metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits if not limit.is_of_measured))))
+    metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits if not (limit.is_of_measured or limit.is_of_loops)))))
     [total] = run_queries.summary(store, filters, (), metrics).to_pylist()
     total |= _measured(store, filters, [limit for limit in limits if limit.is_of_measured])
     days = {per: run_queries.summary(store, filters, (per,), metrics, zone).to_pylist() for per in {limit.per for limit in limits} - {""}}
-    return tuple(judge(limit, allowed[limit.key], total, days.get(limit.per)) for limit in limits)
+    return tuple(
+        _judge_loops(store, limit, allowed[limit.key])
+        if limit.is_of_loops
+        else judge(limit, allowed[limit.key], total, days.get(limit.per))
+        for limit in limits
+    )
+
+
+def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> Verdict:
+    """Return the verdict on the most expensive improvement of all loops; a loop without any counts with all of its cost."""
+    judged = [one for one in loop_queries.loops(store) if one.improvements is not None]
+    costs = [
+        (one.cost_usd if not one.improvements else one.cost_usd / one.improvements, name_of(one))
+        for one in judged
+        if one.cost_usd is not None
+    ]
+    found, where = max(costs, default=(None, ""))
+    return Verdict(limit, allowed, found, len(costs), len(judged), where, noun="loop")
 
 
 def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[str, Any]:

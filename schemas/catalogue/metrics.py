@@ -551,18 +551,27 @@ class Limit:
     rests_on: str = ""
 
     @property
-    def bounded(self) -> Metric:
-        return RUN_METRICS.get(self.metric) or VERDICT_METRICS[self.metric]
+    def bounded(self) -> Entry:
+        return RUN_METRICS.get(self.metric) or VERDICT_METRICS.get(self.metric) or LOOP_FIGURES[self.metric]
 
     @property
     def is_of_measured(self) -> bool:
         """Whether the metric is about measurements."""
-        return self.metric not in RUN_METRICS
+        return self.metric in VERDICT_METRICS
+
+    @property
+    def is_of_loops(self) -> bool:
+        """Whether the figure is about optimization loops, which filters of runs do not choose."""
+        return self.metric in LOOP_FIGURES
 
     @property
     def label(self) -> str:
         return self.name or self.bounded.label
 
+
+LOOP_FIGURES = by_key(
+    Entry("usd_per_improvement", "Cost per improvement", Unit.USD, "lower", "Cost of a loop per improvement; without any, all of its cost.")
+)
 
 LIMITS = {
     limit.key: limit
@@ -582,5 +591,6 @@ LIMITS = {
             rests_on="runs_compared",
         ),
         Limit("max-overclaim", "overclaim_max", "Maximum over-claim of a run: claimed ÷ measured speedup, both of the same scope."),
+        Limit("max-usd-per-improvement", "usd_per_improvement", "Maximum cost per improvement of any optimization loop."),
     )
 }
