@@ -50,21 +50,25 @@ class Progress(StrEnum):
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of a loop's metric. `sigma`: in units of improvement. `degrees`: degrees of freedom, of repeats."""
+    """The noise of a loop's metric. `sigma`: in units of improvement, which are logarithms if `is_log`.
+
+    `degrees`: degrees of freedom, of repeats. `sign`: -1 if lower is better.
+    """
 
     sigma: float
     source: NoiseFrom
     degrees: int = 0
     is_log: bool = True
+    sign: int = 1
 
     @property
     def is_rough(self) -> bool:
         return self.source is NoiseFrom.DISCARDED or (self.source is NoiseFrom.REPEATS and self.sigma > 0 and self.degrees < ROUGH_BELOW)
 
     def step(self, tries: int = 1) -> float:
-        """Return the smallest step beyond the noise: relative (0.025 for 2.5 %), or in the metric's unit where values are not positive."""
-        d = z_for(tries) * self.sigma * math.sqrt(2)
-        return math.expm1(d) if self.is_log else d
+        """Return the smallest step beyond the noise: relative to the value before (0.025), or in the metric's unit where that may be 0."""
+        step = z_for(tries) * self.sigma * math.sqrt(2)
+        return self.sign * math.expm1(self.sign * step) if self.is_log else step
 
 
 def z_for(tries: int) -> float:

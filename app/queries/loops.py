@@ -9,7 +9,7 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -251,12 +251,14 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
     if answer.row["baseline"] is not None and answer.baseline is not None:
         code_of_baseline = 0
         codes[0] = [scale.unit(answer.baseline)]
-    with_peers = {**codes, code_of_baseline: [*codes.get(code_of_baseline, ()), *filter(None.__ne__, map(scale.unit_or_none, peers))]}
-    answer.noise = (
+    measured_elsewhere = [value for value in map(scale.unit_or_none, peers) if value is not None]
+    with_peers = {**codes, code_of_baseline: [*codes.get(code_of_baseline, ()), *measured_elsewhere]}
+    noise = (
         repeat_noise([*with_peers.values()], is_log=scale.is_log)
         or told_noise(answer.row["noise_floor"], is_log=scale.is_log)
         or discarded_noise(_distances(answer, scale), is_log=scale.is_log)
     )
+    answer.noise = noise and replace(noise, sign=scale.sign)
     since, kept = None, code_of_baseline
     for one in answer.tries:
         if one.value is None or one.state in (State.BASELINE, State.OTHER):
