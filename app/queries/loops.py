@@ -208,7 +208,8 @@ def analysed(row: Row, experiments: Sequence[Row], costs: LoopCosts, peers: Sequ
         row, tries, costs, {state: None if state in unknown or not row["is_history"] else counted[state] for state in State}
     )
     if not row["is_history"]:
-        answer.best = next((one.value for one in tries if one.value is not None), None)
+        values = [one.value for one in tries if one.value is not None]
+        answer.best = min(values, default=None) if row["better"] == Better.LOWER else max(values, default=None)
         return answer
     if row["no_gain"] or row["better"] == Better.UNKNOWN or not row["has_decisions"]:
         return answer

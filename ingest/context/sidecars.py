@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache, partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from ingest.agents.base import PatchText, Subagent
@@ -130,6 +130,25 @@ class Sidecars:
             folder, relative = split(folder[:-1])[0], relative.removeprefix("../")
         found = self._unpacked.get(folder)
         return found / relative if found else None
+
+    def nearby(self, path: Path | None, name: str, pattern: str) -> list[Path]:
+        """Return the files for a pattern like `../run_*/state.json` from the folder of this one, in order. Never raises."""
+        folder, _ = split(name)
+        place = Path(os.path.abspath(path)).parent if path else None  # noqa: PTH100  # `resolve` would follow links
+        while pattern.startswith("../"):
+            folder, pattern = split(folder[:-1])[0], pattern.removeprefix("../")
+            place = place and place.parent
+        with suppress(OSError, ValueError):
+            if place:
+                return sorted(each for each in place.glob(pattern) if each.is_file())
+            return sorted(
+                each
+                for inside, unpacked in self._unpacked.items()
+                if inside.startswith(folder)
+                for each in unpacked.iterdir()
+                if inside.count("/", len(folder)) == pattern.count("/") and PurePosixPath(inside[len(folder) :], each.name).match(pattern)
+            )
+        return []
 
     def has(self, path: Path | None, name: str) -> bool:
         """Return whether the file is a sidecar itself. Never raises."""

@@ -12,11 +12,21 @@ LARGEST_READ = 64 << 20
 
 MEASURE_FILE = "measure.toml"
 
-NEIGHBOURS = frozenset((MEASURE_FILE, "benchmark.json", "benchmarks.json", "estimates.json", "machine.json", "sample.json"))
-"""Files that describe measured results beside them. In an archive or an upload they are unpacked first.
+NEIGHBOURS = frozenset(
+    (
+        MEASURE_FILE,
+        "benchmark.json",
+        "benchmarks.json",
+        "best_program_info.json",
+        "estimates.json",
+        "machine.json",
+        "sample.json",
+    )
+)
+"""Files that describe measured results or loops beside them. In an archive or an upload they are unpacked first.
 
 criterion's files name each other's benchmark, asv's `benchmarks.json` has the units of its results and `machine.json` the name of their
-machine, and `measure.toml` has facts that people state.
+machine, OpenEvolve's `best_program_info.json` has the best program of a checkpoint, and `measure.toml` has facts that people state.
 """
 
 

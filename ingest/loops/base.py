@@ -17,6 +17,7 @@ import pyarrow as pa
 from ingest.measurements.base import MeasuredFile
 from ingest.sources.times import plausible
 from schemas.rows.loop import CostBasis, ExperimentRow, LoopRow, State
+from schemas.rows.row import usd
 from schemas.rows.tables import arrow_table
 from schemas.units import Better
 
@@ -172,5 +173,5 @@ def _finite(value: float | None) -> float | None:
 
 
 def _cost(cost: Decimal | None) -> Decimal | None:
-    """Return a cost as it can be stored; None for one that no loop has."""
-    return cost if cost is not None and cost.is_finite() and 0 <= cost < 10**8 else None
+    """Return a cost as it can be stored, to a billionth of a dollar; None for one that no loop has."""
+    return usd(cost) if cost is not None and cost.is_finite() and 0 <= cost < 10**8 else None

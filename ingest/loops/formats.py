@@ -9,11 +9,20 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.loops.aide import AIDE_JOURNAL, AIDE_RUN
 from ingest.loops.base import LoopFormat, LoopTables, loop_tables
+from ingest.loops.openevolve import OPENEVOLVE_CHECKPOINT, OPENEVOLVE_LOG
+from ingest.loops.shinka import SHINKA
 from ingest.measurements.base import MeasuredFile
 from schemas.rows.tables import WrongValue
 
-FORMATS: tuple[LoopFormat, ...] = ()
+FORMATS: tuple[LoopFormat, ...] = (
+    OPENEVOLVE_LOG,
+    OPENEVOLVE_CHECKPOINT,
+    AIDE_JOURNAL,
+    AIDE_RUN,
+    SHINKA,
+)
 """In order: the first that finds a loop in a file reads it."""
 
 _LONGEST_REASON = 300

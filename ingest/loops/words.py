@@ -83,6 +83,18 @@ def number(cell: object) -> float | None:
     return float(text.replace(",", "")) if text and _NUMBER.fullmatch(text) and any(map(str.isdigit, text)) else None
 
 
+def json_number(value: object) -> float | None:
+    """Return a finite number in JSON; None for anything else, true and false too."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) < 1e300 else None
+
+
+def json_text(value: object) -> str | None:
+    """Return a text in JSON without blanks around it; None for an empty one and for anything else."""
+    return value.strip() or None if isinstance(value, str) else None
+
+
 def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
     """Return the experiments, those that measure the same code again with the place of the first that did (`repeats`).
 
@@ -126,3 +138,19 @@ def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
     if chosen is not None and listed[chosen].state in (State.BASELINE, State.KEPT):
         listed[chosen] = replace(listed[chosen], state=State.BASELINE)
     return listed
+
+
+def new_bests_kept(experiments: Sequence[Experiment], standing: float | None = None, *, is_first_known: bool = True) -> list[Experiment]:
+    """Return the experiments, those without a decision that set a new highest value as kept: for searches that keep the best score.
+
+    `standing`: the highest value before them. `is_first_known`: whether the first value is the search's first one, and so its best.
+    """
+    found, best = list[Experiment](), standing
+    for one in experiments:
+        is_best = one.value is not None and one.state in (State.OTHER, State.BASELINE) and (best is None or one.value > best)
+        if is_best and one.state is State.OTHER and (is_first_known or best is not None):
+            found.append(replace(one, state=State.KEPT))
+        else:
+            found.append(one)
+        best = one.value if is_best else best
+    return found

@@ -6,7 +6,7 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -43,12 +43,13 @@ class MeasuredFile:
     """A file that may contain measurements.
 
     `name`: the path of the source; its folders may name variant, agent or commit. `neighbour`: finds another file by its path relative to
-    the folder of this one, or returns None.
+    the folder of this one, or returns None. `nearby`: returns the files for a pattern of such paths, such as `logs/*/journal.json`.
     """
 
     name: str
     text: str
     neighbour: Callable[[str], Path | None] = lambda _: None
+    nearby: Callable[[str], Sequence[Path]] = lambda _: ()
 
     @property
     def documents(self) -> list[Any]:

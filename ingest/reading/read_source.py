@@ -22,7 +22,7 @@ from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.tasks import SMALL_BYTES, Beginning, Settings, Task, known_source
 from ingest.sources import contents
 from ingest.sources.archives import DISK_FULL, archive_kind, members, names
-from ingest.sources.decoding import Allowance, Broken, Opened, Utf8
+from ingest.sources.decoding import DATABASE_START, Allowance, Broken, Opened, Utf8
 from ingest.sources.document import Document, Events
 from ingest.sources.files import CHANGED, Fingerprint, Portion, PortionStream, Source, Unreadable, changed, identify
 from ingest.store.read_result import PortionKey, ReadResult
@@ -433,7 +433,8 @@ def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool
     kinds = (FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE)  # `data.js` of github-action-benchmark is source code
     path = None if source.temporary else source.path
     neighbour = partial(sidecars.neighbour, path, result.name)
-    file = MeasuredFile(result.name, _telling_text(source) if kind in kinds else "", neighbour)
+    text = _telling_text(source) if kind in kinds else _if_database(source) if kind is FileKind.BINARY and path else ""
+    file = MeasuredFile(result.name, text, neighbour, partial(sidecars.nearby, path, result.name))
     result.kind, result.ignored = kind, 1
     if file.text and (loops := read_loops(file, result.source_id)):
         result.kind = FileKind.LOOP
@@ -453,6 +454,12 @@ def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool
         if not path and (place := neighbour(split(result.name)[1])):  # of a file on disk the pipeline asks, at each ingest
             result.measures = SaidBeside().of(place)
         spool.measure(result, reading.rows)
+
+
+def _if_database(source: Source) -> str:
+    """Return the first bytes of an SQLite database as text, for the readers that open it themselves; "" for any other file."""
+    with source.open() as stream:
+        return DATABASE_START.decode() if stream.read(len(DATABASE_START)) == DATABASE_START else ""
 
 
 def _telling_text(source: Source) -> str:

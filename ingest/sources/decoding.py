@@ -353,11 +353,11 @@ def _joined(pieces: list[Piece]) -> bytes:
 DATABASE_START = b"SQLite format 3\0"
 _PARQUET = b"PAR1"
 _OTHER_PROGRAMS = re.compile(
-    rb"PAR1[\x15-\x1c]|ARROW1\0|SQLite format 3\0|.{8}DUCK|\x93NUMPY|\x89HDF\r\n|GGUF[\x01-\x09]\0|\x80[\x02-\x05][^ -~]|\x7fELF|%PDF-\d"
-    rb"|OggS\0|wOF[F2]\0",
+    rb"PAR1[\x15-\x1c]|ARROW1\0|SQLite format 3\0|7\x7f\x06[\x82\x83]|.{8}DUCK|\x93NUMPY|\x89HDF\r\n|GGUF[\x01-\x09]\0"
+    rb"|\x80[\x02-\x05][^ -~]|\x7fELF|%PDF-\d|OggS\0|wOF[F2]\0",
     re.DOTALL,
 )
-"""Beginnings of files that may contain long texts but are not text: tables, databases, arrays, models, programs, documents."""
+"""Beginnings of files that may contain long texts but are not text: tables, databases (and SQLite's `-wal`), arrays, models, programs."""
 
 _PICTURES = re.compile(
     rb"\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF....WEBP|BM....\x00\x00\x00\x00|\x00\x00\x01\x00|II\*\x00|MM\x00\*|....ftyp(?:avif|heic)",

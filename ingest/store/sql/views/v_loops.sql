@@ -20,7 +20,7 @@ held as (
 counted as (
     select source_id, loop_no, holder, count(*) as held, sum(count(*)) over (partition by source_id, loop_no) as experiments
     from held
-    group by all
+    group by source_id, loop_no, holder
 ),
 versions as (
     select source_id, loop_no
@@ -31,7 +31,7 @@ firsts as (
     -- of a log that grows or is edited, the first experiment stays: `loop_id` is the same for all its versions
     select source_id, loop_no, arg_min(fingerprint, experiment_no)[:8] as loop_id, min("at") as first_at, max("at") as last_at
     from standing
-    group by all
+    group by source_id, loop_no
 )
 select loops.*, loop_id, first_at, last_at, sources.name as source_name, sources.modified_ns
 from loops

@@ -1,0 +1,151 @@
+"""AIDE (aideml) and AI-Scientist-v2: journals of a tree search, and the run to which several journals belong.
+
+Nothing is kept or discarded: a node is good or buggy, and its children show what was built upon. AI-Scientist-v2 writes a journal per
+stage, and the best node of a stage is the root of the next one's journal, with the same id. Its nodes choose their metrics themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ingest.context.small_files import json_object
+from ingest.loops.base import Experiment, Loop, LoopFormat
+from ingest.loops.words import json_number, json_text
+from ingest.measurements.base import MeasuredFile
+from ingest.sources.times import unix_time
+from schemas.rows.loop import CostBasis, State
+from schemas.units import Better
+
+_JOURNALS = ("logs/*/journal.json", "logs/*/*/journal.json")
+_NO_SERIES = "Each experiment names its own metrics, so that their values make no common series."
+_PRICE = "cost (USD)"
+_STAGE = re.compile(r"stage_(\d+)")
+_NUMBERS = re.compile(r"\d{1,18}")
+
+
+class _Node(NamedTuple):
+    """A node of a journal. `label`: its name in the loop; `parent`: the id of the node that it was made from."""
+
+    content: Mapping[str, Any]
+    label: str
+    parent: str | None
+
+    @property
+    def metric(self) -> tuple[float | None, bool | None]:
+        """Return its value, and whether it is maximized. (None, None) if it has no value or several."""
+        metric = self.content.get("metric")
+        value, maximize = (metric.get("value"), metric.get("maximize")) if isinstance(metric, dict) else (metric, None)
+        number = json_number(value)
+        return number, maximize if number is not None and isinstance(maximize, bool) else None
+
+
+def _may_be_journal(beginning: str) -> bool:
+    return '"nodes"' in beginning and '"is_buggy"' in beginning
+
+
+def _read_journal(file: MeasuredFile) -> Iterable[Loop]:
+    nodes = list(_nodes(file.object, ""))
+    name = file.folders[-1] if file.folders else None
+    return (_loop(nodes, name),) if nodes else ()
+
+
+def _nodes(journal: Mapping[str, Any], stage: str) -> Iterator[_Node]:
+    """Yield the nodes of a journal; nothing for any other object."""
+    listed, parents = journal.get("nodes"), journal.get("node2parent")
+    if not isinstance(listed, list):
+        return
+    nodes = [one for one in listed if isinstance(one, dict) and isinstance(one.get("id"), str) and "is_buggy" in one]
+    for place, one in enumerate(nodes):
+        known = parents.get(one["id"]) if isinstance(parents, dict) else None
+        parent = next((each for each in (known, one.get("parent_id"), one.get("parent")) if isinstance(each, str)), None)
+        yield _Node(one, f"{stage}node {one['step'] if type(one.get('step')) is int else place}", parent)
+
+
+def _loop(nodes: Iterable[_Node], name: str | None, costs: Mapping[str, Decimal] | None = None) -> Loop:
+    """Return the loop of the nodes, each once: its best node in an earlier stage is the root of the next. `costs`: by model."""
+    distinct: dict[str, _Node] = {}
+    for node in nodes:
+        distinct.setdefault(node.content["id"], node)
+    nodes, labels = distinct.values(), {identity: node.label for identity, node in distinct.items()}
+    model = next(iter(costs)) if costs and len(costs) == 1 else None
+    directions = {maximize for value, maximize in (node.metric for node in nodes) if value is not None}
+    has_series = not any(_secondary(node.content) for node in nodes)
+    better = Better.UNKNOWN
+    if has_series and len(directions) == 1 and None not in directions:
+        better = Better.HIGHER if directions == {True} else Better.LOWER
+    return Loop(
+        experiments=[_experiment(node, labels.get(node.parent, node.parent) if node.parent else None, model) for node in nodes],
+        name=name,
+        better=better,
+        better_from="the journal" if better is not Better.UNKNOWN else None,
+        has_decisions=False,
+        no_gain=None if has_series else _NO_SERIES,
+        cost_usd=sum(costs.values(), Decimal(0)) if costs else None,
+        cost_basis=CostBasis.LOWER_BOUND if costs else None,
+        notes=("its cost is without the calls of the tree search, which are not recorded",) if costs else (),
+    )
+
+
+def _experiment(node: _Node, parent: str | None, model: str | None) -> Experiment:
+    """Return a node as an experiment. A mean over the seeds of another node counts as one, as in the writer's own summary."""
+    content, seconds = node.content, json_number(node.content.get("exec_time"))
+    is_buggy = content["is_buggy"] is True
+    return Experiment(
+        state=State.CRASHED if is_buggy else State.OTHER,
+        label=node.label,
+        parent=parent,
+        word=(json_text(content.get("exc_type")) or "buggy") if is_buggy else "good" if content["is_buggy"] is False else None,
+        value=None if is_buggy else node.metric[0],
+        secondary=_secondary(content),
+        at=unix_time(content.get("ctime")),
+        description="mean over the seeds" if content.get("is_seed_agg_node") is True else json_text(content.get("plan")),
+        hypothesis=json_text(content.get("analysis")),
+        model=model,
+        duration_ms=round(seconds * 1000) if seconds is not None and 0 <= seconds < 1e9 else None,
+        identity=content["id"],
+    )
+
+
+def _secondary(node: Mapping[str, Any]) -> dict[str, float | str]:
+    """Return the values of a node with metrics of its own: `validation loss (SQuAD)` → 0.655."""
+    found: dict[str, float | str] = {}
+    metric = node.get("metric")
+    value = metric.get("value") if isinstance(metric, dict) else None
+    metrics = value.get("metric_names") if isinstance(value, dict) else None
+    for each in metrics if isinstance(metrics, list) else ():
+        for data in each.get("data") or () if isinstance(each, dict) and isinstance(each.get("data"), list) else ():
+            if isinstance(data, dict) and (final := json_number(data.get("final_value"))) is not None:
+                found[f"{each.get('metric_name')} ({data.get('dataset_name')})"] = final
+    return found
+
+
+def _may_be_run(beginning: str) -> bool:
+    return f'"{_PRICE}"' in beginning and '"tokens"' in beginning
+
+
+def _read_run(file: MeasuredFile) -> Iterable[Loop]:
+    """Return the loop of a run, from the count of its tokens: the nodes of all journals below it, each once, and its cost."""
+    costs: dict[str, Decimal] = {}
+    for model, used in file.object.items():
+        price = json_number(used.get(_PRICE)) if isinstance(used, dict) else None
+        if price is not None and isinstance(used.get("tokens"), dict):
+            costs[model] = Decimal(str(price))
+    if not costs:
+        return ()
+    nodes: list[_Node] = []
+    for journal in sorted({place for pattern in _JOURNALS for place in file.nearby(pattern)}, key=_order):
+        stage = _STAGE.match(journal.parent.name)
+        nodes += _nodes(json_object(journal), f"stage {stage[1]}, " if stage else "")
+    return (_loop(nodes, file.folders[-1] if file.folders else None, costs),) if nodes else ()
+
+
+def _order(journal: Path) -> tuple[list[int], str]:
+    return [int(each) for each in _NUMBERS.findall(journal.parent.name)], str(journal)
+
+
+AIDE_JOURNAL = LoopFormat("aide-journal", _may_be_journal, _read_journal)
+AIDE_RUN = LoopFormat("aide-run", _may_be_run, _read_run)

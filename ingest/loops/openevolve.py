@@ -1,0 +1,277 @@
+"""OpenEvolve and its forks: the text log of a run, and its checkpoints.
+
+A log has every program that was evaluated. A checkpoint is a population: replaced programs are gone, so only its best one is read.
+Score: `combined_score`, else the mean of all numbers; higher is better, always. Nothing is kept or discarded by a word: kept is a new best
+score. The lines "New best" are no evidence: an old release announced a program with a score of -1000.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ingest.context.small_files import json_object
+from ingest.loops.base import Experiment, Loop, LoopFormat
+from ingest.loops.words import new_bests_kept, number
+from ingest.measurements.base import MeasuredFile
+from ingest.sources.times import unix_time
+from schemas.rows.loop import State
+from schemas.units import Better
+
+SCORE = "combined_score"
+_BY_WRITER = "OpenEvolve maximizes its score"
+
+_LINE = re.compile(r"\ufeff?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[,.]\d{1,6})?) - (?:[\w.]+ - )?[A-Z]+ - (.*)")
+"""The log file names the module, the console does not."""
+
+_EVALUATED = re.compile(r"Evaluated program (\S+) in (\d+(?:\.\d+)?)s: (.*)")
+_COMPLETED = re.compile(
+    r"Iteration (\d+): (?:Program (\S+) \(parent: (\S+)\) completed|Child (\S+) from parent (\S+)) in (\d+(?:\.\d+)?)s(?:\. Metrics: (.*))?"
+)
+_CHANGES_TO_PARENT = re.compile(r" \(Δ: .*\)$")
+_FAILED = re.compile(
+    r"(?:\S+ )?Iteration (\d+)(?: error\b|: No valid|: Generated code| timed out)|Error (?:in|processing) .*?iteration (\d+)",
+    re.IGNORECASE,
+)
+_ENSEMBLE = re.compile(r"Initialized LLM ensemble with models: (.*)")
+_ISLAND = re.compile(r"[ *]*Island \d+: ([1-9]\d*) programs, best=(-?\d+(?:\.\d+)?)")
+_PROGRAM = re.compile(r"Initialized OpenEvolve with (.+)")
+_FIRST_PROGRAM = "Adding initial program to database"
+_RESUMED = re.compile(r"Skipping initial program addition|Resuming from checkpoint")
+
+_METRIC = re.compile(r"([^\s=,][^=,]{0,99})=(.*)")
+_VALIDITY = ("validity", "valid", "is_valid")
+_PENALTY = -1000
+"""A score so low beside a first one that is not negative stands for a program that failed."""
+
+
+@dataclass
+class _Program:
+    """A program of the log, as far as its lines told it."""
+
+    identity: str
+    at: datetime
+    iteration: int | None = None
+    parent: str | None = None
+    seconds: float | None = None
+    metrics: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@dataclass
+class _Run:
+    """A run of OpenEvolve in a log. `standing`: the best score of the population that it resumes from."""
+
+    name: str | None = None
+    is_resumed: bool = False
+    standing: float | None = None
+    models: set[str] = field(default_factory=set)
+    programs: dict[str, _Program] = field(default_factory=dict)
+    failed: set[int] = field(default_factory=set)
+
+
+def _may_be_log(beginning: str) -> bool:
+    return "Evaluated program " in beginning or "Iteration 1: Program " in beginning or "Initialized OpenEvolve with" in beginning
+
+
+def _read_log(file: MeasuredFile) -> Iterator[Loop]:
+    """Yield a loop for each run in the log: of several that were written to one file, each begins with its first program."""
+    run, runs, completed = _Run(), list[_Run](), None
+    logged = others = 0
+    for line in file.lines:
+        found = _LINE.fullmatch(line)
+        if not found:
+            others += bool(line.strip())
+            continue
+        logged += 1
+        at, message = datetime.fromisoformat(found[1].replace(",", ".")), found[2]
+        if message == _FIRST_PROGRAM and run.programs:
+            runs.append(run)
+            run = _Run(run.name, models=run.models)
+        elif evaluated := _EVALUATED.fullmatch(message):
+            program = run.programs.setdefault(evaluated[1], _Program(evaluated[1], at))
+            program.seconds, program.metrics = float(evaluated[2]), _metrics(evaluated[3])
+        elif iteration := _COMPLETED.fullmatch(message):
+            identity, parent = iteration[2] or iteration[4], iteration[3] or iteration[5]
+            completed = run.programs.setdefault(identity, _Program(identity, at))
+            completed.iteration, completed.parent, completed.at = int(iteration[1]), parent, at
+            completed.seconds = float(iteration[6])
+            if iteration[7] and not completed.metrics:
+                completed.metrics = _metrics(_CHANGES_TO_PARENT.sub("", iteration[7]))
+        elif message.startswith("Metrics: ") and completed and not completed.metrics:  # workers' own lines may be missing
+            completed.metrics = _metrics(message.removeprefix("Metrics: "))
+        elif failed := _FAILED.match(message):
+            run.failed.add(int(failed[1] or failed[2]))
+        elif named := _PROGRAM.fullmatch(message):
+            run.name = named[1]
+        elif ensemble := _ENSEMBLE.fullmatch(message):
+            run.models |= {model.partition(" (weight")[0].strip() for model in ensemble[1].split(", ")}
+        elif _RESUMED.match(message):
+            run.is_resumed = True
+        elif not run.programs and (island := _ISLAND.match(message)):
+            run.standing = max(float(island[2]), -math.inf if run.standing is None else run.standing)
+        if not runs and len(run.programs) == 1 and others > logged:  # a page that quotes a log
+            return
+    for each in (*runs, run):
+        if each.programs:
+            yield _loop_of(each)
+
+
+def _loop_of(run: _Run) -> Loop:
+    programs = list(run.programs.values())
+    has_score = any(SCORE in program.metrics for program in programs)
+    baseline = programs[0] if programs[0].iteration is None and not run.is_resumed else None
+    first = _score(baseline.metrics, has_score) if baseline else run.standing
+    labels = {program.identity: f"iteration {program.iteration}" for program in programs if program.iteration is not None}
+    if baseline:
+        labels[baseline.identity] = "initial program"
+    experiments = []
+    for program in programs:
+        score = _score(program.metrics, has_score)
+        state, word = (State.BASELINE, None) if program is baseline else (State.OTHER, None)
+        if reason := _failure(program.metrics, score, first):
+            state, word, score = State.CRASHED, reason, None
+        experiments.append(
+            Experiment(
+                state=state,
+                label=labels.get(program.identity),
+                parent=labels.get(program.parent, program.parent) if program.parent else None,
+                word=word,
+                value=score,
+                secondary={name: value for name, value in program.metrics.items() if name != SCORE and value != word},
+                at=program.at,
+                model=next(iter(run.models)) if len(run.models) == 1 and program is not baseline else None,
+                duration_ms=None if program.seconds is None else round(program.seconds * 1000),
+                identity=program.identity,
+            )
+        )
+    notes = []
+    if run.is_resumed:
+        notes.append("it resumes from a checkpoint: its first program and earlier ones are in another log")
+    if lost := run.failed - {program.iteration for program in programs}:
+        notes.append(f"iterations that were paid but gave no program: {len(lost)}")
+    return Loop(
+        experiments=new_bests_kept(experiments, run.standing, is_first_known=not run.is_resumed),
+        name=run.name,
+        metric=SCORE if has_score else "mean of the metrics",
+        better=Better.HIGHER,
+        better_from=_BY_WRITER,
+        notes=notes,
+    )
+
+
+def _metrics(text: str) -> dict[str, float | str]:
+    """Return the metrics in `score=0.5000, error=max_diff=0.03, avg_diff=0.01`.
+
+    After the first text all is text: it may hold further names and numbers.
+    """
+    found: dict[str, float | str] = {}
+    parts = text.split(", ")
+    for place, part in enumerate(parts):
+        if not (named := _METRIC.fullmatch(part)):
+            continue
+        value = _number(named[2])
+        if value is None and not named[2].startswith(("[", "(", "{")) and named[2] not in ("True", "False", "None"):
+            rest = ", ".join([named[2], *parts[place + 1 :]])
+            score = re.search(rf", {SCORE}=([^,]+)", rest)
+            number_of_score = _number(score[1]) if score else None
+            return {SCORE: number_of_score} | found | {named[1]: rest} if number_of_score is not None else found | {named[1]: rest}
+        found[named[1]] = named[2] if value is None else value
+    return found
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text.lower().lstrip("+-") in ("inf", "nan") else number(text)
+
+
+def _score(metrics: Mapping[str, float | str], has_score: bool) -> float | None:
+    """Return the score of a program. Without `combined_score` in the whole log, the mean of its numbers, by which OpenEvolve goes then."""
+    numbers = [value for value in metrics.values() if isinstance(value, float) and not math.isnan(value)]
+    score = metrics.get(SCORE) if has_score else round(sum(numbers) / len(numbers), 9) if numbers else None
+    return score if isinstance(score, float) else None
+
+
+def _failure(metrics: Mapping[str, float | str], score: float | None, first: float | None) -> str | None:
+    """Return why a program is invalid, in the words of the log; None for a valid one.
+
+    `error` may be a metric, too: as a number it shows a failure only without a score.
+    """
+    error = metrics.get("error")
+    if isinstance(error, str) and error not in ("", "None") and (score is None or score <= 0):
+        return error
+    if error is not None and not error and (score is None or SCORE not in metrics):
+        return "timeout" if metrics.get("timeout") else "error"
+    if metrics.get("timeout") in (1.0, "True") and not score:
+        return "timeout"
+    if score is not None and not math.isfinite(score):
+        return f"score {score}"
+    if any(metrics.get(name) in (0.0, "False") for name in _VALIDITY):
+        return "invalid"
+    if score is not None and score <= _PENALTY and first is not None and first >= 0:
+        return f"score {score:g}"
+    return None
+
+
+def _may_be_checkpoint(beginning: str) -> bool:
+    return '"islands"' in beginning and beginning.lstrip("\ufeff \t\r\n").startswith("{")
+
+
+def _read_checkpoint(file: MeasuredFile) -> Iterable[Loop]:
+    """Return the loop of a checkpoint: its best program, then those of the checkpoints before it, which its loop so contains."""
+    state = file.object
+    best_id, last = state.get("best_program_id"), state.get("last_iteration")
+    if not isinstance(best_id, str) or not isinstance(state.get("islands"), list) or type(last) is not int:
+        return ()
+    candidates = map(file.beside, ("best_program_info.json", "../../best/best_program_info.json", f"programs/{Path(best_id).name}.json"))
+    best = next((one for one in candidates if one.get("id") == best_id and isinstance(one.get("metrics"), dict)), None)
+    if best is None:
+        return ()
+    bests = {best_id: best}
+    for place in sorted(file.nearby("../checkpoint_*/best_program_info.json"), key=_iteration_of, reverse=True):
+        earlier = json_object(place)
+        if _iteration_of(place) < last and isinstance(earlier.get("id"), str) and isinstance(earlier.get("metrics"), dict):
+            bests.setdefault(earlier["id"], earlier)
+    has_score = SCORE in best["metrics"]
+    experiments = [_best_program(program, has_score, last) for program in bests.values()]
+    return (
+        Loop(
+            experiments=experiments,
+            name=next((name for name in reversed(file.folders) if not name.startswith("checkpoint")), None),
+            metric=SCORE if has_score else "mean of the metrics",
+            better=Better.HIGHER,
+            better_from=_BY_WRITER,
+            is_history=False,
+            notes=("a checkpoint has a population, not the history: only the best program is known",),
+        ),
+    )
+
+
+def _iteration_of(place: Path) -> int:
+    digits = re.search(r"checkpoint_(\d{1,18})$", place.parent.name)
+    return int(digits[1]) if digits else 0
+
+
+def _best_program(program: Mapping[str, Any], has_score: bool, last: int) -> Experiment:
+    metrics = {
+        str(name): float(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+        for name, value in program["metrics"].items()
+    }
+    found_in = program.get("iteration", program.get("iteration_found"))
+    return Experiment(
+        state=State.KEPT,
+        label=program["id"],
+        parent=parent if isinstance(parent := program.get("parent_id"), str) else None,
+        value=_score(metrics, has_score),
+        secondary={name: value for name, value in metrics.items() if name != SCORE},
+        at=unix_time(program.get("timestamp")),
+        description=f"found in iteration {found_in}, the best up to iteration {last}" if type(found_in) is int else None,
+        identity=program["id"],
+    )
+
+
+OPENEVOLVE_LOG = LoopFormat("openevolve-log", _may_be_log, _read_log)
+OPENEVOLVE_CHECKPOINT = LoopFormat("openevolve-checkpoint", _may_be_checkpoint, _read_checkpoint)

@@ -1,0 +1,147 @@
+"""ShinkaEvolve and its forks: the SQLite database of a run, with the programs, their scores and the cost of each.
+
+A program with `correct` = 0 failed. Higher scores are better. Every island begins with a copy of the first program, which is no experiment.
+What was written last may still be in `…-wal` beside the database.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from ingest.loops.base import MOST_EXPERIMENTS, Experiment, Loop, LoopFormat
+from ingest.loops.words import json_number, json_text, new_bests_kept
+from ingest.measurements.base import MeasuredFile
+from ingest.sources.times import unix_time
+from ingest.system.files import temporary_folder
+from schemas.rows.loop import CostBasis, State
+from schemas.units import Better
+
+LARGEST_DATABASE = 2 << 30
+DATABASE = "SQLite format 3\0"
+"""Beginning of a database. Of such a file no more is given as its text."""
+
+_NEEDED = {"id", "generation", "combined_score", "correct"}
+_COLUMNS = (
+    "id", "parent_id", "generation", "timestamp", "code_diff", "combined_score", "correct", "public_metrics", "text_feedback", "metadata",
+)  # fmt: skip
+_COSTS = ("api_costs", "embed_cost", "novelty_cost", "meta_cost")
+_COPIES = ("_is_island_copy", "_spawned_island")
+
+
+def _may_be_database(beginning: str) -> bool:
+    return beginning == DATABASE
+
+
+def _read(file: MeasuredFile) -> Iterable[Loop]:
+    """Return the loop in a database on disk, or nothing if it is another program's. Raises ValueError.
+
+    It is read from a copy: opening would take locks, and write what `…-wal` holds into the file.
+    """
+    place = file.neighbour(file.file_name)
+    if place is None:
+        return ()
+    log = place.with_name(f"{place.name}-wal")
+    if place.stat().st_size + (log.stat().st_size if log.is_file() else 0) > LARGEST_DATABASE:
+        return ()
+    with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
+        copy = Path(folder, "copy.sqlite")
+        shutil.copyfile(place, copy)
+        if log.is_file():
+            shutil.copyfile(log, f"{copy}-wal")
+        try:
+            with closing(sqlite3.connect(copy)) as database:
+                database.execute("pragma trusted_schema = off")
+                database.execute("pragma query_only = on")
+                database.text_factory = lambda data: data.decode("utf-8", "replace")
+                found = _programs(database)
+        except sqlite3.Error as error:
+            raise ValueError(f"SQLite cannot read it: {error}") from error
+    return () if found is None else (_loop(found, file.folders[-1] if file.folders else None),)
+
+
+def _programs(database: sqlite3.Connection) -> list[dict[str, Any]] | None:
+    """Return the programs in the order of their generations; None if there is no such table."""
+    if not database.execute("select 1 from sqlite_master where type = 'table' and name = 'programs'").fetchone():
+        return None
+    present = {name for _, name, *_ in database.execute("pragma table_info(programs)")}
+    if not present >= _NEEDED:
+        return None
+    columns = [name for name in _COLUMNS if name in present]
+    order = "generation, timestamp, rowid" if "timestamp" in present else "generation, rowid"
+    rows = database.execute(f"select {', '.join(columns)} from programs order by {order} limit {MOST_EXPERIMENTS + 1}")
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _loop(programs: Iterable[Mapping[str, Any]], name: str | None) -> Loop:
+    experiments: list[Experiment] = []
+    labels: dict[object, str] = {}
+    for program in programs:
+        told = _object(program.get("metadata"))
+        if any(told.get(mark) for mark in _COPIES):
+            labels[program["id"]] = labels.get(told.get("_original_program_id"), f"generation {program['generation']}")
+            continue
+        label = labels[program["id"]] = f"generation {program['generation']}"
+        parent, answer = program.get("parent_id"), told.get("llm_result")
+        score, seconds = json_number(program["combined_score"]), json_number(told.get("compute_time"))
+        is_correct = bool(program["correct"]) and score is not None
+        metrics = _object(program.get("public_metrics"))
+        is_first = program["generation"] == 0 and not any(one.state is State.BASELINE for one in experiments)
+        experiments.append(
+            Experiment(
+                state=State.CRASHED if not is_correct else State.BASELINE if is_first else State.OTHER,
+                label=label,
+                parent=labels.get(parent, json_text(parent)),
+                word="correct" if is_correct else "incorrect",
+                value=score if is_correct else None,
+                secondary={key: each for key, value in metrics.items() if (each := json_number(value)) is not None},
+                at=unix_time(program.get("timestamp")),
+                description=": ".join(filter(None, (json_text(told.get("patch_name")), json_text(told.get("patch_description"))))) or None,
+                hypothesis=json_text(program.get("text_feedback")),
+                model=json_text(told.get("model_name")),
+                duration_ms=round(seconds * 1000) if seconds is not None and 0 <= seconds < 1e9 else None,
+                cost_usd=_cost(told),
+                tokens=_tokens(answer if isinstance(answer, dict) else _object(answer)),
+                patch=json_text(program.get("code_diff")),
+                identity=json_text(program["id"]),
+            )
+        )
+    has_costs = any(one.cost_usd is not None for one in experiments)
+    return Loop(
+        experiments=new_bests_kept(experiments),
+        name=name,
+        metric="combined_score",
+        better=Better.HIGHER,
+        better_from="ShinkaEvolve maximizes its score",
+        cost_usd=None if experiments else Decimal(0),
+        cost_basis=CostBasis.EXACT if has_costs or not experiments else None,
+    )
+
+
+def _object(text: object) -> dict[str, Any]:
+    try:
+        value = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _cost(told: Mapping[str, Any]) -> Decimal | None:
+    """Return the sum of the costs of a program: its change, its embedding, the check that it is new, and the advice drawn from others."""
+    costs = [Decimal(str(cost)) for name in _COSTS if (cost := json_number(told.get(name))) is not None]
+    return sum(costs, Decimal(0)) if costs else None
+
+
+def _tokens(answer: Mapping[str, Any]) -> int | None:
+    counts = [json_number(answer.get(name)) for name in ("input_tokens", "output_tokens")]
+    return round(sum(filter(None, counts))) if None not in counts else None
+
+
+SHINKA = LoopFormat("shinka-sqlite", _may_be_database, _read)
