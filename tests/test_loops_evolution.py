@@ -222,7 +222,8 @@ def run_of_openevolve(folder: Path) -> Path:
 
 def rows(store: Store, query: str) -> list[dict[str, Any]]:
     with store.reading() as connection:
-        return arrow(connection, query).to_pylist()
+        found: list[dict[str, Any]] = arrow(connection, query).to_pylist()
+        return found
 
 
 SHOWN = """
