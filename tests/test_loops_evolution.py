@@ -90,7 +90,7 @@ def test_a_log_has_every_program_by_its_score() -> None:
         ("iteration 8", "crashed", None),
     ]
     assert (loop.name, loop.metric, loop.better) == ("kernels/start.py", "combined_score", Better.HIGHER)
-    assert loop.notes == ["iterations that were paid but gave no program: 1"]
+    assert loop.notes == ["iterations without a program, as the model's answer could not be used: 1"]
     assert loop.experiments[1].parent == "initial program"
     assert loop.experiments[1].secondary == {"geomean_us": 80.0}
     assert loop.experiments[1].model == "small-model"
@@ -105,7 +105,7 @@ def test_a_log_without_the_lines_of_its_workers_has_the_same_programs() -> None:
         evaluated("p0", "score=0.6763, combined_score=0.6763"),
         completed(1, "p1", "p0", 10),
         line("Metrics: error=0.0000, timeout=1.0000", at=10),
-        completed(2, "p2", "p0", 20),
+        completed(2, "p2", "p0", 20) + " (llm: 4.30s, eval: 7.70s)",
         line("Metrics: score=0.7000, combined_score=0.7000", at=20),
     ]
     [loop] = loops_in(OPENEVOLVE_LOG, lines)
@@ -213,7 +213,7 @@ def run_of_openevolve(folder: Path) -> Path:
             "out/checkpoints/checkpoint_2/metadata.json": state("p1", 2),
             "out/checkpoints/checkpoint_2/best_program_info.json": best("p1", 1.2, 1),
             "out/checkpoints/checkpoint_2/programs/p1.json": {"id": "p1", "code": "x = 1", "metrics": {"combined_score": 1.2}},
-            "out/checkpoints/checkpoint_10/metadata.json": state("p6", 10),
+            "out/checkpoints/checkpoint_10/metadata.json": {"best_program_id": "p6", "last_iteration": 10},  # as SkyDiscover writes it
             "out/checkpoints/checkpoint_10/best_program_info.json": best("p6", 1.3, 6),
             "out/best/best_program_info.json": best("p6", 1.3, 6),
         },

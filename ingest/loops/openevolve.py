@@ -31,11 +31,12 @@ _LINE = re.compile(r"\ufeff?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[,.]\d{1,6})?) - (
 
 _EVALUATED = re.compile(r"Evaluated program (\S+) in (\d+(?:\.\d+)?)s: (.*)")
 _COMPLETED = re.compile(
-    r"Iteration (\d+): (?:Program (\S+) \(parent: (\S+)\) completed|Child (\S+) from parent (\S+)) in (\d+(?:\.\d+)?)s(?:\. Metrics: (.*))?"
+    r"Iteration (\d+): (?:Program (\S+) \(parent: (\S+)\) completed|Child (\S+) from parent (\S+)) in (\d+(?:\.\d+)?)s"
+    r"(?:\. Metrics: (.*))?"
 )
 _CHANGES_TO_PARENT = re.compile(r" \(Δ: .*\)$")
 _FAILED = re.compile(
-    r"(?:\S+ )?Iteration (\d+)(?: error\b|: No valid|: Generated code| timed out)|Error (?:in|processing) .*?iteration (\d+)",
+    r"(?:\S+ )?Iteration (\d+)(?: error\b| failed\b| timed out|: No valid|: Generated code)|Error (?:in|processing) .*?iteration (\d+)",
     re.IGNORECASE,
 )
 _ENSEMBLE = re.compile(r"Initialized LLM ensemble with models: (.*)")
@@ -95,7 +96,7 @@ def _read_log(file: MeasuredFile) -> Iterator[Loop]:
         elif evaluated := _EVALUATED.fullmatch(message):
             program = run.programs.setdefault(evaluated[1], _Program(evaluated[1], at))
             program.seconds, program.metrics = float(evaluated[2]), _metrics(evaluated[3])
-        elif iteration := _COMPLETED.fullmatch(message):
+        elif iteration := _COMPLETED.match(message):
             identity, parent = iteration[2] or iteration[4], iteration[3] or iteration[5]
             completed = run.programs.setdefault(identity, _Program(identity, at))
             completed.iteration, completed.parent, completed.at = int(iteration[1]), parent, at
@@ -153,7 +154,7 @@ def _loop_of(run: _Run) -> Loop:
     if run.is_resumed:
         notes.append("it resumes from a checkpoint: its first program and earlier ones are in another log")
     if lost := run.failed - {program.iteration for program in programs}:
-        notes.append(f"iterations that were paid but gave no program: {len(lost)}")
+        notes.append(f"iterations without a program, as the model's answer could not be used: {len(lost)}")
     return Loop(
         experiments=new_bests_kept(experiments, run.standing, is_first_known=not run.is_resumed),
         name=run.name,
@@ -200,16 +201,17 @@ def _failure(metrics: Mapping[str, float | str], score: float | None, first: flo
 
     `error` may be a metric, too: as a number it shows a failure only without a score.
     """
-    error = metrics.get("error")
-    if isinstance(error, str) and error not in ("", "None") and (score is None or score <= 0):
-        return error
-    if error is not None and not error and (score is None or SCORE not in metrics):
+    for name in ("error", "error_message"):
+        error = metrics.get(name)
+        if isinstance(error, str) and error not in ("", "None") and (score is None or score <= 0):
+            return error
+    if metrics.get("error") == 0 and (not score or SCORE not in metrics):
         return "timeout" if metrics.get("timeout") else "error"
     if metrics.get("timeout") in (1.0, "True") and not score:
         return "timeout"
     if score is not None and not math.isfinite(score):
         return f"score {score}"
-    if any(metrics.get(name) in (0.0, "False") for name in _VALIDITY):
+    if any(metrics.get(name) in (0.0, -1.0, "False") for name in _VALIDITY):
         return "invalid"
     if score is not None and score <= _PENALTY and first is not None and first >= 0:
         return f"score {score:g}"
@@ -217,14 +219,17 @@ def _failure(metrics: Mapping[str, float | str], score: float | None, first: flo
 
 
 def _may_be_checkpoint(beginning: str) -> bool:
-    return '"islands"' in beginning and beginning.lstrip("\ufeff \t\r\n").startswith("{")
+    return '"best_program_id"' in beginning or '"islands"' in beginning
 
 
 def _read_checkpoint(file: MeasuredFile) -> Iterable[Loop]:
-    """Return the loop of a checkpoint: its best program, then those of the checkpoints before it, which its loop so contains."""
+    """Return the loop of a checkpoint: its best program, then those of the checkpoints before it, which its loop so contains.
+
+    A fork writes nothing but these two fields.
+    """
     state = file.object
     best_id, last = state.get("best_program_id"), state.get("last_iteration")
-    if not isinstance(best_id, str) or not isinstance(state.get("islands"), list) or type(last) is not int:
+    if not isinstance(best_id, str) or type(last) is not int:
         return ()
     candidates = map(file.beside, ("best_program_info.json", "../../best/best_program_info.json", f"programs/{Path(best_id).name}.json"))
     best = next((one for one in candidates if one.get("id") == best_id and isinstance(one.get("metrics"), dict)), None)
