@@ -293,7 +293,15 @@ def test_a_journal_has_good_and_failed_nodes_and_no_decisions() -> None:
     [loop] = loops_in(AIDE_JOURNAL, text, "logs/run-3/journal.json")
     assert told(loop.experiments) == [("node 0", "other", 0.8), ("node 1", "crashed", None), ("node 2", "other", 0.9)]
     assert [(one.word, one.parent) for one in loop.experiments] == [("good", None), ("KeyError", "node 0"), ("good", "node 1")]
-    assert (loop.name, loop.better, loop.has_decisions, loop.no_gain) == ("run-3", Better.HIGHER, False, None)
+    assert (loop.name, loop.metric, loop.better, loop.has_decisions, loop.no_gain) == ("run-3", None, Better.HIGHER, False, None)
+
+
+def test_a_metric_has_the_name_and_direction_that_all_nodes_agree_on() -> None:
+    rmse, mae = ({"value": 0.4, "maximize": False, "name": name} for name in ("rmse", "mae"))
+    [loop] = loops_in(AIDE_JOURNAL, json.dumps(journal(node("a", 0, rmse), node("b", 1, rmse), node("c", 2, is_buggy=True))))
+    assert (loop.metric, loop.better) == ("rmse", Better.LOWER)
+    [loop] = loops_in(AIDE_JOURNAL, json.dumps(journal(node("a", 0, rmse), node("b", 1, mae | {"maximize": True}))))
+    assert (loop.metric, loop.better) == (None, Better.UNKNOWN)
 
 
 def test_nodes_that_name_their_own_metrics_make_no_series() -> None:

@@ -27,6 +27,14 @@ _STAGE = re.compile(r"stage_(\d+)")
 _NUMBERS = re.compile(r"\d{1,18}")
 
 
+class _Metric(NamedTuple):
+    """The metric of a node. Only forks write its name."""
+
+    value: float
+    better: Better
+    name: str | None
+
+
 class _Node(NamedTuple):
     """A node of a journal. `label`: its name in the loop; `parent`: the id of the node that it was made from."""
 
@@ -35,12 +43,13 @@ class _Node(NamedTuple):
     parent: str | None
 
     @property
-    def metric(self) -> tuple[float | None, bool | None]:
-        """Return its value, and whether it is maximized. (None, None) if it has no value or several."""
+    def metric(self) -> _Metric | None:
+        """Return its metric; None if it has no value or several."""
         metric = self.content.get("metric")
-        value, maximize = (metric.get("value"), metric.get("maximize")) if isinstance(metric, dict) else (metric, None)
-        number = json_number(value)
-        return number, maximize if number is not None and isinstance(maximize, bool) else None
+        told = metric if isinstance(metric, dict) else {"value": metric}
+        value, maximize = json_number(told.get("value")), told.get("maximize")
+        better = Better.UNKNOWN if not isinstance(maximize, bool) else Better.HIGHER if maximize else Better.LOWER
+        return None if value is None else _Metric(value, better, json_text(told.get("name")))
 
 
 def _may_be_journal(beginning: str) -> bool:
@@ -72,14 +81,13 @@ def _loop(nodes: Iterable[_Node], name: str | None, costs: Mapping[str, Decimal]
         distinct.setdefault(node.content["id"], node)
     nodes, labels = distinct.values(), {identity: node.label for identity, node in distinct.items()}
     model = next(iter(costs)) if costs and len(costs) == 1 else None
-    directions = {maximize for value, maximize in (node.metric for node in nodes) if value is not None}
     has_series = not any(_secondary(node.content) for node in nodes)
-    better = Better.UNKNOWN
-    if has_series and len(directions) == 1 and None not in directions:
-        better = Better.HIGHER if directions == {True} else Better.LOWER
+    measured = [metric for node in nodes if has_series and (metric := node.metric)]
+    better = measured[0].better if len({metric.better for metric in measured}) == 1 else Better.UNKNOWN
     return Loop(
         experiments=[_experiment(node, labels.get(node.parent, node.parent) if node.parent else None, model) for node in nodes],
         name=name,
+        metric=measured[0].name if len({metric.name for metric in measured}) == 1 else None,
         better=better,
         better_from="the journal" if better is not Better.UNKNOWN else None,
         has_decisions=False,
@@ -99,7 +107,7 @@ def _experiment(node: _Node, parent: str | None, model: str | None) -> Experimen
         label=node.label,
         parent=parent,
         word=(json_text(content.get("exc_type")) or "buggy") if is_buggy else "good" if content["is_buggy"] is False else None,
-        value=None if is_buggy else node.metric[0],
+        value=node.metric.value if node.metric and not is_buggy else None,
         secondary=_secondary(content),
         at=unix_time(content.get("ctime")),
         description="mean over the seeds" if content.get("is_seed_agg_node") is True else json_text(content.get("plan")),
