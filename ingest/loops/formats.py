@@ -11,7 +11,9 @@ from pathlib import Path
 
 from ingest.loops.aide import AIDE_JOURNAL, AIDE_RUN
 from ingest.loops.base import LoopFormat, LoopTables, loop_tables
+from ingest.loops.json_lines import JSON_LINES
 from ingest.loops.openevolve import OPENEVOLVE_CHECKPOINT, OPENEVOLVE_LOG
+from ingest.loops.pi_loop import HILL_CLIMBING, PI_EVENTS, PI_LOG
 from ingest.loops.shinka import SHINKA
 from ingest.measurements.base import MeasuredFile
 from schemas.rows.tables import WrongValue
@@ -22,6 +24,10 @@ FORMATS: tuple[LoopFormat, ...] = (
     AIDE_JOURNAL,
     AIDE_RUN,
     SHINKA,
+    PI_LOG,
+    PI_EVENTS,
+    HILL_CLIMBING,
+    JSON_LINES,
 )
 """In order: the first that finds a loop in a file reads it."""
 

@@ -42,10 +42,17 @@ SIDE = re.compile(
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
 
+_SAID = re.compile(r"(lower|min|less|smaller|down|decreas)|higher|max|more|larger|greater|up\b|increas", re.IGNORECASE)
+
+_POSITIVE = re.compile(
+    r"(?:^|_)(?:ns|us|µs|ms|secs?|seconds|mins?|minutes|bytes|[kmg]i?b|words|bpb|ppl|perplexity|latency|runtime|tok_s|tps|rps|qps|ops|t?flops)(?:_|$)|_s$"
+)
+
 _REMEASURED = re.compile(
     r"\b(?:re-?(?:run|ran|measure[ds]?|measurement|test|bench(?:mark)?|validat\w+)|confirm\w*|verif\w+|sanity|noise check|replicate)\b",
     re.I,
 )
+_BEGINNING = 30
 _HASH = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
 
 
@@ -60,7 +67,21 @@ def better_by_name(metric: str) -> Better:
     is_higher, is_lower = bool(_HIGHER.search(name)), bool(_LOWER.search(name))
     if is_higher and name.endswith(("per_s", "per_sec", "per_second", "/s", "_tps", "_rps", "_qps")):
         return Better.HIGHER
+    if name.endswith(("_ns", "_us", "_µs", "_ms")):  # `score_ns`
+        return Better.LOWER
     return Better.UNKNOWN if is_higher == is_lower else Better.HIGHER if is_higher else Better.LOWER
+
+
+def better_said(text: object) -> Better:
+    """Return the direction that a log says: `lower`, `maximize`, `higher_is_better`. UNKNOWN for anything else."""
+    found = _SAID.match(text.strip()) if isinstance(text, str) else None
+    return Better.UNKNOWN if not found else Better.LOWER if found[1] else Better.HIGHER
+
+
+def never_zero(metric: str, unit: str | None) -> bool:
+    """Return whether a metric cannot be 0, by its unit or name: a time, a size, a rate. Its 0 says that nothing was measured."""
+    name = re.sub(r"[^a-z0-9µ]+", "_", f"{metric} {unit or ''}".lower())
+    return bool(_POSITIVE.search(name))
 
 
 def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
@@ -103,12 +124,16 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
     """
     found: list[Experiment] = []
     by_commit: dict[str, int] = {}
+    settled = [(one.commit or "").lower()[:7] for one in experiments if one.state in (State.BASELINE, State.KEPT)]
+    are_committed = len(settled) < 2 or len({*settled}) * 2 >= len(settled)  # otherwise the agent keeps without a commit
     held = 0  # place of the code that is kept now
     for place, one in enumerate(experiments, 1):
         commit = (one.commit or "").lower()
         is_settled = one.state in (State.BASELINE, State.KEPT)
-        earlier = by_commit.get(commit[:7]) if _HASH.fullmatch(commit) and one.state in (State.BASELINE, State.KEPT, State.OTHER) else None
-        if earlier is None and held and one.value is not None and _REMEASURED.search(one.description or "") and not one.patch:
+        is_telling = are_committed and bool(_HASH.fullmatch(commit)) and one.state in (State.BASELINE, State.KEPT, State.OTHER)
+        earlier = by_commit.get(commit[:7]) if is_telling else None
+        begins = (one.description or "")[:_BEGINNING]  # "verification loop slower than scan" measures nothing again
+        if earlier is None and held and one.value is not None and _REMEASURED.search(begins) and not one.patch:
             earlier = found[held - 1].repeats or held
         if one.repeats is None and earlier is not None and one.value is not None:
             found.append(replace(one, repeats=earlier))
