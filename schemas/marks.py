@@ -18,6 +18,8 @@ _FORMATS = tuple(form for agent in AGENTS.values() for form in agent.formats)
 FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
 """Every result record has at least one of these fields, and its wall time."""
 
+_DECISIONS = frozenset(("kept", "accepted", "decision", "verdict"))
+
 WRAPPED_FIELDS = ("duration_ms", "total_cost_usd", "num_turns")
 """Every text that wraps a result record has at least one of these names."""
 
@@ -102,3 +104,8 @@ def has_marks(text: str) -> bool:
         return True
     text = text.rstrip()
     return len(_TYPE) <= len(text) < _LONGEST_BEGINNING and any(start.startswith(text.replace(" ", "")) for start in _BEGINNINGS)
+
+
+def is_experiment(value: dict[str, Any]) -> bool:
+    """Return whether an object logs an experiment of an optimization loop, which has cost and duration as a result record has."""
+    return not _DECISIONS.isdisjoint(value) or value.get("status") in ("keep", "discard", "crash", "baseline")

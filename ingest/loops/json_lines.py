@@ -293,8 +293,8 @@ def _decisions(row: Entry) -> list[tuple[State, str]]:
 
 def _has_value(row: Entry) -> bool:
     """Return whether an entry has a number that a loop could improve, or a change of one."""
-    numbers = [key for key, value in _flat(row).items() if not isinstance(value, str) and finite(value) is not None]
-    return any(not _is_side(key) or _RELATIVE.search(key) for key in numbers)
+    numbers = {key: value for key, value in _flat(row).items() if finite(value) is not None}
+    return any(key in _METRICS or _RELATIVE.search(key) or not (isinstance(value, str) or _is_side(key)) for key, value in numbers.items())
 
 
 def _flat(row: Entry) -> dict[str, Any]:

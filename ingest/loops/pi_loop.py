@@ -56,7 +56,7 @@ class _Segment:
 
 
 def _may_hold_log(beginning: str) -> bool:
-    return "{" in beginning[:4096] and '"metric"' in beginning and bool(_RUN.search(beginning))
+    return "{" in beginning[:4096] and '"metric' in beginning and bool(_RUN.search(beginning))
 
 
 def _read_log(file: MeasuredFile) -> Iterable[Loop]:

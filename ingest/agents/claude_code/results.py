@@ -25,7 +25,7 @@ from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.marks import FIGURES, is_agents_event
+from schemas.marks import FIGURES, is_agents_event, is_experiment
 from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, ToolCallRow
 from schemas.text import paired
 from schemas.unread_logs import unread_result
@@ -217,8 +217,9 @@ class ClaudeCode(AgentReader):
         if document.is_result:
             return True
         value = document.value
-        is_untyped_record = "type" not in value and "duration_ms" in value and any(key in value for key in FIGURES)
-        return isinstance(value.get("type"), str) or is_untyped_record
+        if "type" in value:
+            return isinstance(value["type"], str)
+        return "duration_ms" in value and any(key in value for key in FIGURES) and not is_experiment(value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """Return the session's previous run, which ends with this result unless the result follows from it.
