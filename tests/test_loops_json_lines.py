@@ -321,6 +321,9 @@ def test_a_bare_score_follows_the_decisions() -> None:
         ({"val_bpb": 0.99, "val_loss": 0.7, "num_steps": 80, "total_seconds": 300}, "val_bpb", 0.99),
         ({"val_loss": 0.7, "val_acc": 0.9}, None, None),
         ({"objective": {"net": 1.0, "drawdown": -2.0}, "score": "net=1;drawdown=-2"}, None, None),
+        ({"metrics_before": {"total_runtime_s": 50.0}, "metrics_after": {"total_runtime_s": 40.0}}, "total_runtime_s", 40.0),
+        ({"metrics_before": {"a_runtime_s": 5.0}, "metrics_after": {"a_runtime_s": 4.0, "b_runtime_s": 2.0}}, None, None),
+        ({"params": {"depth": 8}, "accuracy": 0.8}, "accuracy", 0.8),
     ],
 )
 def test_the_metric_is_the_most_telling_number_or_none(entry: dict[str, Any], metric: str | None, value: float | None) -> None:

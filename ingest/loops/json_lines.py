@@ -38,6 +38,7 @@ NO_DECISIONS = "It says of no experiment whether it was kept."
 
 _DECIDED = ("decision", "verdict", "status", "outcome", "result", "kept", "accepted", "is_kept", "promoted")
 _LABELS = ("iteration", "iter", "run", "experiment", "exp", "trial", "round", "attempt", "cycle", "generation", "gen", "num", "number", "n")
+_IDS = ("experiment_id", "exp_id", "trial_id", "run_id", "id")
 _FLAGS = ("kept", "accepted", "is_kept", "promoted")
 _LABEL_WORDS = {"iter": "iteration", "gen": "generation", **dict.fromkeys(("exp", "num", "number", "n"), "experiment")}
 _COMMITS = ("commit", "commit_hash", "experiment_commit", "commit_after", "commit_sha", "git_commit", "git_sha", "sha", "harness_commit")
@@ -62,7 +63,8 @@ _DURATIONS = {
     ),
 }  # fmt: skip
 _PATCHES = ("diff", "patch")
-_EVIDENCE = (*(key for key in _LABELS if key not in ("n", "num", "number")), *_COMMITS, *_IDEAS)
+_NO_RESULT = re.compile(r"before|baseline|prev|old|parent|incumbent|param|config|setting|env|candidate|gate|check", re.IGNORECASE)
+_EVIDENCE = (*(key for key in _LABELS if key not in ("n", "num", "number")), "experiment_id", "exp_id", *_COMMITS, *_IDEAS)
 _DECIDED_STATES = (State.KEPT, State.DISCARDED, State.BASELINE)
 _EVENT = re.compile(r"init\w*|start\w*|config|session\w*|header|meta\w*|summary|notes?|hook|end|stop\w*|finish\w*|human\w*|heartbeat")
 
@@ -298,10 +300,13 @@ def _has_value(row: Entry) -> bool:
 
 
 def _flat(row: Entry) -> dict[str, Any]:
-    """Return the values of an entry with those of its objects (`metrics`, `primary`, `scores`), whose names may be the same."""
+    """Return the values of an entry with those of its objects (`metrics`, `primary`, `scores`), whose names may be the same.
+
+    What was measured before the try, and what it was given, are no results.
+    """
     found = dict(row)
-    for value in row.values():
-        if isinstance(value, dict):
+    for name, value in row.items():
+        if isinstance(value, dict) and not _NO_RESULT.search(name):
             for key, inner in value.items():
                 found.setdefault(key, inner)
     return found
@@ -346,15 +351,16 @@ def _metric(rows: Sequence[Entry]) -> _Metric | None:
     for key in _METRICS:
         of_key = sum(_value(row, key) is not None for row in rows)
         if of_key and of_key >= enough:
-            names = {name for row in rows if (name := _name(row, key))}
-            return _Metric(key, names.pop() if len(names) == 1 else None) if len(names) > 1 or names else _Metric(key, key)
+            names = {name for row in rows if (name := _name(row, key))} or {key}
+            return _Metric(key, names.pop() if len(names) == 1 else None)
     numeric = [key for key in dict.fromkeys(key for row in rows for key in _flat(row)) if counts[key] and not _is_side(key)]
     most = max((counts[key] for key in numeric), default=0)
-    named = [key for key in numeric if _NAMED_METRIC.fullmatch(key) and counts[key] >= 0.6 * most]
-    others = [key for key in numeric if counts[key] >= 0.6 * most]
-    for candidates in (named, others):
+    usual = [key for key in numeric if counts[key] >= 0.6 * most]
+    own = [key for key in usual if any(key in row for row in rows)]
+    for candidates in ([key for key in own if _NAMED_METRIC.fullmatch(key)], own, usual):
         directions = {better_by_name(key) for key in candidates}
-        if len(candidates) == 1 or (len(directions) == 1 and Better.UNKNOWN not in directions):
+        is_first_telling = candidates is not usual and len(directions) == 1 and Better.UNKNOWN not in directions
+        if len(candidates) == 1 or is_first_telling:
             return _Metric(candidates[0], candidates[0])
         if candidates:
             return _Metric("", None)
@@ -420,7 +426,7 @@ def _experiment(row: Entry, value: float | None, metric: _Metric | None) -> Expe
     rest = {key: one for key, one in _flat(row).items() if key not in used and key != label}
     return Experiment(
         state=state,
-        label=f"{_LABEL_WORDS.get(label, label)} {row[label]}" if label else text_of(row, ("id", "run_id", "exp_id")),
+        label=f"{_LABEL_WORDS.get(label, label)} {row[label]}" if label else text_of(row, _IDS),
         parent=text_of(row, ("parent", "parent_id", "parent_best_commit")),
         word=word,
         value=value,
