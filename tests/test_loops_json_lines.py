@@ -278,7 +278,7 @@ def tried(iteration: int, kept: bool, score: float | None, reason: str = "improv
 
 
 def test_a_log_of_flags_reasons_and_costs() -> None:
-    shared = {"project_commit": "a2a0d2645a20a167cf5a9e250b133b876b4dc8ce", "input_tokens": 1000, "output_tokens": 20, "cost_usd": 0.25}
+    shared: Entry = {"project_commit": "a2a0d2645a20a167cf5a9e250b133b876b4dc8ce", "input_tokens": 1000, "output_tokens": 20, "cost_usd": 0.25}
     patch = "diff --git a/x b/x\n-1\n+2\n"
     [loop] = loops_in(
         tried(1, False, 990, "weak_signal", baseline_ns=1000, agent_idea="fuse layers", diff=patch, agent_time_s=12.5, **shared),
@@ -494,7 +494,7 @@ def test_absurd_values_end_no_reading(store: Store, tmp_path: Path) -> None:
 
 
 def test_cost_and_duration_make_no_record_of_an_agent(store: Store, tmp_path: Path) -> None:
-    spent = {"duration_ms": 1000, "cost_usd": 0.5, "num_turns": 3}
+    spent: Entry = {"duration_ms": 1000, "cost_usd": 0.5, "num_turns": 3}
     own = text_of({"iteration": 1, "kept": True, "score": 1.0, **spent}, {"iteration": 2, "kept": False, "score": 0.9, **spent})
     pi = text_of(config(), run(1, 2.0, **spent), run(2, 1.0, "discard", **spent))
     assert sorted(count for _, count, _ in store_of(store, tmp_path, own=own, pi=pi)) == [2, 2]
