@@ -278,7 +278,8 @@ def tried(iteration: int, kept: bool, score: float | None, reason: str = "improv
 
 
 def test_a_log_of_flags_reasons_and_costs() -> None:
-    shared: Entry = {"project_commit": "a2a0d2645a20a167cf5a9e250b133b876b4dc8ce", "input_tokens": 1000, "output_tokens": 20, "cost_usd": 0.25}
+    commit = "a2a0d2645a20a167cf5a9e250b133b876b4dc8ce"
+    shared: Entry = {"project_commit": commit, "input_tokens": 1000, "output_tokens": 20, "cost_usd": 0.25}
     patch = "diff --git a/x b/x\n-1\n+2\n"
     [loop] = loops_in(
         tried(1, False, 990, "weak_signal", baseline_ns=1000, agent_idea="fuse layers", diff=patch, agent_time_s=12.5, **shared),
