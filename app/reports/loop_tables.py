@@ -16,15 +16,17 @@ from schemas.catalogue.columns import EXPERIMENTS, LOOPS
 from schemas.errors import UsageError
 from schemas.rows.loop import ExperimentRow
 from schemas.rows.tables import arrow_schema
-from schemas.text import did_you_mean, plural
+from schemas.text import did_you_mean, one_line, plural
 
 LOOPS_KEPT = ("name", "gain_pct", "gain_verdict", "improvements", "experiments", "cost_usd", "loop")
 LOOPS_SHOWN = (
     *LOOPS_KEPT, "state", "cost_per_improvement", "beyond_noise", "noise", "metric", "baseline", "best", "kept", "crashed", "last_at",
     "log",
 )  # fmt: skip
-EXPERIMENTS_KEPT = ("experiment_no", "state", "value", "step_pct", "verdict", "cost_usd", "description")
+EXPERIMENTS_KEPT = ("experiment_no", "state", "value", "step_pct", "verdict", "cost_usd", "tried")
 EXPERIMENTS_SHOWN = (*EXPERIMENTS_KEPT, "label", "running_best", "at", "commit", "tokens", "evidence", "run_id")
+
+TRIED_CHARACTERS = 100
 
 _USD = pa.decimal128(18, 9)
 _TYPES = {
@@ -95,7 +97,9 @@ def loop_row(answer: LoopAnswer) -> dict[str, Any]:
 
 def experiment_row(one: Try) -> dict[str, Any]:
     """Return the row of an experiment, by the keys of EXPERIMENTS."""
+    text = one_line(one.row["description"] or "")
     derived = {
+        "tried": text if len(text) <= TRIED_CHARACTERS else f"{text[: TRIED_CHARACTERS - 1]}…",
         "is_improvement": one.is_improvement,
         "step_pct": one.step_pct,
         "verdict": one.verdict,

@@ -29,7 +29,7 @@ STATES = {
 PROGRESS = {
     Progress.IMPROVING: "still improving",
     Progress.PLATEAUING: "no improvement for a third of its tries",
-    Progress.STUCK: "stuck: nothing improved, or the last tries all failed",
+    Progress.STUCK: "stuck: nothing improved beyond the noise, or the last tries all failed",
 }
 NOISE_FROM = {
     NoiseFrom.REPEATS: "repeated measurements of the same code",

@@ -421,6 +421,7 @@ EXPERIMENTS: Columns = {
     **{key: _EXPERIMENT[key] for key in _EXPERIMENT if key not in ("source_id", "loop_no", "fingerprint", "value")},
     **by_key(
         replace(_EXPERIMENT["value"], unit=Unit.QUANTITY),
+        Entry("tried", "Tried", meaning="Beginning of the description."),
         Entry("is_improvement", "Improvement", meaning="Whether it is kept, and better than everything kept before."),
         Entry("step_pct", "Step", Unit.PERCENT, "higher", "Against what was kept then; positive is better."),
         Entry("verdict", "Step is", meaning="Of an improvement: beyond_noise, inside_noise or noise_unknown."),
