@@ -1,0 +1,111 @@
+"""Loops in the store: each once, whatever copies and versions of its log are ingested, through undo, rebuild and copies."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.queries.loops import loops
+from ingest.store.copying import copy_store
+from ingest.store.database import Store
+from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
+from schemas.rows.loop import State
+from tests.conftest import ingest_paths
+
+CONFIG = {"type": "config", "name": "Sorting", "metricName": "total_ms", "metricUnit": "ms", "bestDirection": "lower"}
+STATUSES = ("keep", "keep", "discard", "crash", "keep")
+
+
+def lines_of(experiments: int, start: int = 1_780_000_000_000) -> list[dict[str, Any]]:
+    runs = [
+        {
+            "run": place, "commit": f"{place:x}bcdef0", "metric": 0 if status == "crash" else 100 - place, "status": status,
+            "description": f"try number {place}", "timestamp": start + place * 60_000, "segment": 0,
+        }
+        for place, status in zip(range(1, experiments + 1), itertools.cycle(STATUSES), strict=False)
+    ]  # fmt: skip
+    return [CONFIG, *runs]
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def counts(store: Store) -> list[tuple[int | None, int | None]]:
+    """(experiments, kept) of each loop."""
+    return [(one.experiments, one.counts[State.KEPT]) for one in loops(store)]
+
+
+def test_a_log_that_grows_is_one_loop(store: Store, tmp_path: Path) -> None:
+    for experiments in (2, 3, 9):
+        write(tmp_path / "work" / ".auto" / "log.jsonl", lines_of(experiments))
+        ingest_paths(store, tmp_path / "work")
+        [(found, _)] = counts(store)
+        assert found == experiments
+
+
+@pytest.mark.parametrize("order", [(3, 6, 10), (10, 3, 6), (6, 10, 3)])
+def test_versions_and_copies_of_a_log_are_one_loop_in_any_order(store: Store, tmp_path: Path, order: tuple[int, ...]) -> None:
+    for experiments in order:
+        write(tmp_path / f"v{experiments}" / "autoresearch.jsonl", lines_of(experiments))
+        write(tmp_path / f"copy{experiments}" / "a.jsonl", lines_of(experiments))
+        for folder in (f"v{experiments}", f"copy{experiments}"):
+            ingest_paths(store, tmp_path / folder)
+    [(found, _)] = counts(store)
+    assert found == 10
+
+
+def test_all_versions_at_once_are_one_loop(store: Store, tmp_path: Path) -> None:
+    for experiments in range(2, 30):
+        write(tmp_path / f"{experiments}" / "autoresearch.jsonl", lines_of(experiments))
+    ingest_paths(store, tmp_path)
+    [(found, _)] = counts(store)
+    assert found == 29
+
+
+def test_a_version_without_its_configuration_is_no_second_loop(store: Store, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", lines_of(12))
+    write(tmp_path / "b.jsonl", lines_of(12)[2:])
+    ingest_paths(store, tmp_path)
+    [(found, _)] = counts(store)
+    assert found == 12
+
+
+def test_two_loops_of_one_commit_are_two(store: Store, tmp_path: Path) -> None:
+    write(tmp_path / "a" / "autoresearch.jsonl", lines_of(4))
+    write(tmp_path / "b" / "autoresearch.jsonl", lines_of(4, start=1_790_000_000_000))
+    ingest_paths(store, tmp_path)
+    assert [found for found, _ in counts(store)] == [4, 4]
+
+
+def test_undo_takes_a_loop_back_and_brings_its_earlier_version_back(store: Store, tmp_path: Path) -> None:
+    for experiments in (3, 5):
+        write(tmp_path / "autoresearch.jsonl", lines_of(experiments))
+        ingest_paths(store, tmp_path)
+    undo(store, 2)
+    assert [found for found, _ in counts(store)] == [3]
+    undo(store, 1)
+    assert counts(store) == []
+    with store.reading() as connection:
+        assert connection.sql("select count(*) from experiments").fetchall() == [(0,)]
+
+
+def test_a_rebuild_and_a_copy_keep_every_loop(store: Store, tmp_path: Path) -> None:
+    write(tmp_path / "log" / "autoresearch.jsonl", lines_of(7))
+    ingest_paths(store, tmp_path / "log")
+    before = counts(store)
+    rebuild(store)
+    assert counts(store) == before
+    copy_store(store, str(tmp_path / "copy.duckdb"), 5)
+    assert counts(Store(str(tmp_path / "copy.duckdb"))) == before
+    rebuild(store, keeps_text=False)
+    [one] = loops(store)
+    assert {tried.row["description"] for tried in one.tries} == {None}
+    assert one.improvements == 4
