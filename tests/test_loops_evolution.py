@@ -456,9 +456,21 @@ def test_a_database_is_read_with_the_log_beside_it_and_left_as_it_was(store: Sto
         report = ingest_paths(store, tmp_path)
         assert {path.name: path.read_bytes() for path in tmp_path.glob("evolution_db*")} == before
     assert report.total("rejected") == 0
-    [cost] = rows(store, "select sum(cost_reported_usd) as usd from experiments")
+    [cost] = rows(store, "select sum(experiments.cost_reported_usd) as usd from experiments join v_loops using (source_id, loop_no)")
     assert cost["usd"] == Decimal("0.020036560")  # of five programs, each to a billionth
-    assert rows(store, "select kind from sources order by name limit 1") == [{"kind": "loop"}]
+    found = rows(store, "select kind from sources order by name")
+    assert [one["kind"] for one in found] == ["loop", "binary", "loop"]  # itself, -shm, -wal: both versions of one loop
+
+
+@pytest.mark.slow
+def test_what_a_run_adds_is_read_while_the_database_itself_stays_the_same(store: Store, tmp_path: Path) -> None:
+    with closing(database(tmp_path / "evolution_db.sqlite", PROGRAMS[:3])) as connection:
+        ingest_paths(store, tmp_path)
+        connection.execute("insert into programs select 'g9', code, 'g1', 9, timestamp + 9, '', 2.5, '', 1, '', '' from programs limit 1")
+        connection.commit()
+        ingest_paths(store, tmp_path)
+        [shown] = rows(store, SHOWN)
+    assert (shown["experiments"], shown["best"]) == (3, 2.5)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ingest.context.small_files import json_object
 from ingest.loops.base import Experiment, Loop, LoopFormat
-from ingest.loops.words import json_number, json_text
+from ingest.loops.words import json_number, json_text, milliseconds
 from ingest.measurements.base import MeasuredFile
 from ingest.sources.times import unix_time
 from schemas.rows.loop import CostBasis, State
@@ -100,7 +100,7 @@ def _loop(nodes: Iterable[_Node], name: str | None, costs: Mapping[str, Decimal]
 
 def _experiment(node: _Node, parent: str | None, model: str | None) -> Experiment:
     """Return a node as an experiment. A mean over the seeds of another node counts as one, as in the writer's own summary."""
-    content, seconds = node.content, json_number(node.content.get("exec_time"))
+    content = node.content
     is_buggy = content["is_buggy"] is True
     return Experiment(
         state=State.CRASHED if is_buggy else State.OTHER,
@@ -113,7 +113,7 @@ def _experiment(node: _Node, parent: str | None, model: str | None) -> Experimen
         description="mean over the seeds" if content.get("is_seed_agg_node") is True else json_text(content.get("plan")),
         hypothesis=json_text(content.get("analysis")),
         model=model,
-        duration_ms=round(seconds * 1000) if seconds is not None and 0 <= seconds < 1e9 else None,
+        duration_ms=milliseconds(content.get("exec_time")),
         identity=content["id"],
     )
 

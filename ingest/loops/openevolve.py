@@ -17,7 +17,7 @@ from typing import Any
 
 from ingest.context.small_files import json_object
 from ingest.loops.base import Experiment, Loop, LoopFormat
-from ingest.loops.words import new_bests_kept, number
+from ingest.loops.words import milliseconds, new_bests_kept, number
 from ingest.measurements.base import MeasuredFile
 from ingest.sources.times import unix_time
 from schemas.rows.loop import State
@@ -31,12 +31,13 @@ _LINE = re.compile(r"\ufeff?(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[,.]\d{1,6})?) - (
 
 _EVALUATED = re.compile(r"Evaluated program (\S+) in (\d+(?:\.\d+)?)s: (.*)")
 _COMPLETED = re.compile(
-    r"Iteration (\d+): (?:Program (\S+) \(parent: (\S+)\) completed|Child (\S+) from parent (\S+)) in (\d+(?:\.\d+)?)s"
+    r"Iteration (\d{1,18}): (?:Program (\S+) \(parent: (\S+)\) completed|Child (\S+) from parent (\S+)) in (\d+(?:\.\d+)?)s"
     r"(?:\. Metrics: (.*))?"
 )
 _CHANGES_TO_PARENT = re.compile(r" \(Δ: .*\)$")
 _FAILED = re.compile(
-    r"(?:\S+ )?Iteration (\d+)(?: error\b| failed\b| timed out|: No valid|: Generated code)|Error (?:in|processing) .*?iteration (\d+)",
+    r"(?:\S+ )?Iteration (\d{1,18})(?: error\b| failed\b| timed out|: No valid|: Generated code)"
+    r"|Error (?:in|processing) .*?iteration (\d{1,18})",
     re.IGNORECASE,
 )
 _ENSEMBLE = re.compile(r"Initialized LLM ensemble with models: (.*)")
@@ -146,7 +147,7 @@ def _loop_of(run: _Run) -> Loop:
                 secondary={name: value for name, value in program.metrics.items() if name != SCORE and value != word},
                 at=program.at,
                 model=next(iter(run.models)) if len(run.models) == 1 and program is not baseline else None,
-                duration_ms=None if program.seconds is None else round(program.seconds * 1000),
+                duration_ms=milliseconds(program.seconds),
                 identity=program.identity,
             )
         )

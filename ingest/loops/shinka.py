@@ -1,7 +1,7 @@
 """ShinkaEvolve and its forks: the SQLite database of a run, with the programs, their scores and the cost of each.
 
 A program with `correct` = 0 failed. Higher scores are better. Every island begins with a copy of the first program, which is no experiment.
-What was written last may still be in `…-wal` beside the database.
+What was written last is in `…-wal` beside the database, at first all of it, so that this file is read as its database.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from ingest.loops.base import MOST_EXPERIMENTS, Experiment, Loop, LoopFormat
-from ingest.loops.words import json_number, json_text, new_bests_kept
+from ingest.loops.words import json_number, json_text, milliseconds, new_bests_kept
 from ingest.measurements.base import MeasuredFile
 from ingest.sources.times import unix_time
 from ingest.system.files import temporary_folder
 from schemas.rows.loop import CostBasis, State
 from schemas.units import Better
 
-LARGEST_DATABASE = 2 << 30
-DATABASE = "SQLite format 3\0"
-"""Beginning of a database. Of such a file no more is given as its text."""
+LARGEST_DATABASE = 1 << 30
+DATABASE, WRITE_AHEAD = "SQLite format 3\0", "-wal"
 
 _NEEDED = {"id", "generation", "combined_score", "correct"}
 _COLUMNS = (
@@ -43,21 +42,19 @@ def _may_be_database(beginning: str) -> bool:
 def _read(file: MeasuredFile) -> Iterable[Loop]:
     """Return the loop in a database on disk, or nothing if it is another program's. Raises ValueError.
 
-    It is read from a copy: opening would take locks, and write what `…-wal` holds into the file.
+    It is read from a copy: opening it would take locks, and write into it what is beside it.
     """
-    place = file.neighbour(file.file_name)
-    if place is None:
+    place = file.neighbour(file.file_name.removesuffix(WRITE_AHEAD))
+    parts = [each for each in (place, place.with_name(place.name + WRITE_AHEAD)) if each.is_file()] if place else []
+    if not place or place not in parts or not any(map(_has_scores, parts)):
         return ()
-    log = place.with_name(f"{place.name}-wal")
-    if place.stat().st_size + (log.stat().st_size if log.is_file() else 0) > LARGEST_DATABASE:
-        return ()
+    if sum(each.stat().st_size for each in parts) > LARGEST_DATABASE:
+        raise ValueError(f"it has more than {LARGEST_DATABASE >> 30} GiB")
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
-        copy = Path(folder, "copy.sqlite")
-        shutil.copyfile(place, copy)
-        if log.is_file():
-            shutil.copyfile(log, f"{copy}-wal")
+        for each in parts:  # the database first: what is moved into it meanwhile is in both
+            shutil.copyfile(each, Path(folder, each.name))
         try:
-            with closing(sqlite3.connect(copy)) as database:
+            with closing(sqlite3.connect(Path(folder, place.name))) as database:
                 database.execute("pragma trusted_schema = off")
                 database.execute("pragma query_only = on")
                 database.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -65,6 +62,17 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
         except sqlite3.Error as error:
             raise ValueError(f"SQLite cannot read it: {error}") from error
     return () if found is None else (_loop(found, file.folders[-1] if file.folders else None),)
+
+
+def _has_scores(path: Path) -> bool:
+    """Return whether the column of scores is named in a file: the databases of other programs are not copied."""
+    name, end = b"combined_score", b""
+    with path.open("rb") as opened:
+        while block := opened.read(1 << 20):
+            if name in end + block:
+                return True
+            end = block[-len(name) :]
+    return False
 
 
 def _programs(database: sqlite3.Connection) -> list[dict[str, Any]] | None:
@@ -90,7 +98,7 @@ def _loop(programs: Iterable[Mapping[str, Any]], name: str | None) -> Loop:
             continue
         label = labels[program["id"]] = f"generation {program['generation']}"
         parent, answer = program.get("parent_id"), told.get("llm_result")
-        score, seconds = json_number(program["combined_score"]), json_number(told.get("compute_time"))
+        score = json_number(program["combined_score"])
         is_correct = bool(program["correct"]) and score is not None
         metrics = _object(program.get("public_metrics"))
         is_first = program["generation"] == 0 and not any(one.state is State.BASELINE for one in experiments)
@@ -106,7 +114,7 @@ def _loop(programs: Iterable[Mapping[str, Any]], name: str | None) -> Loop:
                 description=": ".join(filter(None, (json_text(told.get("patch_name")), json_text(told.get("patch_description"))))) or None,
                 hypothesis=json_text(program.get("text_feedback")),
                 model=json_text(told.get("model_name")),
-                duration_ms=round(seconds * 1000) if seconds is not None and 0 <= seconds < 1e9 else None,
+                duration_ms=milliseconds(told.get("compute_time")),
                 cost_usd=_cost(told),
                 tokens=_tokens(answer if isinstance(answer, dict) else _object(answer)),
                 patch=json_text(program.get("code_diff")),

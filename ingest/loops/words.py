@@ -111,6 +111,12 @@ def json_number(value: object) -> float | None:
     return float(value) if abs(value) < 1e300 else None
 
 
+def milliseconds(seconds: object) -> int | None:
+    """Return a duration in seconds, in JSON, as whole milliseconds; None for anything that is none."""
+    number_of_seconds = json_number(seconds)
+    return round(number_of_seconds * 1000) if number_of_seconds is not None and 0 <= number_of_seconds < 1e9 else None
+
+
 def json_text(value: object) -> str | None:
     """Return a text in JSON without blanks around it; None for an empty one and for anything else."""
     return value.strip() or None if isinstance(value, str) else None

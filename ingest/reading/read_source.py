@@ -22,7 +22,7 @@ from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.tasks import SMALL_BYTES, Beginning, Settings, Task, known_source
 from ingest.sources import contents
 from ingest.sources.archives import DISK_FULL, archive_kind, members, names
-from ingest.sources.decoding import DATABASE_START, Allowance, Broken, Opened, Utf8
+from ingest.sources.decoding import DATABASE_START, WRITE_AHEAD_STARTS, Allowance, Broken, Opened, Utf8
 from ingest.sources.document import Document, Events
 from ingest.sources.files import CHANGED, Fingerprint, Portion, PortionStream, Source, Unreadable, changed, identify
 from ingest.store.read_result import PortionKey, ReadResult
@@ -457,9 +457,10 @@ def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool
 
 
 def _if_database(source: Source) -> str:
-    """Return the first bytes of an SQLite database as text, for the readers that open it themselves; "" for any other file."""
+    """Return the first bytes of an SQLite database as text, for its `…-wal` too: the readers open it themselves. "" for any other file."""
     with source.open() as stream:
-        return DATABASE_START.decode() if stream.read(len(DATABASE_START)) == DATABASE_START else ""
+        is_database = stream.read(len(DATABASE_START)).startswith((DATABASE_START, *WRITE_AHEAD_STARTS))
+    return DATABASE_START.decode() if is_database else ""
 
 
 def _telling_text(source: Source) -> str:

@@ -351,6 +351,9 @@ def _joined(pieces: list[Piece]) -> bytes:
 
 
 DATABASE_START = b"SQLite format 3\0"
+WRITE_AHEAD_STARTS = (b"7\x7f\x06\x82", b"7\x7f\x06\x83")
+"""Beginnings of SQLite's `…-wal`, by the byte order of its checksums."""
+
 _PARQUET = b"PAR1"
 _OTHER_PROGRAMS = re.compile(
     rb"PAR1[\x15-\x1c]|ARROW1\0|SQLite format 3\0|7\x7f\x06[\x82\x83]|.{8}DUCK|\x93NUMPY|\x89HDF\r\n|GGUF[\x01-\x09]\0"
