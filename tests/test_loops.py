@@ -83,6 +83,16 @@ def test_equal_repeats_make_every_step_real() -> None:
     assert (answer.beyond_noise, answer.gain_verdict) == (1, Verdict.BEYOND)
 
 
+def test_a_search_without_decisions_comes_to_a_plateau() -> None:
+    """Its tries without a better score have no word; one with a word that is not known may never have been measured."""
+    scores = [(B, 1.0), (K, 2.0), *[(State.OTHER, 1.5)] * 30]
+    answer = answer_of(*scores, better=Better.HIGHER)
+    assert (answer.measured, answer.state) == (31, Progress.PLATEAUING)
+    tries = [Experiment(state=state, value=value, word="parked" if state is State.OTHER else None) for state, value in scores]
+    answer = answer_of(tries=tries, better=Better.HIGHER)
+    assert (answer.measured, answer.state) == (1, Progress.IMPROVING)
+
+
 def test_cost_per_improvement_is_never_a_division_by_nothing() -> None:
     spent = LoopCosts({1: Part(Decimal(0), None, "r", "e"), 2: Part(Decimal(4), 10, "r", "e")}, total_usd=Decimal(6), basis="exact")
     none = answer_of((B, 10.0), (D, 11.0), costs=spent)

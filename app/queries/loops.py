@@ -262,7 +262,9 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
     answer.noise = noise and replace(noise, sign=scale.sign)
     since, kept = None, code_of_baseline
     for one in answer.tries:
-        if one.value is None or one.state in (State.BASELINE, State.OTHER):
+        # with a word that is not known it may be an estimate; without any, a search that only compares scores has measured it
+        is_doubtful = one.state is State.OTHER and one.row["word"]
+        if one.value is None or one.state is State.BASELINE or is_doubtful:
             continue
         answer.measured += 1
         since = None if since is None else since + 1

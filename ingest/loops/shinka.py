@@ -107,7 +107,7 @@ def _loop(programs: Iterable[Mapping[str, Any]], name: str | None) -> Loop:
                 state=State.CRASHED if not is_correct else State.BASELINE if is_first else State.OTHER,
                 label=label,
                 parent=labels.get(parent, json_text(parent)),
-                word="correct" if is_correct else "incorrect",
+                word=None if is_correct else "incorrect",
                 value=score if is_correct else None,
                 secondary={key: each for key, value in metrics.items() if (each := json_number(value)) is not None},
                 at=unix_time(program.get("timestamp")),
