@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -140,7 +141,12 @@ def test_the_direction_that_a_name_tells(name: str, better: Better) -> None:
 def test_decisions_tell_a_direction_only_if_they_agree() -> None:
     falling = [Experiment(state=B, value=9.0), *(Experiment(state=K, value=value) for value in (7.0, 5.0, 4.0))]
     assert better_by_decisions(falling) == Better.LOWER
-    assert better_by_decisions(falling[:2]) == Better.UNKNOWN
+    assert better_by_decisions(falling[:2]) == Better.LOWER
+    assert better_by_decisions(falling[:1]) == Better.UNKNOWN
+    worse = [Experiment(state=D, value=value) for value in (9.5, 9.8, 10.0)]
+    assert better_by_decisions([falling[0], *worse]) == Better.LOWER
+    assert better_by_decisions([falling[0], *worse[:2]]) == Better.UNKNOWN
+    assert better_by_decisions([falling[0], *(replace(one, value=6.0) for one in worse), falling[2]]) == Better.UNKNOWN
     assert better_by_decisions([falling[0], falling[1], falling[0], falling[1]]) == Better.UNKNOWN
 
 

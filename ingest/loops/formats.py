@@ -15,6 +15,7 @@ from ingest.loops.json_lines import JSON_LINES
 from ingest.loops.openevolve import OPENEVOLVE_CHECKPOINT, OPENEVOLVE_LOG
 from ingest.loops.pi_loop import HILL_CLIMBING, PI_EVENTS, PI_LOG
 from ingest.loops.shinka import SHINKA
+from ingest.loops.tables import ITERATION_TABLE, RESULTS_TABLE
 from ingest.measurements.base import MeasuredFile
 from schemas.rows.tables import WrongValue
 
@@ -28,6 +29,8 @@ FORMATS: tuple[LoopFormat, ...] = (
     PI_EVENTS,
     HILL_CLIMBING,
     JSON_LINES,
+    ITERATION_TABLE,
+    RESULTS_TABLE,
 )
 """In order: the first that finds a loop in a file reads it."""
 

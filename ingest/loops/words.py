@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -33,6 +35,12 @@ _HIGHER = re.compile(
     r"|sharpe|coverage|pass|passed|passing|reward|win|winrate|bleu|rouge|precision|recall|speedup|bandwidth|hits)(?:_|$)|per_s(?:ec|econd)?$|/s$"
 )
 
+RATE = re.compile(
+    r"(?:per_(?:s|sec|second)|/s(?:ec)?|_tps|_rps|_qps|(?:^|_)(?:toks?|tokens?|reqs?|requests?|samples|images|items|ops|frames|msgs|rows|[kmg]i?b)"
+    r"_(?:s|sec))$"
+)
+"""Names of rates, which end like times: `tok_s`, `tokens_per_s`."""
+
 SIDE = re.compile(
     r"(?:^|_)(?:memory|mem|vram|ram|peak|ttft|wall|mfu|num|params|batch|n|seed|p|delta|improvement|cost|usd|tokens|run|iter|iteration|exp"
     r"|experiment|no|step|steps|id|index|epoch|epochs|threshold|lr|pct|duration|elapsed|lines|loc|complexity|confidence|improvements)(?:_|$)"
@@ -40,7 +48,10 @@ SIDE = re.compile(
 )
 """Columns of numbers that are not what a loop improves, unless nothing else is there."""
 
-_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
+_REMARK = re.compile(r"\s*(?:[(\[:;,—–]|\s-\s).*")
+_LONGER = re.compile(r"(?:\w+_)?(?<!no_)(?<!not_)(?:(?:discard|reject|revert)(?:ed)?|(?P<crashed>crash(?:ed)?))(?:[_-][\w-]+)?")
+
+_NUMBER = re.compile(r"[+-]?(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 
 _SAID = re.compile(r"(lower|min|less|smaller|down|decreas)|higher|max|more|larger|greater|up\b|increas", re.IGNORECASE)
 
@@ -57,15 +68,24 @@ _HASH = re.compile(r"[0-9a-f]{7,40}", re.IGNORECASE)
 
 
 def state_of(word: str | None) -> State:
-    """Return the state for a decision or status as written."""
-    return STATES.get(" ".join((word or "").strip().lower().split()), State.OTHER)
+    """Return the state for a decision or status as written: `KEEP`, `**keep**`, `discard (noise)`, `reverted_worse`.
+
+    A longer word is discarded, or crashed, but never kept: `keep-candidate` may not be.
+    """
+    text = " ".join((word or "").lower().split())
+    if text not in STATES:
+        text = _REMARK.sub("", text).strip("*_`~!. \u2705\u274c\u2714\u2713\u2717\ufe0f")
+    if text in STATES:
+        return STATES[text]
+    found = _LONGER.fullmatch(text)
+    return State.OTHER if not found else State.CRASHED if found["crashed"] else State.DISCARDED
 
 
 def better_by_name(metric: str) -> Better:
     """Return the direction that the name of a metric tells: `val_loss`, `tok_per_sec`. UNKNOWN if it tells none, or both."""
     name = re.sub(r"[^a-z0-9µ/]+", "_", metric.lower())
     is_higher, is_lower = bool(_HIGHER.search(name)), bool(_LOWER.search(name))
-    if is_higher and name.endswith(("per_s", "per_sec", "per_second", "/s", "_tps", "_rps", "_qps")):
+    if RATE.search(name):
         return Better.HIGHER
     if name.endswith(("_ns", "_us", "_µs", "_ms")):  # `score_ns`
         return Better.LOWER
@@ -85,13 +105,31 @@ def never_zero(metric: str, unit: str | None) -> bool:
 
 
 def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
-    """Return the direction in which at least 70 % of the kept steps go; UNKNOWN for fewer than two steps that tell one apart."""
-    kept = [one.value for one in experiments if one.state in (State.BASELINE, State.KEPT) and one.value is not None]
+    """Return the direction in which at least 70 % of the kept steps go.
+
+    A single step counts unless most of the discarded tries went the same way; without any, nine in ten of at least three discarded ones
+    must have gone the other way. UNKNOWN otherwise.
+    """
+    kept: list[float] = []
+    discarded: list[float] = []
+    held: float | None = None
+    for one in experiments:
+        if one.value is not None and one.state in (State.BASELINE, State.KEPT):
+            kept.append(one.value)
+            held = one.value
+        elif one.value is not None and held is not None and one.state is State.DISCARDED and one.value != held:
+            discarded.append(one.value - held)
     steps = [after - before for before, after in pairwise(kept) if after != before]
-    up = sum(step > 0 for step in steps)
-    if len(steps) < 2 or 0.3 * len(steps) < up < 0.7 * len(steps):
+    up, worse_below = sum(step > 0 for step in steps), sum(step < 0 for step in discarded)
+    if len(steps) > 1:
+        share, least = up / len(steps), 0.7
+    elif steps and (not discarded or (worse_below >= 0.5 * len(discarded)) is (up == 1) or worse_below * 2 == len(discarded)):
+        share, least = up, 1
+    elif not steps and len(discarded) > 2:
+        share, least = worse_below / len(discarded), 0.9
+    else:
         return Better.UNKNOWN
-    return Better.HIGHER if up >= 0.7 * len(steps) else Better.LOWER
+    return Better.HIGHER if share >= least else Better.LOWER if share <= 1 - least else Better.UNKNOWN
 
 
 def number(cell: object) -> float | None:
@@ -99,9 +137,10 @@ def number(cell: object) -> float | None:
     if isinstance(cell, bool) or cell is None:
         return None
     if isinstance(cell, int | float):
-        return float(cell)
+        return float(cell) if abs(cell) < sys.float_info.max else None
     text = str(cell).strip().lstrip("~≈").rstrip("%").strip()
-    return float(text.replace(",", "")) if text and _NUMBER.fullmatch(text) and any(map(str.isdigit, text)) else None
+    figure = float(text.replace(",", "")) if _NUMBER.fullmatch(text) else math.inf
+    return figure if math.isfinite(figure) else None
 
 
 def json_number(value: object) -> float | None:
@@ -153,7 +192,7 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
 
 
 def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
-    """Return the experiments with one baseline: the first whose state or description says so, else the first kept one with a value.
+    """Return the experiments with one baseline: the first called so (state, description, commit, label), else the first kept with a value.
 
     Its status is mostly `keep`, which would count it as an improvement.
     """
@@ -162,7 +201,7 @@ def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
     told = [
         place
         for place, one in enumerate(listed)
-        if (one.description or "").strip().lower().startswith("baseline") and one.value is not None
+        if one.value is not None and any((text or "").lower().startswith("baseline") for text in (one.description, one.commit, one.label))
     ]
     measured = [place for place, one in enumerate(listed) if one.value is not None]
     chosen = next(iter([*said, *told[:1], *measured]), None)
