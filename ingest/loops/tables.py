@@ -301,7 +301,7 @@ def _aligned(cells: list[str], width: int, at: int) -> list[str]:
     A row has more cells if its description has tabs, and one more or less before the decision after an agent changed the columns.
     """
     if len(cells) != width:
-        places = [place for place, cell in enumerate(cells) if abs(place - at) < 3 and state_of(cell) in _DECIDED]
+        places = [place for place, cell in enumerate(cells) if abs(place - at) < 3 and state_of(cell) is not State.OTHER]
         strong = [place for place in places if _STRONG.search(cells[place])]
         for place in strong if len(strong) == 1 else places if len(places) == 1 else ():
             before = cells[: min(place, at)]
