@@ -144,8 +144,8 @@ def test_decisions_tell_a_direction_only_if_they_agree() -> None:
     assert better_by_decisions(falling[:2]) == Better.LOWER
     assert better_by_decisions(falling[:1]) == Better.UNKNOWN
     worse = [Experiment(state=D, value=value) for value in (9.5, 9.8, 10.0)]
-    assert better_by_decisions([falling[0], *worse]) == Better.LOWER
-    assert better_by_decisions([falling[0], *worse[:2]]) == Better.UNKNOWN
+    assert better_by_decisions([falling[0], *worse]) == Better.UNKNOWN
+    assert better_by_decisions([falling[0], *worse, falling[2]]) == Better.LOWER
     assert better_by_decisions([falling[0], *(replace(one, value=6.0) for one in worse), falling[2]]) == Better.UNKNOWN
     assert better_by_decisions([falling[0], falling[1], falling[0], falling[1]]) == Better.UNKNOWN
 

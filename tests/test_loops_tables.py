@@ -224,6 +224,7 @@ def test_a_cell_of_a_megabyte() -> None:
     [
         "",
         RESULTS.splitlines()[0],
+        "iteration\tcommit\tfinding\tseverity\tstatus\n1\ta1b2c3d\tsql\thigh\tkeep\n2\t-\txss\tlow\tdiscard\n",
         "name,status,seconds\ntest_a,passed,0.1\ntest_b,failed,0.2\ntest_c,error,0.3\n",
         "paper\tauthors\trating\tdecision\nOn loops\tA, B\t6.5\treject\nOn loss\tC\t7.5\taccept\n",
         "patient,visit,score\n1,baseline,3.1\n1,week 4,2.9\n2,baseline,4.0\n",

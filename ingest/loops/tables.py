@@ -106,8 +106,8 @@ _REPLICATE = re.compile(r"(.+)[_-]r(?:ep)?\d+")
 _BESIDE = tuple(f"{up}{name}" for up in ("", "../", "../../") for name in ("program.md", "PROGRAM.md", "README.md"))
 _LONGEST_BESIDE = 1 << 20
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
-_FALLS = re.compile(r"\blower(?:[ _-]is)?[ _-]better|\blowest\b|\bminimi[sz]|\breduce|\bdecrease|\bas low as\b", re.IGNORECASE)
-_CLIMBS = re.compile(r"\bhigher(?:[ _-]is)?[ _-]better|\bhighest\b|\bmaximi[sz]|\bincrease|\braise|\bas high as\b", re.IGNORECASE)
+_FALLS = re.compile(r"\blower(?:[ _-]is)?[ _-]better|\blowest\b|\bminimi[sz]|\bas low as\b", re.IGNORECASE)
+_CLIMBS = re.compile(r"\bhigher(?:[ _-]is)?[ _-]better|\bhighest\b|\bmaximi[sz]|\bas high as\b", re.IGNORECASE)
 _IS_DIRECTION = re.compile(r"direction\W|(?:lower|higher)[ _-](?:is[ _-])?better", re.IGNORECASE)
 _LOWER_OR_HIGHER = re.compile(r"\b(?:(lower|minimi[sz]e|down|decrease)|higher|maximi[sz]e|up|increase)(?![a-z])", re.IGNORECASE)
 
@@ -153,10 +153,13 @@ class _Metric:
     values: Sequence[float | None]
     unit: str | None = None
 
+    def steps(self, states: Sequence[State]) -> list[float]:
+        """Return the changes from one kept value to the next."""
+        return [after - before for before, after in pairwise(_kept(self.values, states)) if after != before]
+
     def follows(self, states: Sequence[State]) -> bool:
         """Return whether what was kept is better in this column, in the direction of its name, or else in either."""
-        kept = _kept(self.values, states)
-        steps = [after - before for before, after in pairwise(kept) if after != before]
+        steps = self.steps(states)
         up = sum(step > 0 for step in steps)
         better = Better.UNKNOWN if _BARE.fullmatch(self.name) else better_by_name(self.name)
         right = {Better.HIGHER: up, Better.LOWER: len(steps) - up, Better.UNKNOWN: max(up, len(steps) - up)}[better]
@@ -285,7 +288,7 @@ def _decisions(table: _Table) -> _Decisions | None:
     has_commit = table.named(_COMMIT) is not None or hashes > 0.5 * len(rows)
     is_counted = table.named(_ITERATION) is not None or table.named(_RUN) is not None
     is_described = table.first_of(_DESCRIPTIONS) is not None
-    has_numbers = any(_are_numbers(table.column(each)) for each in range(len(table.names)) if each != at)
+    has_numbers = any(_are_numbers(table.column(each)) for each in range(len(table.names)) if each != at and not _is_of_row(table, each))
     if not has_numbers or decided < max(1, _LEAST_DECIDED * len(rows)):
         return None
     if not (has_commit or (is_strong and (is_counted or is_described)) or (is_counted and is_described)):
@@ -369,8 +372,7 @@ def _candidates(decisions: _Decisions) -> list[_Metric]:
     table, states = decisions.table, decisions.states
     found: list[_Metric] = []
     for at, name in enumerate(table.names):
-        is_other = name in _DESCRIPTIONS or name in _TIMES or any(each.fullmatch(name) for each in (_COMMIT, _ITERATION, _RUN))
-        if at == decisions.at or (is_other and not table.is_headless):
+        if at == decisions.at or _is_of_row(table, at):
             continue
         cells = table.column(at)
         units = Counter(with_unit[2] for cell in cells if (with_unit := _WITH_UNIT.fullmatch(cell)) and with_unit[2] != "%")
@@ -385,6 +387,13 @@ def _candidates(decisions: _Decisions) -> list[_Metric]:
         found = varying  # parameters of the benchmark are the same in every row
     main = [each for each in found if not SIDE.search(each.name) and not _CHANGE.fullmatch(each.name)]
     return main or [each for each in found if _CHANGE.fullmatch(each.name)][:1] or [each for each in found if not _is_number_of_row(each)]
+
+
+def _is_of_row(table: _Table, at: int) -> bool:
+    """Return whether a column names, numbers or describes the rows, so that its numbers are no values."""
+    name = table.names[at]
+    is_known = name in _DESCRIPTIONS or name in _TIMES or any(each.fullmatch(name) for each in (_COMMIT, _ITERATION, _RUN))
+    return is_known and not table.is_headless
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
@@ -438,8 +447,12 @@ def _metric(candidates: Sequence[_Metric], states: Sequence[State], texts: Seque
         told = [each for each in candidates if not is_headless and any(_names(sentence, each.name) for sentence in sentences)]
         if len(told) == 1:
             return told[0]
-    followed = [each for each in candidates if each.follows(states)]
-    return candidates[0] if candidates[0] in followed else followed[0] if len(followed) == 1 else None
+    if sum(_BARE.fullmatch(each.name) is not None for each in candidates) > 1 and not any(each.steps(states) for each in candidates):
+        return None
+    if candidates[0].follows(states):
+        return candidates[0]
+    followed = [each for each in candidates if len(each.steps(states)) > 1 and each.follows(states)]
+    return followed[0] if len(followed) == 1 and not is_headless else None
 
 
 def _names(sentence: str, name: str) -> bool:
@@ -511,11 +524,12 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
     free = [at for at in texts if at not in (decisions.at, label)] or [at for at in texts if at != decisions.at]
     description = free[0] if free else len(table.names) - 1 if table.is_headless else None
     hypothesis = next((at for at in free[1:] if table.names[at] in _HYPOTHESES), None)
+    parent = table.first_of(("parent", "parent_id"))
     time, cost, tokens = (table.first_of(each) for each in (_TIMES, _COSTS, _TOKENS))
     durations = {at: _MILLISECONDS[found[1]] for at, name in enumerate(table.names) if (found := _DURATIONS.fullmatch(name))}
     duration, factor = next(((at, each) for at, each in durations.items() if not metric or at != metric.at), (None, 0))
     model = next((at for at, name in enumerate(table.names) if name == "model" and any(map(_AGENT.search, table.column(at)))), None)
-    used = {decisions.at, metric.at if metric else None, commit, label, description, hypothesis, model}
+    used = {decisions.at, metric.at if metric else None, commit, label, parent, description, hypothesis, model}
     stems: dict[str, int] = {}
 
     def cell(at: int | None) -> str | None:
@@ -531,6 +545,7 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
         yield Experiment(
             state=decisions.states[place],
             label=(cell(label) or "")[:_LONGEST_CELL] or None,
+            parent=(cell(parent) or "")[:_LONGEST_CELL] or None,
             word=row[decisions.at],
             value=value,
             secondary={

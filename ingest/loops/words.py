@@ -107,8 +107,8 @@ def never_zero(metric: str, unit: str | None) -> bool:
 def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
     """Return the direction in which at least 70 % of the kept steps go.
 
-    A single step counts unless most of the discarded tries went the same way; without any, nine in ten of at least three discarded ones
-    must have gone the other way. UNKNOWN otherwise.
+    A single step counts unless most of the discarded tries went the same way. UNKNOWN otherwise: discarded tries alone tell nothing, since
+    they may have been discarded for another value.
     """
     kept: list[float] = []
     discarded: list[float] = []
@@ -125,8 +125,6 @@ def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
         share, least = up / len(steps), 0.7
     elif steps and (not discarded or (worse_below >= 0.5 * len(discarded)) is (up == 1) or worse_below * 2 == len(discarded)):
         share, least = up, 1
-    elif not steps and len(discarded) > 2:
-        share, least = worse_below / len(discarded), 0.9
     else:
         return Better.UNKNOWN
     return Better.HIGHER if share >= least else Better.LOWER if share <= 1 - least else Better.UNKNOWN
