@@ -157,6 +157,16 @@ def test_a_failed_first_program_is_no_baseline() -> None:
     assert [one.state for one in loop.experiments] == [State.CRASHED, State.KEPT]
 
 
+def test_low_scores_are_failures_only_beside_scores_that_are_not_negative() -> None:
+    """Some evaluators give -1000 or less to a program that fails; for others it is what they minimize, with its sign turned."""
+    scores = {"p0": -2000.0, "p1": -1500.0, "p2": -1000.0, "p3": -1e6}
+    lines = [evaluated(name, f"combined_score={score:.4f}") for name, score in scores.items()]
+    [negative] = loops_in(OPENEVOLVE_LOG, [*HEADER, *lines])
+    assert [one.state.value for one in negative.experiments] == ["baseline", "kept", "crashed", "other"]
+    [positive] = loops_in(OPENEVOLVE_LOG, [*HEADER, evaluated("p", "combined_score=0.5"), *lines])
+    assert [one.state.value for one in positive.experiments] == ["baseline", *["crashed"] * 4]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -439,6 +449,18 @@ def test_a_database_has_its_programs_without_copies_for_islands(tmp_path: Path) 
     assert first.cost_usd == Decimal("0.0040073125")
     assert first.secondary == {"pass": 3.0}
     assert loop.cost_basis is CostBasis.EXACT
+
+
+def test_proposals_without_a_program_make_the_cost_a_lower_bound(tmp_path: Path) -> None:
+    with closing(database(tmp_path / "programs.sqlite", PROGRAMS)) as connection:
+        connection.execute("create table attempt_log (id integer primary key, generation integer, stage text, status text, details text)")
+        for generation in (1, 2, 4, 6, 6, 8, 30):
+            connection.execute("insert into attempt_log (generation, stage, status) values (?, 'proposal', 'failed')", (generation,))
+        connection.execute("update programs set generation = 9 where id = 'g4'")
+        connection.commit()
+        [loop] = shinka_loops(tmp_path / "programs.sqlite")
+    assert loop.cost_basis is CostBasis.LOWER_BOUND
+    assert loop.notes[0].endswith(": 3")  # 4, 6 and 8; what is under way may still become a program
 
 
 def test_a_first_program_that_failed_is_no_baseline(tmp_path: Path) -> None:

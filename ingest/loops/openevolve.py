@@ -49,7 +49,7 @@ _RESUMED = re.compile(r"Skipping initial program addition|Resuming from checkpoi
 _METRIC = re.compile(r"([^\s=,][^=,]{0,99})=(.*)")
 _VALIDITY = ("validity", "valid", "is_valid")
 _PENALTY = -1000
-"""A score so low beside a first one that is not negative stands for a program that failed."""
+"""This score, or a lower one beside a first one that is not negative, stands for a program that failed."""
 
 
 @dataclass
@@ -128,6 +128,8 @@ def _loop_of(run: _Run) -> Loop:
     has_score = any(SCORE in program.metrics for program in programs)
     baseline = programs[0] if programs[0].iteration is None and not run.is_resumed else None
     first = _score(baseline.metrics, has_score) if baseline else run.standing
+    if baseline and _failure(baseline.metrics, first, None):
+        first = None
     labels = {program.identity: f"iteration {program.iteration}" for program in programs if program.iteration is not None}
     if baseline:
         labels[baseline.identity] = "initial program"
@@ -214,7 +216,7 @@ def _failure(metrics: Mapping[str, float | str], score: float | None, first: flo
         return f"score {score}"
     if any(metrics.get(name) in (0.0, -1.0, "False") for name in _VALIDITY):
         return "invalid"
-    if score is not None and score <= _PENALTY and first is not None and first >= 0:
+    if score is not None and (score == _PENALTY or (score < _PENALTY and first is not None and first >= 0)):
         return f"score {score:g}"
     return None
 

@@ -58,10 +58,10 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
                 database.execute("pragma trusted_schema = off")
                 database.execute("pragma query_only = on")
                 database.text_factory = lambda data: data.decode("utf-8", "replace")
-                found = _programs(database)
+                found, failed = _programs(database), _failed_proposals(database)
         except sqlite3.Error as error:
             raise ValueError(f"SQLite cannot read it: {error}") from error
-    return () if found is None else (_loop(found, file.folders[-1] if file.folders else None),)
+    return () if found is None else (_loop(found, file.folders[-1] if file.folders else None, failed),)
 
 
 def _has_scores(path: Path) -> bool:
@@ -88,7 +88,18 @@ def _programs(database: sqlite3.Connection) -> list[dict[str, Any]] | None:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def _loop(programs: Iterable[Mapping[str, Any]], name: str | None) -> Loop:
+def _failed_proposals(database: sqlite3.Connection) -> int:
+    """Return the number of generations without a program, of those before the last. Since 2026 a table has all proposals."""
+    try:
+        last, proposed = "(select max(generation) from programs)", "select distinct generation from attempt_log where generation < "
+        [count] = database.execute(f"select count(*) from ({proposed}{last} except select generation from programs)").fetchone()
+    except sqlite3.OperationalError:  # no such table
+        return 0
+    return int(count)
+
+
+def _loop(programs: Iterable[Mapping[str, Any]], name: str | None, failed: int) -> Loop:
+    """Return the loop of the programs. `failed`: number of proposals that were paid for and never evaluated."""
     experiments: list[Experiment] = []
     labels: dict[object, str] = {}
     for program in programs:
@@ -121,15 +132,18 @@ def _loop(programs: Iterable[Mapping[str, Any]], name: str | None) -> Loop:
                 identity=json_text(program["id"]),
             )
         )
-    has_costs = any(one.cost_usd is not None for one in experiments)
+    basis = None
+    if not experiments or any(one.cost_usd is not None for one in experiments):
+        basis = CostBasis.LOWER_BOUND if failed else CostBasis.EXACT
     return Loop(
         experiments=new_bests_kept(experiments),
         name=name,
         metric="combined_score",
         better=Better.HIGHER,
         better_from="ShinkaEvolve maximizes its score",
+        notes=(f"proposals that failed before they were evaluated, and are not in its cost: {failed}",) if failed else (),
         cost_usd=None if experiments else Decimal(0),
-        cost_basis=CostBasis.EXACT if has_costs or not experiments else None,
+        cost_basis=basis,
     )
 
 
