@@ -1,4 +1,4 @@
-"""A new store of a test begins as a copy of empty tables: to make them and write their comments takes as long as a small ingest."""
+"""A new store of a test begins as a copy of empty tables: to make them takes time."""
 
 from __future__ import annotations
 

@@ -103,8 +103,7 @@ def _leave_out_texts(connection: duckdb.DuckDBPyConnection, searched: Collection
     for name, text in (("$stand_in", STAND_IN_SQL), ("$error_text", ERROR_SQL), ("$error_told", TOLD_SQL)):
         script = script.replace(name, text)
     for view in VIEWS:  # the same views, over those that stand in
-        made = view_sql(f"views/{view}").split("\ncomment on ")[0]
-        script += made.replace("create or replace view", "create or replace temp view") + ";\n"
+        script += view_sql(f"views/{view}").replace("create or replace view", "create or replace temp view")
     connection.execute(script)
 
 

@@ -128,7 +128,7 @@ def view_sql(step: str) -> str:
 
 
 def make_tables(connection: duckdb.DuckDBPyConnection, dialect: Callable[[str], str] = str) -> None:
-    """Create tables, comments and views. `dialect` adapts the SQL to another kind of store."""
+    """Create tables and views. `dialect` adapts the SQL to another kind of store."""
     connection.execute(dialect(sql_of("schema")))
     for view in VIEWS:
         connection.execute(dialect(view_sql(f"views/{view}")))

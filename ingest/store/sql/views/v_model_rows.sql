@@ -20,6 +20,3 @@ from (
     where cost_own_usd is not null
 )
 where abs(rest_usd) > 0.000001;
-comment on column v_model_rows."total_tokens" is 'All tokens: input, output, cache reads and cache writes.';
-comment on column v_model_rows."cache_saved_usd" is 'Uncached list-price cost minus list-price cost. Negative: caching cost more.';
-comment on column v_model_rows."assumed_5m_tokens" is 'Cache writes of unknown lifetime. They are priced as 5-minute writes; 1-hour writes cost more.';

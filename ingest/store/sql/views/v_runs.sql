@@ -84,35 +84,3 @@ left join annotations on annotations.run_id = runs.run_id
 )
 )
 );
-comment on column v_runs."title" is 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.';
-comment on column v_runs."task_key" is 'What runs are grouped and paired by as a task: repository and base commit (`vllm@88f6ba32`) where a benchmark names the commit, else repository and name (`vllm/sort`), else repository and the commit that the work started from. A name that somebody gave the run wins.';
-comment on column v_runs."model_group" is 'The main model without a date at its end (`gpt-5-2025-08-07` is `gpt-5`). A run without a model counts into the only one that its agent has in the store; empty where the agent has several, or none.';
-comment on column v_runs."total_tokens" is 'All tokens: input, output, cache reads and cache writes.';
-comment on column v_runs."cache_read_share" is 'Share of input tokens read from the cache.';
-comment on column v_runs."cache_saved_usd" is 'Uncached list-price cost minus list-price cost. Negative: caching cost more.';
-comment on column v_runs."parallelism" is 'API time divided by wall time. Above 1: calls ran in parallel.';
-comment on column v_runs."is_carried_over" is 'Whether API time is over 10 times the wall time: cost and API time then include calls of an earlier process, turns and wall time do not.';
-comment on column v_runs."cost_per_turn_usd" is 'Reported cost divided by turns. Unknown for a run carried over from an earlier process.';
-comment on column v_runs."cost_list_per_turn_usd" is 'List-price cost divided by turns. Unknown for a run carried over from an earlier process.';
-comment on column v_runs."cost_best_usd" is 'What the run cost: as its agent reports it, else its tokens at list prices.';
-comment on column v_runs."cost_best_bounds" is 'upper_bound, lower_bound or estimate, where the best-known cost is a list-price cost of tokens that are no exact count.';
-comment on column v_runs."cost_best_per_turn_usd" is 'Best-known cost divided by turns. Unknown for a run carried over from an earlier process.';
-comment on column v_runs."duration_per_turn_ms" is 'Wall time divided by turns.';
-comment on column v_runs."is_completed" is 'Whether the run completed. Unknown where the outcome is.';
-comment on column v_runs."is_started" is 'Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run. What is not known of a run says nothing.';
-comment on column v_runs."reason" is 'Why the run did not complete, by its outcome, whether it got to work, and the words of its error. Empty where it completed, or nothing is known of its end.';
-comment on column v_runs."whose" is 'Who or what can change that: set-up, account, agent, provider, person, unknown.';
-comment on column v_runs."failure_message" is 'The error in one line: of a traceback its end.';
-comment on column v_runs."dated_at" is 'When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date.';
-comment on column v_runs."claimed_caveat" is 'What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate.';
-comment on column v_runs."labels" is 'Labels given at ingest (--label key=value).';
-comment on column v_runs."repo" is 'Repository the run worked on, from a label, the file path or a sidecar file.';
-comment on column v_runs."task" is 'Task the run worked on, from a label, the file path or a sidecar file.';
-comment on column v_runs."experiment" is 'Experiment the run belongs to, from its labels.';
-comment on column v_runs."note" is 'Note that somebody made on the run.';
-comment on column v_runs."starred" is 'Whether somebody starred the run.';
-comment on column v_runs."excluded" is 'Whether the run is left out of every number and list.';
-comment on column v_runs."excluded_reason" is 'Why the run is excluded.';
-comment on column v_runs."source_name" is 'File the run was read from.';
-comment on column v_runs."received_at" is 'When the file was first ingested (UTC).';
-comment on column v_runs."ingested_by" is 'Who ingested it: user@host, or the signed-in visitor of a dashboard.';
