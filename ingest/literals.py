@@ -49,14 +49,14 @@ class LiteralSearch:
     """
 
     def __init__(self, words: Sequence[str], *, leftmost: bool = False) -> None:
-        self._words = words
+        self.words = words
         self._kind = MatchKind.LeftmostFirst if leftmost else MatchKind.Standard
         self._texts = 0
 
     def find(self, text: str, *, overlapping: bool = False) -> list[tuple[int, int, int]]:
         """Return (index of the literal, start, end) of every match, by their ends; with `overlapping`, also those inside another."""
         if self._texts in _BUILT_AT:
-            self._automaton = AhoCorasick(self._words, matchkind=self._kind, implementation=_BUILT_AT[self._texts])
+            self._automaton = AhoCorasick(self.words, matchkind=self._kind, implementation=_BUILT_AT[self._texts])
         self._texts += 1
         try:
             return self._automaton.find_matches_as_indexes(text, overlapping)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.measurements.base import MeasuredFile
-from ingest.measurements.tools import MARKED_BYTES, Reading, may_measure, read_measurements
+from ingest.measurements.tools import MARKED_BYTES, Reading, possible_tools, read_measurements
 from schemas.rows.measurement import MeasurementRow
 
 Row = dict[str, Any]
@@ -23,7 +23,7 @@ def read_in(folder: Path) -> list[tuple[Path, Reading]]:
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
         text = path.read_text(encoding="utf-8")
         file = MeasuredFile(str(path), text, path.parent.joinpath)
-        if may_measure(text[:MARKED_BYTES]) and (reading := read_measurements(file, "source")):
+        if possible_tools(text[:MARKED_BYTES]) and (reading := read_measurements(file, "source")):
             found.append((path, reading))
     return found
 

@@ -18,7 +18,7 @@ from ingest.measurements.base import MOST_JSON_VALUES, MeasuredFile, lines_of
 from ingest.measurements.iso_bench import model_in, substituted
 from ingest.measurements.iso_bench_outcomes import detail_of, failure_of, patch_in
 from ingest.measurements.measured import MOST_CHARACTERS, MOST_VALUES, Spread, log_error
-from ingest.measurements.tools import Reading, may_measure, read_measurements
+from ingest.measurements.tools import Reading, possible_tools, read_measurements
 from schemas.errors import RejectReason
 from schemas.rows.measurement import SpreadKind
 from tests.fuzz.measured_seeds import MEASURED
@@ -157,7 +157,7 @@ def test_a_table_has_the_line_ends_of_any_system_and_cells_of_any_length(ends: s
     assert [(row.variant, row.status, row.failure_detail) for row in rows] == [("baseline", "ok", None), ("candidate", "failed", log)]
     [judged] = rows_read(read(ends.join(("commit,agent,hard,note", f"a1b2c3d4,codex,beats,{log}", ""))))
     assert judged.label == "beats"
-    assert may_measure(ends.join(("a,b", "")))
+    assert possible_tools(ends.join(("a,b", "")))
 
 
 def test_a_number_with_hundreds_of_digits_is_no_value_and_too_many_runs_are_refused(tmp_path: Path) -> None:

@@ -191,9 +191,9 @@ def _reader(text: str, header: str) -> Any:
 class Tool:
     """A measuring tool.
 
-    `name`: `measurements.format`. `marks`: words within the first megabyte of every file of this tool; cheap, so that most files are never
-    parsed. With a name in quotes among them, the files are JSON. `recognises`: whether the content is the tool's. `read`: the values of a
-    recognised file; raises `ValueError` with a reason for people if it cannot be read.
+    `name`: `measurements.format`. `marks`: words within the first megabyte of every file of this tool, the rarest first; cheap, so that
+    most files are never parsed. `recognises`: whether the content is the tool's. `read`: the values of a recognised file; raises
+    `ValueError` with a reason for people if it cannot be read.
     `marks_suffice`: broken JSON with all marks is refused as a file of this tool, otherwise skipped.
     """
 
@@ -203,6 +203,7 @@ class Tool:
     read: Callable[[MeasuredFile], Iterable[Measured]]
     marks_suffice: bool = True
 
-    def may_have_written(self, beginning: str, *, is_json: bool) -> bool:
-        """Return whether a file with this beginning has all marks."""
-        return (is_json or not any(mark.startswith('"') for mark in self.marks)) and all(mark in beginning for mark in self.marks)
+    @cached_property
+    def is_json(self) -> bool:
+        """Return whether its files are JSON: its marks have a name in quotes."""
+        return any(mark.startswith('"') for mark in self.marks)

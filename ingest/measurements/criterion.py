@@ -138,7 +138,7 @@ def _in_unit(bound: str, written: str, wanted: str) -> float | None:
 
 TOOLS = (
     Tool("criterion-text", ("time:   [",), _is_output, _read_output, marks_suffice=False),
-    Tool("libtest", ("test ", " ... bench: ", "/iter (+/- "), _is_output, _read_output, marks_suffice=False),
+    Tool("libtest", ("/iter (+/- ", " ... bench: ", "test "), _is_output, _read_output, marks_suffice=False),
     Tool("criterion", ('"median_abs_dev"', '"confidence_interval"', '"point_estimate"'), _has_estimates, _read_estimates),
     Tool("criterion-sample", ('"iters"', '"times"'), _has_samples, _read_samples),
 )

@@ -6,11 +6,13 @@ A file is read as measurements if it contains no agent's run. Content decides, n
 from __future__ import annotations
 
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 
+from ingest.literals import LiteralSearch
 from ingest.measurements import (
     asv,
     continuous,
@@ -75,12 +77,12 @@ class Reading:
     reason: RejectReason = RejectReason.INVALID_RECORD
 
 
-def read_measurements(file: MeasuredFile, source_id: str) -> Reading | None:
-    """Return the measurements in a file, or None if no tool recognises it. Never raises: a tool that fails refuses the file."""
-    beginning = file.text[:MARKED_BYTES]
-    for tool in TOOLS:
-        if not tool.may_have_written(beginning, is_json=file.is_json):
-            continue
+def read_measurements(file: MeasuredFile, source_id: str, tools: Sequence[Tool] | None = None) -> Reading | None:
+    """Return the measurements in a file, or None if no tool recognises it. Never raises: a tool that fails refuses the file.
+
+    `tools`: its `possible_tools`, if known.
+    """
+    for tool in possible_tools(file.text[:MARKED_BYTES]) if tools is None else tools:
         try:
             if _recognises(tool, file):
                 rows = measured_table(tool.read(file), source_id, tool.name)
@@ -113,7 +115,17 @@ def _recognises(tool: Tool, file: MeasuredFile) -> bool:
     return False
 
 
-def may_measure(beginning: str) -> bool:
-    """Return whether a file with this beginning may be a tool's: it has all marks of one, or the header of a table."""
-    is_json = begins_json(beginning)
-    return any(tool.marks and tool.may_have_written(beginning, is_json=is_json) for tool in TOOLS) or len(columns_of(beginning)) > 1
+_FIRST_MARKS = LiteralSearch([tool.marks[0] for tool in TOOLS if tool.marks and not tool.is_json], leftmost=True)
+
+
+def possible_tools(beginning: str) -> Sequence[Tool]:
+    """Return the tools that may have written a file with this beginning, in order: it has all of their marks, or the header of a table.
+
+    A log is searched for all first marks at once: it has megabytes, and few of them.
+    """
+    tools: Sequence[Tool] = TOOLS
+    if not begins_json(beginning):
+        met = {_FIRST_MARKS.words[index] for index, _, _ in _FIRST_MARKS.find(beginning)}
+        tools = [tool for tool in TOOLS if not tool.is_json and met.issuperset(tool.marks[:1])]
+    found = [tool for tool in tools if all(mark in beginning for mark in tool.marks)]
+    return found if any(tool.marks for tool in found) or len(columns_of(beginning)) > 1 else ()

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ingest.agents.base import Found, Rows
 from ingest.agents.iso_bench import item_run
@@ -34,6 +35,9 @@ from schemas.file_kinds import FileKind
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RecordKind
 from schemas.wire.roll_ups import is_roll_up
+
+if TYPE_CHECKING:
+    from ingest.measurements.base import Tool
 
 _BEGINNING = "line 1, byte 0"
 
@@ -433,7 +437,7 @@ def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool
     kinds = (FileKind.TEXT, FileKind.JSON, FileKind.CSV, FileKind.SOURCE)  # `data.js` of github-action-benchmark is source code
     path = None if source.temporary else source.path
     neighbour = partial(sidecars.neighbour, path, result.name)
-    text = _telling_text(source) if kind in kinds else _if_database(source) if kind is FileKind.BINARY and path else ""
+    text, tools = _telling_text(source) if kind in kinds else (_if_database(source) if kind is FileKind.BINARY and path else "", ())
     file = MeasuredFile(result.name, text, neighbour, partial(sidecars.nearby, path, result.name))
     result.kind, result.ignored = kind, 1
     if file.text and (loops := read_loops(file, result.source_id)):
@@ -444,7 +448,7 @@ def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool
             result.ignored = 0
             detail = f"a loop's log ({loops.format}) that cannot be read: {loops.refused}"
             spool.reject(result, Unreadable(0, _BEGINNING, RejectReason.INVALID_RECORD, detail, file.text[:300]))
-    elif file.text and (reading := read_measurements(file, result.source_id)):
+    elif tools and (reading := read_measurements(file, result.source_id, tools)):
         result.kind = FileKind.MEASUREMENT
         if reading.refused:
             result.ignored = 0
@@ -463,24 +467,29 @@ def _if_database(source: Source) -> str:
     return DATABASE_START.decode() if is_database else ""
 
 
-def _telling_text(source: Source) -> str:
-    """Return the text of a file, decompressed; "" if it begins like no loop's log and no tool's result, is too large or cannot be read."""
+def _telling_text(source: Source) -> tuple[str, Sequence[Tool]]:
+    """Return the text of a file, decompressed, and the measuring tools that may have written it.
+
+    "" if it begins like no loop's log and no tool's result, is too large or cannot be read.
+    """
     from ingest.loops.formats import may_hold_loop
-    from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, may_measure
+    from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, possible_tools
 
     if source.size > LARGEST_BYTES:
-        return ""
-    data = bytearray()
+        return "", ()
+    data, text = bytearray(), ""
+    tools: Sequence[Tool] = ()
     with source.open() as stream:
         try:
-            text = Utf8(Opened(stream, Allowance(source.size)))
+            utf8 = Utf8(Opened(stream, Allowance(source.size)))
             for most in (MARKED_BYTES, LARGEST_BYTES + 1):
-                while len(data) < most and (block := text.read(min(1 << 20, most - len(data)))):
+                before = len(data)
+                while len(data) < most and (block := utf8.read(min(1 << 20, most - len(data)))):
                     data += block
-                if most == MARKED_BYTES:
-                    beginning = data.decode("utf-8", "replace")
-                    if not (may_measure(beginning) or may_hold_loop(beginning)):
-                        return ""
+                if len(data) > before:
+                    text = data.decode("utf-8", "replace")
+                if most == MARKED_BYTES and not ((tools := possible_tools(text)) or may_hold_loop(text)):
+                    return "", ()
         except Broken:
-            return ""
-    return data.decode("utf-8", "replace") if len(data) <= LARGEST_BYTES else ""
+            return "", ()
+    return (text, tools) if len(data) <= LARGEST_BYTES else ("", ())
