@@ -104,20 +104,23 @@ class ActiveTime:
     def note(self, time: datetime | None, by: By = By.OTHERS) -> None:
         """Add the time of an event, if it has one."""
         if time:
-            self._moments.append((time - _EPOCH) // _MICROSECOND * len(By) + by)
+            self._moments.append((time - _EPOCH) // _MICROSECOND * _KINDS + by)
 
     def until(self, end: datetime | None = None) -> tuple[int, int] | None:
         """Return the active time and the last time, in microseconds, of the events before `end`; None if no event has a time."""
         active, last = self.before or (0, None)
         limit = None if end is None else (end - _EPOCH) // _MICROSECOND
+        tool, model = int(By.TOOL), int(By.MODEL)
         for moment in sorted(self._moments):
-            at, by = divmod(moment, len(By))
+            at, by = divmod(moment, _KINDS)
             if limit is not None and at >= limit:
                 break
-            gap = 0 if last is None else max(0, at - last)
-            if by == By.TOOL or (by == By.MODEL and gap <= _LONGEST_ANSWER):
+            if last is not None and at <= last:
+                continue
+            gap = 0 if last is None else at - last
+            if by == tool or (by == model and gap <= _LONGEST_ANSWER):
                 active += gap
-            last = at if last is None else max(at, last)
+            last = at
         return None if last is None else (active, last)
 
     @property
@@ -127,6 +130,7 @@ class ActiveTime:
         return None if active is None else round(active[0] / 1000)
 
 
+_KINDS = len(By)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _LONGEST_ANSWER = timedelta(minutes=5) // _MICROSECOND
