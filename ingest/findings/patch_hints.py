@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ingest.context.patches import Hunk, parts_of
 from ingest.findings.rules import Finding
+from ingest.literals import pattern
 from schemas.catalogue.rules import PATCH_HINTS
 
 LONGEST_LINE = 300
@@ -117,16 +118,16 @@ def _short(text: str) -> str:
 
 # Reading a patch
 
-_OTHER = re.compile(
+_OTHER = pattern(
     r"(?<!CMakeLists)\.(?:md|rst|txt|adoc|jsonl?|csv|ya?ml|toml|ini|cfg|conf|lock|svg|png|gif|jpe?g|ipynb|html|xml|diff|patch|log)$"
     r"|(?:^|/)(?:LICENSE|CHANGELOG|NOTICE|AUTHORS|CODEOWNERS|\.git\w+|\.editorconfig)[^/]*$",
     re.IGNORECASE,
 )
-_BENCHMARK = re.compile(r"(?:^|/)(?:bench|benches|benchmarks?|perf)/|(?:^|[/_.-])bench(?:mark)?s?(?:[_.-][^/]*)?$", re.IGNORECASE)
-_TEST = re.compile(
+_BENCHMARK = pattern(r"(?:^|/)(?:bench|benches|benchmarks?|perf)/|(?:^|[/_.-])bench(?:mark)?s?(?:[_.-][^/]*)?$", re.IGNORECASE)
+_TEST = pattern(
     r"(?:^|/)(?:tests?|testing|specs?|__tests__)/|(?:^|/)(?:test_[^/]*|conftest|[^/]*[_.](?:tests?|spec))\.\w+$|Tests?\.(?:java|kt|cs|swift)$"
 )
-_COMMENT = re.compile(r"\s*(?:#(?!\[|include|define|if|el|endif|undef|pragma)|//|/\*|\*(?:\s|/|$)|--\s|\"\"\"|''')")
+_COMMENT = pattern(r"\s*(?:#(?!\[|include|define|if|el|endif|undef|pragma)|//|/\*|\*(?:\s|/|$)|--\s|\"\"\"|''')")
 
 
 def files_of(patch: str) -> list[File]:
@@ -172,7 +173,7 @@ def _blocks(file: File) -> Iterator[Block]:
                 removed, added = [], []
 
 
-_FIGURE = re.compile(r"(?<![\w.])\d[\d_]{0,20}(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_FIGURE = pattern(r"(?<![\w.])\d[\d_]{0,20}(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 def _figures(text: str, expression: re.Pattern[str] = _FIGURE) -> list[float]:
@@ -194,15 +195,15 @@ def _less(count: int, what: str) -> str:
 
 # What judges the patch: tests, benchmarks, clocks, seeds
 
-_SKIP = re.compile(
+_SKIP = pattern(
     r"\bpytest\.(?:skip|mark\.(?:skip|skipif|xfail))\b|\bunittest\.(?:skip|expectedFailure)|\bt\.Skip|#\[ignore"
     r"|\b(?:it|test|describe)\.(?:skip|todo)\b|\bx(?:it|describe)\(|\bGTEST_SKIP|@(?:Ignore|Disabled)\b"
 )
-_ASSERTION = re.compile(
+_ASSERTION = pattern(
     r"\b(?:debug_)?assert\w*\b|\bexpect\(|\b(?:EXPECT|ASSERT|CHECK|REQUIRE)_?\w*\(|\bt\.(?:Error|Fatal)|\bself\.(?:assert|fail)|pytest\.raises"
 )
-_TOLERANCE = re.compile(r"\b(?:rtol|atol|rel|abs|tol\w*|rel_tol|abs_tol|eps\w*|delta)\s*[=:]\s*(\d[\d_]{0,20}(?:\.\d+)?(?:[eE][-+]?\d+)?)")
-_AMOUNT = re.compile(
+_TOLERANCE = pattern(r"\b(?:rtol|atol|rel|abs|tol\w*|rel_tol|abs_tol|eps\w*|delta)\s*[=:]\s*(\d[\d_]{0,20}(?:\.\d+)?(?:[eE][-+]?\d+)?)")
+_AMOUNT = pattern(
     r"size|len|iter|repeat|sample|step|count|round|range\(|\bnum|\b[nN]\s*=|parametrize|limit|tokens|batch|prompts|requests", re.I
 )
 
@@ -243,8 +244,8 @@ def _smaller(block: Block) -> Line | None:
     return None
 
 
-_IMPORT = re.compile(r"import\b|from\b|#include\b|use\b")
-_LAYOUT = re.compile(r"[\s,]+")
+_IMPORT = pattern(r"import\b|from\b|#include\b|use\b")
+_LAYOUT = pattern(r"[\s,]+")
 
 
 @_rule("bench", "perf/")
@@ -260,15 +261,15 @@ def benchmark_changed(files: Sequence[File]) -> Iterator[Hint]:
                     yield Hint("A benchmark is changed: times before and after may be of different work", file.path, gone[0])
 
 
-_TIMER = re.compile(
+_TIMER = pattern(
     r"perf_counter|time\.time\(|time\.monotonic|process_time|default_timer|elapsed|Event\w*Record|event\.record|Instant::now|_clock::now"
     r"|performance\.now|time\.Now\(|clock_gettime|nanoTime"
 )
-_CLOCK_REPLACED = re.compile(
+_CLOCK_REPLACED = pattern(
     r"(?:^|[^\w.])(?:time\.(?:perf_counter|time|monotonic|process_time)(?:_ns)?|timeit\.default_timer|performance\.now|Date\.now)\s*=(?!=)"
     r"|setattr\(\s*time\b|patch\(\s*[\"']time\."
 )
-_WAIT = re.compile(
+_WAIT = pattern(
     r"(?:cuda|xpu|hpu|npu|mps)\.synchronize\(|\b(?:cuda|hip)(?:Device|Stream|Event)Synchronize|block_until_ready|[eE]vent\.synchronize\("
 )
 _MOST_TIMERS = 20
@@ -307,7 +308,7 @@ def _moved_timer(hunk: Sequence[Line]) -> Line | None:
     return None
 
 
-_SEED = re.compile(
+_SEED = pattern(
     r"(?:seed\w*|default_rng|NewSource|RandomState|mt19937\w*(?:\s+\w+)?|srand|Random)\s*[=:(]\s*(?:\w+\s*=\s*)?\d", re.IGNORECASE
 )
 
@@ -323,14 +324,12 @@ def seed_changed(files: Sequence[File]) -> Iterator[Hint]:
                     yield Hint("A fixed seed of random numbers is changed or removed: the data are others", file.path, line)
 
 
-_ASKS = re.compile(
+_ASKS = pattern(
     r"[\"'](?:pytest\w*|\w*bench\w*|unittest)[\"']\s+in\s+sys\.modules|(?:environ|getenv|process\.env|env::var)\W{0,3}[\w.(\"'\[]*(?:BENCH|PYTEST)"
     r"|sys\.argv.{0,40}(?:bench|pytest)|(?:bench|pytest).{0,40}sys\.argv|inspect\.stack\(.*bench",
     re.IGNORECASE,
 )
-_READS = re.compile(
-    r"(?:open|read\w*|load\w*|include_\w+!?|Path)\(\s*[rbf]?[\"'](?:[^\"']*[/_])?bench[^\"']*[/_.][^\"']*[\"']", re.IGNORECASE
-)
+_READS = pattern(r"(?:open|read\w*|load\w*|include_\w+!?|Path)\(\s*[rbf]?[\"'](?:[^\"']*[/_])?bench[^\"']*[/_.][^\"']*[\"']", re.IGNORECASE)
 
 
 @_rule("bench", "pytest", "unittest")
@@ -350,11 +349,11 @@ _LITERAL = (
     r"(?:None|null|nullptr|nil|undefined|True|False|true|false|[-+]?(?:0x[\da-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)\w{0,3}"
     r"|\"[^\"]*\"|'[^']*'|\[\]|\{\}|\(\))"
 )
-_RETURN = re.compile(rf"return\s+{_LITERAL}\s*;?$")
-_ANSWER = re.compile(r"return\s+[\"'([]?(?:0x[\da-fA-F_]{4,}|[-+]?\d[\d_]{2,}(?:\.\d+)?|[-+]?\d+\.\d{3,}|[\"'][^\"']+[\"'])")
-_KNOWN_INPUT = re.compile(r"\bif\b.*?(?:==|\.equals\(|\bin [\[({])\s*=?\s*[\"']?\d[\d_]{3,}")
-_BLOCK_END = re.compile(r"[})\]#@]|(?:case|default|else|elif|except|finally|def|class|end|pub|fn|func)\b|\"\"\"|'''")
-_FUNCTION = re.compile(r"(?:async )?(?:def|class|fn|func|function|impl|pub|template|static|@)\b")
+_RETURN = pattern(rf"return\s+{_LITERAL}\s*;?$")
+_ANSWER = pattern(r"return\s+[\"'([]?(?:0x[\da-fA-F_]{4,}|[-+]?\d[\d_]{2,}(?:\.\d+)?|[-+]?\d+\.\d{3,}|[\"'][^\"']+[\"'])")
+_KNOWN_INPUT = pattern(r"\bif\b.*?(?:==|\.equals\(|\bin [\[({])\s*=?\s*[\"']?\d[\d_]{3,}")
+_BLOCK_END = pattern(r"[})\]#@]|(?:case|default|else|elif|except|finally|def|class|end|pub|fn|func)\b|\"\"\"|'''")
+_FUNCTION = pattern(r"(?:async )?(?:def|class|fn|func|function|impl|pub|template|static|@)\b")
 _LINES_OF_WORK = 3
 
 
@@ -383,18 +382,18 @@ def _has_functions(lines: Sequence[Line]) -> bool:
     return any(_FUNCTION.match(line.code) for line in lines)
 
 
-_CACHED = re.compile(r"@(?:functools\.)?(?:lru_cache|cache)\b")
-_DEF_OF_INPUT = re.compile(
+_CACHED = pattern(r"@(?:functools\.)?(?:lru_cache|cache)\b")
+_DEF_OF_INPUT = pattern(
     r"(?:async )?def \w+\(\s*(?:(?:self|cls)\s*,\s*)?(?:texts?|data|values?|arr|array|xs?|tokens?|prompts?|query|queries|matrix|images?"
     r"|items|inputs?|graph|payload|content|points|records|rows|nums|numbers|seq|sequence|board|tensor|batch|sentences?|corpus|documents?)\b"
 )
-_WHOLE = re.compile(
+_WHOLE = pattern(
     r"\bid\(\w|\.data_ptr\(|\bhash\(|\.tobytes\(|JSON\.stringify\(|\bpickle\.dumps\(|\brepr\(|hashlib\.\w+\(|\bjson\.dumps\(|\btuple\(\w"
 )
-_KEY = re.compile(r"(?:const |let |var |auto |final )?\w*(?:key|hash|digest|signature|fingerprint)\w*\s*(?::[^=]*)?:?=(?!=)", re.IGNORECASE)
+_KEY = pattern(r"(?:const |let |var |auto |final )?\w*(?:key|hash|digest|signature|fingerprint)\w*\s*(?::[^=]*)?:?=(?!=)", re.IGNORECASE)
 _KEPT = r"\w*(?:cache|memo|results?|known|solved|finished|done|answers|computed|lookup)\w*"
-_LOOKUP = re.compile(rf"\bin\s+(?:self\.|cls\.)?{_KEPT}\s*[:)]|\b{_KEPT}(?:\[|\.(?:get|has|find|contains(?:_key|Key)?)\()", re.IGNORECASE)
-_BY_ADDRESS = re.compile(r"\b(?:unordered_map|map|flat_hash_map|HashMap)<\s*(?:const\s+\w[\w:]*\s*\*|\*const|usize|uintptr_t|void\s*\*)")
+_LOOKUP = pattern(rf"\bin\s+(?:self\.|cls\.)?{_KEPT}\s*[:)]|\b{_KEPT}(?:\[|\.(?:get|has|find|contains(?:_key|Key)?)\()", re.IGNORECASE)
+_BY_ADDRESS = pattern(r"\b(?:unordered_map|map|flat_hash_map|HashMap)<\s*(?:const\s+\w[\w:]*\s*\*|\*const|usize|uintptr_t|void\s*\*)")
 
 
 @_rule("cache", "id(", "data_ptr", "hash", "tobytes", "stringify", "dumps", "repr(", "tuple(", "map<")
@@ -418,8 +417,8 @@ def input_cache(files: Sequence[File]) -> Iterator[Hint]:
                     yield Hint(message, file.path, line)
 
 
-_CALL = re.compile(r"(?<![\w.])(?<!def )([a-z_]\w*)\(")
-_AT_IMPORT = re.compile(r"(?:\w+\s*(?::[^=]+)?=\s*)?([a-z_]\w*)\(")
+_CALL = pattern(r"(?<![\w.])(?<!def )([a-z_]\w*)\(")
+_AT_IMPORT = pattern(r"(?:\w+\s*(?::[^=]+)?=\s*)?([a-z_]\w*)\(")
 _CHEAP = {
     "bool", "dict", "float", "frozenset", "int", "len", "list", "max", "min", "print", "range", "set", "sorted", "str", "super", "tuple",
     "type",
@@ -437,13 +436,13 @@ def work_at_import(files: Sequence[File]) -> Iterator[Hint]:
                     yield Hint("Work moved from a function to the import of the module", file.path, line)
 
 
-_GUARD = re.compile(
+_GUARD = pattern(
     r"assert\b(?!.* is not None)|raise\s+(?!NotImplementedError)\w|(?:debug_)?assert(?:_eq|_ne)?!|return\s+Err\(|ensure!|bail!"
     r"|panic(?:!|\()|return\s+-E[A-Z]+|(?:TORCH_)?CHECK(?!_NOT_IMPL)\w*\(|throw\b|return\s.*(?:errors\.New|fmt\.Errorf|\bErr[A-Z])"
 )
 """Begins a check. `assert x is not None` mostly tells a type checker what is known anyway."""
 
-_CONDITION = re.compile(r"\bif\b")
+_CONDITION = pattern(r"\bif\b")
 
 REWRITTEN_LINES = 15
 """Where more adjacent lines are removed, code is rewritten, and its checks with it."""
@@ -479,7 +478,7 @@ def no_code(files: Sequence[File]) -> Iterator[Hint]:
         yield Hint("No code is changed, only documentation, settings or comments", *next(changed, ("", None)))
 
 
-_SOURCE = re.compile(r"\.(?:py|pyi|pyx|c|cc|cpp|cxx|cu|cuh|h|hpp|rs|go|js|jsx|mjs|ts|tsx|java|kt|scala|cs|swift|rb|php|sh|sql|lua|zig)$")
+_SOURCE = pattern(r"\.(?:py|pyi|pyx|c|cc|cpp|cxx|cu|cuh|h|hpp|rs|go|js|jsx|mjs|ts|tsx|java|kt|scala|cs|swift|rb|php|sh|sql|lua|zig)$")
 
 
 def _missing_files(claimed: Iterable[str], patch_files: Sequence[str]) -> Iterator[Hint]:

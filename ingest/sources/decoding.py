@@ -388,7 +388,8 @@ def is_binary(head: bytes) -> bool:
         return True
     if head.isascii() and b"\0" not in head:
         return False
-    text = re.sub(rb"\0{256,}", b"", head.lstrip(b"\0")).decode("utf-8", "replace")
+    body = re.sub(rb"\0{256,}", b"", head.lstrip(b"\0")) if b"\0" in head else head
+    text = body.decode("utf-8", "replace")
     return text.count("\ufffd") + text.count("\0") > len(text) // 10
 
 

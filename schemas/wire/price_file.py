@@ -23,7 +23,7 @@ PerMillion = Annotated[Figure, Field(ge=0, le=100_000_000, decimal_places=9)]
 class _Entry(BaseModel):
     """The common fields of entries of a price file: models and days."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
     model: str | None = Field(default=None, min_length=1)
     provider: str | None = Field(default=None, min_length=1)
@@ -78,7 +78,7 @@ class DiscountEntry(_Entry):
 class PriceFile(BaseModel):
     """A whole price file: `[[price]]` and `[[discount]]` entries."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", defer_build=True)
 
     price: tuple[PriceEntry, ...] = Field(default=(), strict=False)
     discount: tuple[DiscountEntry, ...] = Field(default=(), strict=False)
