@@ -71,9 +71,11 @@ def test_results() -> None:
         RESULTS.replace("commit\tval_bpb\tmemory_gb", '"commit"\t"val_bpb"\t"memory_gb"'),
         RESULTS + "f6a7b8c\t0.98",
         RESULTS.replace("memory_gb\tstatus", "memory_gb\tmfu\tstatus"),
+        RESULTS.replace("\tkeep", "\tkeep; promoted, since it is better on every one of the ten graphs that were checked"),
     ],
     ids=["crlf", "bom", "commas", "semicolons", "blanks", "row-of-blanks", "prose", "summary", "benchmark-rows", "headings-again", "words",
-         "quotes", "half-a-line", "column-that-rows-lack"],
+         "quotes", "half-a-line", "column-that-rows-lack",
+         "long-decision"],
 )  # fmt: skip
 def test_damaged_results_have_the_same_experiments(changed: str) -> None:
     def told(found: Loop) -> list[tuple[object, ...]]:

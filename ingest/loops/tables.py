@@ -317,7 +317,8 @@ def _aligned(cells: list[str], width: int, at: int) -> list[str]:
 def _is_experiment(cells: Sequence[str], at: int) -> bool:
     """Return whether a row is an experiment. A remark has few cells, and what a benchmark writes into the same file has no word there."""
     word, told = cells[at], sum(map(bool, cells))
-    is_word = bool(word) and len(word) <= _LONGEST_WORD and (number(word) is None or word in _TRUTHS)
+    is_short = len(word) <= _LONGEST_WORD or state_of(word) is not State.OTHER
+    is_word = bool(word) and is_short and (number(word) is None or word in _TRUTHS)
     return is_word and told >= min(3, len(cells) - 1)
 
 
@@ -546,7 +547,7 @@ def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Expe
             state=decisions.states[place],
             label=(cell(label) or "")[:_LONGEST_CELL] or None,
             parent=(cell(parent) or "")[:_LONGEST_CELL] or None,
-            word=row[decisions.at],
+            word=row[decisions.at][:_LONGEST_CELL],
             value=value,
             secondary={
                 table.headings[at]: text[:_LONGEST_CELL] if (figure := number(text)) is None else figure
