@@ -16,6 +16,7 @@ from ingest.loops.base import Loop
 from ingest.loops.formats import FORMATS, may_hold_loop
 from ingest.loops.json_lines import JSON_LINES
 from ingest.loops.pi_loop import HILL_CLIMBING, PI_EVENTS, PI_LOG
+from ingest.loops.words import better_said
 from ingest.measurements.base import MeasuredFile
 from ingest.store.database import Store
 from schemas.rows.loop import CostBasis, State
@@ -507,11 +508,33 @@ def test_a_log_without_experiments_is_none(store: Store, tmp_path: Path) -> None
     assert store_of(store, tmp_path, header=text_of(config()), empty="", blank="\n\n", half=HALF) == []
 
 
+def test_a_log_that_grows_stays_one_loop(store: Store, tmp_path: Path) -> None:
+    lines = [config(), *(run(number, 10.0 - number) for number in range(1, 4))]
+    store_of(store, tmp_path, log=text_of(*lines[:3]))
+    store_of(store, tmp_path, log=text_of(*lines)[:-20])  # a line is being written
+    store_of(store, tmp_path, log=text_of(*lines))
+    with store.reading() as connection:
+        found = connection.execute("select count(*) from v_loops join experiments using (source_id, loop_no)").fetchone()
+    assert found == (3,)
+
+
 def test_an_older_version_of_a_log_is_no_second_loop(store: Store, tmp_path: Path) -> None:
     lines = [config(), *(run(number, 10.0 - number) for number in range(1, 9))]
     store_of(store, tmp_path, old=text_of(*lines[:5]), new=text_of(*lines), copy=text_of(*lines))
     with store.reading() as connection:
         assert connection.execute("select count(*) from v_loops").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(
+    ("text", "better"),
+    [
+        *((text, Better.LOWER) for text in ("lower", "minimize", "MIN", "lower_is_better", " smaller is better")),
+        *((text, Better.HIGHER) for text in ("higher", "maximize", "max", "higher_is_better", "up")),
+        *((text, Better.UNKNOWN) for text in (None, "", "fast", 1, True, "update", "target")),
+    ],
+)
+def test_directions_as_logs_say_them(text: object, better: Better) -> None:
+    assert better_said(text) is better
 
 
 def test_may_hold_asks_little() -> None:

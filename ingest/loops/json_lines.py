@@ -247,7 +247,7 @@ def _experiments_among(entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
 
     A loop counts its tries, names commits or ideas, and decides on one in five; it may also be a study of harnesses, or a sweep.
     """
-    rows = [entry for entry in entries if (_decisions(entry) or _is_undecided(entry)) and not _is_event(entry)]
+    rows = [entry for entry in entries if (_decisions(entry) or _is_undecided(entry)) and not is_event(entry)]
     decided = sum(any(state in _DECIDED_STATES or word.lower() == "crash" for state, word in _decisions(row)) for row in rows)
     are_tries = sum(map(_is_try, rows)) * 2 >= len(rows)
     if decided and decided >= 0.2 * len(rows) and are_tries and len(rows) * 2 >= len(entries) and any(map(_has_value, rows)):
@@ -276,7 +276,7 @@ def _is_undecided(entry: Entry) -> bool:
     return _is_try(entry) and any(key in entry and entry[key] is None for key in _DECIDED)
 
 
-def _is_event(entry: Entry) -> bool:
+def is_event(entry: Entry) -> bool:
     """Return whether an entry says itself that it is another thing than an experiment: a start, a summary."""
     return any(isinstance(word := entry.get(key), str) and _EVENT.fullmatch(word.lower()) for key in ("event", "type", "kind"))
 
@@ -348,7 +348,8 @@ def _metric(rows: Sequence[Entry]) -> _Metric | None:
     for row in rows:
         counts.update({key for key, value in _flat(row).items() if not isinstance(value, str) and finite(value) is not None})
     enough = 0.3 * max((counts[key] for key in counts), default=0)
-    for key in _METRICS:
+    known = {key for row in rows for key in _flat(row)}
+    for key in filter(known.__contains__, _METRICS):
         of_key = sum(_value(row, key) is not None for row in rows)
         if of_key and of_key >= enough:
             names = {name for row in rows if (name := _name(row, key))} or {key}

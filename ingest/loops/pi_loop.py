@@ -12,6 +12,7 @@ from ingest.loops.json_lines import (
     NO_DECISIONS,
     Entry,
     finite,
+    is_event,
     notes_of,
     objects_in,
     secondary_of,
@@ -102,7 +103,7 @@ def _is_config(entry: Entry) -> bool:
 
 def _is_run(entry: Entry) -> bool:
     """Return whether an entry is an experiment: hooks, notes and summaries have neither a number nor a metric."""
-    if entry.get("type", "run") not in ("run", "result", "experiment", "iteration"):
+    if is_event(entry):
         return False
     is_numbered = isinstance(entry.get("run"), int) and not isinstance(entry["run"], bool)
     has_value = finite(entry.get("metric")) is not None
