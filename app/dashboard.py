@@ -37,6 +37,7 @@ TASKS = screen("tasks", "Tasks", "grid_on", "Who solved what?", shown=holds.task
 SPEEDUPS = screen("speedups", "Speedups", "balance", "Were the claims true?", shown=holds.claims + holds.measured > 0)
 COMPARE = screen("compare", "Compare", "compare_arrows", "What differs on the same tasks?", shown=holds.runs > 1)
 COST = screen("cost", "Cost & time", "payments", "Where did money and hours go?", shown=holds.runs > 0)
+LOOPS = screen("loops", "Loops", "autorenew", "What did each improvement cost?", shown=holds.loops > 0)
 REPORTS = screen("reports", "Reports", "summarize", "What do I hand on?", shown=holds.runs > 0)
 DATA = screen("data", "Data", "fact_check", "What was read, what is missing, and how do I add to it?")
 RUN = st.Page("screens/run.py", title="Run", visibility="hidden")  # opened from a link or a list, as /run?run=ID
@@ -63,10 +64,12 @@ FORMER = (
     moved("upload", DATA, "Upload"),
 )
 
-page = st.navigation([*OF_RUNS, DATA, RUN, *FORMER], position="top")
+page = st.navigation([*OF_RUNS[:-1], LOOPS, REPORTS, DATA, RUN, *FORMER], position="top")
 for left in (widgets.RUN_ID, widgets.CLAIM_NO):
     if page is not RUN and left in st.query_params:  # left behind by the way back from a run
         del st.query_params[left]
+if page is not LOOPS and widgets.LOOP in st.query_params:
+    del st.query_params[widgets.LOOP]
 view = str(st.session_state.get("view") or st.query_params.get("view", "")).lower()  # a click writes it as it is called
 is_upload = page is DATA and view == "upload"
 cache.let_upload(allowed=is_upload)

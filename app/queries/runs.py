@@ -269,20 +269,22 @@ ORDERS = {
 
 
 class Contents(NamedTuple):
-    """Numbers of runs, tasks, runs that claim a speedup, measured values, and responses of sessions."""
+    """Numbers of runs, tasks, runs that claim a speedup, measured values, responses of sessions, and loops."""
 
     runs: int
     tasks: int
     claims: int
     measured: int
     responses: int
+    loops: int
 
 
 def contents(store: Store) -> Contents:
     """Return what the store has to show. Raises StoreError."""
     sql = """
         select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as claims,
-               (select count(*) from measurements) as measured, (select count(*) from responses) as responses
+               (select count(*) from measurements) as measured, (select count(*) from responses) as responses,
+               (select count(*) from loops) as loops
         from v_runs where not excluded"""
     return Contents(**fetch(store, sql).to_pylist()[0])
 

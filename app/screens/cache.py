@@ -196,9 +196,9 @@ def contents() -> screen_queries.Contents:
         with read_transaction(of) as transaction:
             found: screen_queries.Contents = _answer(_state(of), "contents", (), {}, screen_queries.contents, transaction)
     except StoreMissing:
-        return screen_queries.Contents(0, 0, 0, 0, 0)
+        return screen_queries.Contents(0, 0, 0, 0, 0, 0)
     except StoreError:
-        return st.session_state.get(_CONTENTS) or screen_queries.Contents(2, 1, 1, 1, 1)
+        return st.session_state.get(_CONTENTS) or screen_queries.Contents(2, 1, 1, 1, 1, 1)
     st.session_state[_CONTENTS] = found
     return found
 

@@ -196,8 +196,8 @@ class Form:
 FORMS = {
     Unit.TEXT: Form(_text, is_number=False),
     Unit.COUNT: Form(_count, _exact_number, workbook="#,##0.##", grid="localized"),
-    Unit.QUANTITY: Form(_quantity, _exact_number, workbook="General"),
-    Unit.PERCENT: Form(_percent, workbook='+0.00"%";-0.00"%"'),
+    Unit.QUANTITY: Form(_quantity, _exact_number, workbook="General", grid="%.6g"),
+    Unit.PERCENT: Form(_percent, workbook='+0.00"%";-0.00"%"', grid="%+.2f%%"),
     Unit.USD: Form(
         *(_usd, _exact_usd),
         workbook="[>=1]$#,##0.00;[<=-1]-$#,##0.00;$#,##0.0000",

@@ -101,8 +101,8 @@ def usd_words(cost: Decimal, basis: str | None) -> str:
     return f"{sign_of(basis)}{human(cost, Unit.USD)}"
 
 
-def about(answer: LoopAnswer) -> list[str]:
-    """Return what should be known about a loop's figures, a sentence each."""
+def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
+    """Return what should be known about a loop's figures, a sentence each. `sessions`: also how the cost of each session is divided."""
     row, costs, said = answer.row, answer.costs, list[str]()
     if row["no_gain"]:
         said.append(f"No gain is given: {row['no_gain'].rstrip('.')}.")
@@ -133,9 +133,9 @@ def about(answer: LoopAnswer) -> list[str]:
     said += [f"{note.rstrip('.')}." for note in row["notes"] or ()]
     if answer.state:
         said.append(f"State: {PROGRESS[answer.state]}.")
-    if costs.sessions:
+    if costs.sessions and sessions:
         said += [session_words(one) for one in costs.sessions]
-    elif answer.cost_usd is None and costs.why_not:
+    elif answer.cost_usd is None and not costs.sessions and costs.why_not:
         said.append(f"Cost unknown: {costs.why_not}.")
     if costs.reported_usd is not None and (costs.sessions or costs.reported_basis == CostBasis.EVALUATED):
         whose = " of the agent under test" if costs.reported_basis == CostBasis.EVALUATED else ""

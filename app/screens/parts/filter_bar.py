@@ -23,7 +23,7 @@ from app.text import html_parts, speedups
 from app.text.answers import excluded_words, undated_words
 from app.text.columns import fact_words
 from app.text.html_parts import code_span, plain
-from schemas.text import visible
+from schemas.text import plural, visible
 
 POPOVERS = {
     "Agent": ("agent",),
@@ -50,9 +50,10 @@ def chosen() -> Filters:
 
 SCREEN_WORDS = frozenset(
     (
-        widgets.RUN_ID, widgets.CLAIM_NO, widgets.ORDER, widgets.COST, "baseline", "budget", "by-repo", "cells", "columns", "compact",
-        "format", "group", "grouping", "groups", "owner", "page", "pair", "path-tz", "per", "reason", "report-title", "reprice", "rule",
-        "session-along", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view", "what",
+        widgets.RUN_ID, widgets.CLAIM_NO, widgets.ORDER, widgets.COST, widgets.LOOP, "baseline", "budget", "by-repo", "cells", "columns",
+        "compact", "format", "group", "grouping", "groups", "loop-along", "loops-along", "owner", "page", "pair", "path-tz", "per",
+        "reason", "report-title", "reprice", "rule", "session-along", "sort", "tab", "text", "tz", "usage-per", "usage-show", "view",
+        "what",
     )
 )  # fmt: skip
 """Parameters in addresses that belong to widgets of screens. Any other that is no filter was mistyped."""
@@ -84,6 +85,9 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
             st.html(f'<h1 class="t-h1">{html_parts.text(speedups.only_measured(scores))}</h1>')
             st.caption(speedups.RULES_CAPTION)
             st.html(speedups.rules_table(scores))
+        if found := cache.contents().loops:
+            label = f"{plural(found, 'optimization loop')}: what each brought and cost"
+            st.page_link("screens/loops.py", label=label, icon=":material/autorenew:")
         widgets.empty_state("No runs yet", f"The store at {cache.store().location} holds no runs.")
     if total == 1 and not filters and not st.query_params:  # nothing to choose among
         return

@@ -11,6 +11,7 @@ import streamlit as st
 from app.charts import usage as charts
 from app.charts.base import looks
 from app.queries import claims as claim_queries
+from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
 from app.queries import run_page
 from app.queries import runs as run_queries
@@ -18,7 +19,7 @@ from app.queries import sessions as session_queries
 from app.queries.claims import RunFacts
 from app.screens import cache
 from app.screens.parts import annotate, filter_bar, widgets
-from app.text import grids, html_parts, run_html, summary
+from app.text import grids, html_parts, loop_html, run_html, summary
 from app.text import usage as words
 from app.text.claims import all_claims_of, claim_title, hidden_words
 from app.text.formatting import human, short_id
@@ -48,7 +49,7 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
     if run["excluded"]:
         st.warning(f"Excluded: this run is not counted. {plain(run['excluded_reason'] or '')}", icon=":material/block:")
     head = (run_html.header_html(run), run_html.failure_html(run), run_html.strip_html(run, verdict), run_html.warning_html(run, verdict))
-    st.html("".join(head))
+    st.html("".join(head) + _loops_of(run_id))
     claims, hidden = facts.claims.to_pylist(), facts.hidden_claims.to_pylist()
     asked = st.query_params.get(widgets.CLAIM_NO)
     if claim := next((row for row in (*claims, *hidden) if str(row["claim_no"]) == asked), None):
@@ -88,6 +89,13 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
         if patch:
             _other_patches(run, patch)
         _details(run, facts, values, patch)
+
+
+def _loops_of(run_id: str) -> str:
+    """Return links to the loops that the run ran."""
+    if not cache.contents().loops:
+        return ""
+    return loop_html.ran_html(cache.ask(loop_queries.loops), run_id, filter_bar.chosen())
 
 
 def _changes(run: Mapping[str, Any], patch: Mapping[str, Any] | None, files: pa.Table) -> None:

@@ -45,14 +45,14 @@ TIMES = {"at": "YYYY-MM-DD HH:mm:ss"}
 
 WIDTHS = TEXT_WIDTHS | {
     "title": 210, "run_id": 110, "session_id": 110, "evidence": 110, "source_name": 200, "excerpt": 250, "why": 220, "task_key": 130,
-    "reason": 460,
+    "reason": 460, "verdict": 120,
 }  # fmt: skip
 
 PHONE_TITLE = 150
 """Width of titles on a phone, which leaves room for two columns of figures."""
 
-RUN_ID, CLAIM_NO, ORDER = "run", "claim", "order"
-"""Parameters of the address for a run, one of its claims, and the order of the list it was opened from."""
+RUN_ID, CLAIM_NO, ORDER, LOOP = "run", "claim", "order", "loop"
+"""Parameters of the address for a run, one of its claims, the order of the list it was opened from, and a loop."""
 
 DEFAULT_ORDER = next(iter(ORDERS))
 
@@ -380,6 +380,11 @@ def table(rows: Grid, alt: str) -> None:
 def run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:
     """Place a grid of runs (`runs` has their ids, row for row) in one of ORDERS; a chosen row opens its run, at the claim if it has one."""
     _open_chosen(runs, _selection(rows, key, alt, "single-row"), order)
+
+
+def row_of(rows: Grid, key: str, alt: str) -> int | None:
+    """Place a grid and return its chosen row."""
+    return chosen_row(rows.rows, _selection(rows, key, alt, "single-row"))
 
 
 def compact_run_table(rows: Grid, runs: pa.Table, key: str, alt: str, order: str = "") -> None:

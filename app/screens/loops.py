@@ -1,0 +1,137 @@
+"""Optimization loops: what each brought, whether that is more than noise, what it cost, and every experiment of one."""
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from app.charts import loops as charts
+from app.queries import loops as queries
+from app.queries import run_page
+from app.queries.loops import LoopAnswer, Try
+from app.reports.exports import EXPORTS
+from app.reports.loop_tables import experiments_table, loops_table
+from app.screens import cache
+from app.screens.parts import filter_bar, widgets
+from app.text import html_parts, run_html
+from app.text import loop_html as words
+from app.text.brief import Said
+from app.text.html_parts import plain
+from app.text.loops import NO_LOOPS, heading_of
+from schemas.catalogue.columns import EXPERIMENTS, LOOPS
+from schemas.text import plural
+
+BESIDE = 460
+"""Pixels of an experiment next to the list."""
+
+FORMATS = ("csv", "md", "xlsx")
+
+filters, page = filter_bar.chosen(), st.context.theme.type
+answers = cache.ask(queries.loops)
+asked = st.query_params.get(widgets.LOOP, "")
+named = queries.chosen(answers, asked)[:1] if asked else []
+
+
+def downloads(name: str, table: Any, heading: str, of: Any) -> None:
+    """Offer a table as files that are made on request."""
+    with st.popover("Table", icon=":material/download:"):
+        for kind in FORMATS:
+            st.download_button(
+                kind,
+                partial(EXPORTS[kind].write, table, heading, of),
+                f"{name}.{kind}",
+                EXPORTS[kind].mime,
+                on_click="ignore",
+                key=f"{name}-{kind}",
+            )
+
+
+def several(shown: LoopAnswer) -> None:
+    """Show a row per loop."""
+    st.html(words.loop_list(answers, shown, filters))
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.html(words.legend(answers) or "<i></i>", width="content")
+        downloads("loops", loops_table(answers), plural(len(answers), "loop"), LOOPS)
+
+
+def one_loop(answer: LoopAnswer) -> None:
+    """Show the figures of a loop, its chart, what is to be known about it, and its experiments."""
+    if strip := words.strip(answer):
+        st.html(strip)
+    clicked = None
+    if words.is_drawn(answer):
+        axes = words.axes(answer)
+        axis = next(iter(axes))
+        title, caption = words.progress_title(answer), words.progress_caption(answer, is_cut=charts.is_cut(answer))
+        with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+            widgets.subheading(title, caption)
+            if len(axes) > 1:
+                axis = widgets.choice("Along", axes, "loop-along", label_visibility="collapsed")
+        alt = f"{title}. {caption}"
+        points = widgets.clicked(charts.progress(answer, axis, page), f"loop-{answer.row['loop_id']}", alt, {"displayModeBar": False})
+        clicked = int(points[0]["customdata"][0]) if points else None
+    if known := words.about_html(answer):
+        st.html(known)
+    if answer.costs.sessions:
+        st.html(words.session_table(answer, filters))
+    if answer.tries:
+        experiments(answer, clicked)
+
+
+def experiments(answer: LoopAnswer, clicked: int | None) -> None:
+    """Show the list of experiments, and the one that was chosen in it or in the chart beside it."""
+    table = experiments_table(answer)
+    with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
+        widgets.subheading("Experiments", "The latest first. Click a row, or a mark of the chart, to read it.")
+        downloads("experiments", table, heading_of(answer), EXPERIMENTS)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width="stretch"):
+            rows = words.experiment_grid(table, answer)
+            # a click in the chart makes a new list, which has no row chosen
+            place = widgets.row_of(
+                rows, f"experiments-{answer.row['loop_id']}-{clicked}", "Experiments with state, value, step, cost and description"
+            )
+        number = len(answer.tries) - place if place is not None else clicked
+        if number and number <= len(answer.tries):
+            with st.container(width=BESIDE, key="beside"):
+                one_experiment(answer.tries[number - 1], answer)
+
+
+def one_experiment(one: Try, answer: LoopAnswer) -> None:
+    """Show an experiment, with its patch if the log has it or its session made nothing else."""
+    st.html(words.experiment_pane(one, answer, filters))
+    patch = one.row["patch"]
+    if not patch and one.run_id and sum(other.run_id == one.run_id for other in answer.tries) == 1:
+        kept = cache.ask(run_page.patch_of, one.run_id)
+        patch = kept and kept["text"]
+    if patch:
+        if drawn := run_html.diff_html(patch):
+            st.html(drawn)
+        else:
+            st.code(patch, language="diff", height=320)
+
+
+if not answers:
+    widgets.heading(Said("No optimization loop is in the store."), missing=False)
+    st.markdown(plain(NO_LOOPS))
+    st.code(cache.command("ingest PATH"), language=None)
+    widgets.end_page()
+shown = named[0] if named else answers[0]
+if named or len(answers) == 1:
+    widgets.heading(Said(heading_of(shown)), missing=False)
+else:
+    widgets.heading(words.loops_said(answers), missing=False)
+if asked and not named:
+    st.warning(f"No loop is called {plain(asked)}.", icon=":material/search_off:")
+if len(answers) > 1:
+    several(shown)
+    if not named:
+        st.html(f'<h2 class="t-h1 t-loop">{html_parts.said(heading_of(shown))}</h2>')
+one_loop(shown)
+drawn = [one for one in answers if one.gain_pct is not None]
+if len(drawn) > 1:
+    axes = words.shared_axes(drawn)
+    widgets.subheading("Several loops on one scale", words.together_caption(drawn, charts.MOST_GAIN))
+    axis = widgets.choice("Along", axes, "loops-along", label_visibility="collapsed") if len(axes) > 1 else next(iter(axes))
+    order = [shown, *(one for one in drawn if one is not shown)] if shown in drawn else drawn
+    widgets.plotted(charts.together(order, shown, axis, page), "loops", "Gain of each loop")
