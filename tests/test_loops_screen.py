@@ -1,0 +1,162 @@
+"""Optimization loops on their screen and in charts: what is drawn of whatever a log holds, and that every figure is the query's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.charts import loops as charts
+from app.queries.filters import Filters
+from app.queries.loop_costs import LoopCosts, Part, Session
+from app.text import loop_html as words
+from ingest.loops.base import Experiment
+from schemas.rows.loop import State
+from schemas.units import Better
+from tests.test_loops import B, C, D, K, answer_of
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., "AppTest"]
+F = State.CHECKS_FAILED
+EVERYTHING = Filters()
+HOSTILE = '<script>alert(1)</script> <a href="https://example.com">x</a> :red[y] **z**'
+BEGAN = datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+NOISY = (
+    Experiment(state=B, value=100.0),
+    Experiment(state=State.OTHER, value=101.0, repeats=1),
+    Experiment(state=K, value=80.0, description="Beyond the noise"),
+    Experiment(state=K, value=79.6, description="Inside the noise"),
+    Experiment(state=D, value=5_000.0, description="Far worse"),
+    Experiment(state=C, description="Crashed"),
+    Experiment(state=F, value=40.0, description="Fast and wrong"),
+)
+
+
+def marks(drawn: Any, number: int) -> Any:
+    """The trace and place of an experiment's mark."""
+    [(trace, place)] = [
+        (trace, place)
+        for trace in drawn.data
+        if trace.customdata is not None
+        for place, [of] in enumerate(trace.customdata)
+        if of == number
+    ]
+    return trace, place
+
+
+def test_a_kept_experiment_is_hollow_if_it_is_inside_the_noise_and_a_failed_one_is_a_tick_at_the_edge() -> None:
+    drawn = charts.progress(answer_of(tries=NOISY), "experiments", "light")
+    looks = {number: marks(drawn, number) for number in range(1, 8)}
+    symbols = {
+        number: trace.marker.symbol if isinstance(trace.marker.symbol, str) else trace.marker.symbol[at]
+        for number, (trace, at) in looks.items()
+    }
+    assert symbols == {1: "diamond", 2: "circle", 3: "circle", 4: "circle-open", 5: "triangle-up-open", 6: "line-ns", 7: "line-ns"}
+    low, high = drawn.layout.yaxis.range
+    assert [looks[number][0].y[looks[number][1]] for number in (5, 6, 7)] == [high, high, high], (
+        "lower is better: the edge is the upper one"
+    )
+    assert low < 79.6
+    assert high < 130
+    assert "Far worse" in looks[5][0].hovertext[looks[5][1]]
+
+
+def test_the_line_is_the_best_so_far_and_the_band_is_the_noise_of_a_step() -> None:
+    answer = answer_of(tries=NOISY)
+    lower, upper, best = charts.progress(answer, "experiments", "dark").data[:3]
+    assert list(best.y) == [one.running_best for one in answer.tries]
+    assert answer.noise is not None
+    step = 1 + answer.noise.step()
+    assert list(upper.y) == pytest.approx([value * step for value in best.y])
+    assert list(lower.y) == pytest.approx([value / step for value in best.y])
+
+
+def test_dollars_begin_with_the_set_up_and_only_known_axes_are_offered() -> None:
+    spent = LoopCosts(
+        {1: Part(Decimal(0), None, "r", "e"), 2: Part(Decimal(3), 10, "r", "e")},
+        [Session("r", "Session", "wrote the log", 2, Decimal(6), Decimal(2), Decimal(3), rest_usd=Decimal(1))],
+        total_usd=Decimal(6),
+    )
+    answer = answer_of((B, 10.0), (K, 9.0), (D, 11.0), costs=spent)
+    assert charts.places(answer, "usd") == [2.0, 5.0, 5.0]
+    assert list(words.axes(answer)) == ["experiments", "usd"]
+    dated = [Experiment(state=B, value=1.0, at=BEGAN), Experiment(state=D, value=2.0, at=BEGAN + timedelta(minutes=5))]
+    assert list(words.axes(answer_of(tries=dated))) == ["experiments", "time"]
+    assert list(words.axes(answer_of((B, 10.0)))) == ["experiments"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(list(State)), st.none() | st.floats(allow_nan=False, allow_infinity=False)), min_size=1, max_size=30
+    ),
+    st.sampled_from(list(Better)),
+    st.none() | st.floats(-1e9, 1e9),
+    st.booleans(),
+)
+def test_every_loop_can_be_drawn_with_a_mark_for_each_value(
+    tries: list[tuple[State, float | None]], better: Better, baseline: float | None, has_decisions: bool
+) -> None:
+    answer = answer_of(*tries, better=better, baseline=baseline, has_decisions=has_decisions)
+    for axis in words.AXES:
+        drawn = charts.progress(answer, axis, "light")
+        low, high = drawn.layout.yaxis.range
+        assert low < high
+        seen = sorted(number for trace in drawn.data for [number] in (trace.customdata if trace.customdata is not None else ()))
+        shown = [one for one in answer.tries if one.value is not None or one.state in (C, F)]
+        assert seen == ([] if axis == "time" else [one.number for one in shown])
+        assert all(low <= value <= high for trace in drawn.data if trace.customdata is not None for value in trace.y)
+    charts.together([answer], answer, "experiments", None)
+    for made in (words.strip(answer), words.loop_list([answer], None, EVERYTHING), words.about_html(answer)):
+        assert "nan" not in made
+
+
+def test_several_loops_are_drawn_by_their_gain_whichever_direction_is_better() -> None:
+    lower, higher = answer_of((B, 10.0), (K, 8.0)), answer_of((B, 10.0), (K, 60.0), better=Better.HIGHER)
+    drawn = charts.together([lower, higher], lower, "experiments", "light")
+    assert list(drawn.data[0].y) == pytest.approx([0, 20])
+    assert drawn.data[1].y[1] == pytest.approx(charts.MOST_GAIN * 1.05), "500 % would make the other a flat line"
+    assert "+500%" in words.together_caption([lower, higher], charts.MOST_GAIN)
+    assert drawn.data[0].line.width > drawn.data[1].line.width
+
+
+def test_the_heading_of_several_loops_counts_each_once() -> None:
+    inside = answer_of((D, 2741.1), (K, 2726.2), *[(D, 2760.0)] * 21, baseline=2754.2, peers=(2706.3, 2700.9, 2685.2))
+    spent = LoopCosts(total_usd=Decimal("66.12"), basis="upper_bound")
+    answers = [
+        inside,
+        answer_of(tries=NOISY, costs=spent),
+        answer_of((B, 1.0), (K, 0.5)),
+        answer_of((B, 1.0), (D, 2.0)),
+        answer_of((K, 1.0), better=Better.UNKNOWN),
+    ]
+    said = words.loops_said(answers)
+    assert said.heading == "1 of 5 loops gained **more than noise**, for ≤ $66.12 in all."
+    assert said.second.count("; ") == 3
+    assert "cost known of 1 of 5" in said.coverage
+
+
+def test_loops_that_begin_alike_have_links_of_their_own() -> None:
+    one, other = answer_of((B, 1.0)), answer_of((B, 1.0))
+    assert words.address_of(one, [one], EVERYTHING) == "loops?loop=12345678"
+    assert "results.tsv" in words.address_of(one, [one, other], EVERYTHING)
+
+
+def test_texts_of_strangers_stay_texts() -> None:
+    tries = [Experiment(state=K, value=1.0, description=HOSTILE, hypothesis=HOSTILE, commit=HOSTILE, secondary={HOSTILE: HOSTILE})]
+    answer = answer_of(tries=tries, name=HOSTILE, unit=HOSTILE, notes=(HOSTILE,))
+    answer.costs.sessions.append(Session("r", HOSTILE, "wrote the log"))
+    made = (
+        words.loop_list([answer], None, EVERYTHING), words.strip(answer), words.about_html(answer), words.session_table(answer, EVERYTHING),
+        words.experiment_pane(answer.tries[0], answer, EVERYTHING), words.ran_html([answer], "r", EVERYTHING),
+        *(text for trace in charts.progress(answer, "experiments", "light").data for text in trace.hovertext or ()),
+    )  # fmt: skip
+    assert not [text for text in made if "<script" in text or '<a href="https://example.com' in text]
+    assert sum("&lt;script&gt;" in text for text in made) >= 5
