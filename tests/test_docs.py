@@ -63,6 +63,13 @@ def timed(*seconds: float) -> str:
 RESULTS = {
     "before.json": timed(2.41, 2.45, 2.39),
     "after.json": timed(1.98, 2.01, 1.97),
+    "autoresearch.jsonl": "\n".join(
+        json.dumps(line)
+        for line in (
+            {"type": "config", "name": "NTT prover", "metricName": "time_ms", "bestDirection": "lower"},
+            *({"run": number, "metric": 99 - number, "status": "keep", "description": f"Idea {number}"} for number in range(1, 5)),
+        )
+    ),
     "labels.csv": "repo,commit,agent,hard,target\nvllm,0f1e2d3c,codex,beats,same_target\nvllm,1a2b3c4d,codex,worse,different_target\n",
 }
 """Files that commands of the page on measured results name."""
@@ -79,6 +86,7 @@ def one_measured(store_once: StoreOnce) -> Store:
             file = Path(store.location).with_name(name)
             file.write_text(RESULTS[name])
             ingest(read_paths([file]), store, Options(measure=parse_given([said, "scope=micro"])))
+        ingest([Source("autoresearch.jsonl", RESULTS["autoresearch.jsonl"].encode())], store)
 
     return store_once("one-measured", fill)
 
