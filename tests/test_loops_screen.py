@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,9 +18,14 @@ from app.queries.filters import Filters
 from app.queries.loop_costs import LoopCosts, Part, Session
 from app.text import loop_html as words
 from ingest.loops.base import Experiment
+from ingest.pipeline import ingest
+from ingest.sources.files import Source
+from ingest.store.database import Store
 from schemas.rows.loop import State
 from schemas.units import Better
+from tests.conftest import StoreOnce, page_text
 from tests.test_loops import B, C, D, K, answer_of
+from tests.using import add, at, response, run_of
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -160,3 +167,57 @@ def test_texts_of_strangers_stay_texts() -> None:
     )  # fmt: skip
     assert not [text for text in made if "<script" in text or '<a href="https://example.com' in text]
     assert sum("&lt;script&gt;" in text for text in made) >= 5
+
+
+def log(name: str, *values: float, folder: str | None = None, began: str = "2026-02-01 10:00", **config: Any) -> Source:
+    """Pi's log of a loop that keeps what is better, an experiment a minute."""
+    first = int(at(began).timestamp() * 1000)
+    lines = [{"type": "config", "name": name, "metricName": "time_ms", "bestDirection": "lower", "workingDir": folder} | config]
+    for number, value in enumerate(values, 1):
+        status = "keep" if value == min(values[:number]) else "discard"
+        run = {"run": number, "metric": value, "status": status, "description": f"Idea {number}", "timestamp": first + 60_000 * number}
+        lines.append(run)
+    return Source(f"/logs/{name}/autoresearch.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines).encode())
+
+
+@pytest.fixture(scope="module")
+def two_loops(store_once: StoreOnce) -> Store:
+    """A loop that a session ran in its folder at that time, at $0.01 per response, and one that nobody is known to have run."""
+
+    def fill(store: Store) -> None:
+        run_of("s1", Path(store.location).parent, store)
+        add(store, [response("s1", number, f"2026-02-01 10:0{number}") for number in range(5)])
+        ingest([log("Kernel", 100, 90, 120, folder="/home/me/kernels"), log(HOSTILE, 5, 4, 3, 2, began="2026-03-01 10:00")], store)
+
+    return store_once("two-loops", fill)
+
+
+def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, screens: Open) -> None:
+    assert "None of 2 loops gained more than noise , for $0.25 in all." in page_text(screens(two_loops.location, "screens/loops.py"))
+    app = screens(two_loops.location, "screens/loops.py", loop="kernel")
+    assert "Kernel: 1 of 2 tries kept, +10.0%, noise unknown (each code was measured once), $0.2500" in page_text(app)
+    assert "folder and time" in page_text(app)
+    assert next(choice.options for choice in app.get("button_group")) == ["Experiments", "Time", "Dollars"]
+    assert len(app.get("plotly_chart")) == 2
+    ran = page_text(screens(two_loops.location, "screens/run.py", run="s1"))
+    assert "Ran the loop Kernel : 1 of 2 tries kept, +10.0%" in ran
+
+
+def test_an_unknown_loop_is_told_and_a_hostile_one_does_nothing(two_loops: Store, screens: Open) -> None:
+    app = screens(two_loops.location, "screens/loops.py", loop=HOSTILE)
+    assert "3 of 3 tries kept" in page_text(app)
+    app = screens(two_loops.location, "screens/loops.py", loop="<script>no</script>")
+    assert "No loop is called" in app.warning[0].value
+    assert not [element for element in app.get("html") if "<script" in element.proto.body]
+
+
+def test_without_a_loop_the_screen_says_how_to_get_one(read_samples: Store, screens: Open) -> None:
+    app = screens(read_samples.location, "screens/loops.py")
+    assert "No optimization loop is in the store." in page_text(app)
+    assert app.code[0].value.startswith("tachograph ingest PATH")
+
+
+def test_a_store_with_loops_only_leads_to_them(store: Store, screens: Open) -> None:
+    ingest([log("Kernel", 100, 90, 120)], store)
+    assert "1 optimization loop" in screens(store.location).get("page_link")[0].proto.label
+    assert "Kernel: 1 of 2 tries kept" in page_text(screens(store.location, "screens/loops.py"))
