@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from decimal import Decimal
@@ -22,6 +23,9 @@ from schemas.units import Better, Unit
 HEIGHT = 400
 CUT = 0.15
 """Share of the way from baseline to best that the axis goes beyond either."""
+
+MOST_LINEAR = 10.0
+"""Times that baseline and best may differ on a linear axis."""
 
 MOST_NAMED = len(PALETTE)
 """Loops with a colour of their own; more are grey."""
@@ -103,30 +107,38 @@ def progress(answer: LoopAnswer, axis: str, page: str | None) -> go.Figure:
                     hoverinfo="text", hovertext=[_hover(one, answer) for _, one in failed], customdata=[[one.number] for _, one in failed],
                 )
             )  # fmt: skip
-    baseline = answer.baseline if answer.improvements is not None else None
-    levels = [
-        (value, name)
-        for value, name in ((baseline, "baseline"), (answer.best if answer.improvements else None, "best"))
-        if value is not None
-    ]
-    levels.sort()
-    is_close = len(levels) == 2 and levels[1][0] - levels[0][0] < 0.1 * (high - low)  # their words would lie upon each other
-    notes = [
-        {
-            "xref": "paper", "x": 1, "xanchor": "left", "xshift": 6, "y": value, "yshift": (2 * place - 1) * 15 if is_close else 0,
-            "text": f"{name}<br>{safe(human(value, Unit.QUANTITY))}", "showarrow": False, "align": "left", "font": {"color": ink(page)},
-        }
-        for place, (value, name) in enumerate(levels)
-    ]  # fmt: skip
-    shapes = [line(0, baseline, 1, baseline, dash="dash", xref="paper")] if baseline is not None else []
+    is_log = _is_log(answer)
+    ends = [math.log10(low), math.log10(high)] if is_log else [low, high]
+    notes, shapes = _levels(answer, ends, page, is_log=is_log)
+    room = 16 + 7 * max((len(part) for note in notes for part in note["text"].split("<br>")), default=0)
     return figure(
-        traces, page, height=HEIGHT, margin={"l": 4, "r": 76 if notes else 12, "t": 14, "b": 4}, shapes=shapes, annotations=notes,
+        traces, page, height=HEIGHT, margin={"l": 4, "r": room, "t": 14, "b": 4}, shapes=shapes, annotations=notes,
         hovermode="closest", xaxis=_along(answer, axis, page),
         yaxis={
-            "title": {"text": safe(answer.row["metric"] or "value")}, "range": [low, high], "fixedrange": True, "automargin": True,
-            "zeroline": False, "gridcolor": grid(page), "tickformat": ",~g" if max(abs(low), abs(high)) < 1e4 else ",~f",
+            "title": {"text": safe(answer.row["metric"] or "value")}, "type": "log" if is_log else "linear", "range": ends,
+            "fixedrange": True, "automargin": True, "zeroline": False, "gridcolor": grid(page),
+            "tickformat": ",~g" if max(abs(low), abs(high)) < 1e4 else ",~f",
         },
     )  # fmt: skip
+
+
+def _levels(answer: LoopAnswer, ends: Sequence[float], page: str | None, *, is_log: bool) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Return baseline and best as words at the right edge, and the line of the baseline. `ends`: of the axis, as Plotly has them."""
+    if answer.improvements is None:
+        return [], []
+    named = (("baseline", answer.baseline), ("best", answer.best if answer.improvements else None))
+    places = [(math.log10(value) if is_log else value, value, name) for name, value in named if value is not None]
+    places.sort()
+    is_close = len(places) == 2 and places[1][0] - places[0][0] < 0.1 * (ends[1] - ends[0])  # words would lie upon each other
+    notes = [
+        {
+            "xref": "paper", "x": 1, "xanchor": "left", "xshift": 6, "y": at, "yshift": (2 * place - 1) * 15 if is_close else 0,
+            "text": f"{name}<br>{safe(human(value, Unit.QUANTITY))}", "showarrow": False, "align": "left", "font": {"color": ink(page)},
+        }
+        for place, (at, value, name) in enumerate(places)
+    ]  # fmt: skip
+    base = answer.baseline
+    return notes, [line(0, base, 1, base, dash="dash", xref="paper")] if base is not None else []
 
 
 def _along(answer: LoopAnswer, axis: str, page: str | None) -> dict[str, Any]:
@@ -156,8 +168,19 @@ def _cut(answer: LoopAnswer) -> tuple[float, float]:
     if not settled:
         return 0.0, 1.0
     low, high = min(settled), max(settled)
+    if _is_log(answer):
+        margin = (high / low) ** CUT
+        return low / margin, high * margin
     margin = CUT * (high - low) or abs(high) * CUT or 1.0
     return low - margin, high + margin
+
+
+def _is_log(answer: LoopAnswer) -> bool:
+    """Return whether baseline and best differ so much that on a linear axis all later steps would be flat."""
+    if answer.improvements is None or answer.baseline is None or answer.best is None:
+        return False
+    low, high = sorted((answer.baseline, answer.best))
+    return low > 0 and high >= MOST_LINEAR * low
 
 
 def is_cut(answer: LoopAnswer) -> bool:

@@ -128,7 +128,7 @@ if len(answers) > 1:
     if not named:
         st.html(f'<h2 class="t-h1 t-loop">{html_parts.said(heading_of(shown))}</h2>')
 one_loop(shown)
-drawn = [one for one in answers if one.gain_pct is not None]
+drawn = [one for one in answers if one.gain_pct is not None and one.measured]
 if len(drawn) > 1:
     axes = words.shared_axes(drawn)
     widgets.subheading("Several loops on one scale", words.together_caption(drawn, charts.MOST_GAIN))

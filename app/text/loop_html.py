@@ -89,12 +89,11 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
         return NO_VALUE if one.gain_pct is None else human(one.gain_pct, Unit.PERCENT)
 
     def verdict(one: LoopAnswer) -> str:
-        if one.row["no_gain"]:
-            return html_parts.muted("no common series")
         if one.gain_pct is None or not one.improvements:
             return html_parts.muted(gain_words(one))
+        words = "noise unknown" if one.gain_verdict is Verdict.UNKNOWN else noise_words(one)
         looks = {Verdict.BEYOND: "t-is-faster", Verdict.INSIDE: "t-n"}
-        return f'<span class="{looks.get(one.gain_verdict or Verdict.UNKNOWN, "t-n")}">{html_parts.text(noise_words(one))}</span>'
+        return f'<span class="{looks.get(one.gain_verdict or Verdict.UNKNOWN, "t-n")}">{html_parts.text(words)}</span>'
 
     def each(one: LoopAnswer) -> str:
         cost = one.cost_per(one.improvements)
@@ -320,5 +319,5 @@ def ran_html(answers: Sequence[LoopAnswer], run_id: str, filters: Filters) -> st
 
 def about_html(answer: LoopAnswer) -> str:
     """Return what should be known about a loop's figures, as a list; "" if nothing."""
-    items = "".join(f"<li><span>{html_parts.text(sentence)}</span></li>" for sentence in about(answer, sessions=False))
+    items = "".join(f"<li><span>{html_parts.text(brief.upper_first(sentence))}</span></li>" for sentence in about(answer, sessions=False))
     return f'<ul class="t-look">{items}</ul>' if items else ""
