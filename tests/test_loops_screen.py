@@ -199,7 +199,7 @@ def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, scree
     app = screens(two_loops.location, "screens/loops.py", loop="kernel")
     assert "Kernel: 1 of 2 tries kept, +10.0%, noise unknown (each code was measured once), $0.2500" in page_text(app)
     assert "folder and time" in page_text(app)
-    assert next(choice.options for choice in app.get("button_group")) == ["Experiments", "Time", "Dollars"]
+    assert [option.content for option in app.get("button_group")[0].proto.options] == ["Experiments", "Time", "Dollars"]
     assert len(app.get("plotly_chart")) == 2
     ran = page_text(screens(two_loops.location, "screens/run.py", run="s1"))
     assert "Ran the loop Kernel : 1 of 2 tries kept, +10.0%" in ran

@@ -108,14 +108,14 @@ def progress(answer: LoopAnswer, axis: str, page: str | None) -> go.Figure:
                 )
             )  # fmt: skip
     is_log = _is_log(answer)
-    ends = [math.log10(low), math.log10(high)] if is_log else [low, high]
-    notes, shapes = _levels(answer, ends, page, is_log=is_log)
+    limits = [math.log10(low), math.log10(high)] if is_log else [low, high]
+    notes, shapes = _levels(answer, limits, page, is_log=is_log)
     room = 16 + 7 * max((len(part) for note in notes for part in note["text"].split("<br>")), default=0)
     return figure(
         traces, page, height=HEIGHT, margin={"l": 4, "r": room, "t": 14, "b": 4}, shapes=shapes, annotations=notes,
         hovermode="closest", xaxis=_along(answer, axis, page),
         yaxis={
-            "title": {"text": safe(answer.row["metric"] or "value")}, "type": "log" if is_log else "linear", "range": ends,
+            "title": {"text": safe(answer.row["metric"] or "value")}, "type": "log" if is_log else "linear", "range": limits,
             "fixedrange": True, "automargin": True, "zeroline": False, "gridcolor": grid(page),
             "tickformat": ",~g" if max(abs(low), abs(high)) < 1e4 else ",~f",
         },
