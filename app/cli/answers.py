@@ -39,7 +39,8 @@ from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.usage import USAGE_DIMENSIONS
 from schemas.errors import ExitCode, UsageError
-from schemas.text import one_line
+from schemas.text import one_line, plural
+from schemas.units import Unit
 
 # Words of lists whose own modules cost an import of pyarrow; tests compare them.
 PAIRS = ("task", "nothing")
@@ -48,6 +49,7 @@ WEEK_STARTS = ("monday", "sunday")
 BLOCK_HOURS = 5
 
 JSON = "json"
+FOCUS = "focus"
 CHECK_FORMATS = (TABLE, "md", JSON)
 
 
@@ -61,6 +63,7 @@ CHECK_FORMATS = (TABLE, "md", JSON)
         "report --by repo --metrics cost_usd,turns --format csv",
         "report --by agent --cost list",
         "report --by task,agent --pivot agent --metrics cost_best_usd --format csv",
+        "report --since 2026-03 --until 2026-04 --format focus -o focus.csv",
     )
 )
 @by_option
@@ -75,7 +78,7 @@ CHECK_FORMATS = (TABLE, "md", JSON)
 @budget_options
 @click.option("--all", "whole", is_flag=True, help="In a table: all metrics, models, most expensive runs and findings, too.")
 @click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
-@answering(at=True)
+@answering(at=True, formats=(FOCUS,))
 def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole: bool, brief: bool, **options: Any) -> None:
     """Report what runs cost: one page for who pays, then groups; with --all and in files all metrics, models, runs and findings.
 
@@ -83,8 +86,12 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
     what is left of a budget.
 
     A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet have one table: the groups,
-    or the totals without --by. They have no total row, so a column adds up to its total.
+    or the totals without --by. They have no total row, so a column adds up to its total. focus is the FinOps schema FOCUS 1.2, as csv
+    or parquet: a row per run, model, token class and day, which add up to the best-known cost.
     """
+    if asked.output.format == FOCUS:
+        _report_focus(asked, options["zone"])
+        return
     from app.cli.output import deliver, deliver_report, printed_sections
     from app.reports import cost_report
     from app.reports.first_page import Request as FirstPage
@@ -104,6 +111,32 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
     if made.header.undated and any(group.in_order for group in groups_of(by)):
         terminal.note(made.header.undated)
     deliver_report(made, asked.output, whole=whole)
+
+
+def _report_focus(asked: Asked, zone: str) -> None:
+    """Write the costs in FOCUS, and say which runs have no row."""
+    from app.cli.output import write_file
+    from app.queries.grouping import filters_in
+    from app.reports.exports import EXPORTS
+    from app.reports.focus import VERSION, as_csv, focus
+    from app.text.formatting import exact
+
+    made = focus(asked.store, filters_in(asked.filters, zone))
+    path = asked.output.path
+    if path is not None and path.suffix.lower() not in (".csv", ".parquet"):
+        raise UsageError(f"FOCUS is written as csv or parquet, not as {path.name}.", "Give -o FILE.csv or FILE.parquet.")
+    is_parquet = path is not None and path.suffix.lower() == ".parquet"
+    body = EXPORTS["parquet"].write(made.table) if is_parquet else as_csv(made.table)
+    if path is None:
+        terminal.put_text(body)
+    else:
+        write_file(path, body)
+        terminal.note(f"Wrote {one_line(str(path))}: {plural(made.table.num_rows, 'row')}, FOCUS {VERSION}")
+    terminal.note(f"{plural(made.runs, 'run')}, {exact(made.total_usd, Unit.USD)} in all; showback, no invoice")
+    left_out = {"without a date": made.undated, "without a known cost": made.unpriced}
+    for why, runs in left_out.items():
+        if runs:
+            terminal.note(f"{plural(runs, 'run')} {why} left out")
 
 
 @click.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
