@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.queries.loop_costs import LoopCosts, loop_costs
 from app.queries.loop_statistics import (
@@ -160,39 +160,40 @@ def loops(store: Store) -> list[LoopAnswer]:
         for experiment in fetch(reading, _EXPERIMENTS).to_pylist():
             of_loop[experiment["source_id"], experiment["loop_no"]].append(experiment)
         costs = loop_costs(reading, rows, of_loop)
-    measured_baselines = _baselines(rows, of_loop)
+    baselines = {(row["source_id"], row["loop_no"]): _baseline(row, of_loop[row["source_id"], row["loop_no"]]) for row in rows}
+    of_code: dict[tuple[str, str], set[float]] = defaultdict(set)
+    for baseline in filter(None, baselines.values()):
+        of_code[baseline.code].add(baseline.value)
     answers = []
     for row in rows:
         key = row["source_id"], row["loop_no"]
-        peers = [value for other, value in measured_baselines.get(_code(row, of_loop[key]), ()) if other != key]
+        own = baselines[key]
+        peers = sorted(of_code[own.code] - {own.value}) if own else []  # an equal value is a copy, mostly
         answers.append(analysed(row, of_loop[key], costs[key], peers))
     return answers
+
+
+class _Baseline(NamedTuple):
+    """The measured baseline of a loop. `code`: (commit, metric), which several loops may begin from."""
+
+    code: tuple[str, str]
+    value: float
+
+
+def _baseline(row: Row, experiments: Sequence[Row]) -> _Baseline | None:
+    """Return the baseline of a loop; None without a value, a commit or a metric."""
+    first: Row = next((one for one in experiments if one["state"] == State.BASELINE), {})
+    commit = row["baseline_commit"] or first.get("commit")
+    value = row["baseline"] if row["baseline"] is not None else first.get("value")
+    if value is None or not row["metric"] or not commit or len(commit) < 7:
+        return None
+    return _Baseline((commit[:7].lower(), row["metric"]), float(value))
 
 
 def chosen(answers: Sequence[LoopAnswer], text: str) -> list[LoopAnswer]:
     """Return the loops that a text names: by the beginning of their id, else by a part of their name or their log's path."""
     by_id = [one for one in answers if one.row["loop_id"].startswith(text.lower())]
     return by_id or [one for one in answers if text.lower() in f"{one.row['name'] or ''}\n{one.row['source_name']}".lower()]
-
-
-def _code(row: Row, experiments: Iterable[Row]) -> tuple[str, str] | None:
-    """Return (commit, metric) of the baseline, which several loops may begin from."""
-    of_baseline = (one["commit"] for one in experiments if one["state"] == State.BASELINE)
-    commit = row["baseline_commit"] or next(of_baseline, None)
-    return (commit[:7].lower(), row["metric"]) if commit and len(commit) >= 7 and row["metric"] else None
-
-
-def _baselines(rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequence[Row]]) -> dict[tuple[str, str] | None, list[tuple[LoopKey, float]]]:
-    """Return (loop, value) of the baselines of each code, each value of a log once: segments repeat it without measuring again."""
-    found: dict[tuple[str, str] | None, dict[tuple[str, float], LoopKey]] = defaultdict(dict)
-    for row in rows:
-        key = row["source_id"], row["loop_no"]
-        value = row["baseline"]
-        if value is None:
-            value = next((one["value"] for one in of_loop[key] if one["state"] == State.BASELINE and one["value"] is not None), None)
-        if value is not None and (code := _code(row, of_loop[key])):
-            found[code].setdefault((row["source_id"], value), key)
-    return {code: [(key, value) for (_, value), key in values.items()] for code, values in found.items()}
 
 
 def analysed(row: Row, experiments: Sequence[Row], costs: LoopCosts, peers: Sequence[float] = ()) -> LoopAnswer:

@@ -26,6 +26,7 @@ MOST_EXPERIMENTS = 100_000
 
 _HASH = re.compile(r"[0-9a-f]{7,40}\b", re.IGNORECASE)
 _BLANKS = re.compile(r"\s+")
+_DESCRIBED = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +58,12 @@ class Experiment:
     def fingerprint(self) -> str:
         """Return a hash that is the same in every copy and later version of the log.
 
-        By the log's own id, else its time, else its commit and description, which stay when people edit the other cells of a row. A
+        By the log's own id, else its time, else its commit and the beginning of its description, which stay when people edit a row. A
         baseline has its value beside them, since every loop from one commit has a "baseline".
         """
         commit, text = (self.commit or "").lower(), _BLANKS.sub(" ", self.description or "").strip().lower()
         is_telling = bool(_HASH.match(commit)) and self.state is not State.BASELINE and bool(text)
-        parts: tuple[object, ...] = (commit, text) if is_telling else (self.label, commit, text, self.value, self.word)
+        parts: tuple[object, ...] = (commit, text[:_DESCRIBED]) if is_telling else (self.label, commit, text, self.value, self.word)
         if self.identity:
             parts = (self.identity,)
         elif self.at:
