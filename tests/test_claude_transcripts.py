@@ -525,6 +525,8 @@ LINES: list[Callable[[int], Line]] = [
     lambda number: written("progress", number, {"data": {"type": "agent_progress", "agentId": "a", "message": said(number + 1)}}),
     lambda number: asked(number, "Make it faster."),
     lambda number: asked(number, "[Request interrupted by user]"),
+    lambda number: output(number, f"[main {number:07x}] Faster\n 2 files changed, 3 insertions(+)"),
+    lambda number: output(number, "nothing changed, as it seems"),
 ]
 """What may be on a line, each made for the number of the line."""
 
@@ -569,7 +571,7 @@ def passed(*lines: Line | bytes) -> list[bool]:
 def test_tool_output_and_progress_are_passed_over() -> None:
     """Without it every byte is parsed. The first line of a session tells where it runs."""
     lines = [make(number) for number, make in enumerate(LINES)]
-    assert passed(output(0, ""), *lines)[1:] == [place in (1, 2, 11) for place in range(len(lines))]
+    assert passed(output(0, ""), *lines)[1:] == [place in (1, 2, 11, 16) for place in range(len(lines))]
 
 
 @pytest.mark.parametrize("spaced", [True, False])

@@ -17,6 +17,7 @@ from app.queries.grouping import UTC_ZONE, Group, bound, known_zone
 from app.queries.reading import fetch, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from ingest.store.database import Store
+from schemas.agents import AGENTS
 from schemas.catalogue.usage import (
     BLOCK,
     BLOCK_ENTRIES,
@@ -60,6 +61,8 @@ end"""
 PROJECT = "coalesce(repo, nullif(regexp_extract(cwd, '([^/\\\\]+)[/\\\\]*$', 1), ''))"
 """SQL of a run's project: its repository, else the last folder of its working directory."""
 
+_WITH_WHOLE_FILES = ", ".join(f"'{agent.key}'" for agent in AGENTS.values() if agent.has_whole_files)
+
 ROUNDING_USD = "0.00001"
 """Tolerance for rounded reported costs: a smaller difference to the responses is ignored."""
 
@@ -83,14 +86,16 @@ of_responses as (
     from responses
     join wanted using (run_id)
 ),
-cut_off as (
-    -- streams without their result: a process of its own, which tells nothing of others in the session
-    select run_id from runs where record_kind = 'stream' and len(part_ids) > 0
+alone as (
+    -- runs that tell nothing of others in the session: streams without their result, and files that hold a whole session
+    select run_id
+    from runs
+    where (record_kind = 'stream' and len(part_ids) > 0) or (record_kind = 'transcript' and agent in ({_WITH_WHOLE_FILES}))
 ),
 whole as (
     select wanted.* from wanted
     anti join responses on responses.run_id = wanted.run_id
-    anti join (select session_id from responses anti join cut_off using (run_id)) as others on others.session_id = wanted.session_id
+    anti join (select session_id from responses anti join alone using (run_id)) as others on others.session_id = wanted.session_id
 ),
 of_models as (
     select
@@ -122,7 +127,7 @@ explained as (
         run_id, any_value(session) as session, any_value(agent) as agent, any_value(project) as project, min(used_at) as used_at,
         sum(coalesce(cost_reported_usd, cost_list_usd)) as usd, count(*) = count(coalesce(cost_reported_usd, cost_list_usd)) as is_whole
     from of_responses
-    anti join cut_off using (run_id)
+    anti join alone using (run_id)
     group by run_id
 ),
 of_sessions as (

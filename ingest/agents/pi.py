@@ -10,20 +10,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from ingest.agents.base import Found
-from ingest.agents.shared.runs import By, OpenRun, StreamReader, canonical_hash, is_failed, is_uuid, wire_record
+from ingest.agents.base import RESPONSE_COLUMNS, Found
+from ingest.agents.shared.logged import LOGGING_TOOL, commits_in, joined, logged_by, told
+from ingest.agents.shared.runs import CALLS_KEPT, LONGEST_NAME, By, OpenRun, StreamReader, canonical_hash, is_failed, is_uuid, wire_record
 from ingest.agents.shared.texts import outcome_of_error
 from ingest.agents.shared.tokens import Tokens, unrecorded
+from ingest.prices.model_ids import parse_model_id
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import PI
 from schemas.errors import InvalidRecord
+from schemas.rows.response import ResponseCopyRow
 from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.text import paired
 from schemas.wire.pi import PiLine, PiMessage, PiUsage
 
 LINES_KEPT = 4096
@@ -36,10 +40,31 @@ _V1_FIELDS = {"compaction": "tokensBefore", "model_change": "modelId", "thinking
 _Key = tuple[str | None, str | None]
 """(model, provider)"""
 
+_DEFAULTS = {name: column.default for name, column in ResponseCopyRow.columns.items()}
+
+
+@dataclass(slots=True)
+class _Response:
+    """One response, or the call that summarized the history, of which `tokens` are mostly unknown."""
+
+    line_id: str | None
+    at: datetime | None
+    key: _Key
+    tokens: Tokens | None
+    cost: Decimal | None
+    stop_reason: str | None = None
+    tools: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    logged: str | None = None
+    commits: tuple[str, ...] = ()
+
 
 @dataclass
 class _Session(OpenRun):
-    """One open session. `is_open`: an answer is pending. `texts`: the model's last text up to each line, by line id."""
+    """One open session. `is_open`: an answer is pending. `texts`: the model's last text up to each line, by line id.
+
+    `calls`: the last tool calls, by id, with their responses and tools.
+    """
 
     header: PiLine | None = None
     is_stream: bool = False
@@ -52,6 +77,8 @@ class _Session(OpenRun):
     api_ms: float | None = None
     copied_prompt: str | None = None
     texts: dict[str, str | None] = field(default_factory=dict)
+    responses: list[_Response] = field(default_factory=list)
+    calls: dict[str, tuple[_Response, str]] = field(default_factory=dict)
 
     @property
     def parent_file(self) -> str | None:
@@ -76,10 +103,12 @@ class _Session(OpenRun):
             self._note_message(line, message)
         elif line.type in ("compaction", "branch_summary") and not line.from_hook:
             # A summary was written by the model that is in use; the log rarely tells its tokens.
+            key = next(reversed(self.used), (None, None))
             if line.usage and self.used:
-                self._count(next(reversed(self.used)), line.usage)
+                self._count(key, line.usage)
             else:
                 self.doubts["The log does not tell the tokens of the calls that summarized its history."] = None
+            self._respond(line, key, line.usage if self.used else None)
         if line.id:
             self.texts[line.id] = self.final_text
             if len(self.texts) > LINES_KEPT:
@@ -99,6 +128,7 @@ class _Session(OpenRun):
             self.tools.called(message.tool_call_id, message.tool_name or "tool")
             if message.is_error and message.tool_call_id:
                 self.tools.failed(message.tool_call_id)
+            self._note_result(message)
         elif message.role == "assistant":
             self.final_text = _text_of(message.content) or self.final_text
             self.is_open, self.ended_as, self.errors = False, message.stop_reason, [message.error_message] if message.error_message else []
@@ -106,12 +136,46 @@ class _Session(OpenRun):
                 self.api_ms = (self.api_ms or 0) + message.duration
             if message.usage:
                 self._count((message.model, message.provider), message.usage)
+                self._respond(line, (message.model, message.provider), message.usage, message)
 
     def _count(self, key: _Key, usage: PiUsage) -> None:
-        tokens = Tokens(usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning_tokens)
+        tokens = _tokens(usage)
         self.used[key] = self.used[key] + tokens if key in self.used else tokens
         if usage.cost and usage.cost.total is not None:
             self.costs[key] = self.costs.get(key, Decimal()) + usage.cost.total
+
+    def _respond(self, line: PiLine, key: _Key, usage: PiUsage | None, message: PiMessage | None = None) -> None:
+        """Add a response with its tool calls; none that failed before it cost or did anything."""
+        at = event_time(line.timestamp) or (event_time(message.timestamp) if message else None)
+        cost = usage.cost.total if usage and usage.cost else None
+        response = _Response(line.id, at, key, _tokens(usage) if usage else None, cost, message.stop_reason if message else None)
+        content = message.content if message else None
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "toolCall" and isinstance(tool := block.get("name"), str):
+                name = str(paired(tool[:LONGEST_NAME]))
+                response.tools.append(name)
+                response.logged = joined((response.logged, logged_by(name, block.get("arguments"))))
+                if isinstance(call := block.get("id"), str):
+                    self.calls[call] = response, name
+                    if len(self.calls) > CALLS_KEPT:
+                        del self.calls[next(iter(self.calls))]
+        if response.tokens is None or response.tokens.total or response.tools:
+            self.responses.append(response)
+
+    def _note_result(self, message: PiMessage) -> None:
+        """Read from the result of a tool call whether it failed, what it committed, and the experiment as `log_experiment` wrote it."""
+        response, name = self.calls.pop(message.tool_call_id or "", (None, ""))
+        if response is None:
+            return
+        if message.is_error:
+            response.failed.append(name)
+        response.commits = tuple(dict.fromkeys((*response.commits, *commits_in(message.content))))
+        if LOGGING_TOOL in name and isinstance(details := message.details, dict):
+            state = details.get("state")
+            results = state.get("results") if isinstance(state, dict) else None
+            experiment = results[-1] if isinstance(results, list) and results else details.get("experiment")
+            if isinstance(experiment, dict):
+                response.logged = joined((response.logged, told(experiment)))
 
     def values(self) -> dict[str, Any]:
         header = self.header or PiLine(type="session")
@@ -161,6 +225,42 @@ class _Session(OpenRun):
         spent = {key: tokens for key, tokens in self.used.items() if tokens.total or len(self.used) == 1}
         return [tokens.as_model(*key, basis, why) | {"cost_usd": self.costs.get(key)} for key, tokens in spent.items()]
 
+    def response_rows(self, run_id: str) -> tuple[tuple[Any, ...], ...]:
+        """Return the responses as values of RESPONSE_COLUMNS. Lines of version 1 have no ids: there a response is known by its number."""
+        rows = []
+        for number, response in enumerate(self.responses):
+            model_id, provider = response.key
+            model = parse_model_id(model_id) if model_id else None
+            tokens = response.tokens
+            row = _DEFAULTS | {
+                "session_id": run_id,
+                "message_id": f"{run_id}/{response.line_id or number}",
+                "response_no": number,
+                "at": response.at,
+                "model_id": model_id,
+                "model": (model and model.model) or None,
+                "provider": provider or (model and model.provider),
+                "region": model and model.region,
+                "stop_reason": response.stop_reason,
+                "tools": tuple(response.tools),
+                "failed_tools": tuple(response.failed),
+                "cost_reported_usd": response.cost,
+                "logged": response.logged,
+                "commits": response.commits,
+            }
+            if tokens:
+                row |= {
+                    "input_tokens": tokens.uncached,
+                    "output_tokens": tokens.output,
+                    "reasoning_tokens": tokens.reasoning,
+                    "cache_read_tokens": tokens.read,
+                    "cache_write_tokens": tokens.written,
+                }
+            else:
+                row |= {"output_is_final": False, "tokens_basis": TokensBasis.LOWER_BOUND}
+            rows.append(tuple(row[name] for name in RESPONSE_COLUMNS))
+        return tuple(rows)
+
 
 class Pi(StreamReader[_Session]):
     """Session files and streams of Pi."""
@@ -199,6 +299,17 @@ class Pi(StreamReader[_Session]):
             session.last = document
             session.note(line)
         return ()
+
+    def _close(self, key: str | None = None) -> tuple[Found | Unreadable, ...]:
+        session = self._open.get(key)
+        closed = super()._close(key)
+        if session and not session.is_stream and closed and isinstance(run := closed[0], Found):
+            return (run._replace(rows=run.rows._replace(response_copies=session.response_rows(run.rows.run.run_id))),)
+        return closed
+
+
+def _tokens(usage: PiUsage) -> Tokens:
+    return Tokens(usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning_tokens)
 
 
 def _text_of(content: Any) -> str | None:

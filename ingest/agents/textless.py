@@ -23,14 +23,17 @@ TEXTS: dict[str, Any] = {"title": None, "prompt": None, "errors": None, "result"
 
 TEXTS_OF_EXPERIMENTS = ("description", "hypothesis", "patch")
 
+TEXTS_OF_RESPONSES = ("agent_description", "logged")
 
-_DESCRIBED = RESPONSE_COLUMNS.index("agent_description")
+_PLACES_OF_TEXTS = tuple(map(RESPONSE_COLUMNS.index, TEXTS_OF_RESPONSES))
 
 
 def without_text(rows: Rows) -> Rows:
     """Return a record's rows, before `complete`, without text, so that nothing is derived from texts."""
     raw, result = raw_without_text(rows.run.raw, rows.run.run_id)
-    copies = tuple((*one[:_DESCRIBED], None, *one[_DESCRIBED + 1 :]) for one in rows.response_copies)
+    copies = rows.response_copies
+    for place in _PLACES_OF_TEXTS:
+        copies = tuple((*one[:place], None, *one[place + 1 :]) for one in copies)
     return rows._replace(run=rows.run.completed(TEXTS | {"raw": raw, "result": result}), response_copies=copies, patches=())
 
 

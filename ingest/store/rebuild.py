@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from ingest.agents.base import CONTEXT_COLUMNS, Context
-from ingest.agents.textless import NOT_KEPT, TEXTS, TEXTS_OF_EXPERIMENTS, raw_without_text
+from ingest.agents.textless import NOT_KEPT, TEXTS, TEXTS_OF_EXPERIMENTS, TEXTS_OF_RESPONSES, raw_without_text
 from ingest.sources.document import Document
 from ingest.store.chains import ALL_PROCESSES, rechain
 from ingest.store.cross_checks import note_cross_checks
@@ -127,7 +127,7 @@ def _drop_texts(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("delete from patches")
     connection.execute(f"update experiments set {', '.join(f'{name} = null' for name in TEXTS_OF_EXPERIMENTS)}")
     for table in ("response_copies", "superseded_response_copies"):
-        connection.execute(f"update {table} set agent_description = null")
+        connection.execute(f"update {table} set {', '.join(f'{name} = null' for name in TEXTS_OF_RESPONSES)}")
     for table in ("rejects", "superseded_rejects"):
         connection.execute(f"update {table} set detail = $detail, excerpt = ''", {"detail": NOT_KEPT})
 

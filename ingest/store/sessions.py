@@ -159,6 +159,6 @@ def note_sessions(connection: duckdb.DuckDBPyConnection, sessions: str) -> bool:
 
 def bill(connection: duckdb.DuckDBPyConnection) -> None:
     """Decide again which responses of the saved sessions are billed. Runs whose sums changed are in the table `summed`, to be repriced."""
-    connection.execute(agent_macros("has_transcripts"))
+    connection.execute(agent_macros("has_transcripts", "has_whole_files"))
     for step in ("place_in_session", "02_billed", "03_written", "04_summed", "05_runs", "06_beside"):
         run_step(connection, f"responses/{step}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.rows.row import Count, Flag, Names, Offset, Row, Text, Tokens, Usd, UtcTime, column, optional
+from schemas.rows.row import Count, Flag, LongText, Names, Offset, Row, Text, Tokens, Usd, UtcTime, column, optional
 from schemas.rows.run import PriceStatusName, TokensBasis, TokensBasisName
 
 
@@ -43,10 +43,16 @@ class _Response(Row):
     )
     tools: Names = column(default=(), title="Tools", description="Tools that the response called, one name per call, in order.")
     failed_tools: Names = column(default=(), title="Failed tools", description="Of those calls, the tools of the calls that failed.")
-    cost_reported_usd: Usd | None = optional("Cost as logged", "`costUSD` of the line, which early versions wrote.")
+    cost_reported_usd: Usd | None = optional("Cost as logged", "Cost of the response, where the agent logs it.")
     limit_resets_at: UtcTime | None = optional(
         "Limit resets", "When the limit of the account resets that was reached after the response (UTC), as the agent says."
     )
+    logged: LongText | None = optional(
+        "Logged",
+        "What its tool calls wrote into an experiments' log, without line ends, at most 2,000 characters: the arguments of "
+        "`log_experiment`, a command that appends to a .tsv, .csv or .jsonl file, or the new text of such a file.",
+    )
+    commits: Names = column(default=(), title="Commits", description="Hashes of commits that its tool calls made, as git printed them.")
 
 
 class ResponseCopyRow(_Response):

@@ -44,6 +44,7 @@ class PiMessage(CamelWireModel):
     tool_call_id: Secondary[WireText] = Field(default=None, description="Of toolResult.")
     tool_name: Secondary[WireText] = Field(default=None, description="Of toolResult.")
     is_error: Secondary[WireFlag] = Field(default=None, description="Of toolResult.")
+    details: Any = Field(default=None, description="Of toolResult: what the tool tells the program, not the model.")
 
 
 class PiLine(CamelWireModel):

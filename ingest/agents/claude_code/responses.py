@@ -23,6 +23,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, TypeGuard
 
 from ingest.agents.base import NO_SUBAGENT, Subagent
+from ingest.agents.shared.logged import commits_in, joined, logged_by
 from ingest.agents.shared.runs import LONGEST_NAME, canonical_hash
 from ingest.prices.model_ids import ModelId, parse_model_id
 from ingest.sources.times import event_time
@@ -123,8 +124,8 @@ _NO_EXTRAS = _Extras()
 class Response:
     """One response so far.
 
-    `searches`: number of provider searches by its WEB_SEARCH calls. `is_copied`: copied from another session. `lines`: its lines, if it
-    has no request id.
+    `searches`: number of provider searches by its WEB_SEARCH calls. `logged` and `commits`: what its tool calls wrote into an experiments'
+    log, and committed. `is_copied`: copied from another session. `lines`: its lines, if it has no request id.
     """
 
     message_id: str
@@ -139,6 +140,8 @@ class Response:
     tools: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     searches: int = 0
+    logged: str | None = None
+    commits: tuple[str, ...] = ()
     is_copied: bool = False
     limit_resets_at: datetime | None = None
     lines: set[str] = field(default_factory=set)
@@ -217,6 +220,8 @@ class Response:
             tuple(self.failed),
             extras.cost or None,  # $0 for tokens is no cost
             self.limit_resets_at,
+            self.logged,
+            self.commits,
             session_id,
             number,
             self.message_id,
@@ -272,6 +277,8 @@ class Responses:
             if type(tool) is str and tool and not (isinstance(call, str) and call in self._calls):
                 name = str(paired(tool[:LONGEST_NAME]))
                 response.tools.append(name)
+                if text := logged_by(name, block.get("input")):
+                    response.logged = joined((response.logged, text))
                 if type(call) is str:
                     self._calls[call] = response, name
                     self.open_calls.add(call)
@@ -312,6 +319,11 @@ class Responses:
         if isinstance(call, str) and call not in self._answered and (called := self._calls.get(call)):
             self._answered.add(call)
             called[0].failed.append(called[1])
+
+    def committed(self, call: object, output: object) -> None:
+        """Store the commits that git reports in the output of a tool call."""
+        if (found := commits_in(output)) and isinstance(call, str) and (called := self._calls.get(call)):
+            called[0].commits = tuple(dict.fromkeys((*called[0].commits, *found)))
 
     def searched(self, call: object, times: object) -> None:
         """Store the number of provider searches of a WEB_SEARCH call, once."""

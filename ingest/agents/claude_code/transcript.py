@@ -21,6 +21,7 @@ from ingest.agents.base import NO_FACTS, NO_SUBAGENT, AgentReader, ContextOf, Fo
 from ingest.agents.claude_code.responses import PLAIN_LENGTH, Response, Responses, Speaker, blocks_of, is_plain, message_of
 from ingest.agents.claude_code.results import FOLLOWING, is_limit, reset_time
 from ingest.agents.kept_run import ended
+from ingest.agents.shared.logged import COMMIT_MARK
 from ingest.agents.shared.runs import ActiveTime, By, ToolCalls, ToolCounts, canonical_hash, merged, milliseconds_between
 from ingest.agents.shared.texts import prompt_of
 from ingest.sources.document import Document
@@ -255,9 +256,12 @@ _MARKS = (b'"usage"', b'"[Request interrupted by user', b'"searchCount"', b'"per
 """Marks of a line that must be parsed, and a name that only other agents' lines have. Quotes inside tool output are escaped."""
 _FAILURE = b'"is_error"'
 _NONE_FAILED = b":false"
+_CHANGED = COMMIT_MARK.encode()
+_COUNTED_FILES = (b" file", b" files")
+"""What git prints before that mark: tool output says "changed" for many other things."""
 _TIME = b'"timestamp":"'
 _BRACE, _QUOTE = b'}"'
-_SEARCHES = {mark: BytesAhoCorasick([mark]) for mark in (*_MARKS, _FAILURE, _TIME)}
+_SEARCHES = {mark: BytesAhoCorasick([mark]) for mark in (*_MARKS, _FAILURE, _CHANGED, _TIME)}
 """One search per mark: for a single word the library compares 32 bytes at a time, ten times as fast as for several."""
 
 FRAMES_KEPT = 1000
@@ -272,7 +276,7 @@ class PassedLines:
 
     - it begins in Claude Code's format, up to its type and the type of its first block, and its author and place (session, folder,
     version, …) were parsed on an earlier line;
-    - it has none of the reader's marks (`_MARKS`): tokens, a failed call, an interruption, …;
+    - it has none of the reader's marks (`_MARKS`): tokens, a failed call, an interruption, a commit, …;
     - it has exactly one time, and ends with a brace.
 
     Any other line is parsed, so no tokens are missed, however a line is written. A line that is broken in the middle of such an output,
@@ -293,8 +297,9 @@ class PassedLines:
     def look_at(self, data: bytes) -> None:
         """Find the marks and times in the bytes of the next lines."""
         failures = (end for _, end in _found(_FAILURE, data) if not data.startswith(_NONE_FAILED, end))
+        commits = (start for start, _ in _found(_CHANGED, data) if data.endswith(_COUNTED_FILES, 0, start))
         self._data = data
-        self._marks = sorted((*(start for mark in _MARKS for start, _ in _found(mark, data)), *failures, len(data)))
+        self._marks = sorted((*(start for mark in _MARKS for start, _ in _found(mark, data)), *failures, *commits, len(data)))
         self._times = [*(end for _, end in _found(_TIME, data)), len(data), len(data)]
 
     def takes(self, start: int, end: int) -> bool:
@@ -446,6 +451,7 @@ class ClaudeTranscript(AgentReader):
         call = block.get("tool_use_id")
         if type(call) is str:
             self._responses.open_calls.discard(call)
+        self._responses.committed(call, block.get("content"))
         if block.get("is_error") is True and isinstance(call, str):
             self._responses.failed(call)
             self._calls.failed(call)

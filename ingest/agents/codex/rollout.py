@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from ingest.agents.base import RESPONSE_COLUMNS, Found, Rows
 from ingest.agents.kept_run import complaints
+from ingest.agents.shared.logged import commits_in, joined, logged_by
 from ingest.agents.shared.runs import (
     CALLS_KEPT,
     LONGEST_NAME,
@@ -114,10 +115,8 @@ _REFUSALS = ("apply_patch verification failed", "exec_command failed", "failed t
 
 
 def is_failure(item: dict[str, Any]) -> bool:
-    """Return whether an item is the output of a failed call, as far as the log shows."""
-    kind, output = item.get("type"), item.get("output")
-    if not isinstance(kind, str) or kind not in _OUTPUTS:
-        return False
+    """Return whether an output is that of a failed call, as far as the log shows."""
+    output = item.get("output")
     if isinstance(output, dict):
         return output.get("success") is False
     if not isinstance(output, str):
@@ -142,6 +141,8 @@ _DEFAULTS = {name: column.default for name, column in ResponseCopyRow.columns.it
 @dataclass(slots=True)
 class _Call:
     tool: str
+    logged: str | None = None
+    commits: tuple[str, ...] = ()
     failed: bool = False
 
 
@@ -197,11 +198,11 @@ class Responses:
     record_numbers: Counter[str | None] = field(default_factory=Counter)
     compacted: Counts | None = None
 
-    def called(self, call_id: str | None, tool: str) -> None:
+    def called(self, call_id: str | None, tool: str, arguments: Any) -> None:
         """Count a tool call, once per id."""
         if call_id is not None and call_id in self.open_calls:
             return
-        call = _Call(str(paired(tool[:LONGEST_NAME])))
+        call = _Call(str(paired(tool[:LONGEST_NAME])), logged_by(tool, arguments))
         self.calls.append(call)
         if call_id is not None:
             if len(self.open_calls) >= CALLS_KEPT:
@@ -211,6 +212,11 @@ class Responses:
     def failed(self, call_id: str) -> None:
         if call := self.open_calls.get(call_id):
             call.failed = True
+
+    def committed(self, call_id: str, output: Any) -> None:
+        """Store the commits that git reports in the output of a call."""
+        if (found := commits_in(output)) and (call := self.open_calls.get(call_id)):
+            call.commits = found
 
     def grew(self, used: Counts, total: Counts, moment: Moment) -> None:
         """Add a response, from an increase of the totals."""
@@ -352,12 +358,15 @@ class _Session(OpenRun):
         if isinstance(kind, str) and kind in _TOOL_NAMES:
             name = item.get(_TOOL_NAMES[kind])
             tool = name if isinstance(name, str) and name else "tool"
-            self.responses.called(call, tool)
+            self.responses.called(call, tool, item.get("arguments") or item.get("input") or item.get("action"))
             if not self.copying:
                 self.tools.called(call, tool)
-        elif call and is_failure(item):
-            self.responses.failed(call)
-            self.tools.failed(call)
+        elif call and isinstance(kind, str) and kind in _OUTPUTS:
+            output = item.get("output")
+            self.responses.committed(call, output.get("content") if isinstance(output, dict) else output)
+            if is_failure(item):
+                self.responses.failed(call)
+                self.tools.failed(call)
 
     def _event(self, event: EventMessage) -> None:
         if event.type == "task_started":
@@ -489,6 +498,8 @@ class _Session(OpenRun):
                 "tokens_basis": model.tokens_basis,
                 "tools": tuple(call.tool for call in calls),
                 "failed_tools": tuple(call.tool for call in calls if call.failed),
+                "logged": joined(call.logged for call in calls),
+                "commits": tuple(dict.fromkeys(commit for call in calls for commit in call.commits)),
                 "response_no": number,
             }
             rows.append(tuple(row[name] for name in RESPONSE_COLUMNS))

@@ -5,7 +5,11 @@ with sessions as (
     select distinct run_id, session_id
     from responses
     semi join examined using (run_id)
-    semi join (select run_id from runs where record_kind <> 'transcript' and (record_kind <> 'stream' or len(part_ids) = 0)) using (run_id)
+    semi join (
+        select run_id
+        from runs
+        where record_kind <> 'transcript' and (record_kind <> 'stream' or len(part_ids) = 0) and not has_whole_files(agent)
+    ) using (run_id)
 ),
 recorded as (
     select

@@ -85,11 +85,11 @@ select
     )
 from tachograph.run_records;
 create or replace temp view responses as
-select * replace (null::varchar as agent_description) from tachograph.responses;
+select * replace (null::varchar as agent_description, null::varchar as logged) from tachograph.responses;
 create or replace temp view response_copies as
-select * replace (null::varchar as agent_description) from tachograph.response_copies;
+select * replace (null::varchar as agent_description, null::varchar as logged) from tachograph.response_copies;
 create or replace temp view superseded_response_copies as
-select * replace (null::varchar as agent_description) from tachograph.superseded_response_copies;
+select * replace (null::varchar as agent_description, null::varchar as logged) from tachograph.superseded_response_copies;
 create or replace temp view superseded_rejects as
 select * replace ('not exported (--with-text)' as detail, '' as excerpt) from tachograph.superseded_rejects;
 -- The detail of a look-alike is the name of its agent, that of a missing reader the error of its import.

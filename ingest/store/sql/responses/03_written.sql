@@ -5,10 +5,14 @@ union
 select session_id from billed
 union
 select session_id from changed_sessions;
--- The run of a session: that of its last result record, else of its last stream without one, else of its transcript.
+-- The run of a session: that of its last result record, else of its last stream without one, else of its transcript. A file that holds the whole
+-- session comes first: a process that is not in it is a run of its own.
 create or replace temp table run_of_session as
 select
-    session_id, max_by(run_id, place_in_session(record_kind, time_source, started_at, ended_at, origins, cost_reported_usd, run_id)) as run_id
+    session_id, max_by(run_id, {
+        'is_whole': record_kind = 'transcript' and has_whole_files(agent),
+        'place': place_in_session(record_kind, time_source, started_at, ended_at, origins, cost_reported_usd, run_id)
+    }) as run_id
 from runs
 semi join changed_owners using (session_id)
 group by session_id;
