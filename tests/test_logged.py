@@ -54,7 +54,11 @@ COMMITTED = "[autoresearch/may 3f2a1bc] larger batch\n 1 file changed, 2 inserti
             "abc1234 5",
         ),
         ("exec_command", '{"cmd": "apply_patch <<E\\n*** Begin Patch\\n*** Add File: r.csv\\n+a,1\\n*** End Patch\\nE"}', "a,1"),
+        ("Bash", {"command": "python -c \"p = 'r.tsv'; open(p, mode='a')\""}, "python -c \"p = 'r.tsv'; open(p, mode='a')\""),
+        ("Bash", {"command": "R=r.csv; echo 1 >> ${R}"}, "R=r.csv; echo 1 >> ${R}"),
         # nothing that writes into a log
+        ("Bash", {"command": "R=r.csv; echo 1 >> $OUT"}, None),
+        ("Bash", {"command": "python -c \"p = 'r.tsv'; open(p, 'r')\""}, None),
         ("Read", {"file_path": "results.tsv"}, None),
         ("Bash", {"command": "tail -1 results.tsv >> run.log"}, None),
         ("Bash", {"command": "cat results.tsv > all.txt"}, None),

@@ -18,10 +18,15 @@ LOGGING_TOOL = "log_experiment"
 LONGEST_LOGGED = 2000
 
 _LOGS = (".tsv", ".csv", ".jsonl")
-_PATH = r"[^\s\"';|&<>()]*\.(?:tsv|csv|jsonl)(?![\w.])"
-_TARGET = rf"(?:\"[^\"\n]*\.(?:tsv|csv|jsonl)\"|'[^'\n]*\.(?:tsv|csv|jsonl)'|[\"']?\$|{_PATH})"
-_APPENDS = re.compile(rf">>\s*{_TARGET}|\btee\s+(?:-a|--append)\s+{_TARGET}|\bopen\([^()\n]{{0,200}}?[\"']a[bt+]*[\"']")
-"""An append in a shell command or in Python. A path in a variable counts: the command names a log elsewhere."""
+_TARGET = r"\s{0,9}(\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'|[^\s\"';|&<>(),]{1,300})"
+_APPENDS = re.compile(rf"(?:>>|\btee\s{{1,9}}(?:-a|--append)\s){_TARGET}|\bopen\({_TARGET}\s{{0,9}},\s{{0,9}}(?:mode=)?[\"']a")
+"""An append in a shell command or in Python, with its target: a path, or a variable."""
+_NAMED_LOG = re.compile(r"\b(\w{1,80})\s{0,3}=\s{0,3}(?:Path\()?[\"']?[^\s\"'=]{0,300}\.(?:tsv|csv|jsonl)\b")
+_SIGNS_OF_SECRETS = (
+    "key token secret pass pwd cred cookie auth bearer basic pat= sk- rk- sk_ ghp_ gho_ ghs_ ghu_ ghr_ hf_ gsk_ npm_ pypi xai- xox akia asia"
+    " aiza eyj ://"
+).split()
+"""To look for secrets takes half a millisecond, and few commands that log a result may have any."""
 
 _PATCH, _PATCHED_FILE = "*** Begin Patch", re.compile(r"\*\*\* (?:Add|Update) File: (.*)")
 _ESCAPED = re.compile(r"(?<!\\)\\[tn]")
@@ -39,7 +44,7 @@ def logged_by(tool: str, arguments: Any) -> str | None:
     """
     is_logging = LOGGING_TOOL in tool
     if isinstance(arguments, str):
-        if not is_logging and not any(ending in arguments for ending in _LOGS):
+        if not (is_logging or _names_log(arguments)):
             return None
         try:
             parsed = json.loads(arguments)
@@ -56,7 +61,7 @@ def logged_by(tool: str, arguments: Any) -> str | None:
     command = arguments.get("command") or arguments.get("cmd")
     if isinstance(command, list):
         command = " ".join(word for word in command if isinstance(word, str))
-    if not isinstance(command, str) or not any(ending in command for ending in _LOGS):
+    if not isinstance(command, str) or not _names_log(command):
         return None
     return _collapsed(_patched(command)[-LONGEST_LOGGED:]) if _PATCH in command else _appending(command)
 
@@ -105,13 +110,21 @@ def _patched(patch: str) -> str:
     return "\n".join(added)
 
 
+def _names_log(text: str) -> bool:
+    return ".tsv" in text or ".csv" in text or ".jsonl" in text
+
+
 def _appending(command: str) -> str | None:
     """Return a command that appends to a log, with secrets masked; of a long one the part around its first append."""
-    found = _APPENDS.search(command)
-    if found is None:
-        return None
-    start = max(0, min(found.start() - LONGEST_LOGGED // 2, len(command) - LONGEST_LOGGED))
-    return _collapsed(scrubbed_text(_ESCAPED.sub(" ", command[start : start + LONGEST_LOGGED])))
+    named = {f"{sign}{name}" for name in _NAMED_LOG.findall(command) for sign in ("", "$")}
+    for append in _APPENDS.finditer(command):
+        target = (append[1] or append[2]).strip("\"'").replace("{", "").replace("}", "")
+        if target.endswith(_LOGS) or target in named:
+            start = max(0, min(append.start() - LONGEST_LOGGED // 2, len(command) - LONGEST_LOGGED))
+            part = _ESCAPED.sub(" ", command[start : start + LONGEST_LOGGED])
+            lower = part.lower()
+            return _collapsed(scrubbed_text(part) if any(sign in lower for sign in _SIGNS_OF_SECRETS) else part)
+    return None
 
 
 def _collapsed(text: str) -> str | None:
