@@ -129,9 +129,9 @@ def claude_loop() -> list[dict[str, Any]]:
 def test_a_transcript_of_claude_code() -> None:
     read = read_transcript("".join(f"{json.dumps(one, separators=(',', ':'))}\n" for one in claude_loop()))
     assert read.told("logged", "commits") == [
-        (None, ()),
+        (None, None),
         (None, ("3f2a1bc",)),
-        ("printf 'abc1234 0.9979 44.0 keep larger batch ' >> results.tsv", ()),
+        ("printf 'abc1234 0.9979 44.0 keep larger batch ' >> results.tsv", None),
     ]
 
 
@@ -148,7 +148,7 @@ def test_a_rollout_of_codex() -> None:
         item(4, type="function_call", call_id="c3", name="x__log_experiment", arguments='{"status": "keep"}'),
         count(5, total={"uncached": 300, "output": 30}),
     )
-    assert [(row["logged"], row["commits"]) for row in responses_in(rollout)] == [(None, ("3f2a1bc",)), ("abc1234 5 status keep", ())]
+    assert [(row["logged"], row["commits"]) for row in responses_in(rollout)] == [(None, ("3f2a1bc",)), ("abc1234 5 status keep", None)]
 
 
 def rows(store: Store, sql: str) -> list[dict[str, Any]]:

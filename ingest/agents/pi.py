@@ -246,7 +246,7 @@ class _Session(OpenRun):
                 "failed_tools": tuple(response.failed),
                 "cost_reported_usd": response.cost,
                 "logged": response.logged,
-                "commits": response.commits,
+                "commits": response.commits or None,
             }
             if tokens:
                 row |= {

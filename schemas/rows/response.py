@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.rows.row import Count, Flag, LongText, Names, Offset, Row, Text, Tokens, Usd, UtcTime, column, optional
+from schemas.rows.row import Count, Flag, Names, Offset, Row, Text, Tokens, Usd, UtcTime, column, optional
 from schemas.rows.run import PriceStatusName, TokensBasis, TokensBasisName
 
 
@@ -47,12 +47,12 @@ class _Response(Row):
     limit_resets_at: UtcTime | None = optional(
         "Limit resets", "When the limit of the account resets that was reached after the response (UTC), as the agent says."
     )
-    logged: LongText | None = optional(
+    logged: Text | None = optional(
         "Logged",
         "What its tool calls wrote into an experiments' log, without line ends, at most 2,000 characters: the arguments of "
         "`log_experiment`, a command that appends to a .tsv, .csv or .jsonl file, or the new text of such a file.",
     )
-    commits: Names = column(default=(), title="Commits", description="Hashes of commits that its tool calls made, as git printed them.")
+    commits: Names | None = optional("Commits", "Hashes of commits that its tool calls made, as git printed them. Empty: none.")
 
 
 class ResponseCopyRow(_Response):

@@ -221,7 +221,7 @@ class Response:
             extras.cost or None,  # $0 for tokens is no cost
             self.limit_resets_at,
             self.logged,
-            self.commits,
+            self.commits or None,
             session_id,
             number,
             self.message_id,

@@ -499,7 +499,7 @@ class _Session(OpenRun):
                 "tools": tuple(call.tool for call in calls),
                 "failed_tools": tuple(call.tool for call in calls if call.failed),
                 "logged": joined(call.logged for call in calls),
-                "commits": tuple(dict.fromkeys(commit for call in calls for commit in call.commits)),
+                "commits": tuple(dict.fromkeys(commit for call in calls for commit in call.commits)) or None,
                 "response_no": number,
             }
             rows.append(tuple(row[name] for name in RESPONSE_COLUMNS))

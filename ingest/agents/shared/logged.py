@@ -19,13 +19,37 @@ LONGEST_LOGGED = 2000
 
 _LOGS = (".tsv", ".csv", ".jsonl")
 _TARGET = r"\s{0,9}(\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'|[^\s\"';|&<>(),]{1,300})"
-_APPENDS = re.compile(rf"(?:>>|\btee\s{{1,9}}(?:-a|--append)\s){_TARGET}|\bopen\({_TARGET}\s{{0,9}},\s{{0,9}}(?:mode=)?[\"']a")
-"""An append in a shell command or in Python, with its target: a path, or a variable."""
+_APPENDS = {
+    ">>": re.compile(_TARGET),
+    "tee ": re.compile(rf"\s{{0,9}}(?:-a|--append)\s{_TARGET}"),
+    "open(": re.compile(rf"{_TARGET}\s{{0,9}},\s{{0,9}}(?:mode=)?[\"']a"),
+}
+"""Beginning of an append in a shell command or in Python → what follows: the target, a path or a variable."""
 _NAMED_LOG = re.compile(r"\b(\w{1,80})\s{0,3}=\s{0,3}(?:Path\()?[\"']?[^\s\"'=]{0,300}\.(?:tsv|csv|jsonl)\b")
 _SIGNS_OF_SECRETS = (
-    "key token secret pass pwd cred cookie auth bearer basic pat= sk- rk- sk_ ghp_ gho_ ghs_ ghu_ ghr_ hf_ gsk_ npm_ pypi xai- xox akia asia"
-    " aiza eyj ://"
-).split()
+    *("key", "token", "secret", "pass", "pwd", "cred", "cookie", "auth", "bearer", "basic", "pat=", "://"),
+    *(
+        "sk-",
+        "rk-",
+        "sk_",
+        "rk_",
+        "ghp_",
+        "gho_",
+        "ghs_",
+        "ghu_",
+        "ghr_",
+        "hf_",
+        "gsk_",
+        "npm_",
+        "pypi",
+        "xai-",
+        "xox",
+        "akia",
+        "asia",
+        "aiza",
+        "eyj",
+    ),
+)
 """To look for secrets takes half a millisecond, and few commands that log a result may have any."""
 
 _PATCH, _PATCHED_FILE = "*** Begin Patch", re.compile(r"\*\*\* (?:Add|Update) File: (.*)")
@@ -115,12 +139,19 @@ def _names_log(text: str) -> bool:
 
 
 def _appending(command: str) -> str | None:
-    """Return a command that appends to a log, with secrets masked; of a long one the part around its first append."""
-    named = {f"{sign}{name}" for name in _NAMED_LOG.findall(command) for sign in ("", "$")}
-    for append in _APPENDS.finditer(command):
-        target = (append[1] or append[2]).strip("\"'").replace("{", "").replace("}", "")
-        if target.endswith(_LOGS) or target in named:
-            start = max(0, min(append.start() - LONGEST_LOGGED // 2, len(command) - LONGEST_LOGGED))
+    """Return a command that appends to a log, with secrets masked; of a long one the part around the append."""
+    named: set[str] | None = None
+    for mark, target_behind in _APPENDS.items():
+        at = -1
+        while (at := command.find(mark, at + 1)) >= 0:
+            if not (found := target_behind.match(command, at + len(mark))):
+                continue
+            target = found[1].strip("\"'").replace("{", "").replace("}", "")
+            if not target.endswith(_LOGS):
+                named = named if named is not None else {f"{sign}{name}" for name in _NAMED_LOG.findall(command) for sign in ("", "$")}
+                if target not in named:
+                    continue
+            start = max(0, min(at - LONGEST_LOGGED // 2, len(command) - LONGEST_LOGGED))
             part = _ESCAPED.sub(" ", command[start : start + LONGEST_LOGGED])
             lower = part.lower()
             return _collapsed(scrubbed_text(part) if any(sign in lower for sign in _SIGNS_OF_SECRETS) else part)
