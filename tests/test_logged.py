@@ -153,7 +153,8 @@ def test_a_rollout_of_codex() -> None:
 
 def rows(store: Store, sql: str) -> list[dict[str, Any]]:
     with store.reading() as connection:
-        return arrow(connection, sql).to_pylist()
+        found: list[dict[str, Any]] = arrow(connection, sql).to_pylist()
+    return found
 
 
 COLUMNS = '"at", cost_reported_usd, tools, logged, commits, run_id, model, provider, cost_list_usd'
