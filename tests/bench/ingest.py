@@ -115,6 +115,7 @@ def timed(command: Sequence[str], target: Path, repeats: int = REPEATS) -> Measu
 
 def _timed(command: Sequence[str], target: Path) -> Measured:
     target.unlink(missing_ok=True)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         peak = watched(process)
