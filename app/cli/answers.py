@@ -380,7 +380,8 @@ def compare(groups: tuple[str, ...], pair: str | None, cost: str, base: str | No
         groups = (*groups, *[groups[0] if groups else ""] * (2 - len(groups)))
     chosen = [with_whole_ids(store if number or not other else other, with_known_words(parse(text))) for number, text in enumerate(groups)]
     store.look_up(*(chosen[1 if other else 0 :] or [NO_FILTERS]))
-    with read_transaction(store) as candidate, read_transaction(other) if other else nullcontext(candidate) as baseline:
+    baselines = read_transaction(other, copy_at=1) if other else None
+    with read_transaction(store, copy_at=1) as candidate, baselines or nullcontext(candidate) as baseline:
         if brief:
             terminal.put(f"{totals_words(two_totals((baseline, chosen[0]), (candidate, chosen[1])))}\n".encode())
             return

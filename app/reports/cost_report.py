@@ -208,7 +208,7 @@ def report(store: Store, request: Request) -> Report:
     Raises StoreError, and UsageError for an unknown grouping, figure or time zone.
     """
     asked = _in_its_zone(request)
-    with read_transaction(store) as transaction:
+    with read_transaction(store, copy_at=1) as transaction:
         request = replace(asked, filters=transaction.searched(asked.filters))
         coverage = cost_queries.coverage(transaction, request.filters)
         coverage["excluded_runs"] = reading.excluded(transaction, request.filters)

@@ -51,6 +51,9 @@ WAIT_SECONDS = 10.0
 GLANCE_SECONDS = 0.5
 """Longest check whether the store is free again, for a screen that gave up waiting."""
 
+COPY_AT = 4
+"""Number of uncached questions of a run of a screen from which most others are uncached too (`app.queries.reading`)."""
+
 REMOTE_SECONDS = 10
 """Lifetime of answers from a store without a file, since its changes are not noticed."""
 
@@ -117,7 +120,7 @@ def is_read_only() -> bool:
 @contextmanager
 def request() -> Iterator[ReadTransaction]:
     """Share a read transaction between all queries in one run of a screen; the first uncached query begins it. Raises StoreError."""
-    with read_transaction(_current.get() or store(wait_seconds=0)) as transaction:
+    with read_transaction(_current.get() or store(wait_seconds=0), COPY_AT) as transaction:
         token = _current.set(transaction)
         try:
             yield transaction

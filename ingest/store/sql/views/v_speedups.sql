@@ -19,7 +19,12 @@ measured as (
         case
             when commit_names_task then left(commit_full, 7)
             else coalesce(task, instance, '')
-        end as about
+        end as about,
+        coalesce(list_contains(flags, 'zero') or value <= 0, false) as is_zero,
+        list_contains(flags, 'quantised') as is_quantised,
+        list_contains(flags, 'merged') as is_merged,
+        list_contains(flags, 'model_substituted') as is_substituted,
+        list_contains(flags, 'errors') as has_errors
     from v_measurements
     left join v_measured_runs as runs using (subject)
     where label is null
@@ -44,56 +49,45 @@ repeats as (
 bases as (
     select * from measured where variant in ('baseline', 'reference')
 ),
+-- a candidate's value has many pairs and keeps one of them: the reasons against each are counted here, and put into words below.
+-- Bit n of `doubts` is reason n there, bit n of `cautions` warning n.
 pairs as (
     select
-        c.source_id, c.measurement_no, c.joined_run_id as run_id, c.joined_by, c.format, c.repo, c.task, c.commit_full, c.agent, c.model, c.run_path,
-        c.benchmark, c.metric, c.is_primary, c.statistic, c.unit, c.better, c.scope, c.value as candidate_value, c.status, c.failure,
-        c.failure_detail, c.n, c.flags, c.patch_applied, c.measured_at, c.about, c.noise_floor, floor_of_repeats,
-        sides.base, b.source_id as base_source_id, b.measurement_no as base_measurement_no, b.value as base_value, b.n as base_n,
-        b.status as base_status, b.failure_detail as base_failure_detail,
+        c.source_id, c.measurement_no, c.about, c.benchmark, c.flags, c.value as candidate_value,
+        sides.base, b.source_id as base_source_id, b.measurement_no as base_measurement_no, b.value as base_value,
         case when c.source_id = b.source_id then 1 else 0 end as is_same_file,
         abs(epoch(c.measured_at) - epoch(b.measured_at)) / 3600 as hours_apart,
-        [reason for reason in [
-            case when b.source_id is null then 'no ' || sides.base || ' was measured' end,
-            case when b.status <> 'ok' then 'the ' || sides.base || ' failed' end,
-            case when c.workload_fp <> b.workload_fp then 'another workload' end,
-            case when c.bench_model <> b.bench_model then 'another model was served (' || b.bench_model || ', not ' || c.bench_model || ')' end,
-            case when c.machine <> b.machine then 'another machine' end,
-            case when c.batch <> b.batch then 'another set-up (' || b.batch || ')' end,
-            -- what is known for one side only may differ
-            case when b.source_id is not null and (c.workload_fp is null) <> (b.workload_fp is null) then 'workload known for one side only' end,
-            case when b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null) then 'served model known for one side only' end,
-            case when b.source_id is not null and (c.machine is null) <> (b.machine is null) then 'machine known for one side only' end,
-            case when b.source_id is not null and (c.batch is null) <> (b.batch is null) then 'set-up known for one side only' end,
-            case when list_contains(c.flags, 'zero') or list_contains(b.flags, 'zero') or c.value <= 0 or b.value <= 0 then 'a value is 0' end,
-            case when list_contains(c.flags, 'quantised') or list_contains(b.flags, 'quantised') then 'the values are multiples of one coarse step' end,
-            case when list_contains(c.flags, 'percent_of_two_kinds') then 'the column mixes two kinds of percent' end,
-            case when list_contains(c.flags, 'same_as_baseline') and sides.base = 'baseline' then 'every value is exactly that of the baseline' end,
-            case when list_contains(c.flags, 'set_point') then 'the rate was set, not measured' end,
-            case when list_contains(c.flags, 'merged') or list_contains(b.flags, 'merged') then 'the row joins values of several set-ups' end,
-            case when c.patch_applied = 'no' then 'the patch was not applied' end,
-            case when b.source_id is not null and c.better = 'unknown' then 'which way is better is unknown: say it with --measure better=lower' end
-        ] if reason is not null] as reasons,
-        [warning for warning in [
-            case when c.workload_fp is null and b.source_id is not null then 'workload unknown' end,
-            case when c.batch is null and b.source_id is not null then 'not known to be measured together' end,
-            case when c.patch_applied = 'partial' then 'the patch was applied in part' end,
-            case when list_contains(c.flags, 'model_substituted') or list_contains(b.flags, 'model_substituted') then 'another model than planned' end,
-            case when list_contains(c.flags, 'errors') or list_contains(b.flags, 'errors') then 'the benchmark reports errors' end
-        ] if warning is not null] as warnings,
-        case when c.better = 'lower' then b.value / c.value when c.better = 'higher' then c.value / b.value end as quotient,
-        sqrt(pow(c.log_error, 2) + pow(b.log_error, 2)) as log_error,
-        pow(pow(c.log_error, 2) + pow(b.log_error, 2), 2)
-        / nullif(coalesce(pow(c.log_error, 4) / c.log_df, 0) + coalesce(pow(b.log_error, 4) / b.log_df, 0), 0) as df
+        case when b.source_id is null then 1 << 0 else 0 end
+        + case when b.status <> 'ok' then 1 << 1 else 0 end
+        + case when c.workload_fp <> b.workload_fp then 1 << 2 else 0 end
+        + case when c.bench_model <> b.bench_model then 1 << 3 else 0 end
+        + case when c.machine <> b.machine then 1 << 4 else 0 end
+        + case when c.batch <> b.batch then 1 << 5 else 0 end
+        -- what is known for one side only may differ
+        + case when b.source_id is not null and (c.workload_fp is null) <> (b.workload_fp is null) then 1 << 6 else 0 end
+        + case when b.source_id is not null and (c.bench_model is null) <> (b.bench_model is null) then 1 << 7 else 0 end
+        + case when b.source_id is not null and (c.machine is null) <> (b.machine is null) then 1 << 8 else 0 end
+        + case when b.source_id is not null and (c.batch is null) <> (b.batch is null) then 1 << 9 else 0 end
+        + case when c.is_zero or b.is_zero then 1 << 10 else 0 end
+        + case when c.is_quantised or b.is_quantised then 1 << 11 else 0 end
+        + case when list_contains(c.flags, 'percent_of_two_kinds') then 1 << 12 else 0 end
+        + case when list_contains(c.flags, 'same_as_baseline') and sides.base = 'baseline' then 1 << 13 else 0 end
+        + case when list_contains(c.flags, 'set_point') then 1 << 14 else 0 end
+        + case when c.is_merged or b.is_merged then 1 << 15 else 0 end
+        + case when c.patch_applied = 'no' then 1 << 16 else 0 end
+        + case when b.source_id is not null and c.better = 'unknown' then 1 << 17 else 0 end
+        as doubts,
+        case when c.workload_fp is null and b.source_id is not null then 1 << 0 else 0 end
+        + case when c.batch is null and b.source_id is not null then 1 << 1 else 0 end
+        + case when c.patch_applied = 'partial' then 1 << 2 else 0 end
+        + case when c.is_substituted or b.is_substituted then 1 << 3 else 0 end
+        + case when c.has_errors or b.has_errors then 1 << 4 else 0 end
+        as cautions
     from candidates as c
     cross join (values ('baseline'), ('reference')) as sides(base)
     left join bases as b
         on b.variant = sides.base and b.about = c.about and b.metric = c.metric and b.statistic is not distinct from c.statistic
         and b.unit is not distinct from c.unit and b.benchmark is not distinct from c.benchmark and b.ratio_base is null
-    left join repeats
-        on repeats.about = c.about and repeats.metric = c.metric and repeats.statistic is not distinct from c.statistic
-        and repeats.unit is not distinct from c.unit and repeats.benchmark is not distinct from c.benchmark
-        and repeats.machine = c.machine and repeats.workload_fp is not distinct from c.workload_fp
     where c.ratio_base is null
 ),
 identical as (
@@ -103,14 +97,12 @@ identical as (
     where base = 'baseline' and candidate_value is not null and base_value is not null
     group by all
 ),
-chosen as (
+picked as (
     select
-        pairs.* exclude (reasons),
-        case
-            when base = 'baseline' and coalesce(is_identical, false) and not list_contains(flags, 'same_as_baseline')
-                then list_append(reasons, 'every value is exactly that of the baseline')
-            else reasons
-        end as reasons
+        pairs.source_id, measurement_no, base, pairs.base_source_id, base_measurement_no, is_same_file, cautions,
+        doubts + case
+            when base = 'baseline' and is_identical and not list_contains(flags, 'same_as_baseline') then 1 << 18 else 0
+        end as doubts
     from pairs
     left join identical
         on identical.source_id = pairs.source_id and identical.base_source_id = pairs.base_source_id and identical.about = pairs.about
@@ -119,11 +111,58 @@ chosen as (
     qualify row_number() over (
         partition by pairs.source_id, measurement_no, base
         order by create_sort_key(
-            pairs.base_source_id is null, 'asc nulls last', len(reasons), 'asc nulls last', is_same_file, 'desc nulls last',
-            len(warnings), 'asc nulls last', hours_apart, 'asc nulls last', pairs.base_source_id, 'asc nulls last',
+            pairs.base_source_id is null, 'asc nulls last', bit_count(pairs.doubts), 'asc nulls last', is_same_file, 'desc nulls last',
+            bit_count(cautions), 'asc nulls last', hours_apart, 'asc nulls last', pairs.base_source_id, 'asc nulls last',
             base_measurement_no, 'asc nulls last'
         )
     ) = 1
+),
+chosen as (
+    select
+        c.source_id, c.measurement_no, c.joined_run_id as run_id, c.joined_by, c.format, c.repo, c.task, c.commit_full, c.agent, c.model, c.run_path,
+        c.benchmark, c.metric, c.is_primary, c.statistic, c.unit, c.better, c.scope, c.value as candidate_value, c.status, c.failure,
+        c.failure_detail, c.n, c.flags, c.patch_applied, c.measured_at, c.about, c.noise_floor, floor_of_repeats,
+        base, picked.base_source_id, picked.base_measurement_no, b.value as base_value, b.n as base_n,
+        b.status as base_status, b.failure_detail as base_failure_detail, is_same_file,
+        list_filter([
+            'workload unknown',
+            'not known to be measured together',
+            'the patch was applied in part',
+            'another model than planned',
+            'the benchmark reports errors'
+        ], lambda warning, number: (cautions >> (number - 1)) & 1 = 1) as warnings,
+        case when c.better = 'lower' then b.value / c.value when c.better = 'higher' then c.value / b.value end as quotient,
+        sqrt(pow(c.log_error, 2) + pow(b.log_error, 2)) as log_error,
+        pow(pow(c.log_error, 2) + pow(b.log_error, 2), 2)
+        / nullif(coalesce(pow(c.log_error, 4) / c.log_df, 0) + coalesce(pow(b.log_error, 4) / b.log_df, 0), 0) as df,
+        list_filter([
+            'no ' || base || ' was measured',
+            'the ' || base || ' failed',
+            'another workload',
+            'another model was served (' || b.bench_model || ', not ' || c.bench_model || ')',
+            'another machine',
+            'another set-up (' || b.batch || ')',
+            'workload known for one side only',
+            'served model known for one side only',
+            'machine known for one side only',
+            'set-up known for one side only',
+            'a value is 0',
+            'the values are multiples of one coarse step',
+            'the column mixes two kinds of percent',
+            'every value is exactly that of the baseline',
+            'the rate was set, not measured',
+            'the row joins values of several set-ups',
+            'the patch was not applied',
+            'which way is better is unknown: say it with --measure better=lower',
+            'every value is exactly that of the baseline'
+        ], lambda reason, number: (doubts >> (number - 1)) & 1 = 1) as reasons
+    from picked
+    join candidates as c using (source_id, measurement_no)
+    left join bases as b on b.source_id = picked.base_source_id and b.measurement_no = picked.base_measurement_no
+    left join repeats
+        on repeats.about = c.about and repeats.metric = c.metric and repeats.statistic is not distinct from c.statistic
+        and repeats.unit is not distinct from c.unit and repeats.benchmark is not distinct from c.benchmark
+        and repeats.machine = c.machine and repeats.workload_fp is not distinct from c.workload_fp
 ),
 -- a ratio that the file has instead of values
 given_ratios as (
