@@ -23,10 +23,9 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import duckdb
-from filelock import FileLock, Timeout
 
 from ingest.system.command_lines import DEFAULT_STORE, command_line
 from ingest.system.files import clear, is_old
@@ -34,6 +33,9 @@ from ingest.system.secrets import scrubbed, without_secrets
 from ingest.system.signals import put_off
 from schemas.errors import NotAStore, StoreBusy, StoreError, StoreMissing, StoreVersionMismatch, TachographError
 from schemas.store_version import INCOMPLETE, SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 ALIAS = "tachograph"
 PREVIOUS = "previous"
@@ -276,6 +278,8 @@ class LockFile:
 
     def take(self) -> None:
         """Lock the file. Raises StoreHeld if another process has it. Does nothing if files cannot be locked or made."""
+        from filelock import FileLock, Timeout  # noqa: PLC0415  10 ms that a reader mostly does not need
+
         lock = FileLock(self._path, thread_local=False, fallback_to_soft=False)
         try:
             lock.acquire(blocking=False)
