@@ -45,10 +45,10 @@ CHOICES = {
 
 
 def with_verdicts(store: Store) -> str:
-    """Return SQL of `v_runs` joined with `v_verdicts`. A transaction reads that view once for all its queries."""
+    """Return SQL of `v_runs` joined with `v_verdicts`. A transaction reads these views once for all its queries."""
     if isinstance(store, ReadTransaction):
-        store.have_at_hand("v_measured_runs")  # v_verdicts reads it twice
-        store.have_at_hand("v_verdicts")
+        for view in ("v_measured_runs", "v_speedups", "v_verdicts"):  # each reads the one before
+            store.have_at_hand(view)
     return f"v_runs join (select run_id, {', '.join(_OF_VERDICT)} from v_verdicts) as measured using (run_id)"
 
 
