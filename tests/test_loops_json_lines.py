@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.loops.base import Loop
-from ingest.loops.formats import FORMATS, may_hold_loop
+from ingest.loops.formats import FORMATS, possible_formats
 from ingest.loops.json_lines import JSON_LINES
 from ingest.loops.pi_loop import HILL_CLIMBING, PI_EVENTS, PI_LOG
 from ingest.loops.words import better_said
@@ -538,5 +538,5 @@ def test_directions_as_logs_say_them(text: object, better: Better) -> None:
 
 
 def test_may_hold_asks_little() -> None:
-    assert not may_hold_loop("x = 1\n" * 1000)
-    assert not may_hold_loop('{"type":"assistant","message":{"role":"assistant","content":[]}}\n' * 100)
+    assert not possible_formats("x = 1\n" * 1000)
+    assert not possible_formats('{"type":"assistant","message":{"role":"assistant","content":[]}}\n' * 100)

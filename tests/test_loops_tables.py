@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.loops.base import Loop
-from ingest.loops.formats import may_hold_loop
+from ingest.loops.formats import possible_formats
 from ingest.loops.tables import ITERATION_TABLE, RESULTS_TABLE
 from ingest.measurements.base import MeasuredFile
 from schemas.rows.loop import CostBasis, State
@@ -242,4 +242,4 @@ def test_other_tables_are_no_logs_of_loops(text: str) -> None:
 
 
 def test_other_texts_are_not_asked() -> None:
-    assert not may_hold_loop("def f(x):\n    return x\n")
+    assert not possible_formats("def f(x):\n    return x\n")

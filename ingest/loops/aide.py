@@ -53,7 +53,7 @@ class _Node(NamedTuple):
 
 
 def _may_be_journal(beginning: str) -> bool:
-    return '"nodes"' in beginning and '"is_buggy"' in beginning
+    return '"nodes"' in beginning
 
 
 def _read_journal(file: MeasuredFile) -> Iterable[Loop]:
@@ -132,7 +132,7 @@ def _secondary(node: Mapping[str, Any]) -> dict[str, float | str]:
 
 
 def _may_be_run(beginning: str) -> bool:
-    return f'"{_PRICE}"' in beginning and '"tokens"' in beginning
+    return '"tokens"' in beginning
 
 
 def _read_run(file: MeasuredFile) -> Iterable[Loop]:
@@ -155,5 +155,5 @@ def _order(journal: Path) -> tuple[list[int], str]:
     return [int(each) for each in _NUMBERS.findall(journal.parent.name)], str(journal)
 
 
-AIDE_JOURNAL = LoopFormat("aide-journal", _may_be_journal, _read_journal)
-AIDE_RUN = LoopFormat("aide-run", _may_be_run, _read_run)
+AIDE_JOURNAL = LoopFormat("aide-journal", _may_be_journal, _read_journal, ('"is_buggy"',))
+AIDE_RUN = LoopFormat("aide-run", _may_be_run, _read_run, (f'"{_PRICE}"',))

@@ -102,14 +102,19 @@ class Loop:
 class LoopFormat:
     """A format of loops' logs.
 
-    `name`: `loops.format`. `may_hold`: whether a file with this beginning (up to 1 MiB) may be one; cheap, since every file without a run
-    is asked. `read`: the loops of a file, or nothing if it is none of the format after all. Raises ValueError, with a reason for people,
-    for a log that cannot be read.
+    `name`: `loops.format`. `looks`: whether the beginning of a file (up to 1 MiB) with one of the `marks` looks like it; cheap, since every
+    file without a run is asked. `read`: the loops of a file, or nothing if it is none of the format after all. Raises ValueError, with a
+    reason for people, for a log that cannot be read. `marks`: () if no word is in every log.
     """
 
     name: str
-    may_hold: Callable[[str], bool]
+    looks: Callable[[str], bool]
     read: Callable[[MeasuredFile], Iterable[Loop]]
+    marks: tuple[str, ...] = ()
+
+    def may_hold(self, beginning: str) -> bool:
+        """Return whether a file with this beginning may be a log of the format."""
+        return (not self.marks or any(mark in beginning for mark in self.marks)) and self.looks(beginning)
 
 
 class LoopTables(NamedTuple):

@@ -9,6 +9,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.literals import LiteralSearch
 from ingest.loops.aide import AIDE_JOURNAL, AIDE_RUN
 from ingest.loops.base import LoopFormat, LoopTables, loop_tables
 from ingest.loops.json_lines import JSON_LINES
@@ -34,6 +35,8 @@ FORMATS: tuple[LoopFormat, ...] = (
 )
 """In order: the first that finds a loop in a file reads it."""
 
+_MARKS = LiteralSearch([mark for each in FORMATS for mark in each.marks], leftmost=True)
+
 _LONGEST_REASON = 300
 
 
@@ -46,17 +49,17 @@ class LoopReading:
     refused: str = ""
 
 
-def may_hold_loop(beginning: str) -> bool:
-    """Return whether a file with this beginning may be a loop's log."""
-    return any(each.may_hold(beginning) for each in FORMATS)
+def possible_formats(beginning: str) -> list[LoopFormat]:
+    """Return the formats that a file with this beginning may have, in order. It is searched for the marks of all at once."""
+    met = {_MARKS.words[index] for index, _, _ in _MARKS.find(beginning)}
+    return [each for each in FORMATS if not (each.marks and met.isdisjoint(each.marks)) and each.looks(beginning)]
 
 
 def read_loops(file: MeasuredFile, source_id: str) -> LoopReading | None:
     """Return the loops in a file, or None if it has none. Never raises: a reader that fails refuses the file."""
-    beginning = file.text[: 1 << 20]
-    for each in FORMATS:
+    for each in possible_formats(file.text[: 1 << 20]):
         try:
-            if each.may_hold(beginning) and (loops := list(each.read(file))):
+            if loops := list(each.read(file)):
                 return LoopReading(each.name, loop_tables(loops, source_id, each.name))
         except MemoryError:
             return LoopReading(each.name, None, "it takes more memory than there is")

@@ -76,10 +76,6 @@ class _Run:
     failed: set[int] = field(default_factory=set)
 
 
-def _may_be_log(beginning: str) -> bool:
-    return "Evaluated program " in beginning or "Iteration 1: Program " in beginning or "Initialized OpenEvolve with" in beginning
-
-
 def _read_log(file: MeasuredFile) -> Iterator[Loop]:
     """Yield a loop for each run in the log: of several that were written to one file, each begins with its first program."""
     run, runs, completed = _Run(), list[_Run](), None
@@ -221,10 +217,6 @@ def _failure(metrics: Mapping[str, float | str], score: float | None, first: flo
     return None
 
 
-def _may_be_checkpoint(beginning: str) -> bool:
-    return '"best_program_id"' in beginning or '"islands"' in beginning
-
-
 def _read_checkpoint(file: MeasuredFile) -> Iterable[Loop]:
     """Return the loop of a checkpoint: its best program, then those of the checkpoints before it, which its loop so contains.
 
@@ -281,5 +273,7 @@ def _best_program(program: Mapping[str, Any], has_score: bool, last: int) -> Exp
     )
 
 
-OPENEVOLVE_LOG = LoopFormat("openevolve-log", _may_be_log, _read_log)
-OPENEVOLVE_CHECKPOINT = LoopFormat("openevolve-checkpoint", _may_be_checkpoint, _read_checkpoint)
+OPENEVOLVE_LOG = LoopFormat(
+    "openevolve-log", lambda _: True, _read_log, ("Evaluated program ", "Iteration 1: Program ", "Initialized OpenEvolve with")
+)
+OPENEVOLVE_CHECKPOINT = LoopFormat("openevolve-checkpoint", lambda _: True, _read_checkpoint, ('"best_program_id"', '"islands"'))

@@ -57,7 +57,7 @@ class _Segment:
 
 
 def _may_hold_log(beginning: str) -> bool:
-    return "{" in beginning[:4096] and '"metric' in beginning and bool(_RUN.search(beginning))
+    return "{" in beginning[:4096] and bool(_RUN.search(beginning))
 
 
 def _read_log(file: MeasuredFile) -> Iterable[Loop]:
@@ -204,7 +204,7 @@ def _stale(file: MeasuredFile) -> list[str]:
 
 
 def _may_hold_events(beginning: str) -> bool:
-    return '"run_id"' in beginning and bool(_EVENTS.search(beginning))
+    return bool(_EVENTS.search(beginning))
 
 
 def _read_events(file: MeasuredFile) -> Iterable[Loop]:
@@ -274,7 +274,7 @@ def _of_events(run: Entry, result: Entry) -> Experiment:
 
 
 def _may_hold_measured(beginning: str) -> bool:
-    return '"primary"' in beginning and bool(_MEASURED.search(beginning))
+    return bool(_MEASURED.search(beginning))
 
 
 def _read_measured(file: MeasuredFile) -> Iterable[Loop]:
@@ -329,6 +329,6 @@ def _part(entry: Entry, key: str) -> Entry:
     return value if isinstance(value, dict) else {}
 
 
-PI_LOG = LoopFormat("Pi autoresearch log", _may_hold_log, _read_log)
-PI_EVENTS = LoopFormat("pi-rs events", _may_hold_events, _read_events)
-HILL_CLIMBING = LoopFormat("hill-climbing log", _may_hold_measured, _read_measured)
+PI_LOG = LoopFormat("Pi autoresearch log", _may_hold_log, _read_log, ('"metric',))
+PI_EVENTS = LoopFormat("pi-rs events", _may_hold_events, _read_events, ('"run_id"',))
+HILL_CLIMBING = LoopFormat("hill-climbing log", _may_hold_measured, _read_measured, ('"primary"',))

@@ -174,11 +174,12 @@ def _may_hold(beginning: str) -> bool:
     """Return whether one of the first lines is of several cells, one of them with a word of decisions."""
     if begins_json(beginning):
         return False
-    lines = beginning[:_BEGINNING].lower().splitlines()
+    text = beginning[:_BEGINNING].lower()
+    words = [word for word in _WORDS if word in text]
     return any(
         word in line and (line.count("\t") > 1 or line.count(",") > 1 or line.count(";") > 1 or line.count(" ") > 1)
-        for line in lines
-        for word in _WORDS
+        for line in (text.splitlines() if words else ())
+        for word in words
     )
 
 

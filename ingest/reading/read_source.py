@@ -472,7 +472,7 @@ def _telling_text(source: Source) -> tuple[str, Sequence[Tool]]:
 
     "" if it begins like no loop's log and no tool's result, is too large or cannot be read.
     """
-    from ingest.loops.formats import may_hold_loop
+    from ingest.loops.formats import possible_formats
     from ingest.measurements.tools import LARGEST_BYTES, MARKED_BYTES, possible_tools
 
     if source.size > LARGEST_BYTES:
@@ -488,7 +488,7 @@ def _telling_text(source: Source) -> tuple[str, Sequence[Tool]]:
                     data += block
                 if len(data) > before:
                     text = data.decode("utf-8", "replace")
-                if most == MARKED_BYTES and not ((tools := possible_tools(text)) or may_hold_loop(text)):
+                if most == MARKED_BYTES and not ((tools := possible_tools(text)) or possible_formats(text)):
                     return "", ()
         except Broken:
             return "", ()
