@@ -19,6 +19,7 @@ from functools import cached_property, partial
 from itertools import islice, pairwise
 from statistics import median
 
+from ingest.literals import LiteralSearch
 from ingest.loops.base import Experiment, Loop, LoopFormat
 from ingest.loops.words import RATE, SIDE, baseline_first, better_by_decisions, better_by_name, number, state_of, with_repeats
 from ingest.measurements.base import MeasuredFile, begins_json, lines_of
@@ -28,7 +29,7 @@ from schemas.rows.loop import CostBasis, State
 from schemas.units import Better
 
 _BEGINNING = 1 << 16
-_WORDS = ("keep", "kept", "discard", "revert", "crash", "accept", "reject", "promote", "baseline")
+_WORDS = LiteralSearch(("keep", "kept", "discard", "revert", "crash", "accept", "reject", "promote", "baseline"), leftmost=True)
 
 _DECIDED = frozenset((State.KEPT, State.DISCARDED, State.BASELINE))
 _STRONG = re.compile(r"keep|kept|discard|revert|crash", re.IGNORECASE)
@@ -175,7 +176,7 @@ def _may_hold(beginning: str) -> bool:
     if begins_json(beginning):
         return False
     text = beginning[:_BEGINNING].lower()
-    words = [word for word in _WORDS if word in text]
+    words = {_WORDS.words[index] for index, _, _ in _WORDS.find(text)}
     return any(
         word in line and (line.count("\t") > 1 or line.count(",") > 1 or line.count(";") > 1 or line.count(" ") > 1)
         for line in (text.splitlines() if words else ())
