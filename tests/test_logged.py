@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.queries.usage import Request
+from app.queries.usage import usage as usage_of
 from ingest.agents.shared.logged import LONGEST_LOGGED, commits_in, logged_by
 from ingest.pipeline import Options, ingest
 from ingest.sources.walking import read_paths
@@ -22,6 +24,12 @@ from tests.documents import lines
 from tests.pi_loop import PiLoop
 from tests.test_codex import STARTED, event, meta, uuid7
 from tests.test_codex_responses import count, responses_in
+from tests.test_pi import answer as pi_answer
+from tests.test_pi import entry as pi_entry
+from tests.test_pi import header as pi_header
+from tests.test_pi import message as pi_message
+from tests.test_pi import session as pi_session
+from tests.test_pi import stream as pi_stream
 
 ROW = r"abc1234\t0.9979\t44.0\tkeep\tlarger batch"
 COMMITTED = "[autoresearch/may 3f2a1bc] larger batch\n 1 file changed, 2 insertions(+), 1 deletion(-)\n"
@@ -201,3 +209,34 @@ def test_without_text_only_hashes_stay(store: Store, tmp_path: Path) -> None:
     other = Store(tmp_path / "other.duckdb")
     ingest(read_paths([loop.file, transcript]), other, Options(jobs=1, keeps_text=False))
     assert rows(other, sums.format("responses")) == [before | {"logged": 0}]
+
+
+def test_responses_of_pi_belong_to_the_file_of_the_session(store: Store, tmp_path: Path) -> None:
+    """A process that is not in the file yet is a run of its own: it must not take the responses, nor leave the file without figures."""
+    (tmp_path / "a.jsonl").write_text(pi_session())
+    (tmp_path / "b.jsonl").write_text(pi_stream([pi_message(900, "user", "Go on."), pi_answer(901, "Done.")]))
+    ingest_paths(store, tmp_path / "a.jsonl")
+    alone = rows(store, "select run_id, input_tokens, output_tokens, cost_own_usd, tokens_basis, responses from runs")
+    ingest_paths(store, tmp_path / "b.jsonl")
+    columns = ", ".join(alone[0])
+    assert rows(store, f"select {columns} from runs where record_kind = 'transcript'") == alone
+    assert {row["run_id"] for row in rows(store, "select run_id from responses")} == {alone[0]["run_id"]}
+    used = usage_of(store, Request(by=("agent",))).table.to_pylist()
+    assert [(row["responses"], row["whole_runs"], row["output_tokens"], row["outside_usd"]) for row in used] == [(2, 1, 15, None)]
+
+
+def test_a_summary_of_pi_whose_tokens_are_not_told_is_a_lower_bound(store: Store, tmp_path: Path) -> None:
+    """As a response without tokens it marks the sums of its period; copies of a parent's lines are no responses of the branch."""
+    (tmp_path / "a.jsonl").write_text(pi_session(pi_entry(9, 4, None, "compaction")))
+    forked = pi_header(10, "019a0000-0000-7000-8000-000000000009", parentSession="/x/_019a0000-0000-7000-8000-000000000001.jsonl")
+    (tmp_path / "b.jsonl").write_text(pi_session(of=forked))
+    ingest_paths(store, tmp_path)
+    sql = 'select output_tokens, output_is_final, cost_reported_usd is null as is_unknown from responses order by "at"'
+    found = rows(store, sql)
+    assert [tuple(row.values()) for row in found] == [(5, True, False), (5, True, False), (None, False, True)]
+    [used] = usage_of(store, Request(by=("agent",))).table.to_pylist()
+    assert (used["lower_bounds"], used["output_tokens"], used["cost_reported_usd"]) == (1, 10, Decimal("0.6"))
+    assert [row["tokens_basis"] for row in rows(store, "select tokens_basis from runs order by output_tokens desc")] == [
+        "lower_bound",
+        "exact",
+    ]
