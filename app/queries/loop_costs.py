@@ -8,7 +8,7 @@ is the rest. Both, the experiments and what the session's own total has beyond i
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from app.queries.reading import fetch
 from ingest.store.database import Store
+from ingest.store.opening import ALIAS
 from schemas.rows.loop import CostBasis, State
 
 Row = Mapping[str, Any]
@@ -33,8 +34,10 @@ WROTE, COMMITTED, FOLDER_AND_TIME, FOLDER_AND_FILE_TIME = (
 NEAR = timedelta(minutes=10)
 """How far an experiment may lie outside a session's first and last message."""
 
-_DESCRIBED = 60
-"""Characters of a description that must stand in what a session wrote."""
+_DESCRIBED, _TELLING = 60, 12
+"""Characters of a description that must stand in what a session wrote; else its commit, if only one experiment names it."""
+
+_HASH_LENGTH = 7
 
 
 class Part(NamedTuple):
@@ -88,14 +91,19 @@ _RUNS = """
     where excluded is not true and run_id in (select run_id from responses)
     order by started_at nulls last, run_id"""
 
-_RESPONSES = """
-    select run_id, "at", coalesce(cost_reported_usd, cost_list_usd) as cost_usd, null::varchar as logged, []::varchar[] as commits,
+_RESPONSES = f"""
+    select run_id, "at", coalesce(cost_reported_usd, cost_list_usd) as cost_usd, logged, coalesce(commits, []) as commits,
         coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cache_read_tokens, 0) + coalesce(cache_write_tokens, 0) as tokens
-    from responses
+    from {ALIAS}.responses
     where run_id in (select unnest($run_ids::varchar[]))
     order by run_id, "at" nulls last, response_id"""
+"""From the table itself: an answer without texts of sessions has the same costs, and nothing of `logged` leaves this module."""
 
-_MARKED = "select distinct run_id from responses where false"
+_EVIDENCE = f"""
+    select run_id, coalesce(string_agg(lower(logged), ' '), '') as logged, flatten(list(coalesce(commits, []))) as commits
+    from {ALIAS}.responses
+    where logged is not null or len(commits) > 0
+    group by run_id"""
 
 
 def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequence[Row]]) -> dict[LoopKey, LoopCosts]:
@@ -106,29 +114,34 @@ def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequ
         for cost in costs.values():
             cost.why_not = "no session with responses is in the store"
         return costs
-    marked = {run["run_id"] for run in fetch(store, _MARKED).to_pylist()}
-    pairs = [(row, run) for row in rows for run in runs if run["run_id"] in marked or _is_in_folder(row, run)]
+    wrote = {row["run_id"]: row for row in fetch(store, _EVIDENCE).to_pylist()}
+    pairs = [
+        (row, run)
+        for row in rows
+        for run in runs
+        if _is_in_folder(row, run) or _names_some(wrote.get(run["run_id"]), of_loop[row["source_id"], row["loop_no"]])
+    ]
     responses: dict[str, list[Row]] = defaultdict(list)
     wanted = sorted({run["run_id"] for _, run in pairs})
     for response in fetch(store, _RESPONSES, {"run_ids": wanted}).to_pylist() if wanted else ():
         responses[response["run_id"]].append(response)
 
     # for each experiment the session and response that ends it, by the best evidence
-    ends: dict[tuple[LoopKey, int], tuple[int, str, int]] = {}
+    ends: dict[tuple[LoopKey, int], tuple[int, int, str, int]] = {}
     whole: dict[LoopKey, str] = {}
     found_by = (WROTE, COMMITTED, FOLDER_AND_TIME)
     for row, run in pairs:
         key = row["source_id"], row["loop_no"]
         placed = _placed(row, run, of_loop[key], responses[run["run_id"]])
         for number, (rank, place) in placed.items():
-            best = ends.get((key, number))
-            if best is None or (rank, run["run_id"], place) < (best[0], best[1], best[2]):
-                ends[key, number] = rank, run["run_id"], place
+            found = rank, -len(run["cwd"] or ""), run["run_id"], place  # of two folders the nearer
+            ends[key, number] = min(found, ends.get((key, number), found))
         if not placed and _is_in_folder(row, run) and _wrote_last(row, run, of_loop[key]):
             whole.setdefault(key, run["run_id"])
     of_run: dict[str, list[tuple[int, int, LoopKey, int, str]]] = defaultdict(list)
-    for (key, number), (rank, run_id, place) in ends.items():
-        of_run[run_id].append((place, rows_place(rows, key), key, number, found_by[rank]))
+    place_of = {(row["source_id"], row["loop_no"]): place for place, row in enumerate(rows)}
+    for (key, number), (rank, _, run_id, place) in ends.items():
+        of_run[run_id].append((place, place_of[key], key, number, found_by[rank]))
     by_id = {run["run_id"]: run for run in runs}
     for run_id, cuts in of_run.items():
         _cut(by_id[run_id], sorted(cuts), responses[run_id], of_loop, costs)
@@ -140,10 +153,6 @@ def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequ
     for cost in costs.values():
         _add_up(cost)
     return costs
-
-
-def rows_place(rows: Sequence[Row], key: LoopKey) -> int:
-    return next(place for place, row in enumerate(rows) if (row["source_id"], row["loop_no"]) == key)
 
 
 def _as_logged(row: Row, experiments: Sequence[Row]) -> LoopCosts:
@@ -172,6 +181,28 @@ def _is_in_folder(row: Row, run: Row) -> bool:
     return str(row["source_name"]).startswith((f"{cwd}/", f"{cwd}\\"))
 
 
+def _names_some(wrote: Row | None, experiments: Sequence[Row]) -> bool:
+    """Return whether what a session wrote into logs, or its commits, name any experiment of a loop."""
+    if wrote is None:
+        return False
+    committed = {commit[:7].lower() for commit in wrote["commits"]}
+    commits = {commit for one in experiments if (commit := _hash(one))}
+    if commits & committed or any(commit in wrote["logged"] for commit in commits):
+        return True
+    return any(len(text := _beginning(one)) >= _TELLING and text in wrote["logged"] for one in experiments)
+
+
+def _hash(experiment: Row) -> str:
+    """Return the beginning of an experiment's commit; "" for none, and for a stand-in such as 0000000."""
+    commit = (experiment["commit"] or "")[:_HASH_LENGTH].lower()
+    return commit if len(commit) == _HASH_LENGTH and len(set(commit)) > 1 else ""
+
+
+def _beginning(experiment: Row) -> str:
+    """Return the beginning of an experiment's description as `responses.logged` has it."""
+    return " ".join((experiment["description"] or "").lower().split())[:_DESCRIBED]
+
+
 def _placed(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[Row]) -> dict[int, tuple[int, int]]:
     """Return for each experiment of the loop that the session ran: rank of the evidence, index of the response that ends it."""
     found: dict[int, tuple[int, int]] = {}
@@ -179,18 +210,21 @@ def _placed(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[
     commits = {
         commit[:7].lower(): place for place, response in reversed(list(enumerate(responses))) for commit in response["commits"] or ()
     }
-    at = 0  # the log's order: a text that stands for several experiments is that of the next one
+    named = Counter(_hash(one) for one in experiments)
+    at = 0  # the log's order: what is written again, as a whole table is, ends the next experiment that it names
     for one in experiments:
-        commit, text = (one["commit"] or "").lower(), " ".join((one["description"] or "").lower().split())[:_DESCRIBED]
-        for index in range(at, len(logged)):
-            place, written = logged[index]
-            if (len(text) >= 8 and text in written) or (len(commit) >= 7 and commit[:7] in written and (not text or text[:20] in written)):
-                found[one["experiment_no"]] = 0, place
-                at = index
-                break
+        commit, text = _hash(one), _beginning(one)
+        is_own = bool(commit) and named[commit] == 1  # others began several tries
+        by_text = (place for place in range(at, len(logged)) if len(text) >= _TELLING and text in logged[place][1])
+        by_commit = (place for place in range(at, len(logged)) if is_own and commit in logged[place][1])
+        place = next(by_text, None)
+        place = next(by_commit, None) if place is None else place
+        if place is not None:
+            found[one["experiment_no"]] = 0, logged[place][0]
+            at = place
     for one in experiments:
-        commit = (one["commit"] or "")[:7].lower()
-        if one["experiment_no"] not in found and one["state"] == State.KEPT and len(commit) == 7 and commit in commits:
+        commit = _hash(one)
+        if one["experiment_no"] not in found and one["state"] == State.KEPT and commit in commits:
             found[one["experiment_no"]] = 1, commits[commit]
     if _is_in_folder(row, run) or found:
         times = [response["at"] for response in responses if response["at"]]
@@ -244,14 +278,17 @@ def _cut(
     in_responses = sum((one["cost_usd"] for one in responses if one["cost_usd"] is not None), Decimal(0))
     first = cuts[0][2]
     last = cuts[-1][2]
+    known = any(one["cost_usd"] is not None for one in responses)
+    total = run["cost_usd"] if run["cost_usd"] is not None else in_responses if known else None
     for key, session in sessions.items():
-        session.cost_usd = run["cost_usd"]
+        session.cost_usd = total
+        session.is_lower_bound |= run["cost_usd"] is None
         session.experiments_usd = spent_on[key]
         session.setup_usd = setup if key == first else Decimal(0)
         session.rest_usd = rest if key == last else Decimal(0)
-        session.beyond_usd = (run["cost_usd"] - in_responses) if run["cost_usd"] is not None and key == last else Decimal(0)
-        if session.cost_usd is not None:
-            session.other_loops_usd = session.cost_usd - session.setup_usd - session.experiments_usd - session.rest_usd - session.beyond_usd
+        if total is not None:
+            session.beyond_usd = total - in_responses if key == last else Decimal(0)
+            session.other_loops_usd = total - session.setup_usd - session.experiments_usd - session.rest_usd - session.beyond_usd
         costs[key].sessions.append(session)
 
 
