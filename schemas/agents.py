@@ -592,6 +592,23 @@ AIDER = Agent(
     program=Program(("aider",)),
 )
 
+OPEN_TELEMETRY = Agent(
+    "opentelemetry",
+    "OpenTelemetry",
+    "https://opentelemetry.io",
+    "#425cc7",
+    "octagon",
+    (
+        Format(
+            *("OTLP/JSON: Claude Code, Codex, Gemini CLI, Qwen Code; GenAI conventions, OpenInference", "2026"),
+            "opentelemetry.OpenTelemetry",
+            names=(words("resourceLogs"), words("resourceMetrics"), words("resourceSpans")),
+        ),
+    ),
+    unrecorded=frozenset(("score", "cwd", "repo", "branch")),
+)
+"""A standard of telemetry: its runs are attributed to the agents that it tells of."""
+
 
 def by_key(*agents: Agent) -> dict[str, Agent]:
     return {agent.key: agent for agent in agents}
@@ -599,7 +616,7 @@ def by_key(*agents: Agent) -> dict[str, Agent]:
 
 AGENTS = by_key(
     CLAUDE_CODE, CODEX, TRAE, TRAE_CLI, GEMINI, QWEN, IFLOW, GROK, CURSOR, OPENCODE, COPILOT, MINI_SWE_AGENT, SWE_AGENT, HARBOR,
-    TERMINAL_BENCH, OPENHANDS, INSPECT_AI, PI, KIMI, AIDER,
+    TERMINAL_BENCH, OPENHANDS, INSPECT_AI, PI, KIMI, AIDER, OPEN_TELEMETRY,
 )  # fmt: skip
 
 _PROGRAMS = {name: agent for agent in AGENTS.values() if agent.program for name in agent.program.names}

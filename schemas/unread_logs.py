@@ -88,26 +88,6 @@ def _tables(name: str, column: str) -> re.Pattern[bytes]:
     return re.compile(rf'CREATE TABLE [`"]?{name}[`"]? ?\([^;]{{0,4000}}?\b{column}\b'.encode())
 
 
-def _otlp(service: str) -> Looks:
-    """Return a test for OpenTelemetry exports in JSON of a service with this prefix."""
-
-    def looks(value: dict[str, Any]) -> bool:
-        signals = map(value.get, _SIGNALS)
-        found = next((each for each in signals if isinstance(each, list)), ())
-        return any(name.startswith(service) for each in found[:_RESOURCES] if (name := _service_of(each)))
-
-    return looks
-
-
-def _service_of(signal: object) -> str | None:
-    resource = signal.get("resource") if isinstance(signal, dict) else None
-    attributes = resource.get("attributes") if isinstance(resource, dict) else None
-    for attribute in attributes if isinstance(attributes, list) else ():
-        if isinstance(attribute, dict) and attribute.get("key") == "service.name" and isinstance(told := attribute.get("value"), dict):
-            return str(told.get("stringValue"))
-    return None
-
-
 def _telemetry(prefix: str) -> Looks:
     """Return a test for telemetry events with this prefix in a file that the agent writes itself."""
 
@@ -166,20 +146,18 @@ def _cline_api_message(value: dict[str, Any]) -> bool:
 
 
 _EXPORT = "`opencode export` writes what is"
-_SIGNALS = ("resourceMetrics", "resourceLogs", "resourceSpans")
-_RESOURCES = 8
 _BEGINNING = 200
 _CLINE = "Cline, Roo Code or Kilo Code"
 _KIRO = "Kiro"
 _OPENCODE = "OpenCode's storage"
-_LOGS = "its own logs are"
+_LOGS = "its own logs and OTLP are"
 _SERVICES = (
-    ("Claude Code", "claude-code", "claude_code."),
-    ("Codex", "codex", "codex."),
-    ("Gemini CLI", "gemini-cli", "gemini_cli."),
-    ("Qwen Code", "qwen-code", "qwen-code."),
+    ("Claude Code", "claude_code."),
+    ("Codex", "codex."),
+    ("Gemini CLI", "gemini_cli."),
+    ("Qwen Code", "qwen-code."),
 )
-"""Telemetry: (agent, `service.name`, prefix of event names)."""
+"""Telemetry: (agent, prefix of event names)."""
 
 UNREAD = (
     UnreadLog("Amp", "Amp's thread files", names=("messages",), looks=_amp_thread),
@@ -228,12 +206,8 @@ UNREAD = (
     ),
     UnreadLog("sessions by ACP", "Updates by ACP, as in Grok Build's sessions", names=("method",), looks=_acp_update),
     *(
-        UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry (OTLP)", names=_SIGNALS, looks=_otlp(name), instead=_LOGS)
-        for one, name, _ in _SERVICES
-    ),
-    *(
-        UnreadLog(f"{one} telemetry (OTLP)", f"{one} telemetry in a file", names=("attributes",), looks=_telemetry(how), instead=_LOGS)
-        for one, _, how in _SERVICES
+        UnreadLog(f"{one} telemetry", f"{one} telemetry in a file", names=("attributes",), looks=_telemetry(how), instead=_LOGS)
+        for one, how in _SERVICES
     ),
 )
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -115,15 +115,18 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
         terminal.put_text(body)
 
 
-def write_file(path: Path, body: bytes) -> None:
-    """Write the file completely or not at all: under another name, then renamed. Raises UsageError if that fails."""
+def write_file(path: Path, body: bytes | Iterable[bytes]) -> None:
+    """Write the file, given whole or in parts, completely or not at all: under another name, then renamed. Raises UsageError."""
+    parts = (body,) if isinstance(body, bytes) else body
     target = path.resolve()
     aside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         if target.exists() and not target.is_file():  # /dev/null and pipes are written to, not replaced
-            target.write_bytes(body)
+            with target.open("wb") as file:
+                file.writelines(parts)
             return
-        aside.write_bytes(body)
+        with aside.open("wb") as file:
+            file.writelines(parts)
         if target.exists():
             shutil.copymode(target, aside)
         aside.replace(target)

@@ -77,22 +77,44 @@ def reprice(prices: Path | None, asked: Asked, *, forget: bool) -> None:
 
 
 @click.command(
-    epilog=examples("copy runs.duckdb 'ducklake:postgres:dbname=runs'", "copy 'ducklake:postgres:dbname=runs' backup.duckdb"),
-)
+    epilog=examples(
+        "copy runs.duckdb 'ducklake:postgres:dbname=runs'", "copy 'ducklake:postgres:dbname=runs' backup.duckdb",
+        "copy runs.duckdb otlp:runs.jsonl", "copy runs.duckdb atif:trajectories",
+    ),
+)  # fmt: skip
 @click.argument("source", metavar="FROM", callback=utf8)
 @click.argument("target", metavar="TO", callback=utf8)
+@click.option("--with-text", is_flag=True, help="With otlp: and atif:, include prompts, summaries and error messages.")
 @wait_option
-def copy(source: str, target: str, wait: float) -> None:
-    """Copy a store to a new or empty one: from a file into a lake, or back.
+def copy(source: str, target: str, wait: float, *, with_text: bool) -> None:
+    """Copy a store to a new or empty one, or its runs to a file for other tools.
 
-    Every row of every table is compared at the end. After an interruption, the same command goes on where it stopped. A lake is made
-    before, with `tachograph lake init`.
+    From a file into a lake, or back: every row of every table is compared at the end. After an interruption, the same command goes on where
+    it stopped. A lake is made before, with `tachograph lake init`.
+
+    otlp:FILE: runs as spans of OpenTelemetry (OTLP/JSON, one line per run; otlp:- is standard output). atif:FOLDER: runs as trajectories in
+    Harbor's format ATIF, a file for each. See docs/handed-on.md.
     """
     from app.text.formatting import human
-    from ingest.store.copying import copy_store
     from ingest.store.database import Store
 
     store = Store(source, wait, told_once())
+    if target.startswith(("otlp:", "atif:")):
+        from app.cli.output import write_file
+        from app.reports.handed_on import hand_on
+
+        written = hand_on(store, target, terminal.put, write_file, with_text=with_text)
+        terminal.note(f"Copied {plural(written.runs, 'run')}, {human(written.cost_usd, Unit.USD)}, to {one_line(target)}")
+        if written.list_priced:
+            verb = "is a list price" if written.list_priced == 1 else "are list prices"
+            terminal.note(f"{plural(written.list_priced, 'cost')} {verb}, and marked so")
+        if written.undated:
+            terminal.note(f"{plural(written.undated, 'run')} without a date: no time, in OpenTelemetry 0")
+        return
+    if with_text:
+        raise click.UsageError("--with-text is for otlp: and atif:. A store is copied with its texts.")
+    from ingest.store.copying import copy_store
+
     with terminal.told_interrupts(store):
         done = copy_store(store, target, wait, told_once())
     terminal.note(

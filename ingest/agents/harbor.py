@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
@@ -33,14 +33,15 @@ from ingest.agents.shared.runs import (
     wire_record,
 )
 from ingest.agents.shared.texts import is_harness_failure, lines_of
-from ingest.agents.shared.tokens import known_sum, provider_named, provider_of
+from ingest.agents.shared.tokens import Counts, disjoint, handed_on, known_sum, models_of, provider_named, provider_of, summed
 from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from ingest.sources.times import event_time
 from schemas.agents import HARBOR, HARBOR_TRIAL_NAMES, TERMINAL_BENCH
 from schemas.errors import RejectReason
 from schemas.rows.row import LARGEST_INT
-from schemas.rows.run import Outcome, RecordKind, TokensBasis
+from schemas.rows.run import Outcome, RecordKind
+from schemas.wire.handed_on import COPY, LIST_PRICE, HandedOnModel, HandedOnRun
 from schemas.wire.harbor import (
     ATIF_VERSION,
     AtifFinalMetrics,
@@ -52,29 +53,6 @@ from schemas.wire.harbor import (
     HarborUsage,
     TerminalTrial,
 )
-
-
-def _disjoint(
-    given: int | None, read: int | None, written: int | None, output: int | None, reasoning: int | None = None
-) -> dict[str, Any] | None:
-    """Return the token columns of a `KeptModel`; None if nothing was counted. `given`: all input. Zero on both sides means not recorded."""
-    if not given and not output:
-        return None
-    cached = (read or 0) + (written or 0)
-    if given is not None and cached > given:
-        cached = 0 if (read or 0) > given else read or 0
-    classes = {
-        "input_tokens": None if given is None else given - cached,
-        "cache_read_tokens": read,
-        "cache_write_tokens": written,
-        "output_tokens": output,
-        "reasoning_tokens": reasoning,
-    }
-    if written is not None and read is not None:
-        return classes
-    unknown = "Cache writes are" if read is not None else "Cache reads and writes are"
-    return classes | {"basis": TokensBasis.UPPER_BOUND, "basis_reason": f"{unknown} not told apart: uncached input includes them."}
-
 
 # Harbor's trials
 
@@ -168,7 +146,7 @@ _COUNTS = ("n_input_tokens", "n_cache_tokens", "n_output_tokens")
 
 def _harbor_model(name: str | None, provider: str | None, usages: Sequence[HarborUsage]) -> dict[str, Any] | None:
     given, read, output = (_sum(usages, count) for count in _COUNTS)
-    tokens = _disjoint(given, read, None, output)
+    tokens = disjoint(given, read, None, output)
     return {"model_id": name, "provider": provider, "cost_usd": _sum_of_costs(usages), **tokens} if tokens else None
 
 
@@ -248,7 +226,7 @@ class Atif(RecordReader):
         for name in ("cwds", "git_branches"):
             values = extra.get(name)
             only[name] = values[0] if isinstance(values, list) and len(values) == 1 and isinstance(values[0], str) else None
-        return {
+        told = {
             "run_id": run_id,
             "agent": agent.name or UNKNOWN,
             "record_kind": RecordKind.TRAJECTORY,
@@ -257,7 +235,7 @@ class Atif(RecordReader):
             "session_id": record.session_id,
             "parent_session_id": parent,
             "requested_model": agent.model_name,
-            "models": list(_models(record)),
+            "models": [*_models(record)],
             "started_at": times[0] if times else None,
             "ended_at": times[-1] if times else None,
             "duration_ms": milliseconds_between(times[0], times[-1]) if len(times) > 1 else None,
@@ -270,84 +248,78 @@ class Atif(RecordReader):
             "final_text": next((text for step in reversed(answers) if (text := lines_of(step.message))), None),
             "tool_calls": [(tool, calls, None) for tool, calls, _ in merged(tools)],
         }
+        if facts := _handed_on(record):
+            told |= dict.fromkeys(("session_id", "duration_ms", "num_turns", "requested_model"))
+            told |= {"started_at": event_time(record.steps[0].timestamp) if record.steps else None}
+            told |= {"is_error": is_failed(facts.outcome or Outcome.UNKNOWN), "rank": COPY} | facts.values()
+            if facts.cost_basis == LIST_PRICE:
+                told["cost_usd"] = None
+        return told
 
 
-class _Counts(NamedTuple):
-    """Tokens and cost of a step or a run; None if not logged. `given`: all input."""
-
-    given: int | None = None
-    read: int | None = None
-    written: int | None = None
-    output: int | None = None
-    reasoning: int | None = None
-    cost: Decimal | None = None
+def _handed_on(record: AtifTrajectory) -> HandedOnRun | None:
+    """Return what `tachograph copy` adds, in a trajectory that it wrote."""
+    with suppress(ValidationError):
+        return HandedOnRun.model_validate((record.extra or {})["tachograph"]) if "tachograph" in (record.extra or {}) else None
+    return None
 
 
 def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
-    """Yield the sums of the run, by model if its steps name several and their sums do not exceed it."""
-    total, by_model = _total(record), _by_model(record)
-    steps = _plus(by_model.values())
-    left = [(mine or 0) - (theirs or 0) for mine, theirs in zip(total[:5], steps[:5], strict=True)]
-    cost = (total.cost or Decimal()) - (steps.cost or Decimal())
-    main = record.agent.model_name
-    if len(by_model) < 2 or min(left) < 0 or cost < 0:
-        by_model = {main or next(iter(by_model), None): total}
-    elif left[0] or left[3]:  # input or output
-        by_model[main] = _plus((by_model.get(main, _Counts()), _Counts._make((*left, cost or None))))
-    for name, counts in by_model.items():
-        tokens = _disjoint(*counts[:5])
+    """Yield the sums of the run by model."""
+    if _handed_on(record):
+        for step in record.steps:
+            extra = (step.metrics.extra if step.metrics else None) or {}
+            if step.metrics and "tachograph" in extra:
+                told = step.metrics
+                counts = (told.prompt_tokens, told.cached_tokens, _named(extra, _WRITES), told.completion_tokens, _named(extra, _REASONING))
+                yield handed_on(step.model_name, Counts(*counts, told.cost_usd), HandedOnModel.model_validate(extra["tachograph"]))
+        return
+    for name, counts in models_of(_total(record), _by_model(record), record.agent.model_name).items():
+        tokens = disjoint(*counts[:5])
         if tokens or counts.cost:
             yield {"model_id": name, "provider": provider_of(name), "cost_usd": counts.cost, **(tokens or {})}
 
 
-def _total(record: AtifTrajectory) -> _Counts:
+def _total(record: AtifTrajectory) -> Counts:
     """Return the final metrics, with gaps filled from the steps and the embedded sub-agents."""
     inside = [_total(trajectory) for trajectory in record.subagent_trajectories or ()]
-    summed = _plus((*_by_model(record).values(), *inside))
+    parts = summed((*_by_model(record).values(), *inside))
     final = record.final_metrics or AtifFinalMetrics()
-    cost = final.total_cost_usd or summed.cost
+    cost = final.total_cost_usd or parts.cost
     if not final.total_prompt_tokens and not final.total_completion_tokens:
-        return summed._replace(cost=cost)
+        return parts._replace(cost=cost)
     extra = final.extra or {}
     read = _named(extra, _READS) if final.total_cached_tokens is None else final.total_cached_tokens
     written, reasoning = _named(extra, _WRITES), _named(extra, _REASONING)
-    return _Counts(
+    return Counts(
         final.total_prompt_tokens,
-        summed.read if read is None else read,
-        summed.written if written is None else written,
+        parts.read if read is None else read,
+        parts.written if written is None else written,
         final.total_completion_tokens,
-        summed.reasoning if reasoning is None else reasoning,
+        parts.reasoning if reasoning is None else reasoning,
         cost,
     )
 
 
-def _by_model(record: AtifTrajectory) -> dict[str | None, _Counts]:
+def _by_model(record: AtifTrajectory) -> dict[str | None, Counts]:
     """Return the sums of the steps by model. Copied steps have no metrics of their own."""
-    counted: dict[str | None, list[_Counts]] = {}
+    counted: dict[str | None, list[Counts]] = {}
     for step in record.steps:
         if step.metrics and not step.is_copied_context:
             counted.setdefault(step.model_name or record.agent.model_name, []).append(_of_step(step.metrics))
-    return {model: _plus(counts) for model, counts in counted.items()}
+    return {model: summed(counts) for model, counts in counted.items()}
 
 
-def _of_step(metrics: AtifMetrics) -> _Counts:
+def _of_step(metrics: AtifMetrics) -> Counts:
     """Return the tokens of a step. A zero in `extra` means unknown: exporters write it if their source has no value."""
     read, written, reasoning = (_named(metrics.extra or {}, names) or None for names in (_READS, _WRITES, _REASONING))
     read = read if metrics.cached_tokens is None else metrics.cached_tokens
-    return _Counts(metrics.prompt_tokens, read, written, metrics.completion_tokens, reasoning, metrics.cost_usd)
+    return Counts(metrics.prompt_tokens, read, written, metrics.completion_tokens, reasoning, metrics.cost_usd)
 
 
 def _named(extra: dict[str, Any], names: Iterable[str]) -> int | None:
     known = (extra.get(name) for name in names)
     return next((count for count in known if type(count) is int and 0 <= count <= LARGEST_INT), None)
-
-
-def _plus(several: Iterable[_Counts]) -> _Counts:
-    """Return the sum; its cost is known if each one with tokens has one."""
-    counts = list(several)
-    tokens = (known_sum(column) for column in zip(*(each[:5] for each in counts), strict=True)) if counts else ()
-    has_price = all(each.cost is not None for each in counts if each.given or each.output)
-    return _Counts(*tokens)._replace(cost=known_sum(each.cost for each in counts) if has_price else None)
 
 
 # terminal-bench
@@ -388,7 +360,7 @@ class TerminalBench(AgentReader):
                 place = "" if told is value else f"results.{number}: "
                 yield document.moved(number).refused(RejectReason.INVALID_RECORD, place + complaints(error))
                 continue
-            tokens = _disjoint(trial.total_input_tokens or None, None, None, trial.total_output_tokens)
+            tokens = disjoint(trial.total_input_tokens or None, None, None, trial.total_output_tokens)
             outcome = _OUTCOMES.get(trial.failure_mode, Outcome.EXECUTION_ERROR)
             values = {
                 "run_id": _run_id(trial.id, trial.trial_name, trial.trial_started_at),

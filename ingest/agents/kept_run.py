@@ -79,7 +79,7 @@ def found(document: Document, run: KeptRun, context_of: ContextOf) -> Found:
         permission_mode=run.permission_mode,
         started_at=_aware(run.started_at),
         ended_at=_aware(run.ended_at),
-        in_stream=run.record_kind is not RecordKind.TRIAL,  # trials in one file are no results of one process
+        in_stream=run.record_kind not in (RecordKind.TRIAL, RecordKind.TELEMETRY),  # those in one file are no results of one process
         tool_calls=run.tool_calls,
         time_source="stream" if has_zone else "record",
         repo=run.repo,

@@ -9,6 +9,8 @@ each response. Both are records of one run: that of the session's last result, o
 of Claude Code is a record of the run with the stream's result, whichever file has it; so is a copy of a result that follows from another
 one. In a session without any result, the transcript belongs to the last stream.
 
+Telemetry (OpenTelemetry) of a session repeats the figures of its other records: it is a record of the run of the last one.
+
 A stream of Cursor that was read before it named its run is the beginning of the run with the same session, prompt and start.
 
 **Growth.** A live session is ingested repeatedly. Each reading is a source that resumes the earlier one. The current file counts: a
@@ -60,6 +62,16 @@ having count(*) > 1 or bool_or(record_kind <> 'transcript' and run_id in (select
 """
 """Sessions with several runs, or with a transcript among the records of another run."""
 
+_MEASURED = """
+select agent, session_id
+from runs
+semi join (select agent, session_id from runs where run_id in ({runs})) as given using (agent, session_id)
+where exists (select 1 from run_records where record_kind = 'telemetry')
+group by agent, session_id
+having count(*) > 1 and bool_or(run_id in (select run_id from run_records where record_kind = 'telemetry'))
+"""
+"""Sessions with several runs, and telemetry among their records."""
+
 _PARTS = f"""
 select run_id
 from runs
@@ -97,6 +109,9 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
     if made(connection, "joined_sessions", _JOINED.format(runs=runs)):
         run_step(connection, "responses/place_in_session")
         run_step(connection, "records/joining")
+    if made(connection, "telemetry_sessions", _MEASURED.format(runs=runs)):
+        run_step(connection, "responses/place_in_session")
+        run_step(connection, "records/telemetry")
     refolded = "select whole_id as run_id from folding union select whole_id from moving union select run_id from moving"
     if not made(connection, "refolded", refolded):
         return False

@@ -49,14 +49,14 @@ class KeptRun(_Kept):
     """One run. Durations in milliseconds. Naive times were local times of an unknown zone and are taken as UTC.
 
     `rank`: completeness of the log; of two logs of one run the higher rank is kept, then the one with more `lines` (if counted), else with
-    more tokens.
+    more tokens. Below 0: a log of another program, behind every record of the agent itself.
     """
 
     tachograph_run: int = 1
     run_id: str
     agent: str
     record_kind: RecordKind
-    rank: Annotated[int, Field(ge=0, le=1000)] = 1
+    rank: Annotated[int, Field(ge=-10, le=1000)] = 1
     lines: Whole | None = None
     agent_version: str | None = None
     session_id: str | None = None

@@ -120,6 +120,8 @@ Milliseconds = Annotated[int, ArrowType(pa.int64(), Unit.MILLISECONDS, bounds=_W
 Offset = Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds=_WHOLE)]
 Usd = Annotated[Decimal, ArrowType(_MONEY, Unit.USD, bounds={"ge": 0})]
 SignedUsd = Annotated[Decimal, ArrowType(_MONEY, Unit.USD)]
+Rank = Annotated[int, ArrowType(pa.int64(), Unit.COUNT, bounds=_WHOLE | {"ge": -LARGEST_INT})]
+"""How complete a record is; below 0 behind every record of the agent itself."""
 Ratio = Annotated[float, ArrowType(pa.float64(), Unit.RATIO, bounds={"gt": 0})]
 Share = Annotated[float, ArrowType(pa.float64(), Unit.SHARE, bounds={"ge": 0, "le": 1})]
 Quantity = Annotated[float, ArrowType(pa.float64(), Unit.COUNT)]

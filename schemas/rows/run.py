@@ -21,6 +21,7 @@ from schemas.rows.row import (
     Names,
     Offset,
     Quantity,
+    Rank,
     Ratio,
     RawText,
     Row,
@@ -63,6 +64,7 @@ class RecordKind(StrEnum):
     TRAJECTORY = "trajectory"
     TRIAL = "trial"
     SIDECAR = "sidecar"
+    TELEMETRY = "telemetry"
 
 
 class TokensBasis(StrEnum):
@@ -236,7 +238,7 @@ class RunRow(Row):
     streamed_tokens: Tokens | None = column(
         default=None, description="All tokens that went into the responses of its stream since the result before: what its totals grew by."
     )
-    record_rank: Count = column(
+    record_rank: Rank = column(
         default=0, description="How complete the record is. Of two copies of one record the more complete one is kept."
     )
     context_rank: Count = column(

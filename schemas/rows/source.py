@@ -10,7 +10,7 @@ import pyarrow as pa
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
 from schemas.rows.response import ResponseCopyRow
-from schemas.rows.row import ArrowType, Bytes, Count, Flag, Labels, LongText, Offset, RawText, Row, Text, UtcTime, column, optional
+from schemas.rows.row import ArrowType, Bytes, Count, Flag, Labels, LongText, Offset, Rank, RawText, Row, Text, UtcTime, column, optional
 from schemas.rows.run import RecordKindName
 from schemas.units import Unit
 
@@ -115,13 +115,13 @@ class RunRecordRow(Row):
     source_id: Text = column(description="Id of the file it was read from.")
     ordinal: Offset = column(description="Number of the record within its file, from 0.")
     ingest_id: Count | None = column(default=None, description="The ingest that read it. Empty: an ingest before version 6 of the tables.")
-    record_kind: RecordKindName = column(description="result, stream, transcript, trajectory, trial or sidecar.")
+    record_kind: RecordKindName = column(description="result, stream, transcript, trajectory, trial, sidecar or telemetry.")
     is_kept: Flag = column(description="Whether the run is made of this record; one per run.")
     labels: Labels = column(default={}, description="Labels that came with the record.")
     repo: Text | None = column(default=None, description="Repository by its labels, path or sidecar file.")
     task: Text | None = column(default=None, description="Task by its labels, path or sidecar file.")
     experiment: Text | None = column(default=None, description="Experiment by its labels or path.")
-    record_rank: Count = column(description="How complete the record is.")
+    record_rank: Rank = column(description="How complete the record is.")
     context_rank: Count = column(description="How much context the record has.")
     context: LongText | None = column(default=None, description="Of a run with several records: the context of this one, as JSON.")
     told: LongText | None = column(default=None, description="Of a run with several records: the figures that this one tells, as JSON.")

@@ -152,6 +152,7 @@ class AtifTrajectory(WireModel):
     agent: AtifAgent = Field(default=AtifAgent(), description="The agent.")
     steps: list[AtifStep] = Field(default=[], description="All steps.")
     final_metrics: AtifFinalMetrics | None = Field(default=None, description="Sums.")
+    extra: Secondary[dict[str, Any]] = Field(default=None, description="What the producer adds; tachograph, of a copy.")
     subagent_trajectories: Secondary[list[AtifTrajectory]] = Field(default=None, description="Sub-agents inside; since 1.7.")
 
 

@@ -106,6 +106,10 @@ class ActiveTime:
         if time:
             self._moments.append((time - _EPOCH) // _MICROSECOND * _KINDS + by)
 
+    def join(self, other: ActiveTime) -> None:
+        """Add the events of another log."""
+        self._moments.extend(other._moments)
+
     def until(self, end: datetime | None = None) -> tuple[int, int] | None:
         """Return the active time and the last time, in microseconds, of the events before `end`; None if no event has a time."""
         active, last = self.before or (0, None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.run import TokensBasis
+from schemas.wire.handed_on import LIST_PRICE, HandedOnModel
 
 if TYPE_CHECKING:  # kept runs and Claude Code's reader need no wire model of another agent, which takes time to make
     from schemas.wire.gemini import SessionMetrics
@@ -78,6 +79,78 @@ class Tokens:
             "basis": basis,
             "basis_reason": reason,
         }
+
+
+# Counts with the cache inside the input, some of them unknown
+
+
+class Counts(NamedTuple):
+    """Tokens and cost of a part of a run or of all of it; None if not logged. `given`: all input."""
+
+    given: int | None = None
+    read: int | None = None
+    written: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    cost: Decimal | None = None
+
+
+def disjoint(
+    given: int | None, read: int | None, written: int | None, output: int | None, reasoning: int | None = None
+) -> dict[str, Any] | None:
+    """Return the token columns of a `KeptModel`; None if nothing was counted. `given`: all input. Zero on both sides means not recorded."""
+    if not given and not output:
+        return None
+    cached = (read or 0) + (written or 0)
+    if given is not None and cached > given:
+        cached = 0 if (read or 0) > given else read or 0
+    classes = {
+        "input_tokens": None if given is None else given - cached,
+        "cache_read_tokens": read,
+        "cache_write_tokens": written,
+        "output_tokens": output,
+        "reasoning_tokens": reasoning,
+    }
+    if written is not None and read is not None:
+        return classes
+    unknown = "Cache writes are" if read is not None else "Cache reads and writes are"
+    return classes | {"basis": TokensBasis.UPPER_BOUND, "basis_reason": f"{unknown} not told apart: uncached input includes them."}
+
+
+def handed_on(model_id: str | None, counts: Counts, facts: HandedOnModel) -> dict[str, Any]:
+    """Return the values of a `KeptModel` that `tachograph copy` wrote: every count as it was, zero and unknown ones, too."""
+    own = None if counts.given is None else counts.given - (counts.read or 0) - (counts.written or 0)
+    tokens = {
+        "input_tokens": own,
+        "cache_read_tokens": counts.read,
+        "cache_write_tokens": counts.written,
+        "output_tokens": counts.output,
+        "reasoning_tokens": counts.reasoning,
+    }
+    return {"model_id": model_id, "cost_usd": None if facts.cost_basis == LIST_PRICE else counts.cost} | tokens | facts.values()
+
+
+def summed(several: Iterable[Counts]) -> Counts:
+    """Return the sum; its cost is known if each one with tokens has one."""
+    counts = list(several)
+    tokens = (known_sum(column) for column in zip(*(each[:5] for each in counts), strict=True)) if counts else ()
+    has_price = all(each.cost is not None for each in counts if each.given or each.output)
+    return Counts(*tokens)._replace(cost=known_sum(each.cost for each in counts) if has_price else None)
+
+
+def models_of(total: Counts, by_model: Mapping[str | None, Counts], main: str | None) -> dict[str | None, Counts]:
+    """Return the counts of a run by model: those of its parts if they name several and do not exceed the total, else all for the main one.
+
+    What the parts leave of the total belongs to the main model.
+    """
+    parts = summed(by_model.values())
+    left = [(mine or 0) - (theirs or 0) for mine, theirs in zip(total[:5], parts[:5], strict=True)]
+    cost = (total.cost or Decimal()) - (parts.cost or Decimal())
+    if len(by_model) < 2 or min(left) < 0 or cost < 0:
+        return {main or next(iter(by_model), None): total}
+    if left[0] or left[3]:  # input or output
+        return {**by_model, main: summed((by_model.get(main, Counts()), Counts._make((*left, cost or None))))}
+    return dict(by_model)
 
 
 # Google's API, and the agents that descend from Gemini CLI

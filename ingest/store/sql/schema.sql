@@ -994,7 +994,7 @@ select * from (values
     ('run_records', 'source_id', 'Id of the file it was read from.'),
     ('run_records', 'ordinal', 'Number of the record within its file, from 0.'),
     ('run_records', 'ingest_id', 'The ingest that read it. Empty: an ingest before version 6 of the tables.'),
-    ('run_records', 'record_kind', 'result, stream, transcript, trajectory, trial or sidecar.'),
+    ('run_records', 'record_kind', 'result, stream, transcript, trajectory, trial, sidecar or telemetry.'),
     ('run_records', 'is_kept', 'Whether the run is made of this record; one per run.'),
     ('run_records', 'labels', 'Labels that came with the record.'),
     ('run_records', 'repo', 'Repository by its labels, path or sidecar file.'),

@@ -1,4 +1,4 @@
--- Streams and transcripts that are records of the run of their session (`records/folding.sql`, `parts.sql`, `joining.sql`), where that run loses its record:
+-- Streams, transcripts and telemetry that are records of the run of their session (`records/folding.sql`, `parts.sql`, `joining.sql`, `telemetry.sql`), where that run loses its record:
 -- they are runs again, and so are results that followed from another one. A kept run tells its own id; a record of a trial has the trial's.
 create or replace temp table unfolded as
 select *
@@ -12,7 +12,7 @@ from (
     from run_records
     where
         run_id in (select run_id from unkept) and (context ->> '$.trial_id') is null
-        and record_kind in ('stream', 'result', 'transcript')
+        and record_kind in ('stream', 'result', 'transcript', 'telemetry')
 )
 where run_id <> whole_id;
 update run_records
