@@ -144,8 +144,8 @@ def test_what_is_no_session_is_handed_on_as_before(tmp_path: Path) -> None:
 
 ARGUMENTS = {"show": (SESSION,), "compare": ("agent=claude-code", "agent=codex")}
 HAS_OPTION = [name for name, command in cli.commands.items() if any(option.name == "with_text" for option in command.params)]
-EXPORTING = [name for name in HAS_OPTION if name != "mcp"]
-"""`mcp` writes no file: tests/test_mcp.py has its answers."""
+EXPORTING = [name for name in HAS_OPTION if name not in ("mcp", "copy")]
+"""`mcp` writes no file, and `copy` has no -o: tests/test_mcp.py and tests/test_handed_on.py have what they say."""
 
 
 def test_every_command_that_writes_files_leaves_texts_out() -> None:

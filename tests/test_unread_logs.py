@@ -54,11 +54,6 @@ LOGS: dict[str, Any] = {
 }
 
 
-def _otlp(service: str) -> dict[str, Any]:
-    attributes = [{"key": "os.type", "value": {"stringValue": "linux"}}, {"key": "service.name", "value": {"stringValue": service}}]
-    return {"resourceLogs": [{"resource": {"attributes": attributes}, "scopeLogs": []}]}
-
-
 def _kiro(kind: str, *content: dict[str, Any]) -> dict[str, Any]:
     return {"version": "v1", "kind": kind, "data": {"message_id": "m", "content": list(content)}}
 
@@ -106,10 +101,6 @@ LOGS |= {
         {"method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk"}}},
         {"method": "_x.ai/session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": "turn_completed"}}},
     ],
-    "Claude Code telemetry (OTLP)": [_otlp("claude-code")],
-    "Codex telemetry (OTLP)": [_otlp("codex_cli_rs")],
-    "Gemini CLI telemetry (OTLP)": [_otlp("gemini-cli")],
-    "Qwen Code telemetry (OTLP)": [_otlp("qwen-code")],
     "Claude Code telemetry in a file": [{"attributes": {"event.name": "claude_code.api_request"}}],
     "Codex telemetry in a file": [{"attributes": {"event.name": "codex.sse_event"}}],
     "Gemini CLI telemetry in a file": [{"attributes": {"event.name": "gemini_cli.api_response"}, "body": "x"}],
@@ -169,18 +160,18 @@ def test_every_log_is_called_by_one_agent() -> None:
 @pytest.mark.parametrize("keeps_text", [True, False])
 def test_files_are_counted_by_their_agent(tachograph: Run, tmp_path: Path, keeps_text: bool) -> None:
     """At the end of an ingest, in the list of sources and on the screen of quality."""
-    whose = {"a": "Kiro's session files", "b": "Kiro's chat files", "c": "Claude Code telemetry (OTLP)"}
+    whose = {"a": "Kiro's session files", "b": "Kiro's chat files", "c": "Claude Code telemetry in a file"}
     (tmp_path / "logs").mkdir()
     for name, what in whose.items():
         log = LOGS[what]
         (tmp_path / "logs" / f"{name}.jsonl").write_text(lines(*log) if isinstance(log, list) else json.dumps(log))
     (tmp_path / "logs" / "other.json").write_text('{"a": 1}')
     said = tachograph("ingest", "logs", *(() if keeps_text else ("--no-text",)))
-    counted = "2 files of Kiro, 1 of Claude Code telemetry (OTLP), which are not read"
+    counted = "2 files of Kiro, 1 of Claude Code telemetry, which are not read"
     assert counted in said.stderr
     listed = json.loads(tachograph("sources", "--format", "json").stdout)
     kinds = {Path(row["name"]).stem: row["kind"] for row in listed}
-    assert kinds == {"a": "not read: Kiro", "b": "not read: Kiro", "c": "not read: Claude Code telemetry (OTLP)", "other": "json"}
+    assert kinds == {"a": "not read: Kiro", "b": "not read: Kiro", "c": "not read: Claude Code telemetry", "other": "json"}
     store = Store(tmp_path / "tachograph.duckdb")
     assert ingests.unread(quality.unread(store)) == counted
     assert {row["kind"] for row in quality.sources(store, 9).to_pylist()} == set(kinds.values())

@@ -33,6 +33,9 @@ _PASSED_OVER = (
 )
 _CUT = "{} objects that wrap log lines are truncated, and may have held records"
 _CODE = (FileKind.SOURCE, FileKind.PATCH)
+_OTLP_PROTOBUF = b"\n\x0cservice.name\x12"
+"""The attribute that every export of OpenTelemetry begins with or soon after, in protobuf."""
+_IN_PROTOBUF = "OpenTelemetry in protobuf is not read: let the exporter write `format: json`"
 """Files in which a broken object is program code, whatever names it has."""
 
 
@@ -105,6 +108,9 @@ class Contents:
     def _parts(self, opened: Opened) -> Iterator[Document | Events | Unreadable]:
         head = opened.head
         self.file_kind = kind_of(head, self._source.name)
+        if b"\n" in head[0:5:4] and _OTLP_PROTOBUF in head:  # a file exporter writes the length of each export in front of it
+            yield self._refused(RejectReason.LOOK_ALIKE, _IN_PROTOBUF, "")
+            return
         if is_binary(head):
             if head.startswith(DATABASE_START) and (log := unread_database(opened.beginning(SCHEMA_BYTES))):
                 yield self._refused(RejectReason.LOOK_ALIKE, str(log), "")

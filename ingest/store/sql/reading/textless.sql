@@ -1,8 +1,8 @@
 -- For the time of a connection: views of the same names as the tables, without what was said in sessions. `tachograph` is the attached store;
 -- `summary_rules` has the meaning of each rule whose findings have words of a summary.
--- The sources whose texts are left out: transcripts. A file of lines of which none could be read as a run may be one.
+-- The sources whose texts are left out: transcripts, and telemetry. A file of lines of which none could be read as a run may be one.
 create or replace temp table session_files as
-select source_id from tachograph.run_records where record_kind = 'transcript'
+select source_id from tachograph.run_records where record_kind in ('transcript', 'telemetry')
 union
 select source_id
 from tachograph.sources
@@ -11,9 +11,9 @@ where rejected > 0 and contains(name, '.jsonl') and source_id not in (select sou
 create or replace temp table said_in_sessions as
 select run_id
 from tachograph.runs
-where record_kind = 'transcript' or origins['result'] in (select source_id from session_files);
+where record_kind in ('transcript', 'telemetry') or origins['result'] in (select source_id from session_files);
 create or replace temp macro is_said(record_kind, origin) as
-    record_kind = 'transcript' or coalesce(origin in (select source_id from session_files), false);
+    record_kind in ('transcript', 'telemetry') or coalesce(origin in (select source_id from session_files), false);
 -- A session, and a run without a record, whose title is its command line, are called by their project and start in UTC.
 create or replace temp view runs as
 select
@@ -35,7 +35,7 @@ select
         case when is_said(record_kind, origins['result']) then null else claimed_quote end as claimed_quote,
         case when is_said(record_kind, origins['result']) then null else claimed_subject end as claimed_subject,
         case
-            when record_kind in ('transcript', 'sidecar') then json_merge_patch(
+            when record_kind in ('transcript', 'telemetry', 'sidecar') then json_merge_patch(
                 raw, '{"title": null, "prompt": null, "final_text": null, "errors": null, "ended_as": null, "resume": null}'
             )::varchar
             else raw
@@ -74,14 +74,14 @@ create or replace temp view run_records as
 select
     * replace (
         case
-            when record_kind = 'transcript' then json_merge_patch(context, '{"prompt": null, "patch": null}')::varchar
+            when record_kind in ('transcript', 'telemetry') then json_merge_patch(context, '{"prompt": null, "patch": null}')::varchar
             else json_merge_patch(context, '{"patch": null}')::varchar
         end as context,
         case
-            when record_kind in ('transcript', 'sidecar') then json_merge_patch(told, '{"title": null, "errors": null, "terminal_reason": null}')::varchar
+            when record_kind in ('transcript', 'telemetry', 'sidecar') then json_merge_patch(told, '{"title": null, "errors": null, "terminal_reason": null}')::varchar
             else told
         end as told,
-        case when record_kind in ('transcript', 'sidecar') then null else raw end as raw
+        case when record_kind in ('transcript', 'telemetry', 'sidecar') then null else raw end as raw
     )
 from tachograph.run_records;
 create or replace temp view responses as

@@ -5,7 +5,7 @@ select
     session_id, max_by(run_id, place_in_session(record_kind, time_source, started_at, ended_at, origins, cost_reported_usd, run_id)) as run_id
 from runs
 where
-    has_transcripts(agent) and record_kind <> 'transcript' and session_id in (select session_id from joined_sessions)
+    has_transcripts(agent) and record_kind not in ('transcript', 'telemetry') and session_id in (select session_id from joined_sessions)
     and run_id not in (select run_id from folding)
 group by session_id;
 insert into folding

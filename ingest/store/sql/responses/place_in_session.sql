@@ -5,7 +5,7 @@
 create or replace temp macro is_of_responses(agent, record_kind) as
     case record_kind when 'transcript' then not has_whole_files(agent) when 'stream' then has_transcripts(agent) else false end;
 create or replace temp macro place_in_session(record_kind, time_source, started_at, ended_at, origins, cost_reported_usd, run_id) as {
-    'has_result': case record_kind when 'transcript' then 0 when 'stream' then 1 else 2 end,
+    'has_result': case record_kind when 'telemetry' then -1 when 'transcript' then 0 when 'stream' then 1 else 2 end,
     'at': case when time_source = 'stream' and origins['times'] is null then coalesce(ended_at, started_at, '-infinity') else '-infinity' end,
     'usd': coalesce(cost_reported_usd, 0),
     'id': run_id

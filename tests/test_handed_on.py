@@ -1,0 +1,192 @@
+"""Runs as other tools read them: what `tachograph copy` writes as OTLP and ATIF is read back to the same figures, and says no more."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app.cli.main import cli
+from ingest.store.annotations import Change, annotate
+from ingest.store.database import Store
+from tests.claude_lines import SESSION, reply, usage, user
+from tests.conftest import Run, StoreOnce, ingest_paths, record
+from tests.documents import lines, rejects_of
+from tests.test_no_text import FILES, WORD, put, read
+
+SAMPLES = Path(__file__).parents[1] / "sample_logs"
+HAIKU, OPUS = "claude-haiku-4-5-20251001", "claude-opus-4-6"
+TARGETS = ("otlp", "atif")
+INIT = {"type": "system", "subtype": "init", "session_id": record()["session_id"], "uuid": "i", "model": OPUS}
+"""The event that makes a stream of a file: the later result in it continues the totals of the earlier one."""
+
+_FIGURES = """
+with used as (
+    select run_id, list({
+        'model': model_id, 'provider': provider, 'input': own_input_tokens, 'output': own_output_tokens, 'read': own_cache_read_tokens,
+        'write': own_cache_write_tokens, 'reasoning': reasoning_tokens, 'cost': cost_own_usd, 'basis': tokens_basis
+    } order by model_id) as used
+    from model_usage group by run_id
+)
+select
+    run_id, agent, agent_version, session_id, outcome, score, num_turns, duration_ms, active_ms, duration_api_own_ms, repo, task, models,
+    cost_own_usd, cost_list_usd, case when time_source <> 'file' then started_at end as started_at,
+    case when time_source <> 'file' then ended_at end as ended_at, used
+from runs
+left join used using (run_id)
+order by run_id
+"""
+
+
+def figures(store: Store) -> list[dict[str, Any]]:
+    with store.reading() as connection:
+        rows: list[dict[str, Any]] = connection.sql(_FIGURES).to_arrow_table().to_pylist()
+    return rows
+
+
+@pytest.fixture(scope="module")
+def whole(store_once: StoreOnce) -> Store:
+    """The samples, sessions, and records of several models, of one process, without any model, and of a benchmark."""
+
+    def fill(store: Store) -> None:
+        folder = Path(store.location).parent / "logs"
+        folder.mkdir()
+        opus = record()["modelUsage"][OPUS]
+        both = {OPUS: opus, HAIKU: opus | {"costUSD": 0.05, "cacheReadInputTokens": 0}}
+        more = {OPUS: opus | {"inputTokens": 25, "outputTokens": 60, "costUSD": 0.6}, HAIKU: both[HAIKU]}
+        later = record(uuid="b", modelUsage=more, total_cost_usd=0.65, usage=record()["usage"])
+        (folder / "stream.jsonl").write_text(lines(INIT, record(uuid="a", modelUsage=both, total_cost_usd=0.3), later))
+        (folder / "none.json").write_text(json.dumps(record(uuid="c", modelUsage={}, total_cost_usd=0, duration_api_ms=0, session_id="s")))
+        trial = {"testcase": "two-fer", "tests_outcomes": [True], "edit_format": "diff", "model": "gpt-5", "cost": 0.5, "prompt_tokens": 9}
+        (folder / ".aider.results.json").write_text(json.dumps(trial | {"completion_tokens": 3, "duration": 1.5}))
+        ingest_paths(store, SAMPLES / "claude_code", SAMPLES / "sessions", folder)
+
+    return store_once("handed-on", fill)
+
+
+def copied(store: Store, folder: Path, target: str, *options: str) -> tuple[Path, Result]:
+    place = folder / target
+    done = CliRunner().invoke(cli, ["copy", str(store.location), f"{target}:{place}", *options])
+    assert done.exit_code == 0, done.stderr
+    return place, done
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_was_written_is_read_back_to_the_same_figures(whole: Store, store: Store, tmp_path: Path, target: str) -> None:
+    place, _ = copied(whole, tmp_path, target)
+    ingest_paths(store, place)
+    assert rejects_of(store) == []
+    written, read_back = figures(whole), figures(store)
+    assert len(written) == len(read_back) > 8
+    for one, other in zip(written, read_back, strict=True):
+        assert one == other
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_read_back_into_the_same_store_it_changes_nothing(whole: Store, store: Store, tmp_path: Path, target: str) -> None:
+    """Before and after the records themselves."""
+    place, _ = copied(whole, tmp_path, target)
+    shutil.copy(whole.location, store.location)
+    assert ingest_paths(store, place).total("accepted") == 0
+    assert figures(store) == figures(whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_records_take_the_place_of_their_copy(store: Store, tmp_path: Path, target: str) -> None:
+    (tmp_path / "one.json").write_text(json.dumps(record()))
+    first, other = Store(tmp_path / "first.duckdb"), tmp_path / "one.json"
+    ingest_paths(first, other)
+    place, _ = copied(first, tmp_path, target)
+    ingest_paths(store, place)
+    ingest_paths(store, other)
+    with store.reading() as connection:
+        assert connection.sql("select record_kind, result, cost_own_usd::double from runs").fetchall() == [("result", "Done.", 0.25)]
+
+
+def test_a_second_copy_has_the_same_bytes(whole: Store, tmp_path: Path) -> None:
+    (tmp_path / "second").mkdir()
+    for target in TARGETS:
+        first, second = (copied(whole, folder, target)[0] for folder in (tmp_path, tmp_path / "second"))
+        if target == "otlp":
+            assert first.read_bytes() == second.read_bytes()
+        else:
+            assert {path.name: path.read_bytes() for path in first.iterdir()} == {path.name: path.read_bytes() for path in second.iterdir()}
+
+
+def told(span: dict[str, Any]) -> dict[str, Any]:
+    return {one["key"]: next(iter(one["value"].values())) for one in span["attributes"]}
+
+
+def test_spans_follow_the_conventions(whole: Store, tmp_path: Path) -> None:
+    """One of the agent, with cached input inside the input, and one of each model of several, with the figures of this run alone."""
+    place, _ = copied(whole, tmp_path, "otlp")
+    lists = [json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"] for line in place.read_text().splitlines()]
+    by_run = {told(agents[0])["tachograph.run_id"]: agents for agents in lists}
+    agent, *models = by_run["b"]
+    assert (agent["name"], told(agent)["gen_ai.operation.name"]) == ("invoke_agent claude-code", "invoke_agent")
+    assert len(agent["traceId"]) == 32 == 2 * len(agent["spanId"])
+    assert [one["parentSpanId"] for one in models] == [agent["spanId"]] * 2
+    names = ("gen_ai.response.model", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "gen_ai.usage.cache_read.input_tokens")
+    assert [tuple(told(one).get(name) for name in names) for one in models] == [(OPUS, "15", "40", "0"), (HAIKU, "0", "0", "0")]
+    assert (told(agent)["gen_ai.usage.cost"], told(agent)["gen_ai.provider.name"]) == (0.35, "anthropic")
+    assert told(by_run["a"][0])["gen_ai.usage.input_tokens"] == "130", "10 uncached, 30 read, 40 written, and 10 and 40 of the other model"
+    assert by_run["a"][0]["status"] == {"code": 1}
+
+
+def test_every_run_is_a_trajectory_with_steps(whole: Store, tmp_path: Path) -> None:
+    place, _ = copied(whole, tmp_path, "atif")
+    for path in place.iterdir():
+        one = json.loads(path.read_text())
+        assert one["schema_version"] == "ATIF-v1.7"
+        assert {"name", "version"} <= one["agent"].keys()
+        assert [step["step_id"] for step in one["steps"]] == list(range(1, len(one["steps"]) + 1))
+        assert [step["source"] for step in one["steps"][:2]] == ["user", "agent"]
+        assert all(isinstance(step["message"], str) for step in one["steps"])
+        assert one["final_metrics"]["total_steps"] == len(one["steps"])
+        for name, total in (("prompt_tokens", "total_prompt_tokens"), ("completion_tokens", "total_completion_tokens")):
+            known = [step["metrics"][name] for step in one["steps"] if name in step.get("metrics", {})]
+            assert (sum(known) if known else None) == one["final_metrics"].get(total)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_texts_are_there_when_asked_for(store: Store, tmp_path: Path, target: str) -> None:
+    put(tmp_path / "logs", FILES)
+    read(store, tmp_path / "logs", keeps_text=True)
+    for options, is_there in (((), False), (("--with-text",), True)):
+        place, _ = copied(store, tmp_path, target, *options)
+        text = "".join(path.read_text() for path in ([place] if place.is_file() else place.iterdir()))
+        assert (WORD in text) == is_there
+
+
+def test_excluded_runs_stay_and_what_is_not_known_is_said(store: Store, tmp_path: Path) -> None:
+    """A session has no reported cost, a record no date."""
+    log = tmp_path / f"projects/p/{SESSION}.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text(lines(user("Faster."), reply("u1", "msg_a", "req_a", usage(70), second=10)))
+    (tmp_path / "one.json").write_text(json.dumps(record(session_id="s")))
+    (tmp_path / "two.json").write_text(json.dumps(record(uuid="r2", session_id="t")))
+    ingest_paths(store, tmp_path)
+    annotate(store, ["r2"], Change(excluded=True, reason="twice"))
+    place, done = copied(store, tmp_path, "otlp")
+    assert len(place.read_text().splitlines()) == 2
+    assert "Copied 2 runs, $0.2525, to otlp:" in done.stderr
+    assert "1 cost is a list price, and marked so" in done.stderr
+    assert "1 run without a date: no time, in OpenTelemetry 0" in done.stderr
+    printed = CliRunner().invoke(cli, ["copy", str(store.location), "otlp:-"])
+    assert printed.stdout_bytes == place.read_bytes()
+
+
+def test_words_that_make_no_sense_are_refused(tachograph: Run, whole: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for words, said in (
+        (["atif:file"], "cannot write to file"),
+        (["otlp:no/folder.jsonl"], "cannot write to no/folder.jsonl"),
+        (["copy.duckdb", "--with-text"], "--with-text is for otlp: and atif:"),
+    ):
+        done = tachograph("copy", str(whole.location), *words)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
