@@ -216,7 +216,7 @@ def test_gemini_counts_thoughts_beside_the_output(prefix: str, agent: str) -> No
 
 def test_requests_of_an_agent_are_its_run() -> None:
     """By model, with cached input taken out; the agent's own span repeats their sums."""
-    cached = {"gen_ai__usage__cache_read__input_tokens": 60, "gen_ai__usage__cache_creation__input_tokens": 0}
+    cached: dict[str, Any] = {"gen_ai__usage__cache_read__input_tokens": 60, "gen_ai__usage__cache_creation__input_tokens": 0}
     mini = chat(
         "03",
         given=50,
@@ -246,7 +246,7 @@ def test_without_requests_the_outermost_agent_counts() -> None:
 
 
 def test_cached_input_beside_the_input_is_told_by_its_size() -> None:
-    told = {"gen_ai__usage__cache_read__input_tokens": 900, "gen_ai__usage__cache_creation__input_tokens": 50}
+    told: dict[str, Any] = {"gen_ai__usage__cache_read__input_tokens": 900, "gen_ai__usage__cache_creation__input_tokens": 50}
     model = one_model(lines(spans(agents_span(), chat("02", given=10, **told))))
     assert (model.input_tokens, model.cache_read_tokens, model.cache_write_tokens) == (10, 900, 50)
 
@@ -260,7 +260,11 @@ def test_turns_of_a_conversation_are_one_run() -> None:
 
 
 def test_openinference_is_read() -> None:
-    counts = {"llm__token_count__prompt": 100, "llm__token_count__completion": 9, "llm__token_count__prompt_details__cache_read": 30}
+    counts: dict[str, Any] = {
+        "llm__token_count__prompt": 100,
+        "llm__token_count__completion": 9,
+        "llm__token_count__prompt_details__cache_read": 30,
+    }
     model = span("LLM", "02", "01", openinference__span__kind="LLM", llm__model_name="gpt-5", llm__cost__total=0.5, **counts)
     agent = span(
         "run", "01", openinference__span__kind="AGENT", agent__name="Coder", session__id="s1", input__value="Go.", output__value="Done."

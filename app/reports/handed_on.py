@@ -94,8 +94,8 @@ def _totals(models: Sequence[Mapping[str, Any]]) -> _Usage:
 
 
 def _facts_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
-    told = run | {"duration_api_ms": run["duration_api_own_ms"]}
-    return HandedOnRun.model_validate({name: told[name] for name in HandedOnRun.model_fields}).model_dump(mode="json", exclude_none=True)
+    told = {name: run[{"duration_api_ms": "duration_api_own_ms"}.get(name, name)] for name in HandedOnRun.model_fields}
+    return HandedOnRun.model_validate(told).model_dump(mode="json", exclude_none=True)
 
 
 def _facts_of_model(model: Mapping[str, Any]) -> dict[str, Any]:

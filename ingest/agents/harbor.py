@@ -271,8 +271,9 @@ def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
             extra = (step.metrics.extra if step.metrics else None) or {}
             if step.metrics and "tachograph" in extra:
                 told = step.metrics
-                counts = (told.prompt_tokens, told.cached_tokens, _named(extra, _WRITES), told.completion_tokens, _named(extra, _REASONING))
-                yield handed_on(step.model_name, Counts(*counts, told.cost_usd), HandedOnModel.model_validate(extra["tachograph"]))
+                written, reasoning = _named(extra, _WRITES), _named(extra, _REASONING)
+                own = Counts(told.prompt_tokens, told.cached_tokens, written, told.completion_tokens, reasoning, told.cost_usd)
+                yield handed_on(step.model_name, own, HandedOnModel.model_validate(extra["tachograph"]))
         return
     for name, counts in models_of(_total(record), _by_model(record), record.agent.model_name).items():
         tokens = disjoint(*counts[:5])
