@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from app.cli.main import cli
 from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
-from tests.claude_lines import SESSION, reply, usage, user
+from tests.claude_lines import SESSION, calling, reply, usage, user
 from tests.conftest import Run, StoreOnce, ingest_paths, record
 from tests.documents import lines, rejects_of
 from tests.test_no_text import FILES, WORD, put, read
@@ -151,6 +151,23 @@ def test_every_run_is_a_trajectory_with_steps(whole: Store, tmp_path: Path) -> N
         for name, total in (("prompt_tokens", "total_prompt_tokens"), ("completion_tokens", "total_completion_tokens")):
             known = [step["metrics"][name] for step in one["steps"] if name in step.get("metrics", {})]
             assert (sum(known) if known else None) == one["final_metrics"].get(total)
+
+
+def test_the_responses_of_a_session_are_steps(store: Store, tmp_path: Path) -> None:
+    """With their times, their list prices and their tools."""
+    log = tmp_path / f"projects/p/{SESSION}.jsonl"
+    log.parent.mkdir(parents=True)
+    first = reply("u1", "msg_a", "req_a", usage(9), second=10, inside=calling("Bash", "t1"))
+    log.write_text(lines(user("Faster."), first, reply("u2", "msg_b", "req_b", usage(70), second=20)))
+    ingest_paths(store, log)
+    place, _ = copied(store, tmp_path, "atif")
+    one = json.loads((place / f"{SESSION}.json").read_text())
+    steps = [
+        (step["timestamp"], step.get("metrics", {}).get("completion_tokens"), len(step.get("tool_calls", ()))) for step in one["steps"]
+    ]
+    assert steps == [("2026-03-02T08:00:01Z", None, 0), ("2026-03-02T08:00:10Z", 9, 1), ("2026-03-02T08:00:20Z", 70, 0)]
+    assert sum(step["metrics"]["cost_usd"] for step in one["steps"][1:]) == pytest.approx(one["final_metrics"]["total_cost_usd"])
+    assert one["final_metrics"]["total_prompt_tokens"] == 2 * 954
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -25,7 +25,7 @@ from schemas.wire.handed_on import LIST_PRICE, HandedOnModel, HandedOnRun
 from schemas.wire.harbor import ATIF_VERSION
 from schemas.wire.otlp import OWN, PROVIDERS
 
-_BATCH_RUNS = 200
+_BATCH_RUNS = 50
 
 _MODELS = """
 select
@@ -43,6 +43,17 @@ from model_usage
 group by run_id
 """
 
+_RESPONSES = """
+select
+    run_id, list({
+        'at': "at", 'model_id': model_id, 'input_tokens': input_tokens, 'cache_read_tokens': cache_read_tokens,
+        'cache_write_tokens': cache_write_tokens, 'output_tokens': output_tokens, 'reasoning_tokens': reasoning_tokens, 'tools': tools,
+        'cost_usd': cost_list_usd
+    } order by "at" nulls first, response_id) as responses
+from responses
+group by run_id
+"""
+
 _RUNS = f"""
 select
     runs.run_id, session_id, agent, agent_version, requested_model, outcome, score, duration_ms, active_ms, duration_api_own_ms, num_turns,
@@ -50,12 +61,13 @@ select
     case when cost_own_usd is not null then 'reported' when cost_best_usd is not null then '{LIST_PRICE}' end as cost_basis,
     case when dated_at is not null then started_at end as started_at, case when dated_at is not null then ended_at end as ended_at,
     {{texts}},
-    coalesce(used, []) as models, coalesce(calls.listed, []) as tool_calls
+    coalesce(used, []) as models, coalesce(calls.listed, []) as tool_calls{{responses}}
 from v_runs as runs
 left join ({_MODELS}) as used using (run_id)
 left join (
     select run_id, list({{'tool': tool, 'calls': calls, 'errors': errors}} order by tool) as listed from tool_calls group by run_id
 ) as calls using (run_id)
+{{of_responses}}
 where not excluded
 order by run_id
 """
@@ -64,10 +76,12 @@ _TEXTS = "prompt, result, errors"
 _NO_TEXTS = "null::varchar as prompt, null::varchar as result, null::varchar as errors"
 
 
-def runs_to_hand_on(store: Store, *, with_text: bool) -> Iterator[dict[str, Any]]:
-    """Yield the runs with their models and tool calls, by id. Raises StoreError."""
+def runs_to_hand_on(store: Store, *, with_text: bool, with_responses: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield the runs with their models and tool calls, and their responses where asked for, by id. Raises StoreError."""
+    sql = _RUNS.replace("{texts}", _TEXTS if with_text else _NO_TEXTS)
+    sql = sql.replace("{responses}", ", coalesce(made.responses, []) as responses" if with_responses else "")
+    sql = sql.replace("{of_responses}", f"left join ({_RESPONSES}) as made using (run_id)" if with_responses else "")
     with store.reading() as connection:
-        sql = _RUNS.replace("{texts}", _TEXTS if with_text else _NO_TEXTS)
         for batch in connection.sql(sql).to_arrow_reader(_BATCH_RUNS):
             yield from batch.to_pylist()
 
@@ -99,7 +113,7 @@ def _facts_of_run(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _facts_of_model(model: Mapping[str, Any]) -> dict[str, Any]:
-    told = {name: model[name] for name in HandedOnModel.model_fields}
+    told = {name: model.get(name) for name in HandedOnModel.model_fields if name != "cost_usd"}
     return HandedOnModel.model_validate(told).model_dump(mode="json", exclude_none=True)
 
 
@@ -131,7 +145,7 @@ def hand_on(
     costs: list[Decimal] = []
 
     def all_runs() -> Iterator[dict[str, Any]]:
-        for run in runs_to_hand_on(store, with_text=with_text):
+        for run in runs_to_hand_on(store, with_text=with_text, with_responses=form == "atif"):
             counted["runs"] += 1
             counted["undated"] += run["started_at"] is None and run["ended_at"] is None
             counted["list_priced"] += run["cost_basis"] == LIST_PRICE
@@ -250,28 +264,34 @@ def _line(value: Any) -> bytes:
 
 
 def trajectory(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run as a trajectory: a step of the user, and one of the agent for each model, with the sums of its requests.
+    """Return a run as a trajectory: a step of the user, and those of the agent, whose metrics add up to the run's.
 
-    The store keeps no messages between the prompt and the summary.
+    Where its responses are known and add up, each is a step; else there is one for each model. The store keeps no messages between the
+    prompt and the summary.
     """
     models, ended_at = run["models"], run["ended_at"] or run["started_at"]
     total = _totals(models)
-    more = _known({"total_cache_creation_input_tokens": total.written, "total_reasoning_tokens": total.reasoning})
-    agents = []
-    for model in reversed(models or [{}]):  # the summary is the main model's
-        step: dict[str, Any] = {"timestamp": _iso(ended_at), "source": "agent", "message": ""}
-        if model:
-            step |= {"model_name": model["model_id"], "metrics": _metrics(_usage(model), model["cost_usd"], _facts_of_model(model))}
-        step["llm_call_count"] = 0
-        agents.append(step)
-    calls = [
-        {"tool_call_id": f"{call['tool']}-{number}", "function_name": call["tool"], "arguments": {}}
-        for call in run["tool_calls"]
-        for number in range(1, (call["calls"] or 0) + 1)
+    agents = _steps_of_responses(run) or [
+        _step(model["model_id"], _metrics(_usage(model), model["cost_usd"], _facts_of_model(model)), 0)
+        for model in reversed(models)  # the summary is the main model's
     ]
-    agents[-1] |= {"message": run["result"] or "", "llm_call_count": run["num_turns"]} | ({"tool_calls": calls} if calls else {})
+    agents = agents or [_step(None, None, 0)]
+    left = {call["tool"]: call["calls"] or 0 for call in run["tool_calls"]}
+    for step in agents:
+        for call in step.get("tool_calls", ()):
+            left[call["function_name"]] = left.get(call["function_name"], 0) - 1
+    last = agents[-1]
+    last["tool_calls"] = last.get("tool_calls", []) + _calls(
+        f"{len(agents)}-more", [tool for tool, more in left.items() for _ in range(more)]
+    )
+    last |= {"timestamp": _iso(ended_at), "message": run["result"] or ""}
+    if not run["responses"]:
+        last["llm_call_count"] = run["num_turns"]
+    for step in agents:
+        step["tool_calls"] = step.get("tool_calls") or None
     steps = [{"timestamp": _iso(run["started_at"]), "source": "user", "message": run["prompt"] or ""}, *agents]
     only = {"cwds": [run["cwd"]] if run["cwd"] else None, "git_branches": [run["branch"]] if run["branch"] else None}
+    more = _known({"total_cache_creation_input_tokens": total.written, "total_reasoning_tokens": total.reasoning})
     return _known(
         {
             "schema_version": f"{ATIF_VERSION}1.7",
@@ -285,7 +305,9 @@ def trajectory(run: Mapping[str, Any]) -> dict[str, Any]:
                     "extra": _known(only) or None,
                 }
             ),
-            "steps": [_known({"step_id": number} | step) for number, step in enumerate(steps, 1)],
+            "steps": [
+                _known({"step_id": number} | step | {"tool_calls": step.get("tool_calls") or None}) for number, step in enumerate(steps, 1)
+            ],
             "final_metrics": _known(
                 {
                     "total_prompt_tokens": total.given,
@@ -301,15 +323,51 @@ def trajectory(run: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
+def _steps_of_responses(run: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a step for each response; none unless they add up to the tokens of the run's models.
+
+    Facts of a model, and its cost where it is not a sum of theirs, are with its last response.
+    """
+    by_model: dict[str | None, list[dict[str, Any]]] = {}
+    for response in run["responses"]:
+        by_model.setdefault(response["model_id"], []).append(response)
+    models = {model["model_id"]: model for model in run["models"]}
+    if by_model.keys() != models.keys() or any(_totals(by_model[name]) != _usage(model) for name, model in models.items()):
+        return []
+    last = {id(responses[-1]): name for name, responses in by_model.items()}
+    priced = {
+        name: sum((one["cost_usd"] or 0 for one in responses), Decimal()) == models[name]["cost_usd"]
+        for name, responses in by_model.items()
+    }
+    steps = []
+    for number, response in enumerate(run["responses"], 2):
+        name = response["model_id"]
+        facts = _facts_of_model(models[name]) if id(response) in last else {}
+        if facts and not priced[name] and models[name]["cost_usd"] is not None:
+            facts |= {"cost_usd": float(models[name]["cost_usd"])}
+        step = _step(name, _metrics(_usage(response), response["cost_usd"] if priced[name] else None, facts), 1)
+        steps.append(step | {"timestamp": _iso(response["at"]), "tool_calls": _calls(str(number), response["tools"])})
+    return steps
+
+
+def _step(model_id: str | None, metrics: dict[str, Any] | None, calls: int) -> dict[str, Any]:
+    return {"source": "agent", "message": "", "model_name": model_id, "metrics": metrics, "llm_call_count": calls}
+
+
+def _calls(place: str, tools: Sequence[str]) -> list[dict[str, Any]]:
+    """Return calls of tools, whose arguments the store does not keep."""
+    return [{"tool_call_id": f"{place}-{number}", "function_name": tool, "arguments": {}} for number, tool in enumerate(tools, 1)]
+
+
 def _metrics(usage: _Usage, cost: Decimal | None, facts: Mapping[str, Any]) -> dict[str, Any]:
-    extra = {"cache_creation_input_tokens": usage.written, "reasoning_tokens": usage.reasoning, "tachograph": dict(facts)}
+    extra = {"cache_creation_input_tokens": usage.written, "reasoning_tokens": usage.reasoning, "tachograph": dict(facts) or None}
     return _known(
         {
             "prompt_tokens": usage.given,
             "completion_tokens": usage.output,
             "cached_tokens": usage.read,
             "cost_usd": None if cost is None else float(cost),
-            "extra": _known(extra),
+            "extra": _known(extra) or None,
         }
     )
 

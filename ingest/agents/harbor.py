@@ -250,7 +250,8 @@ class Atif(RecordReader):
         }
         if facts := _handed_on(record):
             told |= dict.fromkeys(("session_id", "duration_ms", "num_turns", "requested_model"))
-            told |= {"started_at": event_time(record.steps[0].timestamp) if record.steps else None}
+            started_at, ended_at = (event_time(record.steps[place].timestamp) if record.steps else None for place in (0, -1))
+            told |= {"started_at": started_at, "ended_at": ended_at}
             told |= {"is_error": is_failed(facts.outcome or Outcome.UNKNOWN), "rank": COPY} | facts.values()
             if facts.cost_basis == LIST_PRICE:
                 told["cost_usd"] = None
@@ -267,13 +268,20 @@ def _handed_on(record: AtifTrajectory) -> HandedOnRun | None:
 def _models(record: AtifTrajectory) -> Iterator[dict[str, Any]]:
     """Yield the sums of the run by model."""
     if _handed_on(record):
+        told: dict[str | None, list[Counts]] = {}
+        facts: dict[str | None, HandedOnModel] = {}
         for step in record.steps:
-            extra = (step.metrics.extra if step.metrics else None) or {}
-            if step.metrics and "tachograph" in extra:
-                told = step.metrics
-                written, reasoning = _named(extra, _WRITES), _named(extra, _REASONING)
-                own = Counts(told.prompt_tokens, told.cached_tokens, written, told.completion_tokens, reasoning, told.cost_usd)
-                yield handed_on(step.model_name, own, HandedOnModel.model_validate(extra["tachograph"]))
+            if metrics := step.metrics:
+                extra = metrics.extra or {}
+                given, output, cost = metrics.prompt_tokens, metrics.completion_tokens, metrics.cost_usd
+                own = Counts(given, metrics.cached_tokens, _named(extra, _WRITES), output, _named(extra, _REASONING), cost)
+                told.setdefault(step.model_name, []).append(own)
+                if "tachograph" in extra:
+                    facts[step.model_name] = HandedOnModel.model_validate(extra["tachograph"])
+        for name, several in told.items():
+            counts = summed(several)
+            fact = facts.get(name, HandedOnModel())
+            yield handed_on(name, counts if fact.cost_usd is None else counts._replace(cost=fact.cost_usd), fact)
         return
     for name, counts in models_of(_total(record), _by_model(record), record.agent.model_name).items():
         tokens = disjoint(*counts[:5])

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field, FiniteFloat
 
 from schemas.rows.run import Outcome, TokensBasis
-from schemas.wire.values import Secondary, WireCount, WireModel, WireText
+from schemas.wire.values import Secondary, WireCount, WireModel, WireText, WireUsd
 
 
 class HandedOnRun(WireModel):
@@ -37,6 +37,7 @@ class HandedOnModel(WireModel):
     """What neither format says of the tokens and the cost of a model."""
 
     cost_basis: Secondary[WireText] = Field(default=None, description="reported: by the agent; list: list price.")
+    cost_usd: WireUsd | None = Field(default=None, description="Cost of the model, in ATIF where its steps have none.")
     tokens_basis: Secondary[TokensBasis] = Field(default=None, description="How far the tokens can be trusted.")
     tokens_basis_reason: Secondary[WireText] = Field(default=None, description="Why they are not exact.")
     cache_write_5m_tokens: Secondary[WireCount] = Field(default=None, description="Cache writes kept for 5 minutes.")
