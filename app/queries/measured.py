@@ -96,7 +96,8 @@ def summary(
 ) -> pa.Table:
     """Return VERDICT_METRICS, one row per group, most expensive first; one row without `by`. `having`: drop groups with 0 of this count."""
     found = aggregate(store, filters, groups(by, zone), [VERDICT_METRICS[key] for key in metrics], BEST, with_verdicts(store))
-    return found.filter(pa.array([number > 0 for number in found[having].to_pylist()], pa.bool_())) if by else found
+    # not `found.filter`: it imports numpy, 0.1 s
+    return pa.Table.from_pylist([row for row in found.to_pylist() if row[having] > 0], found.schema) if by else found
 
 
 def totals(store: Store, filters: Filters) -> dict[str, Any] | None:
