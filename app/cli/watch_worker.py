@@ -18,6 +18,7 @@ from typing import Any
 
 from app.cli import terminal
 from app.cli.ingest import paths_to_read, pipeline_options
+from app.text.ingests import looped
 from ingest.pipeline import IngestReport, Options, Progress, ingest
 from ingest.sources.walking import IGNORE_FILE, Excluding, read_paths
 from ingest.store.database import Store
@@ -105,7 +106,8 @@ def _is_out(path: str, roots: Sequence[str], excluding: Excluding) -> bool:
 
 
 def _notes(report: IngestReport) -> list[str]:
-    """Return the first unreadable files and the first rejects."""
+    """Return what was read of loops, the first unreadable files and the first rejects."""
+    read = looped(report.total("loops"), report.total("experiments"), report.loop_files)
     unreadable = [one_line(error.message) for error in report.unreadable[:NOTES]]
     rejects = [
         one_line(f"{source.name}, {reject.position}: {reject.reason}: {reject.detail}")
@@ -114,7 +116,7 @@ def _notes(report: IngestReport) -> list[str]:
         for reject in source.rejects
     ]
     more = [f"… and {len(rejects) - NOTES:,} more rejects"] if len(rejects) > NOTES else []
-    return [*unreadable, *rejects[:NOTES], *more]
+    return [*filter(None, [read]), *unreadable, *rejects[:NOTES], *more]
 
 
 def _told_progress() -> Any:
