@@ -10,6 +10,7 @@ program with its `.venv`, measured beside this one. The best of five runs counts
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -77,6 +78,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--folder", metavar="FOLDER", type=Path, help="logs to ingest, twice")
     parser.add_argument("--beside", metavar="CHECKOUT", type=Path, help="another version of the program")
     options = parser.parse_args(arguments)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     store, checkouts = str(options.store.resolve()), [ROOT, *filter(None, [options.beside])]
     with duckdb.connect(store, read_only=True) as connection:
         [(runs, run_id)] = connection.execute("select count(*), min(run_id) from runs").fetchall()

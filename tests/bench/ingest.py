@@ -155,6 +155,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("counts", metavar="N", type=int, nargs="*", default=[100_000], help="records to ingest (100000)")
     parser.add_argument("--from", dest="store", metavar="STORE", type=Path, help="a store whose result records are used (the sample logs)")
     options = parser.parse_args(arguments)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     records = records_of(options.store)
     print(f"{os.cpu_count()} cores; made of {len(records):,} records")
     print(f"{'what':42}{'seconds':>9}{'ratio':>8}{'CPU s':>9}{'ratio':>8}{'floor':>8}{'GiB':>7}")

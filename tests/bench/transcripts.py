@@ -188,5 +188,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == [LEAST]:
         read_least(Path(sys.argv[2]))
         sys.exit()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed is compiled
     for wanted in sys.argv[1:] or ("10000", "100000"):
         measure(int(wanted))
