@@ -154,12 +154,12 @@ def session_words(session: Session) -> str:
     """Return how a session's cost falls into set-up, experiments and rest."""
     parts = (
         ("set-up and baseline", session.setup_usd),
-        (plural(session.experiments, "experiment"), session.experiments_usd),
+        (plural(session.experiments - bool(session.setup_usd), "experiment"), session.experiments_usd),
         ("other loops", session.other_loops_usd),
-        ("rest", session.rest_usd),
-        ("beyond its responses", session.beyond_usd),
+        ("the rest", session.rest_usd),
+        ("what is beyond its responses", session.beyond_usd),
     )
-    told = " + ".join(f"{human(cost, Unit.USD)} {name}" for name, cost in parts if cost)
+    told = " + ".join(f"{human(cost, Unit.USD)} for {name}" for name, cost in parts if cost)
     total = "unknown cost" if session.cost_usd is None else human(session.cost_usd, Unit.USD)
     return f"Session {one_line(session.title)} (joined by: {session.evidence}): {total}{f' = {told}' if told else ''}."
 
