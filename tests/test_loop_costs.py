@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from app.queries.filters import NO_FILTERS
 from app.queries.loop_costs import COMMITTED, FOLDER_AND_TIME, WROTE, Session
 from app.queries.loops import LoopAnswer, loops
 from app.queries.reading import exported, fetch
+from app.reports.budgets import check
 from app.text.loops import about
 from ingest.store.database import Store
 from tests.claude_lines import SESSION, line, message, reply, usage, user
@@ -148,3 +150,15 @@ def test_a_log_with_times_in_the_sessions_folder_is_joined_by_them(store: Store,
     answer = only(store)
     assert {one.evidence for one in answer.tries} == {FOLDER_AND_TIME}
     assert [one.cost_usd for one in answer.tries[1:]] == pi.costs_usd[1:]
+
+
+def test_a_budget_for_an_improvement_judges_loops(store: Store, tmp_path: Path, pi: PiLoop) -> None:
+    ingest_paths(store, pi.project)
+    unknown = check(store, NO_FILTERS, {"max-usd-per-improvement": Decimal(1)})
+    assert not unknown.passed
+    assert unknown.verdicts[0].note == "Unknown for the loop, so it cannot be checked."
+    ingest_paths(store, tmp_path)
+    spent = pi.setup_usd + sum(pi.costs_usd) + Decimal("0.5")
+    for allowed, passed in ((spent / 2, True), (spent / 2 - Decimal("0.01"), False)):  # two improvements
+        made = check(store, NO_FILTERS, {"max-usd-per-improvement": allowed})
+        assert (made.passed, made.verdicts[0].where) == (passed, "Benchmark")
