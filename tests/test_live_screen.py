@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from tests.attack.test_web_uploads import answer_to_headers
 from tests.attack.visitor import session
 from tests.conftest import ingest_paths
 from tests.serving import move, served, wait_until_drawn
-from tests.watched import text
+from tests.watched import text, watched
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -50,3 +51,26 @@ def test_runs_come_by_themselves(page: Page, tmp_path: Path) -> None:
             visitor.run("data", "view=upload")
             assert visitor.put("a.json", b"{}").status == 403
             assert answer_to_headers(url, f"/_stcore/upload_file/{visitor.id}/1").startswith(b"HTTP/1.1 403")
+
+
+def test_an_experiment_comes_by_itself_and_the_chosen_one_stays(page: Page, tmp_path: Path) -> None:
+    """The log of a loop grows under `watch`, while its page is open with an experiment beside the list."""
+    log, place = tmp_path / "project" / ".auto" / "log.jsonl", tmp_path / "store.duckdb"
+    log.parent.mkdir(parents=True)
+    lines = [{"type": "config", "name": "Kernel", "metricName": "time_ms", "bestDirection": "lower"}]
+    lines += [{"run": number, "metric": 100 - number, "status": "keep", "description": f"Idea {number}"} for number in range(1, 7)]
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines[:3]))
+    with watched(tmp_path / "project", place), served(place, tmp_path / "log", TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
+        page.goto(f"{url}/loops?loop=kernel")
+        page.get_by_role("heading", name="Kernel: 1 of 1 try kept").wait_for()
+        wait_until_drawn(page)
+        page.evaluate("window.loadedOnce = true")
+        page.locator(".js-plotly-plot").first.locator(".points path.point").last.click(force=True)
+        page.get_by_role("heading", name="Experiment 1: baseline").or_(page.get_by_role("heading", name="Experiment 2: kept")).wait_for()
+        for number, line in enumerate(lines[3:], 2):
+            with log.open("a") as grown:
+                grown.write(f"{json.dumps(line)}\n")
+            page.get_by_role("heading", name=f"Kernel: {number} of {number} tries kept").wait_for()
+        wait_until_drawn(page)
+        assert page.evaluate("window.loadedOnce"), "the page is not loaded again"
+        assert page.get_by_role("heading", name="Experiment").count() >= 1

@@ -54,13 +54,13 @@ def files() -> Iterator[tuple[Path, bytes]]:
 
 def test_nothing_is_rejected_or_read_twice(asked: Asked) -> None:
     assert asked("select sum(accepted), sum(duplicates), sum(rejected) from sources") == [
-        (51, 1, 0)
+        (52, 1, 0)
     ]  # the file of a sub-agent is another record of its session
 
 
 def test_every_agent_is_there(asked: Asked) -> None:
     assert asked("select agent, count(*) from v_runs group by all order by all") == [
-        ("claude-code", 26), ("codex", 15), ("openhands", 4), ("trae-agent", 6),
+        ("claude-code", 26), ("codex", 15), ("openhands", 4), ("pi", 1), ("trae-agent", 6),
     ]  # fmt: skip
 
 
