@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from ingest.store.undo import undo
 from tests.attack.test_web_uploads import answer_to_headers
 from tests.attack.visitor import session
 from tests.conftest import ingest_paths
+from tests.pi_loop import PiLoop
 from tests.serving import move, served, wait_until_drawn
 from tests.watched import text, watched
 
@@ -53,24 +54,24 @@ def test_runs_come_by_themselves(page: Page, tmp_path: Path) -> None:
             assert answer_to_headers(url, f"/_stcore/upload_file/{visitor.id}/1").startswith(b"HTTP/1.1 403")
 
 
-def test_an_experiment_comes_by_itself_and_the_chosen_one_stays(page: Page, tmp_path: Path) -> None:
-    """The log of a loop grows under `watch`, while its page is open with an experiment beside the list."""
-    log, place = tmp_path / "project" / ".auto" / "log.jsonl", tmp_path / "store.duckdb"
-    log.parent.mkdir(parents=True)
-    lines = [{"type": "config", "name": "Kernel", "metricName": "time_ms", "bestDirection": "lower"}]
-    lines += [{"run": number, "metric": 100 - number, "status": "keep", "description": f"Idea {number}"} for number in range(1, 7)]
-    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines[:3]))
-    with watched(tmp_path / "project", place), served(place, tmp_path / "log", TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
-        page.goto(f"{url}/loops?loop=kernel")
-        page.get_by_role("heading", name="Kernel: 1 of 1 try kept").wait_for()
+def test_an_experiment_comes_by_itself_with_its_cost_and_the_chosen_one_stays(page: Page, tmp_path: Path) -> None:
+    """Log and session of a loop grow under `watch`, while its page is open with an experiment beside the list."""
+    place, loop = tmp_path / "store.duckdb", PiLoop(tmp_path / "logs" / "project", tmp_path / "logs" / "session.jsonl")
+    loop.experiment(100, "Baseline")
+    loop.experiment(90, "Idea 2")
+    with watched(tmp_path / "logs", place), served(place, tmp_path / "log", TACHOGRAPH_LOOK_SECONDS="1") as (url, _):
+        page.goto(f"{url}/loops?loop=benchmark")
+        page.get_by_role("heading", name="Benchmark: 1 of 1 try kept").wait_for()
         wait_until_drawn(page)
         page.evaluate("window.loadedOnce = true")
-        page.locator(".js-plotly-plot").first.locator(".points path.point").last.click(force=True)
-        page.get_by_role("heading", name="Experiment 1: baseline").or_(page.get_by_role("heading", name="Experiment 2: kept")).wait_for()
-        for number, line in enumerate(lines[3:], 2):
-            with log.open("a") as grown:
-                grown.write(f"{json.dumps(line)}\n")
-            page.get_by_role("heading", name=f"Kernel: {number} of {number} tries kept").wait_for()
+        page.locator(".js-plotly-plot .points path.point").first.click(force=True)
+        chosen = page.get_by_role("heading", name=re.compile("Experiment [12]: "))
+        chosen.wait_for()
+        for number in range(2, 5):
+            loop.experiment(100 - 10 * number, f"Idea {number + 1}")
+            page.get_by_role("heading", name=f"Benchmark: {number} of {number} tries kept").wait_for()
+            cost = loop.setup_usd + sum(loop.costs_usd)
+            page.get_by_role("heading", name=f"${cost:.2f}").wait_for()
         wait_until_drawn(page)
         assert page.evaluate("window.loadedOnce"), "the page is not loaded again"
-        assert page.get_by_role("heading", name="Experiment").count() >= 1
+        assert chosen.count() == 1

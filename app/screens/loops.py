@@ -25,6 +25,7 @@ BESIDE = 460
 """Pixels of an experiment next to the list."""
 
 FORMATS = ("csv", "md", "xlsx")
+_CHOSEN = "loop-experiment"
 
 filters, page = filter_bar.chosen(), st.context.theme.type
 answers = cache.ask(queries.loops)
@@ -86,15 +87,29 @@ def experiments(answer: LoopAnswer, clicked: int | None) -> None:
         downloads("experiments", table, heading_of(answer), EXPERIMENTS)
     with st.container(horizontal=True, gap="medium"):
         with st.container(width="stretch"):
-            rows = words.experiment_grid(table, answer)
-            # a click in the chart makes a new list, which has no row chosen
-            place = widgets.row_of(
-                rows, f"experiments-{answer.row['loop_id']}-{clicked}", "Experiments with state, value, step, cost and description"
-            )
-        number = len(answer.tries) - place if place is not None else clicked
+            alt = "Experiments with state, value, step, cost and description"
+            key = f"experiments-{answer.row['loop_id']}-{len(answer.tries)}"  # a row that was chosen would be another one in a longer list
+            place = widgets.row_of(words.experiment_grid(table, answer), key, alt)
+        number = chosen(answer, clicked, None if place is None else len(answer.tries) - place)
         if number and number <= len(answer.tries):
             with st.container(width=BESIDE, key="beside"):
                 one_experiment(answer.tries[number - 1], answer)
+
+
+def chosen(answer: LoopAnswer, clicked: int | None, listed: int | None) -> int | None:
+    """Return the experiment that was chosen last, in the chart or in the list. It stays when the log grows, which undoes both choices."""
+    now = (answer.row["loop_id"], len(answer.tries), clicked, listed)
+    before, number = st.session_state.get(_CHOSEN, (None, None))
+    if before is None or before[0] != now[0]:
+        number = listed or clicked
+    elif clicked and clicked != before[2]:
+        number = clicked
+    elif listed and listed != before[3]:
+        number = listed
+    elif before[1] == now[1] and before != now:
+        number = listed or clicked
+    st.session_state[_CHOSEN] = now, number
+    return number
 
 
 def one_experiment(one: Try, answer: LoopAnswer) -> None:
