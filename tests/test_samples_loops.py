@@ -41,3 +41,12 @@ def test_its_session_costs_what_its_responses_cost(store: Store) -> None:
     run = run_queries.run(store, SESSION)
     assert run is not None
     assert run["cost_own_usd"].quantize(Decimal("0.0001")) == TOTAL_USD
+
+
+def test_set_up_experiments_and_rest_are_the_sessions_cost(store: Store) -> None:
+    """To the cent: the session wrote every line of the log itself."""
+    [found] = loops(store)
+    [session] = found.costs.sessions
+    assert (session.run_id, session.evidence, session.experiments, found.costs.basis) == (SESSION, "wrote the log", 14, "exact")
+    assert session.setup_usd + session.experiments_usd + session.rest_usd == session.cost_usd == found.cost_usd
+    assert sum(one.cost_usd for one in found.tries if one.cost_usd) == session.experiments_usd > session.setup_usd > session.rest_usd > 0
