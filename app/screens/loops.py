@@ -99,6 +99,7 @@ def experiments(answer: LoopAnswer, clicked: int | None) -> None:
 def chosen(answer: LoopAnswer, clicked: int | None, listed: int | None) -> int | None:
     """Return the experiment that was chosen last, in the chart or in the list. It stays when the log grows, which undoes both choices."""
     now = (answer.row["loop_id"], len(answer.tries), clicked, listed)
+    number: int | None
     before, number = st.session_state.get(_CHOSEN, (None, None))
     if before is None or before[0] != now[0]:
         number = listed or clicked
