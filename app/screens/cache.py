@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import streamlit as st
 from streamlit import runtime
@@ -28,22 +28,21 @@ from app.queries.filters import Filters
 from app.queries.reading import ReadTransaction, read_transaction
 from app.server import access, guard
 from app.text.html_parts import plain
-from ingest.context.sidecars import sidecars_among, unpacked
-from ingest.pipeline import IngestReport, Options, Progress, ingest
-from ingest.sources.files import Source
-from ingest.sources.walking import read_paths
 from ingest.store.annotations import Change
 from ingest.store.annotations import annotate as write_annotations
 from ingest.store.annotations import save_view as write_view
 from ingest.store.database import Store
-from ingest.store.ingests import UPLOAD, Origin
 from ingest.store.opening import is_path
-from ingest.store.undo import Undone, undo
 from ingest.system.command_lines import DEFAULT_STORE, command_line
 from ingest.system.files import temporary_folder
 from ingest.system.secrets import without_secrets
 from schemas.errors import StoreBusy, StoreError, StoreMissing, UsageError
 from schemas.text import paired
+
+if TYPE_CHECKING:  # readers take a tenth of the start of a dashboard, and only who writes needs them
+    from ingest.pipeline import IngestReport, Options, Progress
+    from ingest.sources.files import Source
+    from ingest.store.undo import Undone
 
 WAIT_SECONDS = 10.0
 """Seconds a screen waits for a locked store: readers of a screen are less patient than scripts."""
@@ -235,6 +234,10 @@ def samples() -> list[Path]:
 
 def ingest_samples() -> IngestReport:
     """Read the sample logs into the store. Raises StoreError, UsageError."""
+    from ingest.pipeline import Options
+    from ingest.sources.walking import read_paths
+    from ingest.store.ingests import Origin
+
     with _said() as say:
         return _ingest(list(read_paths(samples())), None, say, Options(origin=Origin(visitor(), "sample logs")))
 
@@ -263,6 +266,8 @@ def save_view(name: str, address: str) -> None:
 
 def undo_ingest(ingest_id: int) -> Undone:
     """Take an ingest back. Raises StoreError, UsageError."""
+    from ingest.store.undo import undo
+
     with _writing() as written:
         return undo(written, ingest_id)
 
@@ -305,6 +310,10 @@ def ingest_uploads(
     `on_progress` gets the share read and the name of each, `on_wait` who locks the store.
     Raises StoreError, UsageError.
     """
+    from ingest.context.sidecars import sidecars_among, unpacked
+    from ingest.pipeline import Options
+    from ingest.store.ingests import UPLOAD, Origin
+
     done = 0
 
     def read(progress: Progress) -> None:
@@ -326,6 +335,8 @@ def ingest_uploads(
 @contextmanager
 def _as_sources(uploads: Sequence[UploadedFile]) -> Iterator[list[Source]]:
     """Yield the files as sources, large ones in a temporary folder so that reading processes need no copy. Raises UsageError."""
+    from ingest.sources.files import Source
+
     with ExitStack() as stack:
         sources = []
         try:
@@ -344,6 +355,8 @@ def _as_sources(uploads: Sequence[UploadedFile]) -> Iterator[list[Source]]:
 def _ingest(
     sources: Sequence[Any], on_progress: Callable[[Progress], None] | None, on_wait: Callable[[str], object] | None, options: Options
 ) -> IngestReport:
+    from ingest.pipeline import ingest
+
     if is_read_only():
         raise UsageError("this dashboard is read-only.", "Ask its owner to ingest the logs, or to restart it without --read-only.")
     if current := _current.get():
