@@ -145,11 +145,6 @@ _EXPERIMENTS = """
     select experiments.* from experiments semi join v_loops using (source_id, loop_no) order by source_id, loop_no, experiment_no"""
 
 
-def has_loops(store: Store) -> bool:
-    """Return whether the store has any loop. Raises StoreError."""
-    return bool(fetch(store, "select exists (from loops) as found")["found"][0].as_py())
-
-
 def loops(store: Store) -> list[LoopAnswer]:
     """Return every loop once, the latest first. Raises StoreError."""
     with read_transaction(store) as reading:
