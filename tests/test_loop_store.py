@@ -109,3 +109,18 @@ def test_a_rebuild_and_a_copy_keep_every_loop(store: Store, tmp_path: Path) -> N
     [one] = loops(store)
     assert {tried.row["description"] for tried in one.tries} == {None}
     assert one.improvements == 4
+
+
+def test_loops_that_begin_alike_have_ids_of_their_own_which_stay_as_they_grow(store: Store, tmp_path: Path) -> None:
+    ids = []
+    for tries in (2, 4):
+        for folder in ("a", "b"):
+            rows = [f"{folder}{place}bcdef\t{90 - place}.5\tkeep\tidea {folder}{place}" for place in range(tries)]
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / "results.tsv").write_text(
+                "\n".join(["commit\tval_ms\tstatus\tdescription", "\t100.5\tkeep\tbaseline", *rows, ""])
+            )
+        ingest_paths(store, tmp_path)
+        ids.append({one.row["source_name"]: one.row["loop_id"] for one in loops(store)})
+    assert ids[0] == ids[1]
+    assert len({*ids[0].values()}) == 2

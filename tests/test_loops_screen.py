@@ -152,12 +152,6 @@ def test_the_heading_of_several_loops_counts_each_once() -> None:
     assert "cost known of 1 of 5" in said.coverage
 
 
-def test_loops_that_begin_alike_have_links_of_their_own() -> None:
-    one, other = answer_of((B, 1.0)), answer_of((B, 1.0))
-    assert words.address_of(one, [one], EVERYTHING) == "loops?loop=12345678"
-    assert "results.tsv" in words.address_of(one, [one, other], EVERYTHING)
-
-
 def test_texts_of_strangers_stay_texts() -> None:
     tries = [Experiment(state=K, value=1.0, description=HOSTILE, hypothesis=HOSTILE, commit=HOSTILE, secondary={HOSTILE: HOSTILE})]
     answer = answer_of(tries=tries, name=HOSTILE, unit=HOSTILE, notes=(HOSTILE,))

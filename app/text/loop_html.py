@@ -67,18 +67,16 @@ def loops_said(answers: Sequence[LoopAnswer]) -> Said:
     )
 
 
-def address_of(answer: LoopAnswer, answers: Sequence[LoopAnswer], filters: Filters) -> str:
-    """Return the link to a loop's page: by its id, or by its log if another loop begins with the same experiment."""
-    loop_id = answer.row["loop_id"]
-    is_alone = sum(one.row["loop_id"] == loop_id for one in answers) == 1
-    return html_parts.link("loops", filters, loop=loop_id if is_alone else str(answer.row["source_name"]))
+def address_of(answer: LoopAnswer, filters: Filters) -> str:
+    """Return the link to a loop's page."""
+    return html_parts.link("loops", filters, loop=answer.row["loop_id"])
 
 
 def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: Filters) -> str:
     """Return a row per loop: name, tries by state, gain and whether it is noise, state, cost. `shown` is marked."""
 
     def name(one: LoopAnswer) -> str:
-        linked = html_parts.anchor(address_of(one, answers, filters), html_parts.text(name_of(one)), kind="t-link")
+        linked = html_parts.anchor(address_of(one, filters), html_parts.text(name_of(one)), kind="t-link")
         return f"{linked} {muted(one.row['metric'] or '')}"
 
     def tries(one: LoopAnswer) -> str:
@@ -312,7 +310,7 @@ def ran_html(answers: Sequence[LoopAnswer], run_id: str, filters: Filters) -> st
     lines = ""
     for one in answers:
         if any(session.run_id == run_id for session in one.costs.sessions):
-            linked = html_parts.anchor(address_of(one, answers, filters), html_parts.text(name_of(one)))
+            linked = html_parts.anchor(address_of(one, filters), html_parts.text(name_of(one)))
             lines += f'<p class="t-cap">Ran the loop {linked}: {html_parts.text(", ".join((kept_words(one), gain_words(one))))}</p>'
     return lines
 

@@ -28,12 +28,15 @@ versions as (
     where holder <> source_id || ' ' || loop_no and held >= 0.7 * experiments
 ),
 firsts as (
-    -- of a log that grows or is edited, the first experiment stays: `loop_id` is the same for all its versions
-    select source_id, loop_no, arg_min(fingerprint, experiment_no)[:8] as loop_id, min("at") as first_at, max("at") as last_at
+    select source_id, loop_no, arg_min(fingerprint, experiment_no) as first_try, min("at") as first_at, max("at") as last_at
     from standing
     group by source_id, loop_no
 )
-select loops.*, loop_id, first_at, last_at, sources.name as source_name, sources.modified_ns
+select
+    loops.*,
+    -- of a log that grows or is edited, name and first experiment stay
+    md5(concat_ws(' ', sources.name, segment, first_try))[:8] as loop_id,
+    first_at, last_at, sources.name as source_name, sources.modified_ns
 from loops
 join firsts using (source_id, loop_no)
 join sources using (source_id)
