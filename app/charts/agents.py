@@ -162,7 +162,7 @@ def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequ
     first, last = axis["range"]
     axis["range"] = [first, last + (last - first) * (0.24 if any(row.label for row in rows) else 0)]
     longest = max((len(line) for row in rows for line in row.name.split("<br>")), default=0)
-    room = {"l": 13 + 6 * longest, "b": 29}  # what the texts of the axes need: if they had to make it, the browser would draw twice
+    room = {"l": 18 + 6 * longest, "b": 29}  # what the texts of the axes need: if they had to make it, the browser would draw twice
     return figure(
         traces, page, shapes=shapes, annotations=notes, height=min(MOST, max(LEAST, ROW * len(rows) + 46)), margin=LEFT | room, xaxis=axis,
         yaxis=row_axis([row.name for row in rows]),

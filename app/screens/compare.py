@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.charts import comparison as charts
+from app.charts.registry import CHARTS
 from app.queries import comparison as queries
 from app.queries.filter_inputs import LONGEST_VALUE
 from app.queries.filters import FILTERS, Filters, parse
@@ -14,7 +14,6 @@ from app.text.brief import Said
 from app.text.columns import fact_words
 from app.text.compare import comparison_table, names
 from app.text.html_parts import code_span, plain
-from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.errors import UsageError
 
 GROUP = "groups"
@@ -24,7 +23,8 @@ OFFERED = ("agent", "main-model", "experiment", "label", "outcome", "repo")
 
 MOST_OFFERED = 30
 
-filters, cost, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
+filters, cost = filter_bar.chosen(), widgets.cost_in_force()
+asked = widgets.question(filters, cost)
 
 
 def in_address() -> tuple[list[Filters], list[str]]:
@@ -153,8 +153,8 @@ else:
         zip(st.columns([1.22, *[1] * (len(found.metrics) - 1)], gap="medium"), found.metrics, strict=True)
     ):
         with column:
-            drawn = charts.ratios(found, metric, called, page, with_names=place == 0 or widgets.is_phone())
-            widgets.titled(METRICS_COMPARED[metric].label, sentences.chart_caption(found, metric, called), drawn, f"compare-{metric}")
+            drawn = CHARTS[f"compare-{metric}"].draw(asked, found, called, with_names=place == 0 or widgets.is_phone())
+            widgets.titled(drawn, f"compare-{metric}")
     st.html(comparison_table(found, called))
     said = " ".join(sentences.notes(found, called))
     st.caption(plain(said)) if said else None

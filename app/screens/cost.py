@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from app.charts.base import is_sparse, looks
-from app.charts.usage import bars
-from app.queries import agents as agent_queries
+from app.charts import registry as charts
 from app.queries import cost as queries
 from app.queries import cost as report_queries
 from app.queries import sessions as session_queries
-from app.queries.usage import PERIODS, Request, along, usage
+from app.queries.usage import PERIODS, Request, usage
 from app.reports.budgets import cells, from_environment, verdicts
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
@@ -19,10 +17,11 @@ from app.text.grids import MODEL_COSTS, UNPRICED, grid
 from app.text.html_parts import code_span, plain
 from schemas.catalogue.usage import BLOCK, USAGE_DIMENSIONS
 
-LARGE, FARTHEST, LISTED = 330, 20, 1_000
-"""Height of a chart in pixels; numbers of slow runs and sessions in lists."""
+FARTHEST, LISTED = 20, 1_000
+"""Numbers of slow runs and sessions in lists."""
 
-filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
+filters, measure = filter_bar.chosen(), widgets.cost_in_force()
+asked = widgets.question(filters, measure)
 has_responses = bool(cache.contents().responses)
 views = {key: key.capitalize() for key in ("cost", "time", *(("sessions",) if has_responses else ()))}
 head = st.container()
@@ -31,7 +30,7 @@ view = widgets.choice("View", views, "view", label_visibility="collapsed")
 
 def show_cost() -> None:
     """Show costs by agent and model, by month and per run, and list prices against reported costs."""
-    rows = cache.ask(agent_queries.agents, filters, measure)
+    rows = asked.rows
     with head:
         widgets.heading(costs.cost(rows, measure))
     if budgets := dict(from_environment()):
@@ -46,7 +45,7 @@ def show_cost() -> None:
             f"The logs of runs without a date tell none. Where the times of their files can be trusted, undo their ingest, then: {how}"
         )
     if rows[0].cost.known:
-        widgets.run_strips("cost", rows, filters, measure, height=LARGE)
+        widgets.titled(charts.cost_per_run(asked), "agents-cost", height=charts.LARGE)
     if prices := cache.ask(queries.list_prices, filters):
         widgets.subheading(costs.list_title(prices), "Runs with both costs; the same tokens at the list prices of the day of the run.")
         st.html(costs.price_table(prices, filters))
@@ -66,13 +65,12 @@ def show_cost() -> None:
 def show_time() -> None:
     """Show wall times by agent and model, and runs far slower than similar ones."""
     rows = cache.ask(queries.times, filters)
-    agents = cache.ask(agent_queries.agents, filters, measure)
     with head:
-        widgets.heading(costs.time(rows, agents[0].tasks))
+        widgets.heading(costs.time(rows, asked.rows[0].tasks))
     if not rows[0].known:
         return
     st.html(costs.time_table(rows, filters))
-    widgets.run_strips("time", agents, filters, measure, costs.time_title(rows), LARGE)
+    widgets.titled(charts.time_per_run(asked, costs.time_title(rows)), "agents-time", height=charts.LARGE)
     if far := cache.ask(queries.slow, filters, FARTHEST):
         widgets.subheading(
             "Slow outliers", f"Completed runs that took {queries.FAR:g} times the median of their agent and model, or longer."
@@ -93,10 +91,8 @@ def show_sessions() -> None:
     with st.container(horizontal=True, gap="small"):
         by = widgets.choice("Per", {key: USAGE_DIMENSIONS[key].label for key in PERIODS}, "usage-per")
         choices = words.contents_of(used.total.to_pylist()[0])
-        shown = choices[widgets.choice("Show", {key: one.label for key, one in choices.items()}, "usage-show")]
-    found = cache.ask(along, filters, by)
-    note = " ".join(filter(None, (words.OWN_PERIOD, words.along_note(found, is_sparse=is_sparse(words.periods(found))))))
-    widgets.titled(words.along_finding(found, shown), note, bars(found, shown, looks(cache.models()), page), "usage")
+        shown = widgets.choice("Show", {key: one.label for key, one in choices.items()}, "usage-show")
+    widgets.titled(charts.usage_over_time(asked, by, shown), "usage")
     if said := " ".join(words.notes(used)):
         st.caption(plain(said))
     widgets.subheading("Sessions", "The latest first; click one to open its run. Times are UTC.")

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.charts import loops as charts
+from app.charts import registry as charts
 from app.queries import loops as queries
 from app.queries import run_page
 from app.queries.loops import LoopAnswer, Try
@@ -19,6 +19,7 @@ from app.text.brief import Said
 from app.text.html_parts import plain
 from app.text.loops import NO_LOOPS, heading_of
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
+from schemas.catalogue.cost_measures import BEST
 from schemas.text import plural
 
 BESIDE = 460
@@ -27,7 +28,8 @@ BESIDE = 460
 FORMATS = ("csv", "md", "xlsx")
 _CHOSEN = "loop-experiment"
 
-filters, page = filter_bar.chosen(), st.context.theme.type
+filters = filter_bar.chosen()
+asked_charts = widgets.question(filters, BEST)
 answers = cache.ask(queries.loops)
 asked = st.query_params.get(widgets.LOOP, "")
 named = queries.chosen(answers, asked)[:1] if asked else []
@@ -63,13 +65,15 @@ def one_loop(answer: LoopAnswer) -> None:
     if words.is_drawn(answer):
         axes = words.axes(answer)
         axis = next(iter(axes))
-        title, caption = words.progress_title(answer), words.progress_caption(answer, is_cut=charts.is_cut(answer))
         with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
-            widgets.subheading(title, caption)
+            said = st.container()
             if len(axes) > 1:
                 axis = widgets.choice("Along", axes, "loop-along", label_visibility="collapsed")
-        alt = f"{title}. {caption}"
-        points = widgets.clicked(charts.progress(answer, axis, page), f"loop-{answer.row['loop_id']}", alt, {"displayModeBar": False})
+        drawn = charts.loop(asked_charts, answer, axis)
+        assert drawn is not None
+        with said:
+            widgets.subheading(drawn.title, drawn.caption)
+        points = widgets.plotted(drawn, f"loop-{answer.row['loop_id']}", opens_run=False)
         clicked = int(points[0]["customdata"][0]) if points else None
     if known := words.about_html(answer):
         st.html(known)
@@ -147,7 +151,9 @@ one_loop(shown)
 drawn = [one for one in answers if one.gain_pct is not None and one.measured]
 if len(drawn) > 1:
     axes = words.shared_axes(drawn)
-    widgets.subheading("Several loops on one scale", words.together_caption(drawn, charts.MOST_GAIN))
+    said = st.container()
     axis = widgets.choice("Along", axes, "loops-along", label_visibility="collapsed") if len(axes) > 1 else next(iter(axes))
-    order = [shown, *(one for one in drawn if one is not shown)] if shown in drawn else drawn
-    widgets.plotted(charts.together(order, shown, axis, page), "loops", "Gain of each loop")
+    if together := charts.loops_together(asked_charts, shown, axis):
+        with said:
+            widgets.subheading(together.title, together.caption)
+        widgets.plotted(together, "chart-loops")

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from app.charts import agents as agent_charts
-from app.charts import speedups as charts
-from app.queries import agents as agent_queries
+from app.charts import registry as charts
+from app.charts.speedups import CLASSES
 from app.queries import claims as claim_queries
 from app.queries import measured as measured_queries
 from app.queries import measured as queries
@@ -26,8 +25,9 @@ LISTED, CLAIMS, SENTENCES = 200, 50, 2_000
 QUANTIFIED = (ClaimKind.QUANTIFIED,)
 _ROUND = "speedups-round"
 
-filters, measure, page = filter_bar.chosen(), widgets.cost_in_force(), st.context.theme.type
-rows = cache.ask(agent_queries.agents, filters, measure)
+filters, measure = filter_bar.chosen(), widgets.cost_in_force()
+asked = widgets.question(filters, measure)
+rows = asked.rows
 total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
 checks = cache.ask(queries.checks, filters)
 quantified, _ = cache.ask(claim_queries.count_claims, filters, QUANTIFIED)
@@ -109,33 +109,27 @@ if not total.claimed.known and not total.runs_measured and not quantified:
     how_to_measure()
     widgets.end_page()
 if total.checked:
-    pairs = cache.ask(queries.pairs, filters, charts.MOST_PAIRS).to_pylist()
     left, right = st.columns([2.05, 1], gap="medium")
     with left:
-        about = "○ claimed, ● measured, on a log scale; band: ±5%"
-        about += "" if len(pairs) > charts.MANY or not total.other_part else "; dotted: another part measured than claimed"
-        widgets.titled("Claimed beside measured, run by run", about, charts.beside(pairs, page), "speedups-beside")
+        widgets.titled(charts.claimed_beside_measured(asked), "speedups-beside")
     with right:
-        about = "Claimed ÷ measured per run; bar: median; hollow: another part"
-        widgets.titled("How much to divide a claim by", about, charts.factors(checks, pairs, page), "speedups-factors", height=250)
+        widgets.titled(charts.claimed_over_measured(asked), "speedups-factors")
         if silent := sentences.unchecked_agents(rows):
             st.html(f'<p class="t-cap">{html_parts.text(silent)}</p>')
-elif total.claimed.known:
-    drawn = charts.claims(rows, cache.ask(agent_queries.points, filters, agent_charts.MOST_POINTS).to_pylist(), page)
-    widgets.titled("What is claimed", "Claimed speedup per run, log scale; bar: median", drawn, "speedups-claims")
+else:
+    widgets.titled(charts.claims(asked, "What is claimed", only_claiming=True), "speedups-claims")
 if not total.runs_measured:
     lists(None)
     how_to_measure()
 else:
-    seen = [(name, MEASURED_CLASSES[name]) for name in charts.CLASSES if total.measured[name]]
+    seen = [(name, MEASURED_CLASSES[name]) for name in CLASSES if total.measured[name]]
     own = [one for one in seen if one[0] not in queries.UNCOMPARED]
     machine = [one for one in seen if one[0] == "machine"]
     others = [one for one in seen if one not in own and one not in machine]
     legend = html_parts.legend(("", own), ("cannot be compared:", others), ("not the agent's doing:", machine))
     st.html(f'<h2 class="t-h3">What became of the measurements</h2>{legend}')
-    drawn = charts.outcomes([row for row in agents if row.runs_measured], page)
-    alt = "What became of the measurements, one bar per agent"
-    points = widgets.clicked(drawn, f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}", alt, {"displayModeBar": False})
+    drawn = charts.measurements(asked)
+    points = widgets.plotted(drawn, f"speedups-outcomes-{st.session_state.get(_ROUND, 0)}", opens_run=False) if drawn else ()
     lists(tuple(points[0]["customdata"]) if points else None)
     found = cache.ask(measured_queries.totals, filters)
     if found and any(found[key] for key in QUADRANTS):  # only if a benchmark published them

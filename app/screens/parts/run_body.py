@@ -8,8 +8,7 @@ from typing import Any
 import pyarrow as pa
 import streamlit as st
 
-from app.charts import usage as charts
-from app.charts.base import looks
+from app.charts import registry as charts
 from app.queries import claims as claim_queries
 from app.queries import loops as loop_queries
 from app.queries import measured as measured_queries
@@ -17,6 +16,7 @@ from app.queries import run_page
 from app.queries import runs as run_queries
 from app.queries import sessions as session_queries
 from app.queries.claims import RunFacts
+from app.queries.filters import NO_FILTERS
 from app.screens import cache
 from app.screens.parts import annotate, filter_bar, widgets
 from app.text import grids, html_parts, loop_html, run_html, summary
@@ -24,14 +24,15 @@ from app.text import usage as words
 from app.text.claims import all_claims_of, claim_title, hidden_words
 from app.text.formatting import human, short_id
 from app.text.html_parts import code_span, plain, shown, shown_record
+from schemas.catalogue.cost_measures import BEST
 from schemas.text import plural
 from schemas.units import Unit
 
 SUMMARY_WIDTH = 820  # pixels; longer lines are hard to read
 SHORT_PROMPT = 600
 
-POINTS, LISTED, FEW = 2_000, 10_000, 300
-"""Points drawn of a session, responses listed, and responses listed without asking."""
+LISTED, FEW = 10_000, 300
+"""Responses listed, and listed without asking."""
 
 
 def show_run(run_id: str, *, alone: bool = False) -> None:
@@ -199,16 +200,14 @@ def _details(run: Mapping[str, Any], facts: RunFacts, values: pa.Table | None, p
 
 def _session(run_id: str, lanes: pa.Table) -> None:
     """Place the session of a run along time: its context, cost and tool calls, its sub-agents, and its responses."""
-    points, page = cache.ask(session_queries.points, run_id, POINTS), st.context.theme.type
+    asked = widgets.question(NO_FILTERS, BEST, run_id)
     with st.container(border=True):
-        axes = words.axes(points)
+        axes = words.axes(asked.session)
         axis = widgets.choice("Along", axes, "session-along") if len(axes) > 1 else next(iter(axes))
-        drawn = charts.timeline(points, axis, page)
-        widgets.titled(words.timeline_finding(points), words.timeline_note(points, axis), drawn, "session-timeline")
+        widgets.titled(charts.session(asked, axis), "session-timeline")
     if lanes.num_rows > 1:
         with st.container(border=True):
-            drawn = charts.lanes(points, axis, looks(cache.models()), page)
-            widgets.titled(words.lanes_finding(lanes), words.lanes_note(lanes), drawn, "session-lanes")
+            widgets.titled(charts.session_lanes(asked, axis), "session-lanes")
             alt = "Responses, tokens, cost and tool calls of the main conversation and each sub-agent"
             widgets.table(grids.grid(lanes, grids.LANES), alt)
     count = sum(lanes["responses"].to_pylist())

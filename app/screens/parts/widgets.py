@@ -15,17 +15,16 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.errors import FragmentHandledException
 
-from app.charts import agents as charts
-from app.queries import agents as agent_queries
+from app.charts.images import Drawn, download_options, framed
+from app.charts.registry import Question
 from app.queries import filter_inputs as filter_urls
 from app.queries import runs as run_queries
-from app.queries.agents import AgentFigures
 from app.queries.filters import Filters
 from app.queries.reading import exported, read_transaction
 from app.queries.runs import ORDERS
 from app.reports.exports import EXPORTS
 from app.screens import cache
-from app.text import html_parts, overview
+from app.text import html_parts
 from app.text.brief import Said
 from app.text.columns import Column
 from app.text.formatting import FORMS
@@ -62,7 +61,8 @@ COST, FORCED, FORCED_BY, _COST = "cost", "cost-forced", "cost-forced-by", "cost-
 """The parameter of the address that names the measure of cost; and session keys: the choice while a screen forces a measure,
 that measure, and the one chosen for all screens."""
 
-MOST_ROWS = 10
+IMAGE, IMAGES = "image", ("png", "svg")
+"""The choice of how a chart is downloaded, and its values."""
 
 LOOKS_SECONDS = 1.5
 """Seconds between checks whether the store is free, for a screen that gave up waiting."""
@@ -73,7 +73,7 @@ LOOK_SECONDS = float(os.environ.get("TACHOGRAPH_LOOK_SECONDS") or 2)
 MOST_WAITS = 3
 """Number of checks for which a page waits for a writer to finish."""
 
-_CHART_OPTIONS = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
+_CHART_OPTIONS: dict[str, Any] = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"]}
 _DRAWN, _WAITED = "live-drawn", "live-waited"
 _IS_FOLLOWING: ContextVar[bool] = ContextVar("is_following", default=False)
 
@@ -243,57 +243,41 @@ def subheading(title: str, caption: str = "") -> None:
     st.html(f'<h2 class="t-h3">{html_parts.text(title)}</h2>{about}')
 
 
-def titled(title: str, caption: str, drawn: Any, key: str, *, height: int = 0) -> None:
-    """Place a figure under its finding and a line on how to read it; a click on a run's mark opens the run."""
+def question(filters: Filters, measure: CostMeasure, of: str = "") -> Question:
+    """Return the question that the charts of a screen answer."""
+    return Question(cache.ask, filters, measure, st.context.theme.type, of)
+
+
+def titled(drawn: Drawn | None, key: str, *, height: int = 0) -> Sequence[Mapping[str, Any]]:
+    """Place a chart, if there is one, under its finding and a line on how to read it; a click on a run's mark opens the run."""
+    if drawn is None:
+        return ()
     if height:
-        drawn.update_layout(height=height)
-    st.html(f'<h3 class="t-h3">{html_parts.text(title)}</h3><p class="t-cap">{html_parts.text(caption)}</p>')
-    plotted(drawn, key, f"{title}. {caption}")
+        drawn.figure.update_layout(height=height)
+    st.html(f'<h3 class="t-h3">{html_parts.text(drawn.title)}</h3><p class="t-cap">{html_parts.text(drawn.caption)}</p>')
+    return plotted(drawn, f"chart-{key}")
 
 
-def plotted(drawn: Any, key: str, alt: str) -> None:
-    """Place a figure; a click on a run's mark, whose custom data is the run's id, opens the run."""
-    if all(trace.customdata is None for trace in drawn.data):
-        st.plotly_chart(drawn, theme=None, key=f"chart-{key}", config=_CHART_OPTIONS, alt=visible(alt))
-        return
-    for point in clicked(drawn, f"chart-{key}", alt, _CHART_OPTIONS)[:1]:
-        found = point.get("customdata")
-        open_run(str(found[0] if isinstance(found, list | tuple) else found))
+def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Mapping[str, Any]]:
+    """Place a figure and return the marks that were clicked. `opens_run`: their custom data is the id of a run, which a click opens.
 
-
-def clicked(drawn: Any, key: str, alt: str, config: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """Place a figure and return the marks that were clicked."""
-    drawn.update_layout(clickmode="event+select", dragmode="pan")  # which Streamlit sets as well, but only after it has drawn the figure
-    chosen: Any = st.plotly_chart(
-        drawn, theme=None, key=key, config=dict(config), alt=visible(alt), on_select="rerun", selection_mode="points"
-    )
+    Its title and source are above the part that the page shows, so that only a downloaded picture has them.
+    """
+    page = st.context.theme.type
+    figure, alt = framed(drawn, page), visible(f"{drawn.title}. {drawn.caption}")
+    is_plain = all(trace.customdata is None for trace in figure.data)
+    config = _CHART_OPTIONS if opens_run else {"displaylogo": False, "modeBarButtons": [["toImage"]]}
+    config = config | {"toImageButtonOptions": download_options(drawn, figure, str(st.session_state.get(IMAGE) or IMAGES[0]))}
+    if is_plain:
+        st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt)
+        return ()
+    figure.update_layout(clickmode="event+select", dragmode="pan")  # which Streamlit sets as well, but only after it has drawn the figure
+    chosen: Any = st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, on_select="rerun", selection_mode="points")
     points: Sequence[Mapping[str, Any]] = chosen["selection"]["points"]
+    if opens_run and points:
+        found = points[0].get("customdata")
+        open_run(str(found[0] if isinstance(found, list | tuple) else found))
     return points
-
-
-def points_of(total: AgentFigures, filters: Filters, measure: CostMeasure) -> list[dict[str, Any]]:
-    """Return the runs if they are few enough to draw one by one, else an empty list."""
-    if total.runs > charts.MOST_POINTS:
-        return []
-    found: list[dict[str, Any]] = cache.ask(agent_queries.points, filters, charts.MOST_POINTS, measure).to_pylist()
-    return found
-
-
-def run_strips(what: str, rows: Sequence[AgentFigures], filters: Filters, measure: CostMeasure, title: str = "", height: int = 0) -> None:
-    """Place a chart of costs (`cost`) or durations (`time`) of runs by agent and model, with quantiles if there are too many."""
-    column, which = (measure.column, "is_started") if what == "cost" else ("duration_ms", "is_completed")
-    boxes: dict[Any, Sequence[float]] = {}
-    if rows[0].runs > charts.MOST_POINTS:
-        found = cache.ask(agent_queries.quantiles, filters, column, which).to_pylist()
-        boxes = {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
-    strips = charts.strips_of(what, charts.leaves(rows)[:MOST_ROWS], points_of(rows[0], filters, measure), boxes)
-    if what == "cost":
-        title = title or overview.cost_title(rows)
-        about = f"{measure.label} per run, log scale; bar: median.{' ◁ an upper bound' if rows[0].bounded else ''}"
-    else:
-        title = title or overview.time_title(rows)
-        about = "Wall time per run, log scale; filled: completed; bar: their median"
-    titled(title, about, charts.strips(strips, charts.CONTENTS[what].unit, st.context.theme.type), f"agents-{what}", height=height)
 
 
 def compact_toggle() -> bool:

@@ -1,0 +1,318 @@
+"""The charts there are, by name: what each asks the store, its finding, and its figure, for screens, pictures and shared pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from app.charts import agents, comparison, loops, speedups, usage
+from app.charts.base import is_sparse, looks
+from app.charts.images import Drawn
+from app.queries import agents as agent_queries
+from app.queries import comparison as comparison_queries
+from app.queries import cost as cost_queries
+from app.queries import loops as loop_queries
+from app.queries import measured as measured_queries
+from app.queries import runs as run_queries
+from app.queries import sessions as session_queries
+from app.queries import usage as usage_queries
+from app.queries.agents import AgentFigures
+from app.queries.filters import NO_FILTERS, Filters
+from app.queries.loops import LoopAnswer
+from app.text import compare as compare_words
+from app.text import costs, loop_html, overview
+from app.text import usage as usage_words
+from app.text.brief import none_or
+from app.text.loops import name_of
+from schemas.catalogue.columns import METRICS_COMPARED
+from schemas.catalogue.cost_measures import BEST, CostMeasure
+
+Row = Mapping[str, Any]
+Ask = Callable[..., Any]
+"""Function that answers a question of `app.queries` from the store: `ask(question, *arguments)`."""
+
+MOST_ROWS, POINTS, FEW, LARGE = 10, 2_000, 12, 330
+"""Rows of a chart by agent; points of a session; runs of one agent up to which each has bars of its own;
+and pixels of a chart alone in its row."""
+
+
+@dataclass
+class Question:
+    """What charts are about: the store behind `ask`, filters, the measure of cost, and whether the page is light or dark.
+
+    `of` is the id of a run or the name of a loop, for the charts of one. `groups` are compared, the first is the baseline.
+    """
+
+    ask: Ask
+    filters: Filters = NO_FILTERS
+    measure: CostMeasure = BEST
+    page: str | None = "light"
+    of: str = ""
+    groups: Sequence[Filters] = field(default_factory=tuple)
+
+    @cached_property
+    def rows(self) -> Sequence[AgentFigures]:
+        """Figures of all runs, of each agent and of each of its models."""
+        found: Sequence[AgentFigures] = self.ask(agent_queries.agents, self.filters, self.measure)
+        return found
+
+    @cached_property
+    def leaves(self) -> Sequence[AgentFigures]:
+        """The rows of charts by agent."""
+        return agents.leaves(self.rows)[:MOST_ROWS]
+
+    @cached_property
+    def points(self) -> list[dict[str, Any]]:
+        """The runs if they are few enough to draw one by one, else none."""
+        if self.rows[0].runs > agents.MOST_POINTS:
+            return []
+        found: list[dict[str, Any]] = self.ask(agent_queries.points, self.filters, agents.MOST_POINTS, self.measure).to_pylist()
+        return found
+
+    @cached_property
+    def pairs(self) -> list[dict[str, Any]]:
+        """The runs with a claimed and a measured speedup."""
+        found: list[dict[str, Any]] = self.ask(measured_queries.pairs, self.filters, speedups.MOST_PAIRS).to_pylist()
+        return found
+
+    @cached_property
+    def session(self) -> Any:
+        """The responses of the session of a run."""
+        return self.ask(session_queries.points, self.of, POINTS)
+
+    def drawn(self, name: str, title: str, caption: str, figure: Any, n: int, what: str = "run") -> Drawn:
+        """Return a chart of the runs that the filters choose."""
+        return Drawn(name, title, caption, figure, n, what, self.filters)
+
+
+def _strips(asked: Question, what: str, name: str, title: str, about: str, rows: Sequence[AgentFigures] = ()) -> Drawn | None:
+    """Return a chart with a row per agent and model: each run, or quantiles if there are too many."""
+    boxes: dict[Any, Sequence[float]] = {}
+    rows = rows or asked.leaves
+    if asked.rows[0].runs > agents.MOST_POINTS and what in ("cost", "time"):
+        column, which = (asked.measure.column, "is_started") if what == "cost" else ("duration_ms", "is_completed")
+        found = asked.ask(agent_queries.quantiles, asked.filters, column, which).to_pylist()
+        boxes = {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
+    strips = agents.strips_of(what, rows, asked.points, boxes)
+    n = sum(len(strip.runs) for strip in strips)
+    if boxes:
+        n = asked.rows[0].cost.known if what == "cost" else asked.rows[0].wall.known
+    return asked.drawn(name, title, about, agents.strips(strips, agents.CONTENTS[what].unit, asked.page), n)
+
+
+def cost_per_run(asked: Question, title: str = "") -> Drawn | None:
+    """Return what runs cost, by agent and model."""
+    total = asked.rows[0]
+    about = f"{asked.measure.label} per run, log scale; bar: median.{' ◁ an upper bound' if total.bounded else ''}"
+    return _strips(asked, "cost", "cost-per-run", title or overview.cost_title(asked.rows), about)
+
+
+def time_per_run(asked: Question, title: str = "") -> Drawn | None:
+    """Return how long runs took, by agent and model."""
+    about = "Wall time per run, log scale; filled: completed; bar: their median"
+    return _strips(asked, "time", "time-per-run", title or overview.time_title(asked.rows), about)
+
+
+def claims(asked: Question, title: str = "", *, only_claiming: bool = False) -> Drawn | None:
+    """Return claimed speedups by agent and model. `only_claiming`: without rows that claim nothing."""
+    if not asked.rows[0].claimed.known:
+        return None
+    rows = [row for row in agents.leaves(asked.rows) if row.claimed.known] if only_claiming else asked.leaves
+    about = "Claimed speedup per run, log scale; bar: median"
+    return _strips(asked, "claims", "claims", title or overview.claims_title(asked.rows[0]), about, rows)
+
+
+def cost_per_turn(asked: Question) -> Drawn | None:
+    """Return what a turn cost, by agent and model."""
+    about = f"{asked.measure.label} per turn of each run, log scale; bar: median"
+    title = "What a turn costs" if asked.rows[0].claimed.known else "No run claims a speedup"
+    return _strips(asked, "turns", "cost-per-turn", title, about)
+
+
+def claimed_and_measured(asked: Question) -> Drawn | None:
+    """Return claimed against measured speedups, a point per run."""
+    total, points = asked.rows[0], [one for one in asked.points if one["claimed_speedup"] and one["measured_speedup"]]
+    if not points:
+        return None
+    title = f"{none_or(total.held)} of the {total.checked:,} claims that can be checked held"
+    about = "Speedup per run; hollow: measured another part than claimed"
+    return asked.drawn("claimed-and-measured", title, about, agents.claimed_against_measured(points, asked.page), len(points))
+
+
+def cost_and_success(asked: Question) -> Drawn | None:
+    """Return the cost of a run against the share of successful ones, a point per agent and model."""
+    what, standings = agents.standings(asked.leaves)
+    if len(standings) < 3:
+        return None
+    about = f"Median cost of a run against the share of {what}, with its 95 % interval. Dotted: no other is both cheaper and better."
+    about += " Hollow: an upper bound, not ranked." if any(one.is_bound for one in standings) else ""
+    figure, n = agents.pareto(what, standings, asked.page), sum(one.row.runs for one in standings)
+    return asked.drawn("cost-and-success", "What a run costs, and how many succeed", about, figure, n)
+
+
+def few_runs(asked: Question) -> Drawn | None:
+    """Return cost, wall time and claimed speedup of a few runs of one agent, a bar each."""
+    named = {row.agent for row in asked.rows if not row.is_all}
+    if not 0 < asked.rows[0].runs <= FEW or len(named) != 1:
+        return None
+    runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
+    figure = agents.panels(runs, overview.panel_titles(asked.rows), next(iter(named)), asked.page)
+    return asked.drawn("few-runs", "Cost, wall time and claimed speedup of each run", "", figure, len(runs))
+
+
+def claimed_beside_measured(asked: Question) -> Drawn | None:
+    """Return claimed beside measured speedups, run by run."""
+    total = asked.rows[0]
+    if not total.checked:
+        return None
+    about = "○ claimed, ● measured, on a log scale; band: ±5%"
+    about += "" if len(asked.pairs) > speedups.MANY or not total.other_part else "; dotted: another part measured than claimed"
+    figure = speedups.beside(asked.pairs, asked.page)
+    return asked.drawn("claimed-beside-measured", "Claimed beside measured, run by run", about, figure, len(asked.pairs))
+
+
+def claimed_over_measured(asked: Question) -> Drawn | None:
+    """Return claimed ÷ measured per run, by agent and by whether both cover the same part."""
+    if not asked.rows[0].checked:
+        return None
+    checks = asked.ask(measured_queries.checks, asked.filters)
+    figure = speedups.factors(checks, asked.pairs, asked.page).update_layout(height=250)
+    about = "Claimed ÷ measured per run; bar: median; hollow: another part"
+    return asked.drawn("claimed-over-measured", "How much to divide a claim by", about, figure, len(asked.pairs))
+
+
+def measurements(asked: Question) -> Drawn | None:
+    """Return what became of the measurements, a bar per agent."""
+    rows = [row for row in asked.rows if not row.is_all and not row.is_model and row.runs_measured]
+    if not rows:
+        return None
+    seen = [name for name in speedups.CLASSES if asked.rows[0].measured[name]]
+    about = "Segments from the left: " + ", ".join(speedups.MEASURED_CLASSES[name] for name in seen)
+    figure, n = speedups.outcomes(rows, asked.page), sum(row.runs_measured for row in rows)
+    return asked.drawn("measurements", "What became of the measurements", about, figure, n)
+
+
+def usage_over_time(asked: Question, per: str = usage_queries.PERIODS[0], content: str = "") -> Drawn | None:
+    """Return cost, tokens or responses along time, stacked by model."""
+    found = asked.ask(usage_queries.along, asked.filters, per)
+    if not found.table.num_rows:
+        return None
+    if not content:
+        request = usage_queries.Request(asked.filters, (per,))
+        content = next(iter(usage_words.contents_of(asked.ask(usage_queries.usage, request).total.to_pylist()[0])))
+    shown = usage_words.CONTENTS[content]
+    note = " ".join(filter(None, (usage_words.OWN_PERIOD, usage_words.along_note(found, is_sparse=is_sparse(usage_words.periods(found))))))
+    figure = usage.bars(found, shown, looks(asked.ask(run_queries.ranked_models)), asked.page)
+    periods = len(set(usage_words.periods(found)))
+    return asked.drawn(f"{content}-per-{per}", usage_words.along_finding(found, shown), note, figure, periods, per)
+
+
+def _compared(metric: str) -> Callable[..., Drawn | None]:
+    def ratios(asked: Question, found: Any = None, called: Any = None, *, with_names: bool = True) -> Drawn | None:
+        if found is None:
+            chosen, pair = asked.ask(comparison_queries.largest, asked.filters)
+            narrowed = [comparison_queries.narrowed(asked.filters, one) for one in asked.groups or chosen]
+            if len(narrowed) < 2:
+                return None
+            found = asked.ask(comparison_queries.compare, narrowed, comparison_queries.TASK if asked.groups else pair, asked.measure)
+            called = compare_words.names(found.groups, asked.groups or chosen)
+        if metric not in found.metrics:
+            return None
+        figure, n = comparison.ratios(found, metric, called, asked.page, with_names=with_names), sum(one.runs for one in found.groups)
+        caption = compare_words.chart_caption(found, metric, called)
+        return asked.drawn(f"compare-{metric}", METRICS_COMPARED[metric].label, caption, figure, n)
+
+    return ratios
+
+
+def session(asked: Question, axis: str = "") -> Drawn | None:
+    """Return the context, cost and tool calls of one run along time."""
+    if not asked.session.num_rows:
+        return None
+    axis = axis or next(iter(usage_words.axes(asked.session)))
+    figure = usage.timeline(asked.session, axis, asked.page)
+    title, note = usage_words.timeline_finding(asked.session), usage_words.timeline_note(asked.session, axis)
+    return Drawn(f"session-{asked.of[:8]}", title, note, figure, asked.session.num_rows, "response")
+
+
+def session_lanes(asked: Question, axis: str = "") -> Drawn | None:
+    """Return the main conversation of one run and its sub-agents along time."""
+    lanes = asked.ask(session_queries.lanes, asked.of)
+    if lanes.num_rows < 2:
+        return None
+    axis = axis or next(iter(usage_words.axes(asked.session)))
+    figure = usage.lanes(asked.session, axis, looks(asked.ask(run_queries.ranked_models)), asked.page)
+    n = sum(lanes["responses"].to_pylist())
+    return Drawn(f"session-lanes-{asked.of[:8]}", usage_words.lanes_finding(lanes), usage_words.lanes_note(lanes), figure, n, "response")
+
+
+def _loop_of(asked: Question) -> tuple[Sequence[LoopAnswer], LoopAnswer | None]:
+    """Return all loops, and the one asked for, else the first."""
+    answers = asked.ask(loop_queries.loops)
+    found = loop_queries.chosen(answers, asked.of) if asked.of else answers
+    return answers, next(iter(found), None)
+
+
+def loop(asked: Question, answer: LoopAnswer | None = None, axis: str = "") -> Drawn | None:
+    """Return the experiments of one optimization loop and its best so far."""
+    answer = answer or _loop_of(asked)[1]
+    if answer is None or not loop_html.is_drawn(answer):
+        return None
+    figure = loops.progress(answer, axis or next(iter(loop_html.axes(answer))), asked.page)
+    title, caption = loop_html.progress_title(answer), loop_html.progress_caption(answer, is_cut=loops.is_cut(answer))
+    return Drawn(f"loop-{name_of(answer)}", title, caption, figure, len(answer.tries), "experiment")
+
+
+def loops_together(asked: Question, shown: LoopAnswer | None = None, axis: str = "") -> Drawn | None:
+    """Return the gain of several optimization loops on one scale."""
+    answers, first = _loop_of(asked)
+    shown, lines = shown or first, [one for one in answers if one.gain_pct is not None and one.measured]
+    if len(lines) < 2:
+        return None
+    order = [shown, *(one for one in lines if one is not shown)] if shown in lines else lines
+    figure = loops.together(order, shown, axis or next(iter(loop_html.shared_axes(lines))), asked.page)
+    caption = loop_html.together_caption(lines, loops.MOST_GAIN)
+    return Drawn("loops", "Several loops on one scale", caption, figure, sum(len(one.tries) for one in lines), "experiment")
+
+
+def wall_time(asked: Question) -> Drawn | None:
+    """Return how long runs took, with the finding of the screen on time."""
+    return time_per_run(asked, costs.time_title(asked.ask(cost_queries.times, asked.filters)))
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One chart: its name on the command line, what it shows, and the function that draws it, or None if there is nothing to draw.
+
+    `needs` is the noun of what `--of` names.
+    """
+
+    name: str
+    about: str
+    draw: Callable[..., Drawn | None]
+    needs: str = ""
+
+
+CHARTS = {
+    one.name: one
+    for one in (
+        Chart("cost-per-run", "what each run cost, by agent and model", cost_per_run),
+        Chart("time-per-run", "how long each run took, by agent and model", time_per_run),
+        Chart("cost-per-turn", "what a turn cost, by agent and model", cost_per_turn),
+        Chart("claims", "claimed speedups, by agent and model", claims),
+        Chart("claimed-and-measured", "claimed against measured speedups, a point per run", claimed_and_measured),
+        Chart("claimed-beside-measured", "claimed and measured speedups, a column per run", claimed_beside_measured),
+        Chart("claimed-over-measured", "claimed ÷ measured speedups, by agent", claimed_over_measured),
+        Chart("measurements", "what became of the measurements, a bar per agent", measurements),
+        Chart("cost-and-success", "cost of a run against the share of successful ones", cost_and_success),
+        Chart("few-runs", "cost, time and claim of up to 12 runs of one agent", few_runs),
+        Chart("usage", "cost or tokens per day, by model", usage_over_time),
+        *(Chart(f"compare-{key}", f"{one.label} of groups on the same tasks", _compared(key)) for key, one in METRICS_COMPARED.items()),
+        Chart("session", "context, cost and tool calls of one run along time", session, "run"),
+        Chart("session-lanes", "one run and its sub-agents along time", session_lanes, "run"),
+        Chart("loop", "the experiments of one optimization loop", loop, "loop"),
+        Chart("loops", "the gain of several optimization loops", loops_together),
+    )
+}
