@@ -73,7 +73,7 @@ if page is not LOOPS and widgets.LOOP in st.query_params:
 view = str(st.session_state.get("view") or st.query_params.get("view", "")).lower()  # a click writes it as it is called
 is_upload = page is DATA and view == "upload"
 cache.let_upload(allowed=is_upload)
-with nullcontext() if is_upload else widgets.following(), widgets.told_errors(), cache.request():
+with nullcontext() if is_upload else widgets.following(page.url_path or "overview"), widgets.told_errors(), cache.request():
     if page in OF_RUNS or (page is DATA and not is_upload and holds.runs):
         forced = str(st.session_state.get(widgets.FORCED_BY, "")) if page is COMPARE else ""
         filter_bar.show(by_responses=page is COST and view == "sessions", forced_cost=forced)

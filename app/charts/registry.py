@@ -28,6 +28,7 @@ from app.text.brief import none_or
 from app.text.loops import name_of
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure
+from schemas.catalogue.metrics import MEASURED_CLASSES
 
 Row = Mapping[str, Any]
 Ask = Callable[..., Any]
@@ -189,7 +190,7 @@ def measurements(asked: Question) -> Drawn | None:
     if not rows:
         return None
     seen = [name for name in speedups.CLASSES if asked.rows[0].measured[name]]
-    about = "Segments from the left: " + ", ".join(speedups.MEASURED_CLASSES[name] for name in seen)
+    about = "Segments from the left: " + ", ".join(MEASURED_CLASSES[name] for name in seen)
     figure, n = speedups.outcomes(rows, asked.page), sum(row.runs_measured for row in rows)
     return asked.drawn("measurements", "What became of the measurements", about, figure, n)
 

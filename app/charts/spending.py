@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
 import plotly.graph_objects as go
 import pyarrow as pa
-from plotly.offline import get_plotlyjs
 
 from app.charts.base import INKS, ON_DEEP, PALETTE, figure, figures_of, filled, hover, labels, linear_axis, model_name, safe
+from app.charts.images import Drawn
 from app.queries.grouping import group
 from app.text.formatting import human
 from schemas.catalogue.columns import GROUPS
@@ -36,9 +39,20 @@ class Embedded:
     height: int
 
 
+def packed_plotly() -> bytes:
+    """Return the source of Plotly for browsers with only the charts that have two axes, which is all of ours: 0.5 MB, packed by gzip."""
+    return (resources.files("app.charts") / "plotly-cartesian.min.js.gz").read_bytes()
+
+
 def plotly_script() -> str:
-    """Return the source of Plotly for browsers, 4.8 MB."""
-    return str(get_plotlyjs())
+    """Return the same source unpacked: 1.5 MB, where the whole of Plotly has 4.8 MB."""
+    return gzip.decompress(packed_plotly()).decode()
+
+
+def packed_figures(drawn: Sequence[tuple[Drawn, Drawn]]) -> bytes:
+    """Return charts as JSON `{"light": [figure, …], "dark": […]}`, packed by gzip."""
+    pages = {page: [json.loads(str(pair[place].figure.to_json())) for pair in drawn] for place, page in enumerate(("light", "dark"))}
+    return gzip.compress(json.dumps(pages, separators=(",", ":")).encode(), mtime=0)
 
 
 def report_charts(groups: pa.Table, by: tuple[str, ...], models: pa.Table, measure: CostMeasure = REPORTED) -> Mapping[str, Embedded]:

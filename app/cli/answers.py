@@ -64,6 +64,7 @@ CHECK_FORMATS = (TABLE, "md", JSON)
         "report --by agent --cost list",
         "report --by task,agent --pivot agent --metrics cost_best_usd --format csv",
         "report --since 2026-03 --until 2026-04 --format focus -o focus.csv",
+        "report --by repo,agent --pivot agent -o table.tex",
     )
 )
 @by_option
@@ -78,7 +79,7 @@ CHECK_FORMATS = (TABLE, "md", JSON)
 @budget_options
 @click.option("--all", "whole", is_flag=True, help="In a table: all metrics, models, most expensive runs and findings, too.")
 @click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
-@answering(at=True, formats=(FOCUS,))
+@answering(at=True, formats=(FOCUS, LATEX))
 def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole: bool, brief: bool, **options: Any) -> None:
     """Report what runs cost: one page for who pays, then groups; with --all and in files all metrics, models, runs and findings.
 
@@ -86,8 +87,9 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
     what is left of a budget.
 
     A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet have one table: the groups,
-    or the totals without --by. They have no total row, so a column adds up to its total. focus is the FinOps schema FOCUS 1.2, as csv
-    or parquet: a row per run, model, token class and day, which add up to the best-known cost.
+    or the totals without --by. They have no total row, so a column adds up to its total. latex is their table for a paper, as a terminal
+    shows it. focus is the FinOps schema FOCUS 1.2, as csv or parquet: a row per run, model, token class and day, which add up to the
+    best-known cost.
     """
     if asked.output.format == FOCUS:
         _report_focus(asked, options["zone"])
@@ -101,7 +103,7 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
     request = cost_report.Request(
         asked.filters, by, metrics, options["zone"], listed, options["reprice"], options["cost"], first, options["pivot"]
     )
-    if brief:
+    if brief or asked.output.format == LATEX:
         answer, note = cost_report.brief(asked.store, request)
         if note:
             terminal.note(note)
@@ -266,7 +268,7 @@ def usage(by: tuple[str, ...], zone: str, week_starts: str, hours: int, asked: A
         terminal.note(f"Wrote {asked.output.path}: {len(body):,} bytes")
 
 
-@click.command(epilog=examples("tasks", "tasks --by agent,model --value cost", "tasks --value measured --format latex -o tasks.tex"))
+@click.command(epilog=examples("tasks", "tasks --by agent,model --value cost", "tasks --value measured -o tasks.tex"))
 @by_option
 @click.option("--value", type=Word(TASK_VALUES), default=TASK_VALUES[0], show_default=True, help="What the cells show.")
 @answering(formats=(LATEX,))
@@ -276,15 +278,10 @@ def tasks(by: tuple[str, ...], value: str, asked: Asked) -> None:
     A task is repository and commit where a benchmark names it, else repository and name. Several runs in a cell are counted: their median,
     or how many are done.
     """
-    from app.cli.output import deliver, deliver_body
-    from app.reports.exports.text import write_latex
+    from app.cli.output import deliver
     from app.reports.results import tasks as matrix
 
-    answer = matrix(asked.store, asked.filters, by or ("agent",), value)
-    if asked.output.format == LATEX:
-        deliver_body(write_latex(answer), answer, asked.output)
-    else:
-        deliver(answer, asked.output)
+    deliver(matrix(asked.store, asked.filters, by or ("agent",), value), asked.output)
 
 
 @click.command(

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import click
 
-from app.cli.options import TABLE, Asked, Word, answering, by_option, examples, utf8, zone_option
+from app.cli.options import LATEX, TABLE, Asked, Word, answering, by_option, examples, utf8, zone_option
 from app.queries.filters import MIN_CONFIDENCE, probability
 from app.queries.grouping import filters_in
 from schemas.catalogue.failures import REASONS
@@ -162,10 +163,16 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
 
 @click.command(
     epilog=examples(
-        "verdicts", "verdicts --by agent,model", "verdicts --by evidence -o verdicts.csv", "verdicts --published", "verdicts --rule iso"
+        "verdicts",
+        "verdicts --by agent,model",
+        "verdicts --by evidence -o verdicts.csv",
+        "verdicts --by repo,agent --pivot agent -o table.tex",
+        "verdicts --published",
+        "verdicts --rule iso",
     )
 )
 @by_option
+@click.option("--pivot", default="", metavar="DIMENSION", callback=utf8, help="One of --by whose values become columns.")
 @zone_option("IANA time zone for days and times, also of --since and --until.")
 @click.option("--all", "every", is_flag=True, help="List runs that were not measured, too.")
 @click.option("--published", is_flag=True, help="Count published judgements by repository, agent and model; needs no runs.")
@@ -173,8 +180,8 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
 @click.option(
     "--band", default="5%", show_default=True, metavar="SHARE", callback=_share, help="Call ratios within this distance from 1 the same."
 )
-@answering(limit="runs")
-def verdicts(by: tuple[str, ...], zone: str, band: float, rule: str | None, asked: Asked, *, every: bool, published: bool) -> None:
+@answering(limit="runs", formats=(LATEX,))
+def verdicts(by: tuple[str, ...], zone: str, band: float, rule: str | None, asked: Asked, *, every: bool, **options: Any) -> None:
     """Show what runs claimed beside what benchmarks measured, per run, or with --by per group.
 
     Groups have the cost per verified speedup and how far claims hold. A ratio is only made between values of the same metric, workload,
@@ -184,6 +191,7 @@ def verdicts(by: tuple[str, ...], zone: str, band: float, rule: str | None, aske
     from app.reports import results
 
     store, filters = asked.store, filters_in(asked.filters, zone)
+    published, pivot = options["published"], options["pivot"]
     if rule:
         if by or filters or published:
             raise click.UsageError("--rule counts everything measured, and --by, --published and filters choose. Use one of them.")
@@ -192,8 +200,8 @@ def verdicts(by: tuple[str, ...], zone: str, band: float, rule: str | None, aske
         if by or filters:
             raise click.UsageError("--published counts judgements, and --by and filters choose runs. Use one of them.")
         deliver(results.published(store), asked.output)
-    elif by:
-        deliver(results.verdict_groups(store, filters, by, zone, band), asked.output)
+    elif by or pivot:
+        deliver(results.verdict_groups(store, filters, by, zone, band, pivot), asked.output)
     else:
         deliver(results.verdicts(store, filters, asked.limit, every=every, band=band), asked.output)
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from app.cli import annotate, answers, claims, ingest, loops, measure, run, store, terminal, watch
+from app.cli import annotate, answers, claims, figures, ingest, loops, measure, run, store, terminal, watch
 from app.cli.options import WAITS, Seconds, Whole, Word, budget_options, db_option, examples, utf8
 from ingest.system.command_lines import extra_command
 from ingest.system.defects import DEBUG
@@ -159,6 +159,8 @@ for command in (
     claims.measurements,
     loops.loops,
     answers.tasks,
+    figures.chart,
+    figures.share,
     answers.check,
     answers.compare,
     annotate.label,

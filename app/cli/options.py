@@ -37,7 +37,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 TABLE = "table"
 
 OUTPUT_FORMATS = (TABLE, *EXPORTS)
-LATEX = "latex"
+LATEX, LATEX_SUFFIX = "latex", ".tex"
 
 ROWS_IN_A_TABLE = 50
 """Rows of a list in a terminal without --limit; files and programs get all."""
@@ -140,7 +140,7 @@ def answering(
         @functools.wraps(command)
         def answered(*arguments: Any, db: str, wait: float, **options: Any) -> Any:
             chosen = chosen_filters(options) if filters else NO_FILTERS
-            shown = chosen_output(options) if output else Output()
+            shown = chosen_output(options, formats) if output else Output()
             count = options.pop("count", None)
             if limit and count is None and shown.format == TABLE and shown.path is None:
                 count = ROWS_IN_A_TABLE
@@ -232,12 +232,13 @@ def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
     command = click.option("--with-text", is_flag=True, help=WITH_TEXT)(command)
     to = "Output file; format from the extension."
     command = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(command)
-    kinds = f"Default: {TABLE}. All formats but {TABLE}, md and html have all columns and exact numbers."
+    people = ", ".join((TABLE, "md", *([LATEX] if LATEX in formats else ())))
+    kinds = f"Default: {TABLE}. All formats but {people} and html have all columns and exact numbers."
     return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *formats)), help=kinds)(command)
 
 
-def chosen_output(options: dict[str, Any]) -> Output:
-    """Return the destination in the values of `output_options`, which are removed. Raises UsageError."""
+def chosen_output(options: dict[str, Any], formats: tuple[str, ...] = ()) -> Output:
+    """Return the destination in the values of `output_options`, which are removed. `formats`: see there. Raises UsageError."""
     format_, path, with_text = options.pop("format_"), options.pop("path"), options.pop("with_text")
     if path is None or str(path) == "-":
         if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
@@ -249,8 +250,10 @@ def chosen_output(options: dict[str, Any]) -> Output:
         raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Create the folder first.")
     if not format_:
         format_ = next((export.name for export in EXPORTS.values() if path.suffix.lower() == export.suffix), None)
+    if not format_ and LATEX in formats and path.suffix.lower() == LATEX_SUFFIX:
+        format_ = LATEX
     if not format_:
-        suffixes = ", ".join(export.suffix for export in EXPORTS.values())
+        suffixes = ", ".join((*(export.suffix for export in EXPORTS.values()), *([LATEX_SUFFIX] if LATEX in formats else ())))
         raise UsageError(f"unknown file extension of {path}.", f"Use {suffixes}, or give --format.")
     return Output(format_, path, with_text)
 

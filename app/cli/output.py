@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from app.cli import terminal
-from app.cli.options import TABLE, Output
+from app.cli.options import LATEX, TABLE, Output
 from app.reports.exports import EXPORTS
+from app.reports.exports.text import write_latex
 from app.text.answers import Answer
 from app.text.formatting import human
 from app.text.text_tables import SPELLED, draw, for_people
@@ -60,6 +61,8 @@ def deliver(answer: Answer, output: Output) -> None:
     else:
         if output.format == TABLE:
             body = draw(answer, FILE_WIDTH, exact=True).body + (f"{answer.note}\n".encode() if answer.note else b"")
+        elif output.format == LATEX:
+            body = write_latex(answer)
         else:
             export = EXPORTS[output.format]
             body = export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)

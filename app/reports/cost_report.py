@@ -25,15 +25,14 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
-from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure, models_note, verdict_groups
+from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure, models_note, pivoted, verdict_groups
 from app.text import costs
 from app.text.answers import Answer, excluded_words, heading, unreported_groups_note, unreported_note
-from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, STARTED, with_bounds
-from app.text.formatting import UNKNOWN_NAME, agent_name, human, known_of
+from app.text.columns import BOUNDS_COLUMNS, STARTED, with_bounds
+from app.text.formatting import human, known_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED, CostMeasure
-from schemas.catalogue.entry import Entry
 from schemas.catalogue.metrics import DEFAULT_REPORT, HIGH, LOW, MEDIANS, RUN_METRICS, with_their_notes
 from schemas.errors import UsageError
 from schemas.text import plural
@@ -312,7 +311,8 @@ def _groups(store: Store, request: Request) -> Section:
             raise UsageError(message, "For example: --by task,agent --pivot agent.")
         metrics = request.metrics or ("runs", measure.total)
         answer = grouped(store, request.filters, request.by, with_their_notes(metrics), request.zone, measure)
-        return Section("groups", title, pivoted(answer, request.by, request.pivot, metrics))
+        made = pivoted(answer, request.by, request.pivot, metrics)
+        return Section("groups", title, made, made.note)
     bounds = () if measure is REPORTED else costs.bounded_by(measure)
     usual = tuple(dict.fromkeys((*DEFAULT_REPORT, *measure.among(DEFAULT_REPORT), *bounds)))
     answer = grouped(store, request.filters, request.by, request.metrics or usual, request.zone, measure)
@@ -326,35 +326,6 @@ def _groups(store: Store, request: Request) -> Section:
     silent = unreported_groups_note(answer.table, shown, GROUPS)
     note = " ".join(filter(None, (OF_MODELS if "model" in request.by else "", silent)))
     return Section("groups", title, replace(answer, shown=shown, note=silent), note)
-
-
-def pivoted(answer: Answer, by: Sequence[str], pivot: str, metrics: Sequence[str]) -> Answer:
-    """Return the groups with a row for each value of the other groupings of `by`, and columns `VALUE_METRIC` for each value of `pivot`.
-
-    A column has companions for what it rests on (`_known` runs `_of` all) and its `_bounds`. A group without runs has empty cells.
-    """
-    rest = [word for word in by if word != pivot]
-    table = with_bounds(answer.table, metrics)
-    rows = table.to_pylist()
-    names = list(dict.fromkeys(row[pivot] for row in rows))
-    keys = list(dict.fromkeys(tuple(row[word] for word in rest) for row in rows))
-    cells = {(tuple(row[word] for word in rest), row[pivot]): row for row in rows}
-    columns = {word: pa.array([key[place] for key in keys], table.schema.field(word).type) for place, word in enumerate(rest)}
-    of, shown = dict(answer.of), list(rest)
-    for name in names:
-        label = UNKNOWN_NAME if name is None else agent_name(name) if pivot == "agent" else name
-        for metric in metrics:
-            about, key = answer.of[metric], f"{name or UNKNOWN_NAME}_{metric}"
-            sources = {key: metric} | {f"{key}{suffix}": f"{metric}{suffix}" for suffix in (KNOWN_SUFFIX, BOUNDS_SUFFIX)}
-            sources |= {f"{key}{OF_SUFFIX}": "runs"} if f"{metric}{KNOWN_SUFFIX}" in table.column_names else {}
-            for target, source in sources.items():
-                if source in table.column_names:
-                    values = [cells.get((one, name), {}).get(source) for one in keys]
-                    columns[target] = pa.array(values, table.schema.field(source).type)
-            title = label if len(metrics) == 1 else f"{label}: {about.label}"
-            of[key] = Entry(key, title, about.unit, about.better, about.meaning)
-            shown.append(key)
-    return replace(answer, table=pa.table(columns), shown=tuple(shown), total=None, of=of)
 
 
 def _models(store: Store, request: Request, totals: Mapping[str, Any]) -> Section:

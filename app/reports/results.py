@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -19,11 +20,13 @@ from app.queries.grouping import UTC_ZONE
 from app.queries.reading import read_transaction
 from app.queries.rules import RULES, table_of
 from app.queries.rules import scores as rule_scores
+from app.queries.runs import KNOWN_SUFFIX
 from app.text import costs
 from app.text import tasks as task_words
 from app.text.answers import Answer, heading, unattributed_words, unreported_note
 from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, WITHOUT_RUNS, band_words, cost_per, hidden_words
-from app.text.formatting import UNKNOWN_NAME, agent_name
+from app.text.columns import BOUNDS_SUFFIX, OF_SUFFIX, with_bounds
+from app.text.formatting import UNKNOWN, UNKNOWN_NAME, agent_name
 from app.text.tasks import Matrix, matrix
 from ingest.store.database import Store
 from schemas.catalogue.columns import (
@@ -230,8 +233,17 @@ def _nothing(values: int) -> str:
     return f"{NOTHING_MATCHES} {WITHOUT_RUNS}" if values else f"{NOTHING_MEASURED} {INGEST_HINT}"
 
 
-def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE, band: float = BAND) -> Answer:
-    """Return verdicts, cost per verified speedup and calibration by group. `band`: see `BAND`."""
+VERDICTS_PIVOTED = ("runs_faster", "runs_compared")
+"""Figures of the cells of pivoted verdicts."""
+
+
+def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str = UTC_ZONE, band: float = BAND, pivot: str = "") -> Answer:
+    """Return verdicts, cost per verified speedup and calibration by group. `band`: see `BAND`. `pivot`: one of `by` for the columns.
+
+    Raises UsageError.
+    """
+    if pivot and (pivot not in by or len(by) < 2):
+        raise UsageError(f"--pivot {pivot} needs --by with that and another grouping.", "For example: --by repo,agent --pivot agent.")
     with read_transaction(store) as transaction:
         transaction.judge_within(band)
         chosen = transaction.searched(filters)
@@ -244,7 +256,39 @@ def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str 
     about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
     note = f"{band_words(band)} Calibration of claims needs {MIN_PAIRS} runs that were claimed and measured."
     note = note if facts["runs_measured"] else _nothing(values)
-    return Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *VERDICT_GROUPS_SHOWN[:6]), note)
+    answer = Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *VERDICT_GROUPS_SHOWN[:6]), note)
+    return pivoted(answer, by, pivot, VERDICTS_PIVOTED) if pivot else answer
+
+
+def pivoted(answer: Answer, by: Sequence[str], pivot: str, metrics: Sequence[str]) -> Answer:
+    """Return the groups with a row for each value of the other groupings of `by`, and columns `VALUE_METRIC` for each value of `pivot`.
+
+    A column has companions for what it rests on (`_known` runs `_of` all) and its `_bounds`. A group without runs has empty cells. The
+    note says what a cell is.
+    """
+    rest = [word for word in by if word != pivot]
+    table = with_bounds(answer.table, metrics)
+    rows = table.to_pylist()
+    names = list(dict.fromkeys(row[pivot] for row in rows))
+    keys = list(dict.fromkeys(tuple(row[word] for word in rest) for row in rows))
+    cells = {(tuple(row[word] for word in rest), row[pivot]): row for row in rows}
+    columns = {word: pa.array([key[place] for key in keys], table.schema.field(word).type) for place, word in enumerate(rest)}
+    of, shown = dict(answer.of), list(rest)
+    for name in names:
+        label = UNKNOWN_NAME if name is None else agent_name(name) if pivot == "agent" else name
+        for metric in metrics:
+            about, key = answer.of[metric], f"{name or UNKNOWN_NAME}_{metric}"
+            sources = {key: metric} | {f"{key}{suffix}": f"{metric}{suffix}" for suffix in (KNOWN_SUFFIX, BOUNDS_SUFFIX)}
+            sources |= {f"{key}{OF_SUFFIX}": "runs"} if f"{metric}{KNOWN_SUFFIX}" in table.column_names else {}
+            for target, source in sources.items():
+                if source in table.column_names:
+                    values = [cells.get((one, name), {}).get(source) for one in keys]
+                    columns[target] = pa.array(values, table.schema.field(source).type)
+            title = label if len(metrics) == 1 else f"{label}: {about.label}"
+            of[key] = Entry(key, title, about.unit, about.better, about.meaning)
+            shown.append(key)
+    cell = f"Cells: {', '.join(answer.of[metric].label for metric in metrics)}; {UNKNOWN}: no run."
+    return replace(answer, table=pa.table(columns), shown=tuple(shown), total=None, of=of, kept=(), note=f"{cell} {answer.note}".rstrip())
 
 
 def with_costs(table: pa.Table) -> pa.Table:

@@ -8,7 +8,6 @@ from app.queries import failures
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.screens.parts.run_body import show_run
-from app.text import html_parts
 from app.text import overview as sentences
 from app.text.overview import agent_table, runs_table
 
@@ -35,13 +34,9 @@ def three_charts() -> None:
 def before_you_quote() -> None:
     """Show cautions about the figures, each with a link to details."""
     why = cache.ask(failures.never_started_because, filters) if total.never_started else []
-    if found := sentences.cautions(rows, why, cache.ask(queries.fastest, filters, 2) if total.faster > 1 else []):
-        items = ""
-        for one in found:
-            of = filters.with_values("agent", [one.agent]) if one.agent else filters
-            to = html_parts.anchor(html_parts.link(one.page, of, **dict(one.more)), html_parts.text(one.label))
-            items += f"<li><span>{html_parts.text(one.words)}</span>{to}</li>"
-        st.html(f'<h2 class="t-h3">Before you quote these figures</h2><ul class="t-look">{items}</ul>')
+    found = sentences.cautions(rows, why, cache.ask(queries.fastest, filters, 2) if total.faster > 1 else [])
+    if drawn := sentences.cautions_html(found, filters):
+        st.html(drawn)
 
 
 def few_runs() -> None:

@@ -266,6 +266,16 @@ def cautions(rows: Sequence[AgentFigures], reasons: Sequence[tuple[str, int]], l
     return found[:4]
 
 
+def cautions_html(found: Sequence[Caution], filters: Filters) -> str:
+    """Return cautions as a list, each with a link to its details; "" without any."""
+    items = ""
+    for one in found:
+        of = filters.with_values("agent", [one.agent]) if one.agent else filters
+        to = html_parts.anchor(html_parts.link(one.page, of, **dict(one.more)), html_parts.text(one.label))
+        items += f"<li><span>{html_parts.text(one.words)}</span>{to}</li>"
+    return f'<h2 class="t-h3">Before you quote these figures</h2><ul class="t-look">{items}</ul>' if items else ""
+
+
 def agent_table(rows: Sequence[AgentFigures], filters: Filters) -> str:
     """Return agents and models (`app.queries.agents.shown_rows`) as a table for a wide page and cards for a phone, with the legend of bars.
 

@@ -383,3 +383,23 @@ def task_list(made: Matrix, value: str, filters: Filters) -> str:
         parts.append(f'<div class="t-task">{head}<div class="t-chips">{chips}</div></div>')
     left = len(made.tasks) - MOST_LISTED
     return "".join([*parts, f"<p>{muted(f'{left:,} more tasks are in the table to download')}</p>" if left > 0 else ""])
+
+
+def matrix_html(made: Matrix, value: str) -> str:
+    """Return the matrix as an HTML table of coloured cells, a heading per repository."""
+    looks, parts = looks_of(made.cells, value), list[str]()
+    repo: str | None = ""
+    heads = "".join(f'<th scope="col">{html_parts.text(column_words(column))}</th>' for column in made.columns)
+    for task in made.tasks:
+        if task.repo != repo:
+            repo = task.repo
+            mine = [other for other in made.tasks if other.repo == repo]
+            done = "".join(f"<td><b>{html_parts.text(done_of(mine, column))}</b></td>" for column in made.columns)
+            parts.append(f"<tr><td><b>{html_parts.text(task.repo or 'no repository')}</b></td>{done}</tr>")
+        cells = ""
+        for column in made.columns:
+            cell = task.cells.get(column)
+            cells += f'<td style="{looks[id(cell)].css}">{html_parts.text(cell_words(cell, value))}</td>' if cell else "<td></td>"
+        parts.append(f"<tr><td>{html_parts.text(task.name)} {muted(task.also_called)}</td>{cells}</tr>")
+    head = f"<thead><tr><th>Task</th>{heads}</tr></thead>"
+    return f'<div class="t-scroll"><table class="t-table">{head}<tbody>{"".join(parts)}</tbody></table></div>'

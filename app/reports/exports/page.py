@@ -7,17 +7,19 @@ own, by their hashes. The classes of the output keep Jupyter from reading two do
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
 import jinja2
 import pyarrow as pa
 
-from app.charts.spending import Embedded, plotly_script, report_charts
+from app.charts.spending import Embedded, packed_figures, packed_plotly, plotly_script, report_charts
+from app.queries.filters import this_moment
 from app.reports.budgets import cells
 from app.text.answers import Answer
 from app.text.columns import Column, columns
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from app.charts.spending import Embedded
     from app.reports.cost_report import Report
     from app.reports.first_page import FirstPage
+    from app.reports.shared import Shared
 
 
 LONG = 32
@@ -149,6 +152,32 @@ def _page(
         style=_asset("page.css"),
         scripts=scripts,
         script_sources=" ".join(f"'sha256-{one}'" for one in hashes) or "'none'",
+    )
+    return text.encode()
+
+
+def html_shared(page: Shared) -> bytes:
+    """Return a page to mail, with the style of the dashboard. Charts are drawn by Plotly in the file, which keeps what a mark is."""
+    parts, drawn = list[dict[str, Any]](), [part for part in page.parts if not isinstance(part, str)]
+    for part in page.parts:
+        if isinstance(part, str):
+            parts.append({"html": part, "chart": None})
+            continue
+        light, _ = part
+        height = int(light.figure.layout.height)
+        parts.append({"chart": light, "title": one_line(light.title), "caption": one_line(light.caption), "height": height})
+    plotly, script = packed_plotly() if drawn else b"", _asset("shared.js")
+    sources = [gzip.decompress(plotly), script.encode()] if drawn else [script.encode()]
+    about = (page.about and f"Filters: {page.about}", f"{this_moment():%Y-%m-%d}", f"Tachograph {metadata.version('tachograph')}")
+    text = _template("shared.html").render(
+        title=one_line(page.title),
+        parts=parts,
+        about=one_line(" · ".join(filter(None, about))),
+        style=(resources.files("app") / "assets" / "dashboard.css").read_text(encoding="utf-8") + _asset("shared.css"),
+        figures=base64.b64encode(packed_figures(drawn)).decode() if drawn else "",
+        plotly=base64.b64encode(plotly).decode(),
+        script=script,
+        script_sources=" ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one).digest()).decode()}'" for one in sources),
     )
     return text.encode()
 

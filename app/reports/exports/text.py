@@ -202,30 +202,38 @@ def _line(cells: Iterable[str]) -> str:
 _SPECIAL = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "–": "--",
-    "−": "$-$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "·": r"$\cdot$", "<": r"\textless{}", ">": r"\textgreater{}",
+    "−": "$-$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "·": r"$\cdot$", "±": r"$\pm$", "÷": r"$\div$", "→": r"$\rightarrow$",
+    "…": r"\ldots{}", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''", "¢": r"\textcent{}", "\u00a0": "~",
+    "<": r"\textless{}", ">": r"\textgreater{}",
 }  # fmt: skip
+_LETTERS = frozenset(map(chr, range(0xC0, 0x100))) - set("ÐÞðþ")
+"""Letters besides those of ASCII that every font of LaTeX has."""
 _LATEX_MARKUP = re.compile("|".join(map(re.escape, _SPECIAL)))
 
 
 def write_latex(answer: Answer) -> bytes:
-    """Return the answer as a `table` with heading (without the store) and note as caption."""
+    """Return the answer as a `table` (booktabs) with heading (without the store) and note as caption; what n of a figure is in brackets."""
     table = for_people(answer)
     shown = columns(table, answer.of)
     lines = [[f"{column.cell(row)}{f' ({column.note(row)})' if column.note(row) else ''}" for column in shown] for row in table.to_pylist()]
     body = [" & ".join(map(_latex, line)) + r" \\" for line in lines]
+    if answer.total is not None and len(body) > 1:
+        body.insert(-1, r"\midrule")
     head = " & ".join(_latex(column.label) for column in shown) + r" \\"
     about = answer.heading.rpartition(" · ")[0]  # without the place of the store, which is nobody's business in a paper
     caption = _latex(" ".join(filter(None, (f"{about}.", answer.note))))
     align = "".join("r" if column.is_figure else "l" for column in shown)
     made = (
-        r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{align}}}", r"\toprule", head, r"\midrule", *body,
-        r"\bottomrule", r"\end{tabular}", r"\end{table}",
+        r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{align}}}", r"\toprule",
+        head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}",
     )  # fmt: skip
     return ("\n".join(made) + "\n").encode()
 
 
 def _latex(text: str) -> str:
-    return _LATEX_MARKUP.sub(lambda found: _SPECIAL[found[0]], one_line(visible(text)))
+    """Return the text as pdfLaTeX reads it. A character that its fonts lack is written as its code: it would end the run."""
+    found = _LATEX_MARKUP.sub(lambda found: _SPECIAL[found[0]], one_line(visible(text)))
+    return "".join(one if one.isascii() or one in _LETTERS else rf"\texttt{{U+{ord(one):04X}}}" for one in found)
 
 
 ABOUT = b"tachograph"

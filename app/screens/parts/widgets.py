@@ -23,6 +23,9 @@ from app.queries.filters import Filters
 from app.queries.reading import exported, read_transaction
 from app.queries.runs import ORDERS
 from app.reports.exports import EXPORTS
+from app.reports.exports.page import html_shared
+from app.reports.shared import SCREENS, shared
+from app.reports.shared import question as question_of
 from app.screens import cache
 from app.text import html_parts
 from app.text.brief import Said
@@ -90,8 +93,8 @@ def end_page() -> NoReturn:
 
 
 @contextmanager
-def following() -> Iterator[None]:
-    """Draw a page in the block, then show when the store last changed, also if the page ends early.
+def following(what: str = "") -> Iterator[None]:
+    """Draw a page in the block, then show when the store last changed, also if the page ends early. `what`: the screen, to download it.
 
     The page is drawn again once the store has changed: marks of its file are checked every two seconds. Filters, tabs,
     open rows and the place on the page stay as they are.
@@ -109,6 +112,7 @@ def following() -> Iterator[None]:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small", key="live"):
         _look()
         if cache.contents().runs:
+            download_page(what)
             label = "Report of these runs (HTML, PDF, CSV)"
             st.page_link("screens/reports.py", label=label, icon=":material/download:", query_params=filters_kept())
 
@@ -300,6 +304,29 @@ def columns_picker(usual: Listing, more: Sequence[str]) -> tuple[str, ...]:
             bind="query-params",
         )  # fmt: skip
     return tuple(picked) or usual.keys
+
+
+def download_page(what: str) -> None:
+    """Offer the screen, or the run of the page, as one file to mail; and choose how charts are downloaded."""
+    run, view = st.query_params.get(RUN_ID, ""), str(st.session_state.get("view") or st.query_params.get("view", "")).lower()
+    of = run if what == "run" else "failures" if what == "runs" and view == "failures" else what
+    filters, measure, groups = filter_urls.read_link(filters_kept()).filters, cost_in_force(), st.query_params.get_all("groups")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="page-tools"):
+        st.segmented_control(
+            "Charts download as", IMAGES, format_func=str.upper, key=IMAGE, default=IMAGES[0], required=True, label_visibility="collapsed",
+            help="What the camera above a chart saves: a picture with title, n and source.",
+        )  # fmt: skip
+        if of in SCREENS or (of and of == run):
+
+            def written() -> bytes:
+                with read_transaction(exported(cache.store(), filters)) as transaction:
+                    return html_shared(shared(of, question_of(transaction, filters, measure.key, "", groups)))
+
+            about = "One file to mail, with its tables and charts. Without texts of sessions: `tachograph share --with-text` has them."
+            name = f"{of[:8] if of == run else of}.html"
+            st.download_button(
+                "Download this page", written, name, "text/html", icon=":material/mail:", type="tertiary", on_click="ignore", help=about
+            )
 
 
 def download_runs(filters: Filters) -> None:

@@ -1,0 +1,253 @@
+"""Pages to mail: the answer, figures, tables and charts of a screen with its filters, or of one run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.charts import registry as charts
+from app.charts.images import Drawn
+from app.charts.registry import CHARTS, Question
+from app.charts.speedups import CLASSES
+from app.queries import agents as agent_queries
+from app.queries import claims as claim_queries
+from app.queries import comparison as comparison_queries
+from app.queries import cost as cost_queries
+from app.queries import failures as failure_queries
+from app.queries import loops as loop_queries
+from app.queries import measured as measured_queries
+from app.queries import run_page
+from app.queries import runs as run_queries
+from app.queries import sessions as session_queries
+from app.queries import tasks as task_queries
+from app.queries.filters import Filters, parse
+from app.queries.reading import ReadTransaction
+from app.text import compare as compare_words
+from app.text import costs, html_parts, loop_html, overview, run_html, speedups, summary
+from app.text import failures as failure_words
+from app.text import tasks as task_words
+from app.text.brief import Said
+from app.text.filter_words import with_known_words
+from app.text.formatting import short_id
+from app.text.html_parts import shown
+from app.text.loops import NO_LOOPS, heading_of
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES
+from schemas.catalogue.metrics import MEASURED_CLASSES
+from schemas.errors import UsageError
+from schemas.text import plural
+
+Part = str | Drawn | Callable[[], Drawn | None] | None
+"""HTML, or a function that draws a chart on the page of the question."""
+
+LISTED, FARTHEST, MOST_FILES = 200, 20, 50
+"""Runs of a list, slow runs, and files of a run."""
+
+PLACES = ("source_name", "cwd", "received_at")
+"""Facts about the machine that has the store, which are not for those who get the page."""
+
+_ANCHOR = re.compile(r"<a\b([^>]*)>(.*?)</a>", re.DOTALL)
+_CLASS, _OUTWARD = re.compile(r'class="[^"]*"'), re.compile(r'href="https?://')
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A page to mail: its title, filters in words, and parts; each chart is drawn twice, for light and dark pages."""
+
+    file_name: str
+    title: str
+    about: str
+    parts: Sequence[str | tuple[Drawn, Drawn]]
+
+
+def question(transaction: ReadTransaction, filters: Filters, cost: str = "", of: str = "", groups: Sequence[str] = ()) -> Question:
+    """Return the question of charts and pages to a store. `cost`: the key of a measure, `groups`: filters as text. Raises UsageError."""
+
+    def ask(asked: Callable[..., Any], *arguments: Any) -> Any:
+        return asked(transaction, *(transaction.searched(one) if isinstance(one, Filters) else one for one in arguments))
+
+    chosen = [with_known_words(parse(text)) for text in groups]
+    return Question(ask, filters, COST_MEASURES[cost] if cost else BEST, of=of, groups=chosen)
+
+
+def shared(what: str, asked: Question, *, with_text: bool = False) -> Shared:
+    """Return the page of a screen, or of the run whose id begins with `what`. `with_text`: with what the agent wrote. Raises UsageError."""
+    if what in SCREENS:
+        said, parts = SCREENS[what](asked)
+        title, name, about = what.capitalize(), what, asked.filters.as_words()
+    else:
+        asked = replace(asked, of=asked.ask(run_page.run_id_of, what))
+        said, parts = _run(asked, with_text=with_text)
+        title, name, about = "Run", f"run-{re.sub(r'[^A-Za-z0-9-]+', '-', short_id(asked.of))}", ""
+    made: list[str | tuple[Drawn, Drawn]] = [html_parts.heading(said.heading, said.second, said.coverage)]
+    for one in parts:
+        if isinstance(one, str):
+            made.append(without_links(one))
+        elif callable(one):
+            pages = []
+            for page in ("light", "dark"):
+                asked.page = page
+                pages.append(one())
+            if pages[0] and pages[1] and pages[0].n:
+                made.append((pages[0], pages[1]))
+    return Shared(name, re.sub(r"\*\*", "", said.heading) or title, about, [one for one in made if one])
+
+
+def without_links(html: str) -> str:
+    """Return HTML of a screen without its links to other screens; links out of it stay."""
+
+    def plain(found: re.Match[str]) -> str:
+        kind = _CLASS.search(found[1])
+        return found[0] if _OUTWARD.search(found[1]) else f"<span {kind[0] if kind else ''}>{found[2]}</span>"
+
+    return _ANCHOR.sub(plain, html)
+
+
+def _overview(asked: Question) -> tuple[Said, list[Part]]:
+    rows, total = asked.rows, asked.rows[0]
+    agents = [row for row in rows if not row.is_all and not row.is_model]
+    if total.runs <= charts.FEW and len(agents) == 1:
+        runs = sorted(asked.points, key=lambda run: -float(run["cost_usd"] or 0))
+        return overview.few_runs(rows, asked.measure), [lambda: charts.few_runs(asked), overview.runs_table(runs, asked.filters)]
+    is_checked = total.checked >= overview.ENOUGH_PAIRS
+    why = asked.ask(failure_queries.never_started_because, asked.filters) if total.never_started else []
+    fastest = asked.ask(agent_queries.fastest, asked.filters, 2) if total.faster > 1 else []
+    return overview.overview(rows, asked.measure), [
+        overview.agent_table(agent_queries.shown_rows(rows), asked.filters),
+        lambda: charts.cost_per_run(asked),
+        lambda: charts.time_per_run(asked),
+        lambda: charts.claimed_and_measured(asked) if is_checked else charts.claims(asked) or charts.cost_per_turn(asked),
+        lambda: charts.cost_and_success(asked),
+        overview.cautions_html(overview.cautions(rows, why, fastest), asked.filters),
+    ]
+
+
+def _cost(asked: Question) -> tuple[Said, list[Part]]:
+    filters = asked.filters
+    months, times = asked.ask(cost_queries.by_month, filters, asked.measure), asked.ask(cost_queries.times, filters)
+    prices, far = asked.ask(cost_queries.list_prices, filters), asked.ask(cost_queries.slow, filters, FARTHEST)
+    return costs.cost(asked.rows, asked.measure), [
+        costs.month_table(months, filters) if months else None,
+        lambda: charts.cost_per_run(asked),
+        run_html.part(html_parts.text(costs.list_title(prices))) + costs.price_table(prices, filters) if prices else None,
+        run_html.part("Wall time") + costs.time_table(times, filters) if times[0].known else None,
+        lambda: charts.wall_time(asked) if times[0].known else None,
+        run_html.part("Slow outliers") + costs.slow_table(far, filters) if far else None,
+    ]
+
+
+def _speedups(asked: Question) -> tuple[Said, list[Part]]:
+    filters, total = asked.filters, asked.rows[0]
+    said = speedups.speedups(asked.rows, asked.ask(measured_queries.checks, filters))
+    counts = {key: number for key, number in asked.ask(measured_queries.counts, filters).items() if number}
+    parts: list[Part] = [
+        lambda: charts.claimed_beside_measured(asked),
+        lambda: charts.claimed_over_measured(asked),
+        None if total.checked else lambda: charts.claims(asked, "What is claimed", only_claiming=True),
+    ]
+    if total.runs_measured:
+        seen = [(name, MEASURED_CLASSES[name]) for name in CLASSES if total.measured[name]]
+        parts += [lambda: charts.measurements(asked), html_parts.legend(("", seen))]
+    counts.pop("claims", None)  # a list of sentences
+    if counts:
+        key, number = next(iter(counts.items()))
+        found = asked.ask(measured_queries.runs, filters, key, LISTED, asked.measure, None)
+        cut = f", the first {LISTED:,}" if number > LISTED else ""
+        title = f"{measured_queries.LISTS[key][0]}: {plural(number, 'run')}{cut}"
+        parts.append(run_html.part(html_parts.text(title)) + speedups.run_table(found, key, filters))
+    return said, parts
+
+
+def _tasks(asked: Question) -> tuple[Said, list[Part]]:
+    totals = asked.ask(task_queries.totals, asked.filters)
+    if not totals.tasks:
+        return task_words.no_tasks(totals), []
+    made = task_words.matrix(asked.ask(task_queries.cells, asked.filters, ("agent", "model"), asked.measure), "result", by_repo=True)
+    return task_words.tasks(totals), [task_words.legend(made, "result"), task_words.matrix_html(made, "result")]
+
+
+def _failures(asked: Question) -> tuple[Said, list[Part]]:
+    table, whole = asked.ask(failure_queries.failures, asked.filters, "agent")
+    facts, reasons = asked.ask(failure_queries.totals, asked.filters), table.to_pylist()
+    said = failure_words.failures(facts, reasons, asked.rows)
+    if not reasons:
+        return said, []
+    return said, [failure_words.reason_table(reasons, whole.to_pylist()[0], facts, "agent", asked.filters)]
+
+
+def _compare(asked: Question) -> tuple[Said, list[Part]]:
+    usual, usual_pair = asked.ask(comparison_queries.largest, asked.filters)
+    groups, pair = asked.groups or usual, comparison_queries.TASK if asked.groups else usual_pair
+    if len(groups) < 2:
+        raise UsageError("a comparison needs two groups.", "Name them: --group 'agent=codex' --group 'agent=claude-code'")
+    narrowed = [comparison_queries.narrowed(asked.filters, one) for one in groups]
+    found = asked.ask(comparison_queries.compare, narrowed, pair, asked.measure)
+    called = compare_words.names(found.groups, groups)
+    notes = "".join(f'<p class="t-cap">{html_parts.text(one)}</p>' for one in compare_words.notes(found, called))
+
+    def drawn(metric: str) -> Callable[[], Drawn | None]:
+        return lambda: CHARTS[f"compare-{metric}"].draw(asked, found, called)
+
+    table = compare_words.comparison_table(found, called)
+    return compare_words.compare(found, called), [*(drawn(metric) for metric in found.metrics), table, notes]
+
+
+def _loops(asked: Question) -> tuple[Said, list[Part]]:
+    answers = asked.ask(loop_queries.loops)
+    if not answers:
+        return Said("No optimization loop is in the store.", NO_LOOPS), []
+    first = answers[0]
+    parts: list[Part] = []
+    if len(answers) > 1:
+        parts += [loop_html.loop_list(answers, first, asked.filters), loop_html.legend(answers), lambda: charts.loops_together(asked)]
+        parts.append(f'<h2 class="t-h1 t-loop">{html_parts.said(heading_of(first))}</h2>')
+    parts += [loop_html.strip(first), lambda: charts.loop(asked, first), loop_html.about_html(first)]
+    return loop_html.loops_said(answers) if len(answers) > 1 else Said(heading_of(first)), parts
+
+
+def _run(asked: Question, *, with_text: bool) -> tuple[Said, list[Part]]:
+    run = asked.ask(run_queries.run, asked.of)
+    facts, verdict = asked.ask(claim_queries.of_run, asked.of, asked.filters), asked.ask(measured_queries.verdict_of, asked.of)
+    patch, files = asked.ask(run_page.patch_of, asked.of), asked.ask(run_page.patch_files_of, asked.of)
+    claims = facts.claims.to_pylist()
+    head = (run_html.header_html(run), run_html.failure_html(run), run_html.strip_html(run, verdict), run_html.warning_html(run, verdict))
+    parts: list[Part] = ["".join(head)]
+    listed = run_html.claims_html(claims, run) if with_text else ""
+    if listed:
+        parts.append(run_html.part("What it claims") + listed)
+    if run["result"] and with_text:
+        prose = summary.summary_html(shown(run["result"]).text, summary.marks_of(claims))
+        parts.append(f'{run_html.part("What it says it did")}{summary.legend_html(claims)}<div class="t-run-prose">{prose}</div>')
+    changed = run_html.diff_html(patch["text"]) if patch and with_text else ""
+    if not changed and (files.num_rows or facts.file_changes.num_rows):
+        named = (files if files.num_rows else facts.file_changes).to_pylist()
+        items = "".join(f"<li><code>{html_parts.text(one['path'])}</code></li>" for one in named[:MOST_FILES])
+        changed = f'<ul class="t-run-files">{items}</ul>'
+    parts.append(run_html.part("What it changed") + changed if changed else None)
+    if verdict:
+        values = asked.ask(measured_queries.of_run, asked.of).to_pylist()
+        parts.append(
+            run_html.part("What was measured", run_html.measured_about(verdict, values)) + run_html.measured_html(run, verdict, values)
+        )
+    if asked.ask(session_queries.lanes, asked.of).num_rows:
+        parts += [lambda: charts.session(asked), lambda: charts.session_lanes(asked)]
+    for title, keys in (
+        ("Cost", run_html.RUN_COST),
+        ("Figures", run_html.RUN_CARDS),
+        ("Origin", [key for key in run_html.origin_keys(run) if key not in PLACES]),
+    ):
+        parts.append(run_html.part(title) + run_html.facts_html(run, keys))
+    return Said(run["title"]), parts
+
+
+SCREENS: dict[str, Callable[[Question], tuple[Said, list[Part]]]] = {
+    "overview": _overview,
+    "cost": _cost,
+    "speedups": _speedups,
+    "tasks": _tasks,
+    "failures": _failures,
+    "compare": _compare,
+    "loops": _loops,
+}
+"""Screen → its heading and its parts."""

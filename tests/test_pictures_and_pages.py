@@ -1,0 +1,197 @@
+"""What people hand on: pictures of charts, tables for papers, and pages to mail."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from app.charts import images
+from app.charts.registry import CHARTS
+from app.cli.figures import PICTURES
+from app.cli.main import cli
+from app.queries.filters import parse
+from app.queries.reading import exported, read_transaction
+from app.reports.exports.page import html_shared
+from app.reports.exports.text import write_latex
+from app.reports.shared import SCREENS, question, shared, without_links
+from app.text.answers import Answer
+from ingest.store.database import Store
+from schemas.errors import UsageError
+from tests.serving import chromium
+
+LIMIT = 1_500_000
+"""Bytes of a page that every mail server lets through."""
+
+
+def _shared(what: str, store: Store, *, with_text: bool = False) -> bytes:
+    with read_transaction(store if with_text else exported(store)) as transaction:
+        return html_shared(shared(what, question(transaction, parse("")), with_text=with_text))
+
+
+def test_a_picture_has_title_n_filters_and_source(sample_store: Store) -> None:
+    with read_transaction(sample_store) as transaction:
+        drawn = CHARTS["cost-per-run"].draw(question(transaction, parse("agent=claude-code")))
+    assert drawn and drawn.file_name == "cost-per-run-agent-claude-code"
+    before = drawn.figure.layout.height, drawn.figure.layout.margin.t
+    figure = images.framed(drawn, "light")
+    said = figure.layout.title.text
+    assert drawn.title[:20] in said.replace("&amp;", "&")
+    assert f"n = {drawn.n}" in said and "--agent claude-code" in said and "Source: Tachograph" in said
+    assert (figure.layout.height, figure.layout.margin.t) == (before[0] + images.HEAD, before[1] + images.HEAD)
+
+
+def test_the_style_sheet_cuts_off_what_only_a_picture_shows() -> None:
+    style = (Path(images.__file__).parent.parent / "assets" / "dashboard.css").read_text()
+    assert f"margin-top: -{images.HEAD}px; clip-path: inset({images.HEAD}px " in style
+
+
+def test_every_chart_draws_or_says_that_there_is_nothing(sample_store: Store) -> None:
+    with read_transaction(sample_store) as transaction:
+        run_id = _a_session(sample_store)
+        for name, one in CHARTS.items():
+            about = question(transaction, parse(""), of=run_id if one.needs == "run" else "")
+            drawn = one.draw(about)
+            assert drawn is None or (drawn.n >= 0 and re.fullmatch(r"[A-Za-z0-9.-]+", drawn.file_name)), name
+
+
+def _a_session(store: Store) -> str:
+    with store.reading() as connection:
+        rows = connection.execute("select run_id from responses group by run_id order by count(*) desc, run_id limit 1").fetchall()
+    return str(rows[0][0]) if rows else ""
+
+
+def test_the_command_knows_all_formats_and_lists_all_charts(sample_store: Store) -> None:
+    assert PICTURES == images.FORMATS
+    done = CliRunner().invoke(cli, ["chart", "--db", sample_store.location])
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(CHARTS)
+
+
+def test_without_kaleido_the_error_names_it(sample_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "kaleido", None)
+    with read_transaction(sample_store) as transaction:
+        drawn = CHARTS["cost-per-run"].draw(question(transaction, parse("")))
+    assert drawn
+    with pytest.raises(UsageError, match="Kaleido") as error:
+        images.image(drawn, "svg")
+    assert "pip" in str(error.value.hint) or "install" in str(error.value.hint)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format_", images.FORMATS)
+def test_a_chart_becomes_a_file(format_: str, sample_store: Store) -> None:
+    pytest.importorskip("kaleido", reason="the extra `charts` is not installed")
+    with read_transaction(sample_store) as transaction:
+        drawn = CHARTS["cost-per-run"].draw(question(transaction, parse("")))
+    assert drawn
+    body = images.image(drawn, format_)
+    assert body.startswith({"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[format_])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", SCREENS)
+def test_a_page_to_mail_is_small_and_without_network_or_links_to_screens(what: str, sample_store: Store) -> None:
+    try:
+        body = _shared(what, sample_store)
+    except UsageError:
+        assert what == "compare"
+        return
+    text = body.decode()
+    assert len(body) < LIMIT
+    shown = re.sub(r"<script.*?</script>|<style.*?</style>", "", text, flags=re.DOTALL)
+    assert 'target="_self"' not in shown and not re.search(r'(?:src|href)="(?!https?://)', shown)
+    assert "default-src 'none'" in text
+
+
+@pytest.mark.slow
+def test_a_page_to_mail_has_each_chart_for_day_and_night(sample_store: Store) -> None:
+    text = _shared("overview", sample_store).decode()
+    found = re.search(r'id="figures">([^<]+)<', text)
+    assert found
+    pages = json.loads(gzip.decompress(base64.b64decode(found[1])))
+    assert len(pages["light"]) == len(pages["dark"]) == text.count('class="chart"')
+    assert pages["light"][0]["layout"]["font"]["color"] != pages["dark"][0]["layout"]["font"]["color"]
+
+
+@pytest.mark.slow
+def test_a_run_is_mailed_without_what_the_agent_wrote_unless_asked(sample_store: Store) -> None:
+    with sample_store.reading() as connection:
+        [(run_id, result)] = connection.execute(
+            "select run_id, result from v_runs where length(result) > 200 order by run_id limit 1"
+        ).fetchall()
+    words = max(re.findall(r"[A-Za-z ]+", result), key=len).strip()
+    bare, whole = (_shared(run_id, sample_store, with_text=with_text).decode() for with_text in (False, True))
+    assert words not in bare and words in whole
+
+
+def test_links_to_screens_become_text_and_others_stay() -> None:
+    html = '<a class="t-link" href="run?run=1" target="_self">one</a> <a href="https://example.org">two</a>'
+    assert without_links(html) == '<span class="t-link">one</span> <a href="https://example.org">two</a>'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_to_mail_draws_its_charts_without_a_network(theme: str, sample_store: Store, tmp_path: Path) -> None:
+    page = tmp_path / "overview.html"
+    page.write_bytes(_shared("overview", sample_store))
+    with chromium() as browser:
+        context = browser.new_context(color_scheme=theme, offline=True)
+        tab, errors = context.new_page(), list[str]()
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        tab.goto(page.as_uri())
+        tab.wait_for_selector(".chart .main-svg")
+        assert not errors
+        assert tab.locator(".chart:has(.main-svg)").count() == tab.locator(".chart").count() > 0
+        context.close()
+
+
+HOSTILE = r"50% & #1 _x_ {a} $5 ~ ^ \ ≤ ± 中 “q” é ą <b> …"
+
+
+def test_a_latex_table_keeps_to_what_every_latex_reads() -> None:
+    """A strict reader: only ASCII, letters that all fonts have, and no special character that is not escaped."""
+    body = write_latex(Answer(pa.table({HOSTILE: [HOSTILE], "n": [3]}), f"1 run {HOSTILE} · store.duckdb")).decode()
+    assert all(one.isascii() or "À" <= one <= "ÿ" for one in body)
+    cells = [line for line in body.splitlines() if line.endswith(r"\\")]
+    assert len(cells) == 2
+    for line in cells:
+        bare = re.sub(r"\\[A-Za-z]+\{\}|\\texttt\{U\+[0-9A-F]+\}|\$\\[a-z]+\$|\\[&%$#_{}]", "", line.removesuffix(r"\\"))
+        assert bare.count("&") == 1 and not re.search(r"[%$#_{}~^\\]", bare), line
+    assert r"\texttt{U+4E2D}" in body and r"$\leq$" in body
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report", "--by", "model"],
+        ["report", "--by", "repo,agent", "--pivot", "agent"],
+        ["verdicts", "--by", "repo,agent", "--pivot", "agent"],
+        ["verdicts"],
+        ["tasks"],
+    ],
+)
+def test_tables_for_papers_have_booktabs_and_n_and_compile(command: list[str], sample_store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "table.tex"
+    done = CliRunner().invoke(cli, [*command, "--db", sample_store.location, "-o", str(path)])
+    assert not done.exit_code, done.output
+    body = path.read_text()
+    assert r"\toprule" in body and r"\bottomrule" in body and re.search(r"\\caption\{.*\d+ (?:run|task)", body)
+    assert sample_store.location not in body
+    if "--pivot" in command:
+        assert "Cells: " in body
+    if latex := shutil.which("pdflatex"):
+        whole = tmp_path / "all.tex"
+        whole.write_text(rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{body}\end{{document}}")
+        ran = subprocess.run([latex, "-interaction=nonstopmode", "-halt-on-error", whole.name], cwd=tmp_path, capture_output=True, check=False)
+        assert not ran.returncode, ran.stdout.decode(errors="replace")[-2000:]
