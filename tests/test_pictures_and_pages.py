@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pytest
@@ -145,7 +146,7 @@ def test_links_to_screens_become_text_and_others_stay() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_page_to_mail_draws_its_charts_without_a_network(theme: str, sample_store: Store, tmp_path: Path) -> None:
+def test_a_page_to_mail_draws_its_charts_without_a_network(theme: Literal["light", "dark"], sample_store: Store, tmp_path: Path) -> None:
     page = tmp_path / "overview.html"
     page.write_bytes(_shared("overview", sample_store))
     with chromium() as browser:
