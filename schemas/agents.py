@@ -605,6 +605,12 @@ OPEN_TELEMETRY = Agent(
             names=(words("resourceLogs"), words("resourceMetrics"), words("resourceSpans")),
         ),
     ),
+    Marks(
+        fields=(
+            *(r"claude_code\.(?:api_request|token\.usage|cost\.usage)", r"codex\.sse_event", r"(?:gemini_cli|qwen-code)\.api_response"),
+            *(r"gen_ai\.usage\.input_tokens", r"llm\.token_count\.prompt"),
+        ),
+    ),
     unrecorded=frozenset(("score", "cwd", "repo", "branch")),
 )
 """A standard of telemetry: its runs are attributed to the agents that it tells of."""

@@ -307,6 +307,14 @@ def test_an_agents_telemetry_without_tokens_says_so(store: Store, tmp_path: Path
     assert tools_of(store) == []
 
 
+def test_a_line_that_is_cut_off_is_a_reject(store: Store, tmp_path: Path) -> None:
+    """Of an agent's telemetry: it may have had figures."""
+    (tmp_path / "logs.jsonl").write_text(lines(logs(request(1)), logs(request(2)))[:-40])
+    (tmp_path / "others.jsonl").write_text(lines(spans(span("GET /", "01", http__method="GET")))[:-40])
+    ingest_paths(store, tmp_path)
+    assert ([run["num_turns"] for run in runs_in_store(store)], len(rejects_of(store))) == ([1], 1)
+
+
 def test_gzip_is_read_and_protobuf_is_refused(store: Store, tmp_path: Path) -> None:
     (tmp_path / "logs.jsonl.gz").write_bytes(gzip.compress(lines(logs(request(1))).encode()))
     service = b"\x0a\x1b\x0a\x0cservice.name\x12\x0b\x0a\x09some-tool"

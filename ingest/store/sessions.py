@@ -62,11 +62,10 @@ having count(*) > 1 or bool_or(record_kind <> 'transcript' and run_id in (select
 """
 """Sessions with several runs, or with a transcript among the records of another run."""
 
-_MEASURED = """
+_WITH_TELEMETRY = """
 select agent, session_id
 from runs
 semi join (select agent, session_id from runs where run_id in ({runs})) as given using (agent, session_id)
-where exists (select 1 from run_records where record_kind = 'telemetry')
 group by agent, session_id
 having count(*) > 1 and bool_or(run_id in (select run_id from run_records where record_kind = 'telemetry'))
 """
@@ -109,7 +108,8 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
     if made(connection, "joined_sessions", _JOINED.format(runs=runs)):
         run_step(connection, "responses/place_in_session")
         run_step(connection, "records/joining")
-    if made(connection, "telemetry_sessions", _MEASURED.format(runs=runs)):
+    has_telemetry = connection.execute("select 1 from run_records where record_kind = 'telemetry' limit 1").fetchone()
+    if has_telemetry and made(connection, "telemetry_sessions", _WITH_TELEMETRY.format(runs=runs)):
         run_step(connection, "responses/place_in_session")
         run_step(connection, "records/telemetry")
     refolded = "select whole_id as run_id from folding union select whole_id from moving union select run_id from moving"
