@@ -597,7 +597,7 @@ OPEN_TELEMETRY = Agent(
     "OpenTelemetry",
     "https://opentelemetry.io",
     "#425cc7",
-    "octagon",
+    "hourglass",
     (
         Format(
             *("OTLP/JSON: Claude Code, Codex, Gemini CLI, Qwen Code; GenAI conventions, OpenInference", "2026"),

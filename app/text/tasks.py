@@ -44,7 +44,7 @@ LACKS = {"claimed": "no claim", "cost": "not recorded", "duration": "none comple
 MARKS = {
     "circle": "●", "diamond": "◆", "square": "■", "hexagon": "⬢", "hexagon2": "⬢", "pentagon": "⬟", "star": "★", "hexagram": "✶",
     "cross": "✚", "x": "✖", "triangle-up": "▲", "triangle-down": "▼", "triangle-left": "◀", "triangle-right": "▶", "bowtie": "⧓",
-    "star-diamond": "✦", "diamond-wide": "⬥", "diamond-tall": "⬧", "circle-cross": "⊕", "square-cross": "⊞",
+    "star-diamond": "✦", "diamond-wide": "⬥", "diamond-tall": "⬧", "circle-cross": "⊕", "square-cross": "⊞", "hourglass": "⧗",
 }  # fmt: skip
 """Shapes of agents as characters, because a grid cannot draw shapes."""
 

@@ -80,7 +80,7 @@ def _time(nanoseconds: Any) -> datetime | None:
     """Return the time of a `…UnixNano`, to the microsecond; 0 is no time."""
     if isinstance(nanoseconds, str) and nanoseconds.isdecimal():
         nanoseconds = int(nanoseconds[:20])
-    return unix_time(nanoseconds // 1000 / 1e6) if type(nanoseconds) is int else None
+    return unix_time(nanoseconds // 1000 / 1e6) if type(nanoseconds) is int and nanoseconds < 1 << 63 else None
 
 
 # Requests to models, by the names of each program and convention
@@ -228,7 +228,7 @@ class _Session(OpenRun):
         if is_request:
             counts, ms = read(told), _count(told.get("duration_ms"))
             model = _text(told, "model")
-            place = (told.get("event.sequence"), told.get("event.timestamp"), record.time_unix_nano, model, counts)
+            place = (*map(str, (told.get("event.sequence"), told.get("event.timestamp"), record.time_unix_nano)), model, counts)
             self.events.add(_text(told, "request_id", "response_id") or place, model, counts, at, ms)
             if at and ms:
                 self.note_time(shifted(at, -ms))
@@ -250,10 +250,10 @@ class _Session(OpenRun):
         if metric.sum is None or amount is None:
             return
         what = "cost" if metric.name == _COSTS else str(told.get("type"))
-        series = (tuple(sorted((name, str(one)) for name, one in told.items())), since)
+        series = (tuple(sorted((name, str(one)) for name, one in told.items())), str(since))
         is_delta = metric.sum.aggregation_temporality in DELTA
         points = self.points.setdefault((_text(told, "model"), what), {})
-        key = (*series, until) if is_delta else series
+        key = (*series, str(until)) if is_delta else series
         points[key] = max(points.get(key, Decimal()), amount)
         self.first_point = min(filter(None, (self.first_point, _time(since), _time(until))), default=None)
         self.note_time(_time(until))

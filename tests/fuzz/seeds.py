@@ -22,6 +22,7 @@ from tests import (
     test_opencode,
     test_openhands,
     test_openhands_index,
+    test_opentelemetry,
     test_pi,
     test_qwen,
     test_swe_agent,
@@ -80,6 +81,9 @@ _STREAMS: Mapping[str, Callable[[], str]] = {
     "KimiWire, CLI": _of(*test_kimi.CLI),
     "AiderAnalytics": _of(*test_aider.LOG),
     "AiderChatHistory": lambda: test_aider.HISTORY,
+    "OpenTelemetry": lambda: test_opentelemetry.FILES["events.jsonl"],
+    "OpenTelemetry, metrics": lambda: test_opentelemetry.FILES["metrics.jsonl"],
+    "OpenTelemetry, spans": lambda: test_opentelemetry.FILES["trace.jsonl"],
     "KeptRuns": _kept_run,
 }
 _RECORDS: Mapping[str, Callable[[], dict[str, Any]]] = {
