@@ -113,7 +113,22 @@ def test_an_aggregate_of_a_figure_is_one_word(how: str, samples: Store) -> None:
 
 def words_of_columns(path: Path) -> Iterator[str]:
     """Dicts of a file that say words or units of columns: {"num_turns": "Turns"}, {"num_turns": Unit.COUNT}."""
-    of_other_things = {"title", "label", "format", "files", "at", "description", "name", "value", "state", "best", "baseline", "commit", "text", "experiments"}
+    of_other_things = {
+        "title",
+        "label",
+        "format",
+        "files",
+        "at",
+        "description",
+        "name",
+        "value",
+        "state",
+        "best",
+        "baseline",
+        "commit",
+        "text",
+        "experiments",
+    }
     known = {key for scope in SCOPES.values() for key in scope} - of_other_things
     for node in ast.walk(ast.parse(path.read_text())):
         pairs = list(zip(node.keys, node.values, strict=True)) if isinstance(node, ast.Dict) else []

@@ -25,6 +25,7 @@ from app.queries.reading import exported, read_transaction
 from app.reports.exports.page import html_shared
 from app.reports.exports.text import write_latex
 from app.reports.shared import SCREENS, question, shared, without_links
+from app.screens.parts.widgets import SHARED
 from app.text.answers import Answer
 from ingest.store.database import Store
 from schemas.errors import UsageError
@@ -118,6 +119,10 @@ def test_a_page_to_mail_is_small_and_without_network_or_links_to_screens(what: s
 
 
 @pytest.mark.slow
+def test_every_screen_that_can_be_mailed_offers_it() -> None:
+    assert tuple(SCREENS) == SHARED
+
+
 def test_a_page_to_mail_has_each_chart_for_day_and_night(sample_store: Store) -> None:
     text = _shared("overview", sample_store).decode()
     found = re.search(r'id="figures">([^<]+)<', text)

@@ -23,9 +23,6 @@ from app.queries.filters import Filters
 from app.queries.reading import exported, read_transaction
 from app.queries.runs import ORDERS
 from app.reports.exports import EXPORTS
-from app.reports.exports.page import html_shared
-from app.reports.shared import SCREENS, shared
-from app.reports.shared import question as question_of
 from app.screens import cache
 from app.text import html_parts
 from app.text.brief import Said
@@ -66,6 +63,9 @@ that measure, and the one chosen for all screens."""
 
 IMAGE, IMAGES = "image", ("png", "svg")
 """The choice of how a chart is downloaded, and its values."""
+
+SHARED = ("overview", "cost", "speedups", "tasks", "failures", "compare", "loops")
+"""Keys of `app.reports.shared.SCREENS`, which no page needs to load before it is mailed; a test compares them."""
 
 LOOKS_SECONDS = 1.5
 """Seconds between checks whether the store is free, for a screen that gave up waiting."""
@@ -316,9 +316,13 @@ def download_page(what: str) -> None:
             "Charts download as", IMAGES, format_func=str.upper, key=IMAGE, default=IMAGES[0], required=True, label_visibility="collapsed",
             help="What the camera above a chart saves: a picture with title, n and source.",
         )  # fmt: skip
-        if of in SCREENS or (of and of == run):
+        if of in SHARED or (of and of == run):
 
             def written() -> bytes:
+                from app.reports.exports.page import html_shared  # and every screen's texts, which few ask for
+                from app.reports.shared import question as question_of
+                from app.reports.shared import shared
+
                 with read_transaction(exported(cache.store(), filters)) as transaction:
                     return html_shared(shared(of, question_of(transaction, filters, measure.key, "", groups)))
 
