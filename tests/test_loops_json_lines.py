@@ -204,6 +204,16 @@ def test_settings_beside_a_log_say_where_pi_worked(tmp_path: Path) -> None:
         config(), run(1, 2.0), name="x/autoresearch.jsonl", neighbour=lambda name: beside if name == ".auto/log.jsonl" else None
     )
     assert (loop.folder, loop.notes) == (None, ["`.auto/log.jsonl` beside it goes on in its place"])
+    [loop] = loops_in(config(), run(1, 2.0), name="x/autoresearch.jsonl", neighbour=lambda name: tmp_path / name)
+    assert loop.notes == []  # where it would be, nothing is
+
+
+def test_lines_of_an_agents_own_behind_a_configuration_are_runs() -> None:
+    own = {"event": "result", "iteration": 0, "decision": "keep", "description": "as it is", "metrics": {"parse_ms": 12.0, "files": 3}}
+    [loop] = loops_in(config(), own, run(1, 10.0), run(2, 11.0, "discard"))
+    assert (states(loop), values(loop)) == ([B, K, D], [12.0, 10.0, 11.0])
+    assert [one.label for one in loop.experiments] == ["iteration 0", "run 1", "run 2"]
+    assert loop.experiments[0].secondary == {"files": 3}
 
 
 @given(cut=st.integers(min_value=2, max_value=20), more=st.data())

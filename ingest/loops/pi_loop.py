@@ -29,6 +29,9 @@ from schemas.units import Better
 _NAMES = ("metricName", "metric_name")
 _UNITS = ("metricUnit", "metric_unit", "unit")
 _DIRECTIONS = ("bestDirection", "best_direction", "metricDirection", "metric_direction", "direction")
+_NUMBERS, _STATES = ("run", "iteration"), ("status", "decision")
+"""Of a run, as Pi writes it; and as agents write lines of their own behind a configuration."""
+
 _INHERITED = ("name", *_NAMES, *_UNITS, *_DIRECTIONS)
 """What a configuration takes from the one before it, as Pi does."""
 
@@ -88,7 +91,7 @@ def _segments(entries: Iterable[Entry]) -> list[_Segment]:
             inherited = {key: current.config[key] for key in _INHERITED if key in current.config}
             config = {**inherited, **{key: value for key, value in entry.items() if value not in (None, "")}}
             current = _Segment(current.number + bool(current.runs or segments), config)
-        elif _is_run(entry):
+        elif _is_run(entry, is_configured=bool(current.config)):
             if not current.runs:
                 segments.append(current)
             current.runs.append(entry)
@@ -101,13 +104,14 @@ def _is_config(entry: Entry) -> bool:
     return text_of(entry, _NAMES) is not None and "run" not in entry and "status" not in entry
 
 
-def _is_run(entry: Entry) -> bool:
+def _is_run(entry: Entry, *, is_configured: bool) -> bool:
     """Return whether an entry is an experiment: hooks, notes and summaries have neither a number nor a metric."""
     if is_event(entry):
         return False
-    is_numbered = isinstance(entry.get("run"), int) and not isinstance(entry["run"], bool)
+    numbers, states = (_NUMBERS, _STATES) if is_configured else (_NUMBERS[:1], _STATES[:1])
+    is_numbered = any(isinstance(entry.get(key), int) and not isinstance(entry[key], bool) for key in numbers)
     has_value = finite(entry.get("metric")) is not None
-    has_state = isinstance(entry.get("status"), str)
+    has_state = any(isinstance(entry.get(key), str) for key in states)
     return is_numbered + has_value + has_state >= 2
 
 
@@ -173,9 +177,9 @@ def _experiment(run: Entry, metric: str | None) -> Experiment:
     if run.get("metricEligible") is False and value is not None and metric:  # a port's run that must not be the best
         secondary[metric], value = value, None
     return Experiment(
-        state=state_of(text_of(run, ("status",))),
-        label=f"run {run['run']}" if isinstance(run.get("run"), int) else None,
-        word=text_of(run, ("status",)),
+        state=state_of(text_of(run, _STATES)),
+        label=next((f"{key} {run[key]}" for key in _NUMBERS if isinstance(run.get(key), int)), None),
+        word=text_of(run, _STATES),
         value=value,
         secondary=secondary,
         commit=text_of(run, ("commit",)),
@@ -200,7 +204,8 @@ def _learned(asi: object) -> str | None:
 def _stale(file: MeasuredFile) -> list[str]:
     """Return a note for a flat log that Pi no longer continues: since its version 1.6 the files in `.auto` count."""
     is_flat = file.file_name == "autoresearch.jsonl" and file.folders[-1:] != (".auto",)
-    return ["`.auto/log.jsonl` beside it goes on in its place"] if is_flat and file.neighbour(".auto/log.jsonl") else []
+    place = file.neighbour(".auto/log.jsonl") if is_flat else None
+    return ["`.auto/log.jsonl` beside it goes on in its place"] if place and place.is_file() else []
 
 
 def _may_hold_events(beginning: str) -> bool:
