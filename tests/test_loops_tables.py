@@ -91,6 +91,22 @@ def test_no_headings() -> None:
     assert any("headings" in note for note in found.notes)
 
 
+def test_no_headings_and_the_number_of_the_iteration_before_the_commit() -> None:
+    """A part of a log whose beginning is lost: most tries have no commit, and the first row is no baseline."""
+    found = loop(
+        "8\t-\t35261\t+14\t-\tdiscard\ttwo checks in one\n"
+        "4\t-\t-\t-\t-\tcrash\tvalues on the stack\n"
+        "6\tab12cd345\t9546\t-1924\tpass*\tkeep\ta flat event\n"
+        "7\tbc23de456\t9194\t-352\tpass\tkeep\tone path inline\n"
+    )
+    assert states(found) == ["discarded", "crashed", "kept", "kept"]
+    assert [one.value for one in found.experiments] == [35261.0, None, 9546.0, 9194.0]
+    assert [one.label for one in found.experiments] == ["8", "4", "6", "7"]
+    assert [one.commit for one in found.experiments] == [None, None, "ab12cd345", "bc23de456"]
+    assert (found.better, found.no_gain) == (Better.LOWER, None)
+    assert loops("8\t1234567\t35261\tkeep\tno commit\n9\t1234568\t35260\tkeep\tno commit\n") == []
+
+
 @given(order=st.permutations(range(5)))
 def test_columns_in_any_order(order: list[int]) -> None:
     shuffled = "".join("\t".join(line.split("\t")[at] for at in order) + "\n" for line in RESULTS.splitlines())
@@ -158,6 +174,28 @@ def test_kernels_make_no_common_series() -> None:
     found = loop(text)
     assert states(found) == ["kept", "kept", "discarded", "kept", "checks_failed"]
     assert "matmul" in (found.no_gain or "")
+
+
+def test_baselines_between_tries_make_no_common_series() -> None:
+    rows = ["0\t2678.8\tbaseline\tas it is", "0\t2692.5\tbaseline\tagain", "1\t2539.5\tkeep\tunrolled", "2\t2277.3\tkeep\tinlined"]
+    head = "iteration\tmetric\tresult\tdescription"
+    found = loop("\n".join((head, *rows)))
+    assert (states(found), found.no_gain) == (["baseline", "baseline", "kept", "kept"], None)  # measured twice before anything was tried
+    found = loop("\n".join((head, *rows, "new\t3557\tbaseline\tanother benchmark", "3\t1515\tkeep\tcached")))
+    assert found.no_gain == "It has 3 baselines: what the values are compared with was measured anew or changed again and again."
+
+
+def test_a_value_with_its_interval_is_one() -> None:
+    found = loop(
+        "name\twins\telo\tdelta\tz\tstatus\tdescription\n"
+        "ctrl\t34/100\t-115 [-187, -44]\t-\t-\tbaseline\tas it is\n"
+        "wide\t23/100\t-210 [-290, -130]\t-11\t-1.72\tdiscard\twider\n"
+        "short\t35/100\t-108 [-178, -37]\t+1\t+0.15\tkeep\tshorter\n"
+    )
+    assert (found.metric, found.better) == ("elo", Better.HIGHER)
+    assert [one.value for one in found.experiments] == [-115.0, -210.0, -108.0]
+    changed = RESULTS.replace("0.986041", "0.986041 ± 0.002").replace("0.991200", "0.991200 (+/- 1e-3)")
+    assert [one.value for one in loop(changed).experiments] == [one.value for one in loop(RESULTS).experiments]
 
 
 def test_a_sweep_keeps_nothing() -> None:

@@ -21,6 +21,7 @@ from ingest.loops.words import (
     better_by_name,
     better_said,
     number,
+    several_baselines,
     state_of,
     with_repeats,
 )
@@ -477,11 +478,7 @@ def _no_gain(rows: Sequence[Entry], experiments: Sequence[Experiment], metric: _
         kinds = {row[key] for row in rows if isinstance(row.get(key), str) or (key == "taskset" and key in row)}
         if 1 < len(kinds) <= len(rows) / 2:
             return f"Its experiments were measured with {len(kinds)} different values of `{key}`."
-    started = next((place for place, one in enumerate(experiments) if one.state is not State.BASELINE), len(experiments))
-    if any(one.state is State.BASELINE for one in experiments[started:]):
-        count = sum(one.state is State.BASELINE for one in experiments)
-        return f"It has {count} baselines: what the values are compared with was measured anew or changed again and again."
-    return None
+    return several_baselines(experiments)
 
 
 def _cost_basis(rows: Sequence[Entry]) -> CostBasis | None:

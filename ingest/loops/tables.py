@@ -21,7 +21,17 @@ from statistics import median
 
 from ingest.literals import LiteralSearch
 from ingest.loops.base import Experiment, Loop, LoopFormat
-from ingest.loops.words import RATE, SIDE, baseline_first, better_by_decisions, better_by_name, number, state_of, with_repeats
+from ingest.loops.words import (
+    RATE,
+    SIDE,
+    baseline_first,
+    better_by_decisions,
+    better_by_name,
+    number,
+    several_baselines,
+    state_of,
+    with_repeats,
+)
 from ingest.measurements.base import MeasuredFile, begins_json, lines_of
 from ingest.measurements.words import snake_case
 from ingest.sources.times import unix_time, written_time
@@ -128,6 +138,18 @@ class _Table:
 
     def column(self, at: int) -> list[str]:
         return [row[at] for row in self.rows]
+
+    @cached_property
+    def commit(self) -> int | None:
+        """The column of commits: by its heading, or without headings the first one in which most values are hashes."""
+        if not self.is_headless:
+            return self.named(_COMMIT)
+        for at in range(len(self.names)):
+            told = [cell for cell in self.column(at) if cell.lower() not in _MISSING]
+            hashes = [cell for cell in told if _HASH.fullmatch(cell) and not cell.isdigit()]
+            if len(hashes) > 0.5 * len(told) and len(hashes) > _LEAST_DECIDED * len(self.rows):
+                return at
+        return None
 
     def named(self, wanted: re.Pattern[str]) -> int | None:
         return next((at for at, name in enumerate(self.names) if wanted.fullmatch(name)), None)
@@ -286,14 +308,12 @@ def _decisions(table: _Table) -> _Decisions | None:
         at = next((each for each, name in enumerate(table.names) if _STATUS.fullmatch(name) and abs(each - at) < 3), at)
     rows = [row for each in table.rows if _is_experiment(row := _aligned(each, len(table.names), at), at)]
     table = replace(table, rows=rows)
-    hashes = sum(_HASH.fullmatch(row[0]) is not None for row in rows) if table.is_headless else 0
-    has_commit = table.named(_COMMIT) is not None or hashes > 0.5 * len(rows)
     is_counted = table.named(_ITERATION) is not None or table.named(_RUN) is not None
     is_described = table.first_of(_DESCRIPTIONS) is not None
     has_numbers = any(_are_numbers(table.column(each)) for each in range(len(table.names)) if each != at and not _is_of_row(table, each))
     if not has_numbers or decided < max(1, _LEAST_DECIDED * len(rows)):
         return None
-    if not (has_commit or (is_strong and (is_counted or is_described)) or (is_counted and is_described)):
+    if not (table.commit is not None or (is_strong and (is_counted or is_described)) or (is_counted and is_described)):
         return None
     words = [word.lower() for word in table.column(at)]
     more = {**(_TRUTHS if _YES_NO.fullmatch(table.names[at]) else {}), **(_TESTED if "pass" in words else {})}
@@ -347,6 +367,7 @@ def _loop(decisions: _Decisions, file: MeasuredFile) -> Loop:
     if table.is_headless:
         notes.append("It has no line of headings: the columns were recognised by their content.")
     experiments = list(_experiments(decisions, metric))
+    no_gain = no_gain or several_baselines(experiments)
     if not no_gain:
         experiments = baseline_first(experiments)
         if sum(one.state is State.BASELINE for one in experiments) > 1:
@@ -393,10 +414,14 @@ def _candidates(decisions: _Decisions) -> list[_Metric]:
 
 
 def _is_of_row(table: _Table, at: int) -> bool:
-    """Return whether a column names, numbers or describes the rows, so that its numbers are no values."""
+    """Return whether a column names, numbers or describes the rows, so that its numbers are no values.
+
+    Without headings these are the commit and what stands before it.
+    """
+    if table.is_headless:
+        return table.commit is not None and at <= table.commit
     name = table.names[at]
-    is_known = name in _DESCRIPTIONS or name in _TIMES or any(each.fullmatch(name) for each in (_COMMIT, _ITERATION, _RUN))
-    return is_known and not table.is_headless
+    return name in _DESCRIPTIONS or name in _TIMES or any(each.fullmatch(name) for each in (_COMMIT, _ITERATION, _RUN))
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:
@@ -520,8 +545,10 @@ def _groups(decisions: _Decisions) -> str | None:
 def _experiments(decisions: _Decisions, metric: _Metric | None) -> Iterator[Experiment]:
     """Yield the experiments as their rows have them, what has no column of its own as other values."""
     table = decisions.table
-    commit = table.named(_COMMIT) if not table.is_headless else 0
+    commit = table.commit
     numbers = [at for each in (_ITERATION, _RUN) for at, name in enumerate(table.names) if each.fullmatch(name)]
+    if table.is_headless:
+        numbers = [*range(commit or 0)]
     label = next((at for at in numbers if 2 * len(set(table.column(at))) > len(table.rows)), None)
     texts = [table.names.index(name) for name in _DESCRIPTIONS if name in table.names]
     free = [at for at in texts if at not in (decisions.at, label)] or [at for at in texts if at != decisions.at]

@@ -32,7 +32,7 @@ _LOWER = re.compile(
 )
 _HIGHER = re.compile(
     r"(?:^|_)(?:acc|accuracy|auc|roc|f1|f05|f2|score|tok|toks|tokens_per_sec|tokens_per_second|tps|qps|rps|ops|tflops|gflops|flops|throughput"
-    r"|sharpe|coverage|pass|passed|passing|reward|win|winrate|bleu|rouge|precision|recall|speedup|bandwidth|hits)(?:_|$)|per_s(?:ec|econd)?$|/s$"
+    r"|sharpe|elo|coverage|pass|passed|passing|reward|win|winrate|bleu|rouge|precision|recall|speedup|bandwidth|hits)(?:_|$)|per_s(?:ec|econd)?$|/s$"
 )
 
 RATE = re.compile(
@@ -43,7 +43,7 @@ RATE = re.compile(
 
 SIDE = re.compile(
     r"(?:^|_)(?:memory|mem|vram|ram|peak|ttft|wall|mfu|num|params|batch|n|seed|p|delta|improvement|cost|usd|tokens|run|iter|iteration|exp"
-    r"|experiment|no|step|steps|id|index|epoch|epochs|threshold|lr|pct|duration|elapsed|lines|loc|complexity|confidence|improvements)(?:_|$)"
+    r"|experiment|no|step|steps|z|sd|std|stdev|stddev|id|index|epoch|epochs|threshold|lr|pct|duration|elapsed|lines|loc|complexity|confidence|improvements)(?:_|$)"
     r"|_mb$|_gb$|^time_s$|p_value|^#$"
 )
 """Columns of numbers that are not what a loop improves, unless nothing else is there."""
@@ -52,6 +52,12 @@ _REMARK = re.compile(r"\s*(?:[(\[:;,—–]|\s-\s).*")
 _LONGER = re.compile(r"(?:\w+_)?(?<!no_)(?<!not_)(?:(?:discard|reject|revert)(?:ed)?|(?P<crashed>crash(?:ed)?))(?:[_-][\w-]+)?")
 
 _NUMBER = re.compile(r"[+-]?(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
+
+_LIMIT = r"\s*+[+-]?[\d.]++(?:e[+-]?\d++)?+\s*+%?+\s*+"
+_UNCERTAIN = re.compile(
+    rf"({_NUMBER.pattern})\s*+%?+\s*+(?:\(?+(?:±|\+/-){_LIMIT}\)?+|\[{_LIMIT}[,;]{_LIMIT}\]|\({_LIMIT}[,;]{_LIMIT}\))", re.IGNORECASE
+)
+"""A value with the error or interval behind it."""
 
 _SAID = re.compile(r"(lower|min|less|smaller|down|decreas)|higher|max|more|larger|greater|up\b|increas", re.IGNORECASE)
 
@@ -131,12 +137,17 @@ def better_by_decisions(experiments: Sequence[Experiment]) -> Better:
 
 
 def number(cell: object) -> float | None:
-    """Return the number in a cell: `0.98`, `1,024`, `12.5 %`, `~1890`, `+3.1`. None for anything else, "-", "n/a" and NaN."""
+    """Return the number in a cell: `0.98`, `1,024`, `12.5 %`, `~1890`, `+3.1`, `0.98 ± 0.01`, `-12 [-20, -4]`.
+
+    None for anything else, "-", "n/a" and NaN.
+    """
     if isinstance(cell, bool) or cell is None:
         return None
     if isinstance(cell, int | float):
         return float(cell) if abs(cell) < sys.float_info.max else None
     text = str(cell).strip().lstrip("~≈").rstrip("%").strip()
+    if uncertain := _UNCERTAIN.fullmatch(text):
+        text = uncertain[1]
     figure = float(text.replace(",", "")) if _NUMBER.fullmatch(text) else math.inf
     return figure if math.isfinite(figure) else None
 
@@ -206,6 +217,14 @@ def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
     if chosen is not None and listed[chosen].state in (State.BASELINE, State.KEPT):
         listed[chosen] = replace(listed[chosen], state=State.BASELINE)
     return listed
+
+
+def several_baselines(experiments: Sequence[Experiment]) -> str | None:
+    """Return why the values make no common series if there were tries between two baselines, or None."""
+    places = [place for place, one in enumerate(experiments) if one.state is State.BASELINE]
+    if not places or places[-1] - places[0] < len(places):
+        return None
+    return f"It has {len(places)} baselines: what the values are compared with was measured anew or changed again and again."
 
 
 def new_bests_kept(experiments: Sequence[Experiment], standing: float | None = None, *, is_first_known: bool = True) -> list[Experiment]:
