@@ -182,6 +182,7 @@ def test_baselines_between_tries_make_no_common_series() -> None:
     found = loop("\n".join((head, *rows)))
     assert (states(found), found.no_gain) == (["baseline", "baseline", "kept", "kept"], None)  # measured twice before anything was tried
     found = loop("\n".join((head, *rows, "new\t3557\tbaseline\tanother benchmark", "3\t1515\tkeep\tcached")))
+    assert loop("\n".join((head, *rows, "end\t2280.1\tbaseline\tfinal average of five"))).no_gain is None
     assert found.no_gain == "It has 3 baselines: what the values are compared with was measured anew or changed again and again."
 
 

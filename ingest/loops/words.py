@@ -220,9 +220,13 @@ def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
 
 
 def several_baselines(experiments: Sequence[Experiment]) -> str | None:
-    """Return why the values make no common series if there were tries between two baselines, or None."""
+    """Return why the values make no common series if tries stand before and behind a second baseline, or None.
+
+    One behind all tries is the last measurement of what was kept.
+    """
     places = [place for place, one in enumerate(experiments) if one.state is State.BASELINE]
-    if not places or places[-1] - places[0] < len(places):
+    last = max((place for place, one in enumerate(experiments) if one.state is not State.BASELINE), default=-1)
+    if not any(places[0] + count < place < last for count, place in enumerate(places)):
         return None
     return f"It has {len(places)} baselines: what the values are compared with was measured anew or changed again and again."
 
