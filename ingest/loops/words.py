@@ -146,9 +146,9 @@ def number(cell: object) -> float | None:
     if isinstance(cell, int | float):
         return float(cell) if abs(cell) < sys.float_info.max else None
     text = str(cell).strip().lstrip("~≈").rstrip("%").strip()
-    if uncertain := _UNCERTAIN.fullmatch(text):
-        text = uncertain[1]
-    figure = float(text.replace(",", "")) if _NUMBER.fullmatch(text) else math.inf
+    if not _NUMBER.fullmatch(text):
+        text = found[1] if (found := _UNCERTAIN.fullmatch(text)) else "inf"
+    figure = float(text.replace(",", ""))
     return figure if math.isfinite(figure) else None
 
 
