@@ -18,6 +18,8 @@ from app.queries import runs as run_queries
 from app.queries import runs as screen_queries
 from app.queries.filters import NO_FILTERS, Filters, choose
 from app.queries.reading import read_transaction
+from app.queries.usage import Request as UsageRequest
+from app.queries.usage import usage
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from ingest.pipeline import ingest
@@ -77,6 +79,57 @@ def test_what_people_say_survives_rebuild_reingest_and_undo(sample_store: Store)
     annotate(sample_store, [RUN], Change(removed=("team",), note="", starred=False, excluded=False))
     with sample_store.reading() as connection:
         assert connection.execute("select count(*) from annotations").fetchall() == [(0,)]
+
+
+def dates(store: Store, *run_ids: str) -> list[tuple[Any, Any]]:
+    return [(found["time_source"], found["dated_at"]) for found in (run(store, run_id) for run_id in run_ids)]
+
+
+def test_a_date_by_hand_counts_wherever_a_date_does_and_can_be_taken_back(tmp_path: Path, store: Store) -> None:
+    """Also through rebuild, undo and ingest; the date that a log tells stays."""
+    logs = tmp_path / "bare.json", tmp_path / "out_2026-01-27_15-16-21.json"
+    logs[0].write_text(record_text(uuid="bare", total_cost_usd=2))
+    logs[1].write_text(record_text(uuid="told", total_cost_usd=1))
+    ingest_paths(store, *logs)
+    undated, told = dates(store, "bare", "told")
+    assert (undated, told[0]) == (("file", None), "path")
+    november = choose({"since": "2026-11-01", "until": "2026-11-02"})
+    assert annotate(store, ["bare", "told"], Change({"date": "2026-11-01"})) == 1
+    for again in (lambda: rebuild(store), lambda: undo(store, 1), lambda: ingest_paths(store, *logs)):
+        again()
+        if run_queries.run(store, "bare"):
+            [dated, still] = dates(store, "bare", "told")
+            assert (dated[0], dated[1].date().isoformat(), still) == ("label", "2026-11-01", told)
+            assert run_queries.ids(store, november) == ["bare"]
+    months = report(store, Request(by=("month",))).section("groups").table.to_pylist()
+    assert {row["month"]: row["cost_usd"] for row in months} == {"2026-01": 1, "2026-11": 2}
+    for zone in ("Pacific/Honolulu", "Asia/Tokyo"):
+        assert "2026-11-01" in run_queries.summary(store, NO_FILTERS, ("day",), ("runs",), zone)["day"].to_pylist()
+    used = usage(store, UsageRequest(by=("day",))).table.to_pylist()
+    assert {row["day"]: row["cost_reported_usd"] for row in used} == {"2026-01-27": 1, "2026-11-01": 2}
+    annotate(store, ["bare"], Change({"date": ""}))
+    assert dates(store, "bare", "told") == [undated, told]
+    annotate(store, ["bare"], Change({"date": "2026-11-01T01:00+02:00"}))
+    assert (run(store, "bare")["labels"], run(store, "bare")["started_at"].day) == ({"date": "2026-11-01T01:00:00+02:00"}, 31)
+
+
+@pytest.mark.parametrize("text", ["soon", "2026-13-01", "2026-11", "1970-01-01", "9999-12-31T23:00-05:00"])
+def test_what_is_no_date_is_refused_and_nothing_changes(sample_store: Store, text: str) -> None:
+    with pytest.raises(UsageError, match="the label date takes a day or a time"):
+        annotate(sample_store, [RUN], Change({"date": text, "team": "a"}))
+    assert run(sample_store)["labels"] == {}
+
+
+def test_the_prices_are_those_of_a_date_by_hand(tmp_path: Path, store: Store) -> None:
+    """o3 cost $10 per million until 2025-06-09, then $2."""
+    model = {"o3": {"inputTokens": 1_000_000, "outputTokens": 0, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}}
+    (tmp_path / "bare.json").write_text(record_text(uuid="bare", modelUsage=model, total_cost_usd=None))
+    ingest_paths(store, tmp_path / "bare.json")
+    costs = []
+    for day in ("2025-06-01", "2026-11-01", "2025-06-01", ""):
+        annotate(store, ["bare"], Change({"date": day}))
+        costs.append(run(store, "bare")["cost_list_usd"])
+    assert costs[0] == costs[2] != costs[1] == costs[3]
 
 
 @pytest.mark.slow

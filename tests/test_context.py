@@ -367,7 +367,7 @@ def context_of(
 ) -> Context:
     parsed = PathTemplate.parse(template) if template else None
     path = tmp_path / name if tmp_path else None
-    modified = STARTED + timedelta(hours=1)
+    modified = STARTED + timedelta(hours=1) if path else None
     return gather("0" * 64, str(path or name), path, modified, labels, PathReading(parsed), Sidecars()).for_run(stream, 20_000)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -302,6 +303,14 @@ def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph:
     assert tachograph("check", "--max-day-usd", "3").returncode == 0
     tachograph("rebuild")
     assert [run] == json.loads(tachograph("runs", "--format", "json").stdout)
+
+
+def test_trusted_times_of_files_in_archives_are_dates_too(tmp_path: Path, tachograph: Run) -> None:
+    with zipfile.ZipFile(tmp_path / "runs.zip", "w") as archive:
+        archive.writestr(zipfile.ZipInfo("run.json", (2026, 11, 18, 9, 0, 0)), record_text(uuid="packed", total_cost_usd=2))
+    tachograph("ingest", str(tmp_path / "runs.zip"), "--trust-file-times")
+    [run] = json.loads(tachograph("runs", "--since", "2026-11", "--format", "json").stdout)
+    assert (run["time_source"], run["dated_at"]) == ("trusted_file", "2026-11-18T09:00:00Z")
 
 
 def test_a_report_says_what_its_total_may_count_twice(store: Store) -> None:

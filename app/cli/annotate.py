@@ -31,7 +31,14 @@ def _with_runs(command: Command) -> Command:
     return answering(filters=False, output=False)(asks(filter_options(packed)))
 
 
-@click.command(epilog=examples("label 5e0c031e team=kernels", "label 5e0c031e --remove team", "label --repo vllm quarter=Q4 --yes"))
+@click.command(
+    epilog=examples(
+        "label 5e0c031e team=kernels",
+        "label 5e0c031e --remove team",
+        "label 5e0c031e date=2026-11-01",
+        "label --repo vllm quarter=Q4 --yes",
+    )
+)
 @click.argument("words", nargs=-1, metavar="RUN... KEY=VALUE...", callback=utf8)
 @click.option("--remove", "removed", multiple=True, metavar="KEY", callback=utf8, help="Remove this label. Repeatable.")
 @_with_runs
@@ -39,7 +46,8 @@ def label(words: tuple[str, ...], removed: tuple[str, ...], asked: Asked, *, cho
     """Label runs, or remove labels.
 
     RUN is the id of a run, or its first characters; filters choose runs instead. A label given here takes the place of an ingested
-    one, also as repo, task or experiment; it stays through rebuild, re-ingest and undo.
+    one, also as repo, task or experiment; it stays through rebuild, re-ingest and undo. date=2026-11-01 dates
+    runs whose logs and paths tell no date, for every period and price; date= takes that back.
     """
     from ingest.store.annotations import Change
 
@@ -129,9 +137,12 @@ def undo(number: int | None, asked: Asked, *, listed: bool, yes: bool) -> None:
 
 def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, done: str, *, yes: bool) -> None:
     """Change the annotations of the runs that ids or filters choose. Raises UsageError, StoreError."""
+    from app.queries.quality import keeping_their_date
     from app.queries.run_page import Found, named, run_id_of, with_whole_ids
     from app.queries.runs import ids
+    from app.text.data import keeps_date
     from ingest.store.annotations import annotate
+    from schemas.rows.annotation import DATE
 
     if words and chosen:
         raise click.UsageError("Give ids of runs or filters, not both.")
@@ -148,6 +159,8 @@ def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, 
     unchanged = f" ({same:,} unchanged)" if same else ""
     silent = " (no reason given)" if change.excluded and not change.reason else ""
     terminal.note(f"{done} {plural(len(run_ids), 'run')}{silent}{unchanged}")
+    if change.labels.get(DATE) and (keeping := keeps_date(keeping_their_date(store, run_ids))):
+        terminal.note(keeping)
     for line in Found(len(run_ids), tuple(named(store, run_ids[:5]))).lines():
         terminal.note(f"  {line}")
 

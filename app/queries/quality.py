@@ -54,10 +54,16 @@ def by_agent(store: Store, filters: Filters) -> list[Told]:
     return [Told(row["agent"], row["is_all"], row["runs"], row["started"], row["whole"], {key: row[key] for key in FACTS}) for row in rows]
 
 
-def without_date(store: Store, source_ids: Sequence[str]) -> int:
-    """Return how many runs of these sources have no date. Raises StoreError."""
-    sql = "select count(*) as runs from v_runs where source_id in (select unnest($ids)) and dated_at is null"
-    return int(fetch(store, sql, {"ids": list(source_ids)})["runs"][0].as_py())
+def without_date(store: Store, source_ids: Sequence[str]) -> list[str]:
+    """Return the ids of the runs of these sources that have no date. Raises StoreError."""
+    sql = "select run_id from v_runs where source_id in (select unnest($ids)) and dated_at is null order by run_id"
+    return [str(run_id) for run_id in fetch(store, sql, {"ids": list(source_ids)})["run_id"].to_pylist()]
+
+
+def keeping_their_date(store: Store, run_ids: Sequence[str]) -> int:
+    """Return how many of these runs are dated by their log, sidecar or path, so that the label `date` does not count. Raises StoreError."""
+    sql = "select count(*) as runs from v_runs where run_id in (select unnest($ids)) and dated_at is not null and time_source <> 'label'"
+    return int(fetch(store, sql, {"ids": list(run_ids)})["runs"][0].as_py())
 
 
 def rejects_by_reason(store: Store) -> pa.Table:

@@ -477,5 +477,8 @@ def unknown_date_words(covers: Row) -> str:
         return ""
     cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
     source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
-    advice = "Where the files are as the agents wrote them, undo their ingest and read them again with --trust-file-times."
+    advice = (
+        "Date them with `tachograph label RUN date=2026-11-01`. Where the files are as the agents wrote them, undo their ingest and read "
+        "them again with --trust-file-times."
+    )
     return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source} {advice}"

@@ -304,8 +304,12 @@ def ingest_uploads(
     on_wait: Callable[[str], object] | None = None,
     labels: Mapping[str, str] = MappingProxyType({}),
     path_zone: str = "",
+    *,
+    trust_file_times: bool = False,
 ) -> IngestReport:
     """Ingest the files with these labels, and free their memory; `path_zone` is that of times in their names, empty for UTC.
+
+    `trust_file_times`: the times of files in archives date runs without another date.
 
     `on_progress` gets the share read and the name of each, `on_wait` who locks the store.
     Raises StoreError, UsageError.
@@ -323,7 +327,13 @@ def ingest_uploads(
 
     with _as_sources(uploads) as sources, unpacked(sidecars_among(sources)) as folders:
         size = sum(source.size for source in sources) or 1
-        options = Options(tuple(labels.items()), unpacked=folders, path_zone=path_zone, origin=Origin(visitor(), UPLOAD))
+        options = Options(
+            tuple(labels.items()),
+            unpacked=folders,
+            trust_file_times=trust_file_times,
+            path_zone=path_zone,
+            origin=Origin(visitor(), UPLOAD),
+        )
         report = _ingest(sources, read, on_wait, options)
     if page := get_script_run_ctx():  # the framework keeps them as long as the page is open
         for upload in uploads:

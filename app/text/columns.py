@@ -63,6 +63,7 @@ _TIME_SOURCES = {
     "path": "file path",
     "file": "file modification time",
     "trusted_file": "file modification time (trusted)",
+    "label": "given by hand (label date)",
 }
 _WORDS: dict[str, Callable[[str], str]] = {
     "agent": agent_name,

@@ -66,10 +66,16 @@ def upload(counts: Mapping[str, int]) -> Said:
 
 
 def without_date(runs: int) -> str:
-    """Return a note on uploaded runs without a date and how to date them, or "" if all have one."""
+    """Return a note on uploaded runs without a date and how to date them."""
     have = "run has no date: its log tells" if runs == 1 else "runs have no date: their logs tell"
-    how = "none, and a browser sends no times of files. To date them by their files, undo this upload and run:"
-    return f"{runs:,} {have} {how}" if runs else ""
+    how = "Give a day here; or, for the times of files in an archive, undo this upload and repeat it with “Trust file times”."
+    return f"{runs:,} {have} none, so no day, week, month or FOCUS file has {'it' if runs == 1 else 'them'}. {how}"
+
+
+def keeps_date(runs: int) -> str:
+    """Return a note on runs whose label `date` does not count since their logs tell a date, or "" for none."""
+    keep = "run keeps the date that its log or path tells" if runs == 1 else "runs keep the dates that their logs or paths tell"
+    return f"{runs:,} {keep}: a date is given to runs without one." if runs else ""
 
 
 def known_table(rows: Sequence[Told], filters: Filters) -> str:

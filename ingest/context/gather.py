@@ -126,7 +126,7 @@ def gather(
 ) -> SourceContext:
     """Return the context of a source. `name`: its path, for a member including the path inside the archive; `path`: the file on disk.
 
-    Never raises. The modification time counts only for a file on disk: that of an upload is meaningless.
+    Never raises.
     """
     sidecar = sidecars.beside(path, name)
     if sidecar.stamp and paths.zone is not UTC:  # its only time is that in the name of its folder
@@ -139,7 +139,7 @@ def gather(
         path=paths.facts(name, path),
         sidecar=sidecar,
         harness=sidecars.harness(path, name),
-        modified_at=plausible(modified_at) if path and modified_at else None,
+        modified_at=plausible(modified_at) if modified_at else None,
         name=name,
         subagent=subagent_beside(path) if path else None,
     )

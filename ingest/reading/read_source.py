@@ -194,7 +194,8 @@ def read_on(source: Source, key: PortionKey, beginning: Beginning, settings: Set
 
 def _context_of(source: Source, path: Path | None, settings: Settings) -> SourceContext:
     paths = PathReading(settings.template, settings.zone_of(source.name))
-    context = gather("", source.name, path, source.modified_at, settings.labels, paths, settings.sidecars)
+    modified_at = source.modified_at if path or settings.trust_file_times else None  # in an archive, people's tools set it anew
+    context = gather("", source.name, path, modified_at, settings.labels, paths, settings.sidecars)
     return replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
 
 

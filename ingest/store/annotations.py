@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 
-from ingest.store.database import Store, Writer, arrow
+from ingest.sources.times import plausible
+from ingest.store.database import Store, Writer, arrow, made
 from ingest.store.ingests import whoami
-from schemas.rows.annotation import AnnotationRow, SavedViewRow
+from ingest.store.pricing import price
+from schemas.errors import UsageError
+from schemas.rows.annotation import DATE, AnnotationRow, SavedViewRow
 
 LABEL_COLUMNS = ("repo", "task", "experiment")
 """Labels that are columns of a run too, which may come from its path or a sidecar file."""
 
 _ANNOTATED = """
-select distinct runs.run_id, runs.labels as ingested, repo, task, experiment, annotations.* exclude (run_id, changed_at, changed_by)
+select distinct
+    runs.run_id, runs.labels as ingested, repo, task, experiment, time_source, annotations.* exclude (run_id, changed_at, changed_by)
 from runs
 left join annotations on annotations.run_id = runs.run_id
 where runs.run_id in (select unnest($run_ids))
@@ -39,9 +43,13 @@ class Change:
 def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = "") -> int:
     """Change the annotations of runs, in one transaction. Returns how many annotations changed.
 
-    `who` is the author, by default the user of this process. A removed label that was ingested is hidden by an empty value. Raises
-    StoreError.
+    `who` is the author, by default the user of this process. A removed label that was ingested is hidden by an empty value. The label
+    `date` is given only to runs whose log, sidecar files and path tell no date; these are priced again, as of that day. Raises
+    StoreError, UsageError for a `date` that is none.
     """
+    given = dict(change.labels)
+    if given.get(DATE):
+        given[DATE] = _date(given[DATE])
 
     def annotated(writer: Writer) -> int:
         changed: list[AnnotationRow] = []
@@ -55,8 +63,11 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
                 "excluded_reason": run["excluded_reason"],
             }
             ingested = dict(run["ingested"] or ()).keys() | {key for key in LABEL_COLUMNS if run[key] is not None}
-            removed = {*change.removed, *(key for key, value in change.labels.items() if not value)}
-            labels = {key: value for key, value in (before["labels"] | dict(change.labels)).items() if key not in removed}
+            wanted = dict(given)
+            if wanted.get(DATE) and run["time_source"] not in (None, "file", "trusted_file"):
+                del wanted[DATE]
+            removed = {*change.removed, *(key for key, value in wanted.items() if not value)}
+            labels = {key: value for key, value in (before["labels"] | wanted).items() if key not in removed}
             labels |= dict.fromkeys(removed & ingested, "")
             after = before | {"labels": dict(sorted(labels.items()))}
             if change.note is not None:
@@ -70,9 +81,27 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
         ids = [row.run_id for row in changed]
         writer.connection.execute("delete from annotations where run_id in (select unnest($run_ids::varchar[]))", {"run_ids": ids})
         writer.insert("annotations", [row for row in changed if row.labels or row.note or row.starred or row.excluded])
+        if DATE in given or DATE in change.removed:
+            made(writer.connection, "redated", "select unnest($ids::varchar[]) as run_id", {"ids": ids})
+            price(writer, "select run_id from redated")
         return len(changed)
 
     return store.write(annotated, make=False)
+
+
+def _date(text: str) -> str:
+    """Return `2026-11-01`, or a time with its zone, UTC where the text has none. Raises UsageError."""
+    for read in (date.fromisoformat, datetime.fromisoformat):
+        try:
+            found = read(text.strip())
+            moment = found if isinstance(found, datetime) else datetime.combine(found, time.min)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            if plausible(moment):
+                return (moment if isinstance(found, datetime) else found).isoformat()
+        except (ValueError, OverflowError):
+            continue
+    why = f"the label date takes a day or a time between 2000 and 2100, not {text!r}."
+    raise UsageError(why, "For example: date=2026-11-01 or date=2026-11-01T14:00+01:00; date= removes it.")
 
 
 def save_view(store: Store, name: str, address: str, who: str = "") -> None:

@@ -16,6 +16,7 @@ from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.failures import ERROR_SQL, TOLD_SQL
 from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES, undated
+from schemas.rows.annotation import GIVEN_TIME, IS_DATED_BY_LABEL
 from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
 from schemas.store_version import SCHEMA_VERSION
 
@@ -30,7 +31,7 @@ _RUNS = """\
 {written}
 {begun}
 {outer}select
-    runs.* exclude (raw, result, title, labels, place, {named}),
+    runs.* exclude (raw, result, title, labels, place, {named}, started_at, ended_at, time_source),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -41,6 +42,7 @@ _RUNS = """\
         ))
     end as labels,
 {columns_of_labels},
+{times},
     annotations.note,
     coalesce(annotations.starred, false) as starred,
     coalesce(annotations.excluded, false) as excluded,
@@ -103,6 +105,12 @@ create temp view v_runs as""",
 
 _OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else nullif(annotations.labels['{0}'], '') end as {0}"
 
+_TIMES = f"""\
+    -- the time of a file may be that of a copy: the date that somebody gave takes its place
+    case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} else started_at end as started_at,
+    case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} + to_milliseconds(duration_ms) else ended_at end as ended_at,
+    case when {IS_DATED_BY_LABEL} then 'label' else time_source end as time_source"""
+
 _MODEL_ROWS = """\
 -- One row per model of a run, with the figures that follow from its own, and one without a model for what the run cost beyond its models:
 -- what sums over models are made of, so that they are the sums over runs.
@@ -155,6 +163,7 @@ def _view(sql: str, figures: Mapping[str, Figure], **parts: str) -> str:
     outer = [f"select *{dropped.get(id(step), '')},\n{_listed(step)}\nfrom (" for step in reversed(others)]
     parts |= {"written": _WRITTEN, "figures": _listed(first), "outer": "\n".join([*outer, ""]), "ended": "\n)" * len(outer)}
     parts |= {"error_text": ERROR_SQL, "error_told": TOLD_SQL, "named": ", ".join(LABEL_COLUMNS)}
+    parts["times"] = _TIMES
     parts["columns_of_labels"] = ",\n".join(_OF_LABEL.format(key) for key in LABEL_COLUMNS)
     return sql.format(**parts)
 

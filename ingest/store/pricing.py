@@ -16,6 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.store.database import Store, Writer, made, registered, run_step
+from schemas.rows.annotation import GIVEN_TIME, IS_DATED_BY_LABEL
 from schemas.rows.cost import COST_RULES
 from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates, Service
 
@@ -73,8 +74,10 @@ def price(writer: Writer, runs: str) -> None:
     connection.execute(f"delete from findings where rule in (select unnest($rules)) and run_id in ({runs})", rules)
     price_touched(
         connection,
-        "select run_id, cost_own_usd, chain_position > 1 as continues, cast(coalesce(started_at, ended_at, received_at) as date) as day"
-        f" from runs left join sources using (source_id) where run_id in ({runs})",
+        "select runs.run_id, cost_own_usd, chain_position > 1 as continues, "
+        f"cast(coalesce(case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} end, started_at, ended_at, received_at) as date) as day from runs"
+        " left join sources using (source_id) left join annotations on annotations.run_id = runs.run_id"
+        f" where runs.run_id in ({runs})",
     )
     columns = ", ".join(f"{column} = priced_runs.{column}" for column in PRICED)
     connection.execute(f"update runs set {columns} from priced_runs where runs.run_id = priced_runs.run_id")

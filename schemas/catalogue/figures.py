@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from schemas.catalogue.entry import Figure, by_key
 from schemas.catalogue.failures import MESSAGE_SQL, REASON_SQL, WHOSE, WHOSE_SQL
+from schemas.rows.annotation import GIVEN_TIME, IS_DATED_BY_LABEL
 from schemas.units import Unit
 
 _SCOPES = {"micro": "micro-benchmark only", "component": "one component only", "unspecified": "scope not stated"}
@@ -32,7 +33,10 @@ _STARTED = (
     "Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run. "
     "What is not known of a run says nothing."
 )
-_DATED = "When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date."
+_DATED = (
+    "When the run ended, else began, by its log or path, else by its label `date`. The modification time of a file may be that of a copy "
+    "and is no date."
+)
 _CARRIED = (
     f"Whether API time is over {_API_TIMES_WALL} times the wall time: cost and API time then include calls of an earlier process, "
     "turns and wall time do not."
@@ -171,7 +175,8 @@ RUN_FIGURES = by_key(
     Figure("failure_message", "Failure", Unit.TEXT, "neither", "The error in one line: of a traceback its end.", sql=MESSAGE_SQL),
     Figure(
         "dated_at", "Date", Unit.TIME, "neither", _DATED,
-        sql="case when time_source is distinct from 'file' then coalesce(ended_at, started_at) end",
+        sql=f"case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} + to_milliseconds(coalesce(duration_ms, 0))"
+        " when time_source is distinct from 'file' then coalesce(ended_at, started_at) end",
     ),
     Figure(
         "claimed_caveat", "Caveat", Unit.TEXT, "neither", _CAVEAT,

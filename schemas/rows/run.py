@@ -130,7 +130,8 @@ class RunRow(Row):
     started_at: UtcTime | None = optional("Started at", "When the run began (UTC).")
     ended_at: UtcTime | None = optional("Ended at", "When the run ended (UTC).")
     time_source: Text | None = optional(
-        "Timestamp source", "Where the timestamps come from: stream, sidecar, record, path, file or trusted_file. Empty: no timestamp."
+        "Timestamp source",
+        "Where the timestamps come from: stream, sidecar, record, path, file or trusted_file, or the label date. Empty: no timestamp.",
     )
     subtype: Text | None = optional("Subtype", "`subtype` as logged.")
     is_error: Flag | None = optional("Error flag", "`is_error` as logged.")

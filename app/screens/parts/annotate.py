@@ -7,13 +7,16 @@ from typing import Any
 
 import streamlit as st
 
+from app.queries import quality as quality_queries
 from app.screens import cache
 from app.text.brief import upper_first
+from app.text.data import keeps_date
 from app.text.filter_words import label_list, read_labels
 from app.text.html_parts import plain
 from app.text.run_html import facts_html
 from ingest.store.annotations import Change
 from schemas.errors import UsageError
+from schemas.rows.annotation import DATE, LABEL
 from schemas.text import plural, visible
 
 LONGEST_NOTE = 5_000
@@ -33,6 +36,17 @@ def quick(run: Mapping[str, Any]) -> None:
         labels = _labels([], "run-labels")
         if st.form_submit_button("Add labels"):
             _save([run["run_id"]], Change(_read(labels)))
+    if run["dated_at"] is None or run["time_source"] == LABEL:
+        with st.popover("Date", icon=":material/event:"):
+            date_form([run["run_id"]], "run-date", run["labels"].get(DATE, ""))
+
+
+def date_form(run_ids: Sequence[str], key: str, given: str = "") -> None:
+    """Place a form that dates runs whose logs tell no date; an empty day removes the date. `given`: their label `date`."""
+    with st.form(key, border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        day = st.date_input("Day of the run" if len(run_ids) == 1 else "Day of these runs", given[:10] or None, width=200)
+        if st.form_submit_button("Save date"):
+            _save(run_ids, Change({DATE: day.isoformat()} if day else {}, () if day else (DATE,)))
 
 
 def run_block(run: Mapping[str, Any]) -> None:
@@ -112,7 +126,13 @@ def _read(labels: Sequence[str]) -> dict[str, str]:
 
 
 def _save(run_ids: Sequence[str], change: Change) -> None:
-    changed = cache.annotate(run_ids, change)
-    st.session_state[_TOLD] = f"Saved for {plural(changed, 'run')}." if len(run_ids) > 1 else "Saved."
+    try:
+        changed = cache.annotate(run_ids, change)
+    except UsageError as error:
+        st.error(plain(str(error)), icon=":material/error:")
+        st.stop()
+    told = f"Saved for {plural(changed, 'run')}." if len(run_ids) > 1 else "Saved."
+    keeping = cache.ask(quality_queries.keeping_their_date, tuple(run_ids)) if change.labels.get(DATE) else 0
+    st.session_state[_TOLD] = " ".join(filter(None, (told, keeps_date(keeping))))
     cache.forget_selection()
     st.rerun()

@@ -21,13 +21,17 @@ from app.text.formatting import human, short_id
 from app.text.html_parts import code_span, plain
 from app.text.ingests import about_ingest, came_in, took_back
 from ingest.pipeline import IngestReport, SourceReport
-from schemas.text import plural, visible
+from schemas.text import plural
 from schemas.units import Unit
 
 LAST = "last-upload"
 """Session key for the number of the last upload's ingest, None if it changed nothing."""
 
 RECENT = 5
+
+_TRUST_HELP = (
+    "Date runs without another date by their file in an archive: the agent wrote it then. A browser sends no times of single files."
+)
 
 LINKED_RUNS = 24
 SHOWN_REJECTS = 200
@@ -59,6 +63,7 @@ def show(head: Any) -> None:
         near = dict.fromkeys(filter(None, (UTC_ZONE, st.context.timezone)))
         zones = near | dict.fromkeys(sorted(available_timezones() - {"localtime"}))
         zone = widgets.pick("Time zone of file names", {name: name for name in zones}, "path-tz", width=220)
+        trusts = st.checkbox("Trust file times", key="trust-file-times", help=_TRUST_HELP)
     of_folder = widgets.choice("What to upload", {"files": "Files and archives", "folder": "A folder"}, "what") == "folder"
     files = st.file_uploader(
         "Drag and drop a folder" if of_folder else "Drag and drop files",
@@ -76,9 +81,11 @@ def show(head: Any) -> None:
                 status.update(label=reading)
                 bar.progress(share, plain(name))
 
-            report = cache.ingest_uploads(
-                fresh, told, lambda said: status.update(label=plain(said)), labels, "" if zone == UTC_ZONE else zone
-            )
+            def told_wait(said: str) -> None:
+                status.update(label=plain(said))
+
+            path_zone = "" if zone == UTC_ZONE else zone
+            report = cache.ingest_uploads(fresh, told, told_wait, labels, path_zone, trust_file_times=trusts)
             status.update(label=f"Ingested in {human(report.seconds * 1000, Unit.MILLISECONDS)}", state="complete")
         arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
         st.session_state[LAST] = report.ingest_id
@@ -101,9 +108,9 @@ def _results(arrived: Arrived) -> None:
         st.info(ingests.WHAT_IS_READ)
     else:
         sources = tuple(report.source_id for report in arrived.reports)
-        if words := sentences.without_date(cache.ask(quality_queries.without_date, sources)):
-            st.html(html_parts.warning(html_parts.text(words)))
-            st.code(visible(cache.command("ingest --trust-file-times PATH")), language=None)
+        if undated := cache.ask(quality_queries.without_date, sources):
+            st.html(html_parts.warning(html_parts.text(sentences.without_date(len(undated)))))
+            annotate.date_form(undated, "upload-date")
         records = arrived.counts["accepted"] + arrived.counts["duplicates"]
         widgets.subheading("Runs in these files", f"The first {len(ids):,} of {records:,} records." if records != len(ids) else "")
         for one in cache.ask(run_page.named, tuple(ids)):

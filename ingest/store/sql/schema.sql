@@ -1,4 +1,4 @@
--- The tables of the store, version 16. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 17. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -632,7 +632,7 @@ select * from (values
     ('runs', 'record_kind', 'Kind of the record: result, stream, transcript, trajectory, …'),
     ('runs', 'started_at', 'When the run began (UTC).'),
     ('runs', 'ended_at', 'When the run ended (UTC).'),
-    ('runs', 'time_source', 'Where the timestamps come from: stream, sidecar, record, path, file or trusted_file. Empty: no timestamp.'),
+    ('runs', 'time_source', 'Where the timestamps come from: stream, sidecar, record, path, file or trusted_file, or the label date. Empty: no timestamp.'),
     ('runs', 'subtype', '`subtype` as logged.'),
     ('runs', 'is_error', '`is_error` as logged.'),
     ('runs', 'api_error_status', 'HTTP status of the API error that ended the run.'),
@@ -1105,7 +1105,7 @@ select * from (values
     ('v_runs', 'reason', 'Why the run did not complete, by its outcome, whether it got to work, and the words of its error. Empty where it completed, or nothing is known of its end.'),
     ('v_runs', 'whose', 'Who or what can change that: set-up, account, agent, provider, person, unknown.'),
     ('v_runs', 'failure_message', 'The error in one line: of a traceback its end.'),
-    ('v_runs', 'dated_at', 'When the run ended, else began, by its log or path. The modification time of a file may be that of a copy and is no date.'),
+    ('v_runs', 'dated_at', 'When the run ended, else began, by its log or path, else by its label `date`. The modification time of a file may be that of a copy and is no date.'),
     ('v_runs', 'claimed_caveat', 'What limits the top claim: a micro-benchmark or one component only, no stated scope, projected or approximate.'),
     ('v_runs', 'repo', 'Repository the run worked on, from a label, the file path or a sidecar file.'),
     ('v_runs', 'task', 'Task the run worked on, from a label, the file path or a sidecar file.'),
