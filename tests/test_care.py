@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -326,6 +327,25 @@ def test_a_store_of_version_5_keeps_its_runs_and_labels(store: Store, samples_re
     assert {row["repo"] for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {None}
     undo(sample_store, 1)
     assert {tuple(row["labels"]) for row in run_queries.runs(sample_store, NO_FILTERS).to_pylist()} == {(("team", "a"),)}
+
+
+def test_the_page_of_a_run_without_a_date_takes_one(tmp_path: Path, store: Store, screens: Callable[..., AppTest]) -> None:
+    (tmp_path / "bare.json").write_text(record_text(uuid="bare"))
+    ingest_paths(store, tmp_path / "bare.json")
+    app = screens(store.location, "screens/run.py", run="bare")
+    app.date_input[0].set_value(date(2026, 11, 1))
+    next(button for button in app.button if button.label == "Save date").click().run()
+    assert not app.exception
+    assert dates(store, "bare")[0][1].date() == date(2026, 11, 1)
+    assert app.date_input[0].value == date(2026, 11, 1)
+
+
+def test_a_label_that_is_no_date_is_refused_on_the_page_of_a_run(sample_store: Store, screens: Callable[..., AppTest]) -> None:
+    app = screens(sample_store.location, "screens/run.py", run=RUN)
+    app.multiselect(key="run-labels").set_value(["date=soon"])
+    next(button for button in app.button if button.label == "Add labels").click().run()
+    assert not app.exception
+    assert "the label date takes a day or a time" in app.error[0].value
 
 
 def test_the_page_of_a_run_takes_labels_a_note_a_star_and_an_exclusion(sample_store: Store, screens: Callable[..., AppTest]) -> None:

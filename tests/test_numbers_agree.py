@@ -30,9 +30,11 @@ from app.reports import results
 from app.reports.budgets import check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
+from app.reports.usage import document as usage_document
+from app.reports.usage import usage as usage_answer
 from app.text.brief import usd
 from app.text.columns import columns
-from app.text.costs import base_words, totals_words
+from app.text.costs import base_words, totals_words, why_usage_differs
 from app.text.formatting import bound_sign, human
 from app.text.grids import RUNS, Listing, grid
 from app.text.text_tables import for_people
@@ -42,6 +44,7 @@ from ingest.store.annotations import Change, annotate
 from ingest.store.cross_checks import note_cross_checks
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
+from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.units import Unit
 from tachograph import open as open_store
@@ -336,6 +339,23 @@ def test_the_difference_names_its_base(mixed: Store) -> None:
     assert base_words(row) == "vs. $0.5000 reported, 3 runs"
     shown = report(mixed, Request(by=("model",))).section("groups").table.column_names
     assert shown.index("cost_compared_usd") - shown.index("cost_delta_usd") == 2  # with how many runs it rests on between
+
+
+def test_report_and_usage_say_both_totals_and_why_they_differ(mixed: Store) -> None:
+    [best] = run_queries.summary(mixed, Filters(), (), ("cost_best_usd",))["cost_best_usd"].to_pylist()
+    asked = UsageRequest()
+    said = usage_answer(mixed, asked).note
+    assert f"report ({human(best, Unit.USD)}) counts what agents report, else list prices; usage ($" in said
+    [note] = [note for note in report(mixed, Request()).first.notes if note.startswith("Why report and usage differ")]
+    assert said.endswith(note)
+    assert note in json.loads(usage_document(mixed, asked))["notes"]
+    period = choose({"since": "2020-01-01"})
+    assert "a run whole if any of it is in the period" in usage_answer(mixed, UsageRequest(period)).note
+    assert (
+        why_usage_differs(REPORTED, Decimal(1), Decimal(1), has_period=True)
+        == why_usage_differs(LIST, None, Decimal(1), has_period=False)
+        == ""
+    )
 
 
 def test_doctor_and_report_say_the_same_of_cost_without_a_model(mixed: Store) -> None:

@@ -162,6 +162,14 @@ def parts(filters: Filters) -> Where:
     return Where(f"{chosen.sql},\nparts as (select * from every_part where {period.sql})", chosen.parameters | period.parameters)
 
 
+def list_cost(store: Store, filters: Filters) -> Decimal | None:
+    """Return the list-price cost that `usage` totals; None without any. Raises StoreError."""
+    chosen = parts(filters)
+    sql = f"with {chosen.sql} select sum(cost_list_usd) as usd from parts"
+    usd: Decimal | None = fetch(store, sql, chosen.parameters)["usd"][0].as_py()
+    return usd
+
+
 def has_period(filters: Filters) -> bool:
     """Return whether the filters choose a period."""
     return any(map(filters.values, TIMES))

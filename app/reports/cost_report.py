@@ -22,6 +22,7 @@ from app.queries.filters import NO_FILTERS, Filters, this_moment
 from app.queries.grouping import UTC_ZONE, filters_in, groups, known_zone
 from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
+from app.queries.usage import list_cost
 from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
@@ -48,10 +49,10 @@ TOTALS = tuple(
 """All metrics but shares of the total, which are trivial for the total."""
 
 KEY_TOTALS = (
-    "runs", "completed", "cost_usd", "cost_median_usd", "cost_p90_usd", "cost_per_completed_usd", "cost_list_usd", "cost_delta_usd",
+    "runs", "completed", "cost_usd", "cost_median_usd", "cost_per_completed_usd", "cost_list_usd", "cost_delta_usd",
     "cost_compared_usd", "cache_saved_usd", "duration_ms",
 )  # fmt: skip
-"""The most important totals, shown in a terminal unless all are asked for."""
+"""The ten most important totals, for people who do not ask for all figures."""
 
 GROUPS_SHOWN = (
     "runs", "cost_usd", "cost_share", "cost_median_usd", "duration_ms", "error_rate", "cost_delta_usd", "cost_compared_usd",
@@ -185,6 +186,12 @@ class Report:
         return next(section for section in self.sections if section.key == key)
 
     @property
+    def all_figures(self) -> Answer | None:
+        """The totals with every known figure, for people who ask for more than KEY_TOTALS; None if the request chose figures."""
+        totals = self.section("totals").answer
+        return replace(totals, shown=TOTALS) if totals.shown else None
+
+    @property
     def main(self) -> Section:
         """The groups, or the totals if there are none."""
         return self.section("groups" if self.header.by else "totals")
@@ -216,6 +223,7 @@ def report(store: Store, request: Request) -> Report:
         title = request.first.title or first_pages.TITLE
         header = Header(title, store.location, asked.filters, request.by, request.zone, this_moment(), coverage)
         totals, row = _totals(transaction, request)
+        coverage["usage_list_usd"] = list_cost(transaction, request.filters)
         first = first_page(
             transaction, replace(request.first, measure=request.measure), request.filters, row, coverage, header.made_at, request.zone
         )

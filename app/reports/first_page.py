@@ -20,6 +20,7 @@ from app.queries.cost import COST_FACTS, is_comparable, model_costs
 from app.queries.filters import Filters, moment
 from app.queries.grouping import UTC_ZONE, known_zone
 from app.queries.runs import KNOWN_SUFFIX
+from app.queries.usage import has_period
 from app.reports.budgets import Budgets, Verdict, verdicts
 from app.text import brief, costs
 from app.text.answers import excluded_words, undated_words
@@ -386,7 +387,7 @@ def first_page(
         earlier,
         tops,
         verdicts(store, filters, dict(request.budgets), zone),
-        tuple(notes_of(totals, covers, measure)),
+        tuple(notes_of(totals, covers, measure, has_period=has_period(filters))),
         measure,
         measured_queries.totals(store, filters),
     )
@@ -410,7 +411,7 @@ def top_shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | 
     return tuple(Share(name, usd, usd / whole if whole and not sign else None) for name, usd in lines)
 
 
-def notes_of(totals: Row, covers: Row, measure: CostMeasure) -> list[str]:
+def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool) -> list[str]:
     """Return the caveats in order. `totals` has METRICS of all runs, `covers` is the coverage of the report."""
     if measure is LIST:
         source = "Costs are those of the tokens at list prices, not invoices."
@@ -435,6 +436,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure) -> list[str]:
         " ".join(found[name] for name in ("zero", "part_zero") if name in found),
         costs.missing_costs(totals, measure),
         difference,
+        costs.why_usage_differs(measure, totals[measure.total], covers["usage_list_usd"], has_period=has_period),
         found.get("gateway", "") if covers["gateway_usd"] is not None else "",
         f"No list-price cost is known for {unpriced}, which list-price totals leave out." if totals["unpriced_runs"] else "",
         costs.bounds_sentence(totals, measure),

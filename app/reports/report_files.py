@@ -16,6 +16,7 @@ from app.reports.budgets import as_options
 from app.reports.cost_report import Request, Section, report
 from app.reports.exports import EXPORTS, Export
 from app.reports.first_page import FirstPage
+from app.text.answers import Answer
 from app.text.columns import columns
 from app.text.formatting import human
 from app.text.grids import Grid, Listing, grid
@@ -74,11 +75,11 @@ AT_ONCE = 50_000
 TOTALS = Listing(catalogue.TOTALS, ("figure", "value", "known"))
 
 
-def totals_grid(section: Section) -> Grid:
+def totals_grid(answer: Answer) -> Grid:
     """Return a row per figure for people, with the number of runs it rests on if not all."""
-    shown = for_people(section.answer)
+    shown = for_people(answer)
     [row] = shown.to_pylist()
-    rows = [{"figure": column.label, "value": column.cell(row), "known": column.note(row)} for column in columns(shown, section.answer.of)]
+    rows = [{"figure": column.label, "value": column.cell(row), "known": column.note(row)} for column in columns(shown, answer.of)]
     return grid(pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in TOTALS.keys])), TOTALS)
 
 

@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from app.queries import runs as run_queries
 from app.queries.grouping import filters_in
-from app.queries.usage import Request, Usage
+from app.queries.usage import Request, Usage, has_period
 from app.queries.usage import usage as usage_of
 from app.reports.exports.text import json_table, json_text, rows
 from app.text import usage as words
 from app.text.answers import Answer, heading
+from app.text.costs import why_usage_differs
 from ingest.store.database import Store
+from schemas.catalogue.cost_measures import BEST
 from schemas.catalogue.usage import BLOCK, LOWER_BOUNDS, OUTSIDE, RESETS, TOOLS, USAGE, WHOLE_RUNS
 from schemas.text import plural
 
@@ -50,7 +53,7 @@ def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
         if field.name not in totals.column_names and field.name not in request.by:
             unknown = pa.nulls(1, field.type) if field.type != pa.string() else pa.array([" "], pa.string())
             totals = totals.append_column(field.name, unknown)
-    return Answer(used.table, about, (*request.by, *shown), totals, of, kept, " ".join(words.notes(used)))
+    return Answer(used.table, about, (*request.by, *shown), totals, of, kept, " ".join(_notes(store, request, used)))
 
 
 def document(store: Store, request: Request) -> bytes:
@@ -66,9 +69,20 @@ def document(store: Store, request: Request) -> bytes:
         "totals": json_text(totals),
         "active_block": json_text(active),
         "undated": json_text(dict(used.undated)),
-        "notes": json_text(words.notes(used)),
+        "notes": json_text(_notes(store, request, used)),
     }
     return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts.items()) + "\n}\n").encode()
+
+
+def _notes(store: Store, request: Request, used: Usage) -> list[str]:
+    """Return the notes on the table, and why `report` says another cost."""
+    if request.of_tools:
+        return words.notes(used)
+    filters = filters_in(request.filters, request.zone)
+    [row] = run_queries.summary(store, filters, (), (BEST.total,)).to_pylist()
+    [total] = used.total.to_pylist()
+    why = why_usage_differs(BEST, row[BEST.total], total["cost_list_usd"], has_period=has_period(filters))
+    return [*words.notes(used), *filter(None, [why])]
 
 
 def _used(store: Store, request: Request) -> Usage:

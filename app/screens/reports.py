@@ -131,7 +131,10 @@ if page.budgets:
 st.markdown("\n".join(f"- {plain(note)}" for note in page.notes))
 for section in made.shown:
     widgets.subheading(section.title, " ".join(filter(None, (section.note, report_files.cut_note(section)))))
-    grid = report_files.totals_grid(section) if section.key == "totals" else report_files.section_grid(section)
+    grid = report_files.totals_grid(section.answer) if section.key == "totals" else report_files.section_grid(section)
     widgets.table(grid, f"{section.title} of the report")
+    if section.key == "totals" and made.all_figures:
+        with st.expander("All figures"):
+            widgets.table(report_files.totals_grid(made.all_figures), "All figures of the report")
 widgets.subheading("About this report")
 st.markdown("  \n".join(f"**{word}** {plain(text)}" for word, text in made.header.lines()))

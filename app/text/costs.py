@@ -35,6 +35,21 @@ Row = Mapping[str, Any]
 TOKEN_CLASSES = {key: GROUPS[key].label for key in ("cache_read_tokens", "cache_write_tokens", "input_tokens", "output_tokens")}
 """Classes of tokens with their labels in charts, most frequent first."""
 
+_COUNTED = {REPORTED: "what agents report", LIST: "list prices", BEST: "what agents report, else list prices"}
+
+
+def why_usage_differs(measure: CostMeasure, usd: Decimal | None, list_usd: Decimal | None, *, has_period: bool) -> str:
+    """Return why `report` and `usage` total different costs of the same runs, or "" if they do not."""
+    if usd is None or list_usd is None or usd == list_usd:
+        return ""
+    alone = "" if measure is LIST else " alone"
+    counts = f"Why report and usage differ: report ({human(usd, Unit.USD)}) counts {_COUNTED[measure]}"
+    if has_period:
+        counts += ", a run whole if any of it is in the period"
+    counts += f"; usage ({human(list_usd, Unit.USD)}) counts list prices{alone}, of all that has one"
+    return f"{counts}, each response in its own period." if has_period else f"{counts}."
+
+
 NAMED = 3
 
 NO_DATE = "no date"

@@ -131,7 +131,8 @@ def html_report(report: Report) -> bytes:
             parts.append(replace(made, has_total=answer.total is not None, chart=charts.get(section.key)))
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
     figures = [cell(column, row) for column in columns(shown, totals.of)]
-    return _page(one_line(report.first.title), lines, figures, parts, first_page(report.first))
+    every = [cell(column, row) for column in columns(for_people(report.all_figures), totals.of)] if report.all_figures else []
+    return _page(one_line(report.first.title), lines, figures, parts, first_page(report.first), every)
 
 
 def _page(
@@ -140,6 +141,7 @@ def _page(
     totals: Sequence[Cell] = (),
     parts: Sequence[Part] = (),
     first: Mapping[str, Any] | None = None,
+    every: Sequence[Cell] = (),
 ) -> bytes:
     scripts = [plotly_script(), _asset("page.js")] if any(part.chart for part in parts) else []
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
@@ -148,6 +150,7 @@ def _page(
         first=first,
         lines=lines,
         totals=totals,
+        every=every,
         sections=parts,
         style=_asset("page.css"),
         scripts=scripts,
