@@ -480,7 +480,7 @@ def unknown_date_words(covers: Row) -> str:
     cost = f" ({human(covers['undated_usd'], Unit.USD)})" if covers["undated_usd"] is not None else ""
     source = " They have only the modification time of a file, which may be the copy date." if covers["file_dated_runs"] else ""
     advice = (
-        "Date them with `tachograph label RUN date=2026-11-01`. Where the files are as the agents wrote them, undo their ingest and read "
+        "Date them with tachograph label RUN date=2026-11-01. Where the files are as the agents wrote them, undo their ingest and read "
         "them again with --trust-file-times."
     )
     return f"Date unknown: {plural(covers['undated_runs'], 'run')}{cost}. No day, week or month includes them.{source} {advice}"

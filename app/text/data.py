@@ -69,7 +69,7 @@ def without_date(runs: int) -> str:
     """Return a note on uploaded runs without a date and how to date them."""
     have = "run has no date: its log tells" if runs == 1 else "runs have no date: their logs tell"
     how = "Give a day here; or, for the times of files in an archive, undo this upload and repeat it with “Trust file times”."
-    return f"{runs:,} {have} none, so no day, week, month or FOCUS file has {'it' if runs == 1 else 'them'}. {how}"
+    return f"{runs:,} {have} none, so no day, week or month has {'it' if runs == 1 else 'them'}. {how}"
 
 
 def keeps_date(runs: int) -> str:

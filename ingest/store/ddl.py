@@ -31,7 +31,9 @@ _RUNS = """\
 {written}
 {begun}
 {outer}select
-    runs.* exclude (raw, result, title, labels, place, {named}, started_at, ended_at, time_source),
+    runs.* exclude (raw, result, title, labels, place, {named}) replace (
+{times}
+    ),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -42,7 +44,6 @@ _RUNS = """\
         ))
     end as labels,
 {columns_of_labels},
-{times},
     annotations.note,
     coalesce(annotations.starred, false) as starred,
     coalesce(annotations.excluded, false) as excluded,
@@ -106,10 +107,10 @@ create temp view v_runs as""",
 _OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else nullif(annotations.labels['{0}'], '') end as {0}"
 
 _TIMES = f"""\
-    -- the time of a file may be that of a copy: the date that somebody gave takes its place
-    case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} else started_at end as started_at,
-    case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} + to_milliseconds(duration_ms) else ended_at end as ended_at,
-    case when {IS_DATED_BY_LABEL} then 'label' else time_source end as time_source"""
+        -- the time of a file may be that of a copy: the date that somebody gave takes its place
+        case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} else started_at end as started_at,
+        case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} + to_milliseconds(duration_ms) else ended_at end as ended_at,
+        case when {IS_DATED_BY_LABEL} then 'label' else time_source end as time_source"""
 
 _MODEL_ROWS = """\
 -- One row per model of a run, with the figures that follow from its own, and one without a model for what the run cost beyond its models:

@@ -120,9 +120,6 @@ def html_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> byt
 def html_report(report: Report) -> bytes:
     """Return a page with first page, totals, coverage, and a table per section, with charts of sections that compare something."""
     charts = report_charts(report.section("groups").table, report.header.by, report.section("models").table, report.measure)
-    totals = report.section("totals").answer
-    shown = for_people(totals)
-    [row] = shown.to_pylist()
     parts = []
     for section in report.shown:
         answer = section.answer
@@ -130,9 +127,14 @@ def html_report(report: Report) -> bytes:
             made = part(section.key, section.title, section.note, for_people(answer), answer.of)
             parts.append(replace(made, has_total=answer.total is not None, chart=charts.get(section.key)))
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
-    figures = [cell(column, row) for column in columns(shown, totals.of)]
-    every = [cell(column, row) for column in columns(for_people(report.all_figures), totals.of)] if report.all_figures else []
-    return _page(one_line(report.first.title), lines, figures, parts, first_page(report.first), every)
+    totals, every = (_cells(answer) if answer else [] for answer in (report.section("totals").answer, report.all_figures))
+    return _page(one_line(report.first.title), lines, totals, parts, first_page(report.first), every)
+
+
+def _cells(totals: Answer) -> list[Cell]:
+    shown = for_people(totals)
+    [row] = shown.to_pylist()
+    return [cell(column, row) for column in columns(shown, totals.of)]
 
 
 def _page(

@@ -32,7 +32,12 @@ select *,
     case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false) and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false) and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome = 'execution_error' and coalesce(task_status = 'error', false)) else true end as is_started
 from (
 select
-    runs.* exclude (raw, result, title, labels, place, repo, task, experiment, started_at, ended_at, time_source),
+    runs.* exclude (raw, result, title, labels, place, repo, task, experiment) replace (
+        -- the time of a file may be that of a copy: the date that somebody gave takes its place
+        case when try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) is not null and coalesce(time_source in ('file', 'trusted_file'), true) then try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) else started_at end as started_at,
+        case when try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) is not null and coalesce(time_source in ('file', 'trusted_file'), true) then try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) + to_milliseconds(duration_ms) else ended_at end as ended_at,
+        case when try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) is not null and coalesce(time_source in ('file', 'trusted_file'), true) then 'label' else time_source end as time_source
+    ),
     result,
     -- a label of an annotation takes the place of an ingested one; an empty one hides it
     case
@@ -45,10 +50,6 @@ select
     case when annotations.labels['repo'] is null then runs.repo else nullif(annotations.labels['repo'], '') end as repo,
     case when annotations.labels['task'] is null then runs.task else nullif(annotations.labels['task'], '') end as task,
     case when annotations.labels['experiment'] is null then runs.experiment else nullif(annotations.labels['experiment'], '') end as experiment,
-    -- the time of a file may be that of a copy: the date that somebody gave takes its place
-    case when try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) is not null and coalesce(time_source in ('file', 'trusted_file'), true) then try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) else started_at end as started_at,
-    case when try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) is not null and coalesce(time_source in ('file', 'trusted_file'), true) then try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) + to_milliseconds(duration_ms) else ended_at end as ended_at,
-    case when try_cast(case when length(nullif(annotations.labels['date'], '')) = 10 then nullif(annotations.labels['date'], '') || ' 12:00+00' else nullif(annotations.labels['date'], '') end as timestamptz) is not null and coalesce(time_source in ('file', 'trusted_file'), true) then 'label' else time_source end as time_source,
     annotations.note,
     coalesce(annotations.starred, false) as starred,
     coalesce(annotations.excluded, false) as excluded,
