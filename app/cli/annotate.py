@@ -142,7 +142,7 @@ def _apply(store: Store, words: Sequence[str], chosen: Filters, change: Change, 
     from app.queries.runs import ids
     from app.text.data import keeps_date
     from ingest.store.annotations import annotate
-    from schemas.rows.annotation import DATE
+    from schemas.catalogue.figures import DATE
 
     if words and chosen:
         raise click.UsageError("Give ids of runs or filters, not both.")

@@ -10,8 +10,9 @@ from ingest.sources.times import plausible
 from ingest.store.database import Store, Writer, arrow, made
 from ingest.store.ingests import whoami
 from ingest.store.pricing import price
+from schemas.catalogue.figures import DATE
 from schemas.errors import UsageError
-from schemas.rows.annotation import DATE, AnnotationRow, SavedViewRow
+from schemas.rows.annotation import AnnotationRow, SavedViewRow
 
 LABEL_COLUMNS = ("repo", "task", "experiment")
 """Labels that are columns of a run too, which may come from its path or a sidecar file."""
@@ -48,8 +49,9 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
     StoreError, UsageError for a `date` that is none.
     """
     given = dict(change.labels)
+    given_at = None
     if given.get(DATE):
-        given[DATE] = _date(given[DATE])
+        given[DATE], given_at = _date(given[DATE])
 
     def annotated(writer: Writer) -> int:
         changed: list[AnnotationRow] = []
@@ -61,6 +63,7 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
                 "starred": bool(run["starred"]),
                 "excluded": bool(run["excluded"]),
                 "excluded_reason": run["excluded_reason"],
+                "given_at": run["given_at"],
             }
             ingested = dict(run["ingested"] or ()).keys() | {key for key in LABEL_COLUMNS if run[key] is not None}
             wanted = dict(given)
@@ -70,6 +73,8 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
             labels = {key: value for key, value in (before["labels"] | wanted).items() if key not in removed}
             labels |= dict.fromkeys(removed & ingested, "")
             after = before | {"labels": dict(sorted(labels.items()))}
+            if wanted.get(DATE) or DATE in removed:
+                after["given_at"] = given_at if wanted.get(DATE) else None
             if change.note is not None:
                 after["note"] = change.note or None
             if change.starred is not None:
@@ -89,15 +94,15 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
     return store.write(annotated, make=False)
 
 
-def _date(text: str) -> str:
-    """Return `2026-11-01`, or a time with its zone, UTC where the text has none. Raises UsageError."""
+def _date(text: str) -> tuple[str, datetime]:
+    """Return `2026-11-01`, or a time with its zone, UTC where the text has none, and the moment it means. Raises UsageError."""
     for read in (date.fromisoformat, datetime.fromisoformat):
         try:
             found = read(text.strip())
-            moment = found if isinstance(found, datetime) else datetime.combine(found, time.min)
+            moment = found if isinstance(found, datetime) else datetime.combine(found, time(12))
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             if plausible(moment):
-                return (moment if isinstance(found, datetime) else found).isoformat()
+                return (moment if isinstance(found, datetime) else found).isoformat(), moment.astimezone(UTC)
         except (ValueError, OverflowError):
             continue
     why = f"the label date takes a day or a time between 2000 and 2100, not {text!r}."

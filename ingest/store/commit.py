@@ -29,7 +29,7 @@ from ingest.store.read_result import ReadResult
 from ingest.store.records import merge, note_records, recount, relabel
 from ingest.store.sessions import bill, fold, keep_last_copies, note_sessions, require_beginnings
 from ingest.store.spool import FILE_TABLES, KEYS, SPOOLED
-from schemas.rows.annotation import GIVEN_TIME, IS_DATED_BY_LABEL
+from schemas.catalogue.figures import IS_DATED_BY_LABEL
 from schemas.rows.price import PriceFileRow
 from schemas.rows.tables import TABLES, arrow_schema
 
@@ -227,7 +227,7 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
     price_touched(
         connection,
         "select spooled.run_id, cost_own_usd, false as continues,"
-        f" cast(coalesce(case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} end, started_at, ended_at, received_at) as date) as day"
+        f" cast(coalesce(case when {IS_DATED_BY_LABEL} then given_at end, started_at, ended_at, received_at) as date) as day"
         f" from spool_runs {of_winners} join sources on sources.source_id = winners.source_id"
         " left join annotations on annotations.run_id = spooled.run_id",
         has_responses=False,  # new runs have none yet, and a run that is made again is priced again (`_MADE_AGAIN`)

@@ -15,8 +15,7 @@ from ingest.store.annotations import LABEL_COLUMNS
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.entry import Figure
 from schemas.catalogue.failures import ERROR_SQL, TOLD_SQL
-from schemas.catalogue.figures import MODEL_FIGURES, RUN_FIGURES, undated
-from schemas.rows.annotation import GIVEN_TIME, IS_DATED_BY_LABEL
+from schemas.catalogue.figures import IS_DATED_BY_LABEL, MODEL_FIGURES, RUN_FIGURES, undated
 from schemas.rows.tables import TABLES, arrow_schema, comment, is_compressed
 from schemas.store_version import SCHEMA_VERSION
 
@@ -108,8 +107,8 @@ _OF_LABEL = "    case when annotations.labels['{0}'] is null then runs.{0} else 
 
 _TIMES = f"""\
         -- the time of a file may be that of a copy: the date that somebody gave takes its place
-        case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} else started_at end as started_at,
-        case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} + to_milliseconds(duration_ms) else ended_at end as ended_at,
+        case when {IS_DATED_BY_LABEL} then given_at else started_at end as started_at,
+        case when {IS_DATED_BY_LABEL} then null else ended_at end as ended_at,
         case when {IS_DATED_BY_LABEL} then 'label' else time_source end as time_source"""
 
 _MODEL_ROWS = """\

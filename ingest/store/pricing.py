@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from ingest.store.database import Store, Writer, made, registered, run_step
-from schemas.rows.annotation import GIVEN_TIME, IS_DATED_BY_LABEL
+from schemas.catalogue.figures import IS_DATED_BY_LABEL
 from schemas.rows.cost import COST_RULES
 from schemas.rows.price import SMALLEST_RATE, ModelKey, PriceFileRow, Rates, Service
 
@@ -75,7 +75,7 @@ def price(writer: Writer, runs: str) -> None:
     price_touched(
         connection,
         "select runs.run_id, cost_own_usd, chain_position > 1 as continues, "
-        f"cast(coalesce(case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} end, started_at, ended_at, received_at) as date) as day from runs"
+        f"cast(coalesce(case when {IS_DATED_BY_LABEL} then given_at end, started_at, ended_at, received_at) as date) as day from runs"
         " left join sources using (source_id) left join annotations on annotations.run_id = runs.run_id"
         f" where runs.run_id in ({runs})",
     )

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from schemas.catalogue.entry import Figure, by_key
 from schemas.catalogue.failures import MESSAGE_SQL, REASON_SQL, WHOSE, WHOSE_SQL
-from schemas.rows.annotation import GIVEN_TIME, IS_DATED_BY_LABEL
 from schemas.units import Unit
+
+DATE, LABEL = "date", "label"
+"""Label of an annotation that dates a run whose log, sidecar files and path tell no date: `2026-11-01`, or a time with its zone;
+and the `time_source` of that run."""
+
+IS_DATED_BY_LABEL = "annotations.given_at is not null and coalesce(time_source in ('file', 'trusted_file'), true)"
+"""SQL of whether that label counts, over `runs` joined with `annotations`."""
 
 _SCOPES = {"micro": "micro-benchmark only", "component": "one component only", "unspecified": "scope not stated"}
 """Scopes that limit a claim; one about the whole program has no limit."""
@@ -175,7 +181,7 @@ RUN_FIGURES = by_key(
     Figure("failure_message", "Failure", Unit.TEXT, "neither", "The error in one line: of a traceback its end.", sql=MESSAGE_SQL),
     Figure(
         "dated_at", "Date", Unit.TIME, "neither", _DATED,
-        sql=f"case when {IS_DATED_BY_LABEL} then {GIVEN_TIME} + to_milliseconds(coalesce(duration_ms, 0))"
+        sql=f"case when {IS_DATED_BY_LABEL} then annotations.given_at"
         " when time_source is distinct from 'file' then coalesce(ended_at, started_at) end",
     ),
     Figure(

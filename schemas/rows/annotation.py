@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from schemas.rows.row import Flag, Labels, LongText, Row, Text, UtcTime, column, optional
 
-DATE, LABEL = "date", "label"
-"""Label of an annotation that dates a run whose log, sidecar files and path tell no date: `2026-11-01`, or a time with its zone;
-and the `time_source` of that run."""
-
-_GIVEN = "nullif(annotations.labels['date'], '')"
-GIVEN_TIME = f"try_cast(case when length({_GIVEN}) = 10 then {_GIVEN} || ' 12:00+00' else {_GIVEN} end as timestamptz)"
-IS_DATED_BY_LABEL = f"{GIVEN_TIME} is not null and coalesce(time_source in ('file', 'trusted_file'), true)"
-"""SQL of the moment of that label, and of whether it counts, over `runs` joined with `annotations`.
-
-A day is its noon in UTC, which is the same day in all zones from -12 to +11.
-"""
-
 
 class AnnotationRow(Row):
     """What people say of one run."""
@@ -26,6 +14,9 @@ class AnnotationRow(Row):
     starred: Flag = column(default=False, title="Starred", description="Whether somebody starred the run.")
     excluded: Flag = column(default=False, title="Excluded", description="Whether the run is left out of every number and list.")
     excluded_reason: Text | None = optional("Reason for exclusion", "Why the run is excluded.")
+    given_at: UtcTime | None = optional(
+        "Date given", "Moment of the label `date`. A day is its noon in UTC, which is the same day in all zones from -12 to +11."
+    )
     changed_at: UtcTime = column(description="When any of it was changed last (UTC).")
     changed_by: Text = column(description="Who changed it: user@host, or the signed-in visitor of a dashboard.")
 

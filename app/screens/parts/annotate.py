@@ -15,8 +15,8 @@ from app.text.filter_words import label_list, read_labels
 from app.text.html_parts import plain
 from app.text.run_html import facts_html
 from ingest.store.annotations import Change
+from schemas.catalogue.figures import DATE, LABEL
 from schemas.errors import UsageError
-from schemas.rows.annotation import DATE, LABEL
 from schemas.text import plural, visible
 
 LONGEST_NOTE = 5_000
@@ -27,7 +27,7 @@ _LABELS_HELP = "key=value. repo, task and experiment take the place of the run's
 
 def quick(run: Mapping[str, Any]) -> None:
     """Place star and labels on the page of a run."""
-    _tell_saved()
+    tell_saved()
     if cache.is_read_only():
         return
     if st.button("Starred" if run["starred"] else "Star", key="run-star", icon=":material/star:"):
@@ -72,7 +72,7 @@ def run_block(run: Mapping[str, Any]) -> None:
 
 def bulk_bar(run_ids: Sequence[str]) -> None:
     """Place a bar to label, star or exclude the ticked runs of a list; nothing if none is ticked."""
-    _tell_saved()
+    tell_saved()
     if not run_ids:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="bulk-bar"):
@@ -91,7 +91,7 @@ def bulk_bar(run_ids: Sequence[str]) -> None:
             _save(run_ids, Change(excluded=False))
 
 
-def _tell_saved() -> None:
+def tell_saved() -> None:
     """Confirm that the change before this rerun was saved."""
     if told := st.session_state.pop(_TOLD, ""):
         st.toast(told, icon=":material/check:")

@@ -100,6 +100,7 @@ def show(head: Any) -> None:
 
 def _results(arrived: Arrived) -> None:
     """Place the result of each file, its runs, and its rejects."""
+    annotate.tell_saved()
     widgets.table(grids.upload_grid(arrived.reports), "Status of each file")
     if (number := st.session_state.get(LAST)) is not None:
         _undo_button(number, "Undo this upload", "upload")

@@ -584,6 +584,7 @@ create table annotations (
     "starred" boolean not null,
     "excluded" boolean not null,
     "excluded_reason" varchar,
+    "given_at" timestamptz,
     "changed_at" timestamptz not null,
     "changed_by" varchar not null
 );
@@ -1080,6 +1081,7 @@ select * from (values
     ('annotations', 'starred', 'Whether somebody starred the run.'),
     ('annotations', 'excluded', 'Whether the run is left out of every number and list.'),
     ('annotations', 'excluded_reason', 'Why the run is excluded.'),
+    ('annotations', 'given_at', 'Moment of the label `date`. A day is its noon in UTC, which is the same day in all zones from -12 to +11.'),
     ('annotations', 'changed_at', 'When any of it was changed last (UTC).'),
     ('annotations', 'changed_by', 'Who changed it: user@host, or the signed-in visitor of a dashboard.'),
     ('saved_views', 'name', 'What the view is called.'),
