@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from app.queries import runs as run_queries
 from app.queries.grouping import filters_in
+from app.queries.reading import read_transaction
 from app.queries.usage import Request, Usage, has_period
 from app.queries.usage import usage as usage_of
 from app.reports.exports.text import json_table, json_text, rows
@@ -33,7 +34,7 @@ _TOOLS_SHOWN = ("tool_calls", "failed_calls", "calling_responses", "calling_cost
 
 def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
     """Return the table of a request; `compact` has few columns. Raises UsageError for an unknown zone or dimension."""
-    used = _used(store, request)
+    used, notes = _used(store, request)
     [total] = used.total.to_pylist()
     what = f"{plural(total['tool_calls'] or 0, 'call')} of tools" if request.of_tools else words.covered(total)
     about = heading(f"{what} · times in {request.zone}", store.location, request.filters)
@@ -53,12 +54,12 @@ def usage(store: Store, request: Request, *, compact: bool = False) -> Answer:
         if field.name not in totals.column_names and field.name not in request.by:
             unknown = pa.nulls(1, field.type) if field.type != pa.string() else pa.array([" "], pa.string())
             totals = totals.append_column(field.name, unknown)
-    return Answer(used.table, about, (*request.by, *shown), totals, of, kept, " ".join(_notes(store, request, used)))
+    return Answer(used.table, about, (*request.by, *shown), totals, of, kept, " ".join(notes))
 
 
 def document(store: Store, request: Request) -> bytes:
     """Return the same as one JSON object: `by`, `tz`, `rows`, `totals`, `active_block`, `undated`, `notes`. Raises as `usage`."""
-    used = _used(store, request)
+    used, notes = _used(store, request)
     [totals] = rows(used.total)
     active = next((row for row in rows(used.table) if row.get("block_state") == "active"), None) if used.active else None
     parts = {
@@ -69,21 +70,19 @@ def document(store: Store, request: Request) -> bytes:
         "totals": json_text(totals),
         "active_block": json_text(active),
         "undated": json_text(dict(used.undated)),
-        "notes": json_text(_notes(store, request, used)),
+        "notes": json_text(notes),
     }
     return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts.items()) + "\n}\n").encode()
 
 
-def _notes(store: Store, request: Request, used: Usage) -> list[str]:
-    """Return the notes on the table, and why `report` says another cost."""
-    if request.of_tools:
-        return words.notes(used)
-    filters = filters_in(request.filters, request.zone)
-    [row] = run_queries.summary(store, filters, (), (BEST.total,)).to_pylist()
+def _used(store: Store, request: Request) -> tuple[Usage, list[str]]:
+    """Return the usage, and the notes on it, one of them why `report` says another cost."""
+    asked = replace(request, filters=filters_in(request.filters, request.zone))
+    with read_transaction(store) as transaction:
+        used = usage_of(transaction, asked)
+        if request.of_tools:
+            return used, words.notes(used)
+        [row] = run_queries.summary(transaction, transaction.searched(asked.filters), (), (BEST.total,)).to_pylist()
     [total] = used.total.to_pylist()
-    why = why_usage_differs(BEST, row[BEST.total], total["cost_list_usd"], has_period=has_period(filters))
-    return [*words.notes(used), *filter(None, [why])]
-
-
-def _used(store: Store, request: Request) -> Usage:
-    return usage_of(store, replace(request, filters=filters_in(request.filters, request.zone)))
+    why = why_usage_differs(BEST, row[BEST.total], total["cost_list_usd"], has_period=has_period(asked.filters))
+    return used, [*words.notes(used), *filter(None, [why])]
