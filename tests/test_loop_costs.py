@@ -51,7 +51,7 @@ def test_each_experiment_of_a_pi_session_has_the_cost_of_its_responses(store: St
     assert session.rest_usd == Decimal("0.5")
     assert session.cost_usd == answer.cost_usd == parts_of(session) == pi.setup_usd + sum(pi.costs_usd) + Decimal("0.5")
     assert answer.costs.basis == "exact"
-    assert first.cost_usd == 0
+    assert first.cost_usd is None, "the baseline is part of the set-up"
     assert answer.usd_since_improvement == 0
     assert f"joined by: {WROTE}" in " ".join(about(answer))
 
@@ -120,19 +120,31 @@ def test_rows_that_a_claude_session_appended_end_their_experiments(store: Store,
     answer = only(store)
     responses = fetch(store, 'select cost_list_usd as usd from responses order by "at"').to_pylist()
     usd = [row["usd"] for row in responses]
-    assert [one.cost_usd for one in answer.tries] == [0, usd[2] + usd[3], usd[4] + usd[5]]
+    assert [one.cost_usd for one in answer.tries] == [None, usd[2] + usd[3], usd[4] + usd[5]]
     [session] = answer.costs.sessions
     assert (session.setup_usd, session.evidence) == (usd[0] + usd[1], WROTE)
     assert session.cost_usd == parts_of(session)
 
 
-def test_commits_join_what_was_kept(store: Store, tmp_path: Path) -> None:
+def test_commits_say_whose_a_loop_is_and_not_what_an_experiment_cost(store: Store, tmp_path: Path) -> None:
     write_claude(tmp_path, claude_session(ROWS, writes=False, commits=True), tmp_path / "elsewhere" / "results.tsv")
     ingest_paths(store, tmp_path)
     answer = only(store)
-    assert [one.evidence for one in answer.tries] == [None, COMMITTED, None]
+    assert {one.cost_usd for one in answer.tries} == {None}, "a commit comes before its measurement"
     [session] = answer.costs.sessions
+    assert session.evidence == COMMITTED
     assert session.cost_usd == answer.cost_usd == parts_of(session)
+
+
+def test_another_loop_that_tried_the_same_things_costs_nothing(store: Store, tmp_path: Path) -> None:
+    write_claude(tmp_path, claude_session(ROWS, writes=True), tmp_path / "mine" / "results.tsv")
+    other = ("d4e5f6a", 50.0, "keep", "baseline"), ("e5f6a7b", 49.0, "keep", ROWS[1][3]), ("f6a7b8c", 48.0, "keep", "something else")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "results.tsv").write_text(TABLE + "".join("\t".join(map(str, row)) + "\n" for row in other))
+    ingest_paths(store, tmp_path)
+    costs = {Path(one.row["source_name"]).parent.name: one.cost_usd for one in loops(store)}
+    [session] = fetch(store, "select sum(cost_list_usd) as usd from responses").to_pylist()
+    assert costs == {"mine": session["usd"], "other": None}
 
 
 def test_without_any_evidence_the_cost_is_unknown_and_the_reason_given(store: Store, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import random
 import statistics
 
 import pytest
+from scipy import stats
 
 from app.queries.loop_statistics import (
     Noise,
@@ -18,6 +19,7 @@ from app.queries.loop_statistics import (
     lucky_records,
     progress,
     repeat_noise,
+    t_for,
     told_noise,
     z_for,
 )
@@ -31,7 +33,8 @@ def test_four_measurements_of_one_baseline_give_the_noise_of_a_step() -> None:
     assert not noise.is_rough
     assert noise.step() == pytest.approx(0.0257, abs=2e-4)
     assert not is_beyond(math.log(2754.2 / 2726.2), noise, tries=1)
-    assert is_beyond(math.log(2754.2 / 2500), noise, tries=23)
+    assert not is_beyond(math.log(2754.2 / 2500), noise, tries=23), "four measurements tell the noise roughly"
+    assert is_beyond(math.log(2754.2 / 2300), noise, tries=23)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,8 @@ def test_tries_without_any_effect_look_like_progress_as_often_as_said() -> None:
 
 
 def test_equal_repeats_mean_that_nothing_is_noise() -> None:
-    noise = repeat_noise([[4.0, 4.0], [2.0]], is_log=True)
+    assert repeat_noise([[4.0, 4.0], [2.0]], is_log=True) is None, "chance may do that once"
+    noise = repeat_noise([[4.0, 4.0, 4.0], [2.0]], is_log=True)
     assert noise is not None
     assert noise.sigma == 0
     assert is_beyond(1e-9, noise, tries=500)
@@ -107,3 +111,22 @@ def test_discarded_tries_estimate_the_noise_in_spite_of_a_few_real_losses() -> N
 )
 def test_a_loop_improves_plateaus_or_is_stuck(tries: int, since: int | None, failed: int, state: Progress | None) -> None:
     assert progress(tries, since, failed) == state
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 30, 200])
+@pytest.mark.parametrize("tries", [1, 5, 30, 500])
+def test_students_quantile_is_that_of_scipy(degrees: int, tries: int) -> None:
+    assert t_for(tries, degrees) == pytest.approx(float(stats.t.ppf(1 - 0.05 / tries, degrees)), rel=2e-3)
+
+
+@pytest.mark.parametrize("repeats", [2, 4, 8])
+def test_luck_passes_in_less_than_one_of_twenty_loops_however_roughly_the_noise_is_known(repeats: int) -> None:
+    dice = random.Random(repeats)
+    loops, tries, sigma = 2_000, 30, 0.005
+    wrong = 0
+    for _ in range(loops):
+        noise = repeat_noise([[dice.gauss(0, sigma) for _ in range(repeats)]], is_log=True)
+        assert noise is not None
+        held = dice.gauss(0, sigma)
+        wrong += any(is_beyond(dice.gauss(0, sigma) - held, noise, tries) for _ in range(tries))
+    assert wrong / loops < 0.05

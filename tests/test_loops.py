@@ -78,10 +78,18 @@ def test_equal_repeats_make_every_step_real() -> None:
     tries = [
         Experiment(state=B, value=4867.0),
         Experiment(state=State.OTHER, value=4867.0, repeats=1),
+        Experiment(state=State.OTHER, value=4867.0, repeats=1),
         Experiment(state=K, value=4866.0),
     ]
     answer = answer_of(tries=tries)
     assert (answer.beyond_noise, answer.gain_verdict) == (1, Verdict.BEYOND)
+    assert answer_of(tries=tries[1:]).noise is None, "two equal values may be chance"
+
+
+def test_the_same_code_measured_again_is_no_step() -> None:
+    tries = [Experiment(state=B, value=10.0, commit="a1b2c3d"), Experiment(state=K, value=9.0, repeats=1)]
+    answer = answer_of(tries=tries)
+    assert (answer.improvements, answer.beyond_noise, answer.tries[1].verdict) == (1, 0, Verdict.INSIDE)
 
 
 def test_a_search_without_decisions_comes_to_a_plateau() -> None:

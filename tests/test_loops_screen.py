@@ -38,7 +38,7 @@ BEGAN = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 NOISY = (
     Experiment(state=B, value=100.0),
-    Experiment(state=State.OTHER, value=101.0, repeats=1),
+    Experiment(state=State.OTHER, value=100.1, repeats=1),
     Experiment(state=K, value=80.0, description="Beyond the noise"),
     Experiment(state=K, value=79.6, description="Inside the noise"),
     Experiment(state=D, value=5_000.0, description="Far worse"),
@@ -147,9 +147,9 @@ def test_the_heading_of_several_loops_counts_each_once() -> None:
         answer_of((K, 1.0), better=Better.UNKNOWN),
     ]
     said = words.loops_said(answers)
-    assert said.heading == "1 of 5 loops gained **more than noise**, for ≤ $66.12 in all."
+    assert said.heading == "1 of 5 loops gained **more than noise**."
     assert said.second.count("; ") == 3
-    assert "cost known of 1 of 5" in said.coverage
+    assert "cost known of 1 of 5: ≤ $66.12" in said.coverage
 
 
 def test_texts_of_strangers_stay_texts() -> None:
@@ -189,7 +189,9 @@ def two_loops(store_once: StoreOnce) -> Store:
 
 
 def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, screens: Open) -> None:
-    assert "None of 2 loops gained more than noise , for $0.25 in all." in page_text(screens(two_loops.location, "screens/loops.py"))
+    page = page_text(screens(two_loops.location, "screens/loops.py"))
+    assert "None of 2 loops gained more than noise ." in page
+    assert "cost known of 1 of 2: $0.25" in page
     app = screens(two_loops.location, "screens/loops.py", loop="kernel")
     assert "Kernel: 1 of 2 tries kept, +10.0%, noise unknown (each code was measured once), $0.2500" in page_text(app)
     assert "folder and time" in page_text(app)

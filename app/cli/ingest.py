@@ -240,8 +240,8 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     parts = " + ".join([*counts, ingests.no_results(report.total("ignored"))])
     terminal.note(f"{plural(report.total('documents'), 'document')} = {parts}")
     told = (
-        ingests.measured(report.total("measurements"), report.measured_files),
         ingests.looped(report.total("loops"), report.total("experiments"), report.loop_files),
+        ingests.measured(report.total("measurements"), report.measured_files),
         ingests.without_variant(report.total("without_variant")),
         ingests.no_logs(report.no_logs),
         ingests.unread(report.unread),

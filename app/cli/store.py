@@ -109,7 +109,7 @@ def copy(source: str, target: str, wait: float, *, with_text: bool) -> None:
             verb = "is a list price" if written.list_priced == 1 else "are list prices"
             terminal.note(f"{plural(written.list_priced, 'cost')} {verb}, and marked so")
         if written.undated:
-            terminal.note(f"{plural(written.undated, 'run')} without a date: no time, in OpenTelemetry 0")
+            terminal.note(f"{plural(written.undated, 'run')} without a date: no time; the spans of OpenTelemetry have 0")
         return
     if with_text:
         raise click.UsageError("--with-text is for otlp: and atif:. A store is copied with its texts.")

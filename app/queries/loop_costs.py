@@ -8,6 +8,7 @@ is the rest. Both, the experiments and what the session's own total has beyond i
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,7 +38,7 @@ NEAR = timedelta(minutes=10)
 _DESCRIBED, _TELLING = 60, 12
 """Characters of a description that must stand in what a session wrote; else its commit, if only one experiment names it."""
 
-_HASH_LENGTH = 7
+_HASH_LENGTH, _HASH = 7, re.compile(r"[0-9a-f]{7}")
 
 
 class Part(NamedTuple):
@@ -126,30 +127,25 @@ def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequ
     for response in fetch(store, _RESPONSES, {"run_ids": wanted}).to_pylist() if wanted else ():
         responses[response["run_id"]].append(response)
 
+    joined = _joined(pairs, of_loop, responses)
     # for each experiment the session and response that ends it, by the best evidence
     ends: dict[tuple[LoopKey, int], tuple[int, int, str, int]] = {}
-    whole: dict[LoopKey, str] = {}
-    found_by = (WROTE, COMMITTED, FOLDER_AND_TIME)
-    for row, run in pairs:
-        key = row["source_id"], row["loop_no"]
-        placed = _placed(row, run, of_loop[key], responses[run["run_id"]])
-        for number, (rank, place) in placed.items():
-            found = rank, -len(run["cwd"] or ""), run["run_id"], place  # of two folders the nearer
-            ends[key, number] = min(found, ends.get((key, number), found))
-        if not placed and _is_in_folder(row, run) and _wrote_last(row, run, of_loop[key]):
-            whole.setdefault(key, run["run_id"])
+    for join in joined:
+        for rank, places in enumerate((join.wrote, join.by_time)):
+            for number, place in places.items():
+                found = rank, -len(join.run["cwd"] or ""), join.run["run_id"], place  # of two folders the nearer
+                ends[join.key, number] = min(found, ends.get((join.key, number), found))
     of_run: dict[str, list[tuple[int, int, LoopKey, int, str]]] = defaultdict(list)
     place_of = {(row["source_id"], row["loop_no"]): place for place, row in enumerate(rows)}
+    evidence_of = {(join.key, join.run["run_id"]): join.evidence for join in joined}
     for (key, number), (rank, _, run_id, place) in ends.items():
-        of_run[run_id].append((place, place_of[key], key, number, found_by[rank]))
+        of_run[run_id].append((place, place_of[key], key, number, evidence_of[key, run_id] if rank else WROTE))
     by_id = {run["run_id"]: run for run in runs}
     for run_id, cuts in of_run.items():
         _cut(by_id[run_id], sorted(cuts), responses[run_id], of_loop, costs)
-    for key, run_id in whole.items():
-        if not costs[key].sessions:
-            run = by_id[run_id]
-            session = Session(run_id, run["title"], FOLDER_AND_FILE_TIME, cost_usd=run["cost_usd"], rest_usd=run["cost_usd"] or Decimal(0))
-            costs[key].sessions.append(session)
+    for key, cost in costs.items():
+        if not cost.sessions:
+            _join_whole([join for join in joined if join.key == key], cost)
     for cost in costs.values():
         _add_up(cost)
     return costs
@@ -195,7 +191,7 @@ def _names_some(wrote: Row | None, experiments: Sequence[Row]) -> bool:
 def _hash(experiment: Row) -> str:
     """Return the beginning of an experiment's commit; "" for none, and for a stand-in such as 0000000."""
     commit = (experiment["commit"] or "")[:_HASH_LENGTH].lower()
-    return commit if len(commit) == _HASH_LENGTH and len(set(commit)) > 1 else ""
+    return commit if _HASH.fullmatch(commit) and len(set(commit)) > 1 else ""
 
 
 def _beginning(experiment: Row) -> str:
@@ -203,15 +199,56 @@ def _beginning(experiment: Row) -> str:
     return " ".join((experiment["description"] or "").lower().split())[:_DESCRIBED]
 
 
-def _placed(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[Row]) -> dict[int, tuple[int, int]]:
-    """Return for each experiment of the loop that the session ran: rank of the evidence, index of the response that ends it."""
-    found: dict[int, tuple[int, int]] = {}
+@dataclass
+class _Join:
+    """What joins a session to a loop. `wrote`, `by_time`: number of an experiment → index of the response that ends it.
+
+    `commits`: how many of its commits the session wrote into the log or made.
+    """
+
+    key: LoopKey
+    run: Row
+    is_in_folder: bool
+    wrote: dict[int, int]
+    by_time: dict[int, int]
+    commits: int
+    has_made_commits: bool
+    is_last_writer: bool
+
+    @property
+    def evidence(self) -> str:
+        return COMMITTED if self.has_made_commits else FOLDER_AND_TIME
+
+
+def _joined(
+    pairs: Sequence[tuple[Row, Row]], of_loop: Mapping[LoopKey, Sequence[Row]], responses: Mapping[str, Sequence[Row]]
+) -> list[_Join]:
+    """Return what joins sessions to loops. What a session wrote is of one log only: of that with most of its evidence."""
+    found = [_join(row, run, of_loop[row["source_id"], row["loop_no"]], responses[run["run_id"]]) for row, run in pairs]
+    taken: dict[tuple[str, int], str] = {}
+    for join in sorted(found, key=lambda join: (-join.is_in_folder, -join.commits, -len(join.wrote), join.key)):
+        run_id, source_id = join.run["run_id"], join.key[0]
+        join.wrote = {number: place for number, place in join.wrote.items() if taken.get((run_id, place), source_id) == source_id}
+        is_sure = join.is_in_folder or join.commits or 2 * len(join.wrote) >= max(_FEW, len(of_loop[join.key]))
+        if not is_sure:  # other loops try the same things
+            join.wrote = {}
+        taken |= {(run_id, place): source_id for place in join.wrote.values()}
+        if not (join.wrote or join.is_in_folder or join.has_made_commits):
+            join.by_time = {}
+    return found
+
+
+_FEW = 4
+"""Half of so many descriptions alone join a session to a loop, at least."""
+
+
+def _join(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[Row]) -> _Join:
+    """Return what joins a session to a loop, whatever other loops it may have run."""
     logged = [(place, response["logged"].lower()) for place, response in enumerate(responses) if response["logged"]]
-    commits = {
-        commit[:7].lower(): place for place, response in reversed(list(enumerate(responses))) for commit in response["commits"] or ()
-    }
+    made = {commit[:_HASH_LENGTH].lower() for response in responses for commit in response["commits"] or ()}
     named = Counter(_hash(one) for one in experiments)
-    at = 0  # the log's order: what is written again, as a whole table is, ends the next experiment that it names
+    wrote: dict[int, int] = {}
+    commits = at = 0  # the log's order: what is written again, as a whole table is, ends the next experiment that it names
     for one in experiments:
         commit, text = _hash(one), _beginning(one)
         is_own = bool(commit) and named[commit] == 1  # others began several tries
@@ -220,18 +257,37 @@ def _placed(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[
         place = next(by_text, None)
         place = next(by_commit, None) if place is None else place
         if place is not None:
-            found[one["experiment_no"]] = 0, logged[place][0]
+            wrote[one["experiment_no"]] = logged[place][0]
+            commits += bool(commit) and commit in logged[place][1]
             at = place
-    for one in experiments:
-        commit = _hash(one)
-        if one["experiment_no"] not in found and one["state"] == State.KEPT and commit in commits:
-            found[one["experiment_no"]] = 1, commits[commit]
-    if _is_in_folder(row, run) or found:
-        times = [response["at"] for response in responses if response["at"]]
-        for one in experiments:
-            if one["experiment_no"] not in found and times and one["at"] and times[0] - NEAR <= one["at"] <= times[-1] + NEAR:
-                found[one["experiment_no"]] = 2, _last_until(times, one["at"])
-    return found
+    has_made_commits = bool(made & (named.keys() - {""}))
+    times = [response["at"] for response in responses if response["at"]]
+    by_time = {
+        one["experiment_no"]: _last_until(times, one["at"])
+        for one in experiments
+        if one["experiment_no"] not in wrote and times and one["at"] and times[0] - NEAR <= one["at"] <= times[-1] + NEAR
+    }
+    is_in_folder = _is_in_folder(row, run)
+    return _Join(
+        (row["source_id"], row["loop_no"]), run, is_in_folder, wrote, by_time, commits + has_made_commits, has_made_commits,
+        is_in_folder and _wrote_last(row, run, experiments),
+    )  # fmt: skip
+
+
+def _join_whole(joins: Sequence[_Join], cost: LoopCosts) -> None:
+    """Join the sessions that made the loop's commits, else the only one that worked in its folder when it was last written, as a whole.
+
+    A commit comes before its measurement, mostly: it says whose the loop is, and not where an experiment ends.
+    """
+    whole = [(join.run, COMMITTED) for join in joins if join.has_made_commits]
+    whole = whole or [(join.run, FOLDER_AND_FILE_TIME) for join in joins if join.is_last_writer]
+    if len(whole) > 1 and whole[0][1] == FOLDER_AND_FILE_TIME:
+        cost.why_not = "several sessions worked in its folder when it was last written"
+        return
+    for run, evidence in whole:
+        cost.sessions.append(
+            Session(run["run_id"], run["title"], evidence, cost_usd=run["cost_usd"], rest_usd=run["cost_usd"] or Decimal(0))
+        )
 
 
 def _last_until(times: Sequence[datetime], moment: datetime) -> int:
@@ -270,7 +326,7 @@ def _cut(
         session.experiments += 1
         if position == 0 and states[key, number] == State.BASELINE:
             setup = cost
-            costs[key].parts[number] = Part(Decimal(0), None, run["run_id"], evidence)
+            costs[key].parts[number] = Part(None, None, run["run_id"], evidence)
             continue
         spent_on[key] += cost
         costs[key].parts[number] = Part(cost, sum(one["tokens"] for one in part), run["run_id"], evidence)
@@ -295,7 +351,7 @@ def _cut(
 def _add_up(cost: LoopCosts) -> None:
     """Sum the sessions' shares; the cost that the log tells stays beside it."""
     if not cost.sessions:
-        cost.why_not = "no session in the store wrote it, made its commits, or worked in its folder at that time"
+        cost.why_not = cost.why_not or "no session in the store wrote it, made its commits, or worked in its folder at that time"
         return
     known = [one for one in cost.sessions if one.cost_usd is not None]
     shares = (one.setup_usd + one.experiments_usd + one.rest_usd + one.beyond_usd for one in known)

@@ -65,10 +65,45 @@ class Noise:
     def is_rough(self) -> bool:
         return self.source is NoiseFrom.DISCARDED or (self.source is NoiseFrom.REPEATS and self.sigma > 0 and self.degrees < ROUGH_BELOW)
 
-    def step(self, tries: int = 1) -> float:
-        """Return the smallest step beyond the noise: relative to the value before (0.025), or in the metric's unit where that may be 0."""
-        step = z_for(tries) * self.sigma * math.sqrt(2)
+    def step(self, tries: int | None = None) -> float:
+        """Return by how much two measurements may differ: relative to the value before (0.025), or in the unit of a metric that may be 0.
+
+        `tries`: the smallest step beyond the noise after so many tries. It also allows for how roughly the noise itself is known.
+        """
+        step = (z_for(1) if tries is None else self.quantile(tries)) * self.sigma * math.sqrt(2)
         return self.sign * math.expm1(self.sign * step) if self.is_log else step
+
+    def quantile(self, tries: int) -> float:
+        """Return how many σ a step must exceed: Student's t for a σ of repeats, normal for one that the log tells."""
+        return t_for(tries, self.degrees) if self.degrees else z_for(tries)
+
+
+def t_for(tries: int, degrees: int) -> float:
+    """Return the same as `z_for`, where σ itself comes from measurements with so many degrees of freedom.
+
+    Student's quantile by Hill's algorithm 396 (Communications of the ACM 13, 1970), which needs no library.
+    """
+    both = 2 * ONE_LOOK / max(tries, 1)
+    if degrees == 1:
+        return 1 / math.tan(both * math.pi / 2)
+    if degrees == 2:
+        return math.sqrt(2 / (both * (2 - both)) - 2)
+    n = degrees
+    a = 1 / (n - 0.5)
+    b = 48 / a**2
+    c = ((20700 * a / b - 98) * a - 16) * a + 96.36
+    d = ((94.5 / (b + c) - 3) / b + 1) * math.sqrt(a * math.pi / 2) * n
+    y = (d * both) ** (2 / n)
+    if y > 0.05 + a:
+        x = _NORMAL.inv_cdf(both / 2)
+        y = x * x
+        if n < 5:
+            c += 0.3 * (n - 4.5) * (x + 0.6)
+        c += (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b
+        y = math.expm1(a * ((((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x) ** 2)
+    else:
+        y = ((1 / (((n + 6) / (n * y) - 0.089 * d - 0.822) * (n + 2) * 3) + 0.5 / (n + 4)) * y - 1) * (n + 1) / (n + 2) + 1 / y
+    return math.sqrt(n * y)
 
 
 def z_for(tries: int) -> float:
@@ -89,11 +124,13 @@ def luckiest(tries: int) -> float:
 def repeat_noise(groups: Sequence[Sequence[float]], *, is_log: bool) -> Noise | None:
     """Return the noise by repeated measurements of the same code, in units of improvement; None without any.
 
-    Exactly equal repeats mean a deterministic metric: no noise.
+    Exactly equal repeats mean a deterministic metric, without noise; two of them may be chance, and say nothing.
     """
     repeated = [group for group in groups if len(group) > 1]
     degrees = sum(len(group) - 1 for group in repeated)
     if not degrees:
+        return None
+    if degrees == 1 and max(repeated[0]) == min(repeated[0]):
         return None
     squares = math.fsum((value - statistics.fmean(group)) ** 2 for group in repeated for value in group)
     return Noise(math.sqrt(squares / degrees), NoiseFrom.REPEATS, degrees, is_log)
@@ -112,12 +149,12 @@ def discarded_noise(distances: Sequence[float], *, is_log: bool) -> Noise | None
         return None
     middle = statistics.median(distances)
     sigma = _MAD * statistics.median(abs(distance - middle) for distance in distances)
-    return Noise(sigma, NoiseFrom.DISCARDED, is_log=is_log) if sigma > 0 else None
+    return Noise(sigma, NoiseFrom.DISCARDED, len(distances) - 1, is_log) if sigma > 0 else None
 
 
 def is_beyond(step: float, noise: Noise, tries: int, before: int = 1, after: int = 1) -> bool:
     """Return whether a step is larger than the noise. `before`, `after`: how often each side was measured."""
-    return step > z_for(tries) * noise.sigma * math.sqrt(1 / before + 1 / after)
+    return step > noise.quantile(tries) * noise.sigma * math.sqrt(1 / before + 1 / after)
 
 
 def progress(tries: int, since: int | None, failed_in_a_row: int) -> Progress | None:

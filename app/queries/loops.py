@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from app.queries.loop_costs import LoopCosts, loop_costs
 from app.queries.loop_statistics import (
+    LEAST_TRIES,
     Noise,
     Progress,
     discarded_noise,
@@ -98,6 +99,7 @@ class LoopAnswer:
     gain_verdict: Verdict | None = None
     gain_after_luck_pct: float | None = None
     state: Progress | None = None
+    has_failed_last: bool = False
 
     @property
     def key(self) -> LoopKey:
@@ -138,9 +140,7 @@ class LoopAnswer:
         return self.cost_usd / Decimal(str(count))
 
 
-_LOOPS = (
-    "select * from v_loops order by coalesce(last_at, epoch_ms(modified_ns // 1000000)::timestamptz) desc nulls last, source_name, loop_no"
-)
+_LOOPS = "select * from v_loops order by last_at desc nulls last, modified_ns desc nulls last, source_name, loop_no"
 _EXPERIMENTS = """
     select experiments.* from experiments semi join v_loops using (source_id, loop_no) order by source_id, loop_no, experiment_no"""
 
@@ -224,7 +224,7 @@ def _note_steps(answer: LoopAnswer, sign: int, first: int | None) -> None:
     answer.best_at = None if best is None else 0 if first is None or answer.row["baseline"] is not None else first + 1
     answer.improvements = 0
     for place, one in enumerate(answer.tries, 1):
-        if one.value is not None and best is not None:
+        if one.value is not None and best is not None and one.state is not State.BASELINE:
             one.step_pct = _percent(best, one.value, sign)
         if one.state is State.KEPT and one.value is not None and (best is None or sign * one.value > sign * best):
             best, answer.best_at = one.value, place
@@ -268,7 +268,9 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
             continue
         before, after = codes.get(kept), codes.get(one.number)
         one.verdict = Verdict.UNKNOWN
-        if answer.noise and before and after:
+        if one.row["repeats"]:
+            one.verdict = Verdict.INSIDE  # the same code as before
+        elif answer.noise and before and after:
             step = statistics.fmean(after) - statistics.fmean(before)
             is_real = is_beyond(step, answer.noise, answer.measured, len(before), len(after))
             one.verdict = Verdict.BEYOND if is_real else Verdict.INSIDE
@@ -280,6 +282,7 @@ def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
     if answer.gain_pct is not None and answer.improvements:
         _judge_gain(answer, scale)
     failed = next((place for place, one in enumerate(reversed(answer.tries)) if one.state not in _FAILED), len(answer.tries))
+    answer.has_failed_last = failed >= LEAST_TRIES
     answer.state = progress(answer.measured, since, failed)
 
 

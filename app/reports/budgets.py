@@ -52,7 +52,7 @@ class Verdict:
     @property
     def passed(self) -> bool:
         if self.found is None:
-            return not self.runs
+            return not self.runs and self.noun == "run"  # without any run the check as a whole fails
         return self.found >= self.allowed if self.limit.is_least else self.found <= self.allowed
 
     @property
@@ -82,7 +82,11 @@ class Verdict:
         over = abs(self.found - self.allowed)
         said = [f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
         said += [f"on {self.where}" if self.where else ""]
-        said += [f"based on {self.known:,} of {self.runs:,} {self.noun}s" if self.known < self.runs else ""]
+        said += [
+            f"based on {self.known:,} of {self.runs:,} {self.noun}s{' with known improvements' if self.noun == 'loop' else ''}"
+            if self.known < self.runs
+            else ""
+        ]
         cost = "" if self.undated_usd is None else f" ({human(self.undated_usd, Unit.USD)})"
         said += [f"date unknown for {plural(self.undated, 'run')}{cost}, counted on no day" if self.undated else ""]
         text = "; ".join(filter(None, said))
@@ -108,16 +112,22 @@ class Check:
     allow_empty: bool = False
     excluded: int = 0
     undated: tuple[int, Decimal | None] = (0, None)
+    noun: str = "run"
 
     @property
     def passed(self) -> bool:
         """Whether every limit held and there was a run to check."""
-        return (self.runs > 0 or self.allow_empty) and all(verdict.passed for verdict in self.verdicts)
+        return (self.runs > 0 or self.allow_empty) and not self.broken
+
+    @property
+    def broken(self) -> int:
+        """Number of limits that did not hold."""
+        return sum(not verdict.passed and (verdict.runs > 0 or not self.allow_empty) for verdict in self.verdicts)
 
     @property
     def covers(self) -> str:
         """The number of judged runs, with store and filters."""
-        return heading(plural(self.runs, "run"), self.store, self.filters)
+        return heading(plural(self.runs, self.noun), self.store, self.filters)
 
     @property
     def left_out(self) -> str:
@@ -128,9 +138,9 @@ class Check:
     def headline(self) -> str:
         """The outcome in a sentence."""
         if not self.runs and not self.allow_empty:
-            why = "no run matches the filters" if self.filters else "the store holds no run"
+            why = "no run matches the filters" if self.filters and self.noun == "run" else f"the store holds no {self.noun}"
             return f"FAIL: {why}; --allow-empty lets this pass"
-        broken = sum(not verdict.passed for verdict in self.verdicts)
+        broken = self.broken
         budgets = plural(len(self.verdicts), "budget")
         return f"FAIL: {broken} of {budgets} not met" if broken else f"PASS: {budgets} met"
 
@@ -160,10 +170,9 @@ def check(
         excluded, undated = reading.excluded(transaction, filters), reading.undated(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
         judged = verdicts(transaction, filters, allowed, zone, measure)
-    runs = total["runs"]
-    if allowed and all(LIMITS[key].is_of_loops for key in allowed):  # a store may have loops and no run
-        runs = max(runs, *(verdict.runs for verdict in judged))
-    return Check(store.location, filters, zone, runs, judged, allow_empty, excluded, undated)
+    is_of_loops = bool(allowed) and all(LIMITS[key].is_of_loops for key in allowed)  # a store may have loops and no run
+    runs, noun = (judged[0].runs, "loop") if is_of_loops else (total["runs"], "run")
+    return Check(store.location, filters, zone, runs, judged, allow_empty, excluded, undated, noun)
 
 
 def verdicts(
@@ -183,6 +192,9 @@ def verdicts(
         else judge(limit, allowed[limit.key], total, days.get(limit.per))
         for limit in limits
     )
+
+
+_BOUNDS = {"upper_bound": ", an upper bound", "lower_bound": ", a lower bound"}
 
 
 def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> Verdict:

@@ -14,7 +14,7 @@ from app.text.loops import NO_LOOPS, about, heading_of, name_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
 from schemas.errors import UsageError
-from schemas.rows.loop import ExperimentRow
+from schemas.rows.loop import CostBasis, ExperimentRow
 from schemas.rows.tables import arrow_schema
 from schemas.text import did_you_mean, one_line, plural
 
@@ -27,6 +27,10 @@ EXPERIMENTS_KEPT = ("experiment_no", "state", "value", "step_pct", "verdict", "c
 EXPERIMENTS_SHOWN = (*EXPERIMENTS_KEPT, "label", "running_best", "at", "commit", "tokens", "evidence", "run_id")
 
 TRIED_CHARACTERS = 100
+
+_BOUNDS = (CostBasis.UPPER_BOUND, CostBasis.LOWER_BOUND)
+_SIGNED = ("cost_usd_bounds", "cost_per_improvement_bounds")
+"""Columns that put a sign before a cost which is a bound."""
 
 _USD = pa.decimal128(18, 9)
 _TYPES = {
@@ -87,12 +91,14 @@ def loop_row(answer: LoopAnswer) -> dict[str, Any]:
         "gain_after_luck_pct": answer.gain_after_luck_pct,
         "noise_after_tries": noise.step(answer.measured) if noise and noise.is_log else None,
         "noise_from": noise and noise.source,
+        "cost_usd_bounds": costs.basis if costs.basis in _BOUNDS else None,
+        "cost_per_improvement_bounds": costs.basis if costs.basis in _BOUNDS else None,
         "cost_logged_usd": costs.reported_usd,
         "cost_logged_basis": costs.reported_basis,
         "why_no_sessions": costs.why_not,
         **{key: answer.row[key] for key in ("format", "better_from", "segment", "notes", "first_at")},
     }
-    return {key: row[key] for key in LOOPS}
+    return {key: row[key] for key in (*LOOPS, *_SIGNED)}
 
 
 def experiment_row(one: Try) -> dict[str, Any]:
@@ -113,7 +119,7 @@ def experiment_row(one: Try) -> dict[str, Any]:
 
 
 def loops_table(answers: list[LoopAnswer]) -> pa.Table:
-    return _table([loop_row(one) for one in answers], list(LOOPS))
+    return _table([loop_row(one) for one in answers], [*LOOPS, *_SIGNED])
 
 
 def experiments_table(answer: LoopAnswer) -> pa.Table:

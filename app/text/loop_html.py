@@ -51,7 +51,7 @@ def loops_said(answers: Sequence[LoopAnswer]) -> Said:
     unknown, none = len(verdicts) - beyond - inside, sum(one.improvements == 0 for one in answers)
     costs = [(one.cost_usd, one.costs.basis) for one in answers if one.cost_usd is not None]
     heading = f"{brief.none_or(beyond)} of {len(answers):,} loops gained **more than noise**"
-    if costs:
+    if len(costs) == len(answers):
         bounds = ", ".join(sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT}))
         heading += f", for {brief.usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)} in all"
     rest = (
@@ -62,6 +62,9 @@ def loops_said(answers: Sequence[LoopAnswer]) -> Said:
     )
     tries = sum(one.experiments or 0 for one in answers)
     known = "" if len(costs) == len(answers) else f" · cost known of {len(costs):,} of {len(answers):,}"
+    if known and costs:
+        bounds = ", ".join(sorted({basis for _, basis in costs if basis and basis != CostBasis.EXACT}))
+        known += f": {brief.usd(sum((cost for cost, _ in costs), Decimal(0)), bounds)}"
     return Said(
         f"{heading}.", "; ".join(f"{count:,} {what}" for count, what in rest if count) + ".", f"{plural(tries, 'experiment')}{known}"
     )
@@ -243,7 +246,7 @@ def session_table(answer: LoopAnswer, filters: Filters) -> str:
     columns = (
         Col("Session", lambda one: html_parts.run_link({"run_id": one.run_id, "title": one.title}, filters)),
         Col("Joined by", lambda one: html_parts.text(one.evidence)),
-        Col("Tries", lambda one: f"{one.experiments:,}", "r"),
+        Col("Experiments", lambda one: f"{one.experiments:,}", "r"),
         *(cost(key) for key in parts if any(getattr(one, key) for one in sessions)),
         Col("Cost", lambda one: brief.usd_or(NOT_RECORDED, one.cost_usd, "lower_bound" if one.is_lower_bound else ""), "r"),
     )

@@ -26,11 +26,6 @@ STATES = {
     State.CHECKS_FAILED: "checks failed",
     State.OTHER: "other",
 }
-PROGRESS = {
-    Progress.IMPROVING: "still improving",
-    Progress.PLATEAUING: "no improvement for a third of its tries",
-    Progress.STUCK: "stuck: nothing improved beyond the noise, or the last tries all failed",
-}
 NOISE_FROM = {
     NoiseFrom.REPEATS: "repeated measurements of the same code",
     NoiseFrom.LOG: "the log's own noise floor",
@@ -58,7 +53,10 @@ def kept_words(answer: LoopAnswer) -> str:
         return "its best only"
     tries = answer.experiments - answer.counts_of_baseline
     kept = answer.counts[State.KEPT]
-    return f"{kept:,} of {tries_words(tries)} kept" if kept is not None else tries_words(tries)
+    if not tries and answer.counts_of_baseline:
+        return "only a baseline"
+    has_decided = kept is not None and any(answer.counts[state] for state in (State.KEPT, State.DISCARDED, State.BASELINE))
+    return f"{kept:,} of {tries_words(tries)} kept" if has_decided else f"{tries_words(tries)}, none said to be kept"
 
 
 def gain_words(answer: LoopAnswer) -> str:
@@ -66,7 +64,7 @@ def gain_words(answer: LoopAnswer) -> str:
     if answer.improvements is None:
         return "gain unknown"
     if not answer.improvements:
-        return "no improvement"
+        return "no improvement" if answer.measured else ""
     if answer.gain_pct is None:
         return f"best {human(answer.best, Unit.QUANTITY)}"
     return f"{human(answer.gain_pct, Unit.PERCENT)}, {noise_words(answer)}"
@@ -88,8 +86,14 @@ def noise_words(answer: LoopAnswer) -> str:
     return f"inside the noise ({_floor(one, is_log=noise.is_log)})"
 
 
+LEAST_SHARE = 0.001
+"""A smaller noise is written with one significant digit."""
+
+
 def _floor(step: float, *, is_log: bool) -> str:
-    return human(step, Unit.SHARE) if is_log else human(step, Unit.QUANTITY)
+    if not is_log:
+        return human(step, Unit.QUANTITY)
+    return human(step, Unit.SHARE) if step >= LEAST_SHARE else f"{100 * step:.1g}%"
 
 
 def cost_words(answer: LoopAnswer) -> str:
@@ -105,7 +109,7 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
     """Return what should be known about a loop's figures, a sentence each. `sessions`: also how the cost of each session is divided."""
     row, costs, said = answer.row, answer.costs, list[str]()
     if row["no_gain"]:
-        said.append(f"No gain is given: {row['no_gain'].rstrip('.')}.")
+        said.append(f"No gain is given. {row['no_gain'].rstrip('.')}.")
     elif row["better"] == "unknown" and answer.row["has_decisions"]:
         said.append("No gain is given: the log does not say whether higher or lower is better.")
     if answer.noise and answer.improvements is not None:
@@ -119,20 +123,19 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
                 f" {tries_words(answer.measured)} by up to {every}. Larger steps are beyond the noise."
             )
         if answer.noise.sigma and answer.improvements:
-            luck = answer.expected_lucky_records
-            verb = "no more" if answer.improvements <= luck else "more"
-            said.append(
-                f"Luck alone would show {luck:.1f} improvements in so many tries; here are {answer.improvements:,}, {verb} than that."
-            )
+            luck, found = answer.expected_lucky_records, answer.improvements
+            verb = "no more" if found <= luck else "more"
+            here = "here is 1" if found == 1 else f"here are {found:,}"
+            said.append(f"Luck alone would show {luck:.1f} improvements in so many tries; {here}, {verb} than that.")
         if answer.gain_after_luck_pct is not None and answer.noise.sigma and answer.gain_verdict is Verdict.BEYOND:
             said.append(f"Without the luck of the best try the gain is at least about {human(answer.gain_after_luck_pct, Unit.PERCENT)}.")
     elif answer.improvements:
-        said.append("Each code was measured once, so nobody knows how much of the gain is noise: run the baseline and the best again.")
+        said.append("Each code was measured once, so nobody knows how much of the gain is noise: measure the first and the best again.")
     if answer.gain_pct is not None and answer.gain_pct > MOST_PLAUSIBLE_PCT:
         said.append("A gain above 100× is rarely one benchmark: look for changed inputs, or simulated beside measured values.")
     said += [f"{note.rstrip('.')}." for note in row["notes"] or ()]
     if answer.state:
-        said.append(f"State: {PROGRESS[answer.state]}.")
+        said.append(f"State: {state_words(answer)}.")
     if costs.sessions and sessions:
         said += [session_words(one) for one in costs.sessions]
     elif answer.cost_usd is None and not costs.sessions and costs.why_not:
@@ -144,6 +147,17 @@ def about(answer: LoopAnswer, *, sessions: bool = True) -> list[str]:
 
 
 MOST_PLAUSIBLE_PCT = 9_900.0
+
+
+def state_words(answer: LoopAnswer) -> str:
+    """Return whether the loop still gets anywhere, and why that is said."""
+    if answer.state is Progress.IMPROVING:
+        return "still improving"
+    if answer.state is Progress.PLATEAUING:
+        return "plateauing: its last improvement is ten tries and a third of all back"
+    if not answer.improvements:
+        return "stuck: nothing improved"
+    return "stuck: the last tries all failed" if answer.has_failed_last else "stuck: no single step is more than the noise"
 
 
 def tries_words(count: int) -> str:

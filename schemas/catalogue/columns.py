@@ -371,7 +371,9 @@ LOOPS: Columns = {
         Entry("loop", "Loop", meaning="Short id of the loop, which every command and link accepts."),
         replace(_LOOP["format"], key="format"),
         Entry("log", "Log", meaning="File that the loop was read from."),
-        Entry("experiments", "Tries", Unit.COUNT, meaning="Logged experiments, the baseline included. Empty: the log has the best only."),
+        Entry(
+            "experiments", "Experiments", Unit.COUNT, meaning="Logged experiments, the baseline included. Empty: the log has the best only."
+        ),
         Entry("kept", "Kept", Unit.COUNT, meaning="Experiments that the log calls kept; they need not be better."),
         Entry("discarded", "Discarded", Unit.COUNT, meaning="Experiments that were thrown away."),
         Entry("crashed", "Crashed", Unit.COUNT, meaning="Experiments without a value, or with an invalid one."),

@@ -5,14 +5,16 @@ with standing as (
     select * from experiments where source_id not in (select goes_on from sources where goes_on is not null)
 ),
 sized as (
-    select *, count(*) over (partition by source_id, loop_no) as experiments from standing
+    select standing.*, count(*) over (partition by source_id, loop_no) as experiments, sources.name
+    from standing
+    join sources using (source_id)
 ),
 held as (
     -- for each experiment, the largest loop that has it
     select
         source_id, loop_no,
         first_value(source_id || ' ' || loop_no) over (
-            partition by fingerprint order by experiments desc, source_id, loop_no
+            partition by fingerprint order by experiments desc, length(name), name, source_id, loop_no
             rows between unbounded preceding and unbounded following
         ) as holder
     from sized
