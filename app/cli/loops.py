@@ -8,7 +8,7 @@ from app.cli.options import Asked, answering, examples, utf8
 
 
 @click.command(
-    epilog=examples("loops", "loops --format json", "loops 3f9a21c0", "loops 'NTT prover' -o experiments.csv"),
+    epilog=examples("loops", "loops --format json", "loops 3f9a21c0", "loops 'product search' -o experiments.csv"),
 )
 @click.argument("loop", required=False, callback=utf8)
 @answering(filters=False, limit="rows")

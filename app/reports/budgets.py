@@ -201,7 +201,7 @@ def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> Verdict:
     """Return the verdict on the most expensive improvement of all loops; a loop without any counts with all of its cost."""
     judged = [one for one in loop_queries.loops(store) if one.improvements is not None]
     costs = [
-        (one.cost_usd if not one.improvements else one.cost_usd / one.improvements, name_of(one))
+        (one.cost_usd / (one.improvements or 1), f"{name_of(one)}{_BOUNDS.get(one.costs.basis or '', '')}")
         for one in judged
         if one.cost_usd is not None
     ]
