@@ -178,13 +178,21 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
     """
     found: list[Experiment] = []
     by_commit: dict[str, int] = {}
-    settled = [(one.commit or "").lower()[:7] for one in experiments if one.state in (State.BASELINE, State.KEPT)]
+    settled = [
+        (one.commit or "").lower()[:7]
+        for one in experiments
+        if one.state is State.BASELINE or (one.state is State.KEPT and not _is_called_baseline(one))
+    ]
     are_committed = len(settled) < 2 or len({*settled}) * 2 >= len(settled)  # otherwise the agent keeps without a commit
     held = 0  # place of the code that is kept now
     for place, one in enumerate(experiments, 1):
         commit = (one.commit or "").lower()
         is_settled = one.state in (State.BASELINE, State.KEPT)
-        is_telling = are_committed and bool(_HASH.fullmatch(commit)) and one.state in (State.BASELINE, State.KEPT, State.OTHER)
+        is_telling = (
+            (are_committed or _is_called_baseline(one))
+            and bool(_HASH.fullmatch(commit))
+            and one.state in (State.BASELINE, State.KEPT, State.OTHER)
+        )
         earlier = by_commit.get(commit[:7]) if is_telling else None
         begins = (one.description or "")[:_BEGINNING]  # "verification loop slower than scan" measures nothing again
         if earlier is None and held and one.value is not None and _REMEASURED.search(begins) and not one.patch:
@@ -198,6 +206,10 @@ def with_repeats(experiments: Sequence[Experiment]) -> list[Experiment]:
             if _HASH.fullmatch(commit):
                 by_commit.setdefault(commit[:7], place)
     return found
+
+
+def _is_called_baseline(one: Experiment) -> bool:
+    return (one.description or "").strip().lower().startswith("baseline")
 
 
 def baseline_first(experiments: Iterable[Experiment]) -> list[Experiment]:
