@@ -121,7 +121,7 @@ def _report_focus(asked: Asked, zone: str) -> None:
     from app.queries.grouping import filters_in
     from app.reports.exports import EXPORTS
     from app.reports.focus import VERSION, as_csv, focus
-    from app.text.formatting import exact
+    from app.text.formatting import exact, sign_of
 
     made = focus(asked.store, filters_in(asked.filters, zone))
     path = asked.output.path
@@ -134,7 +134,7 @@ def _report_focus(asked: Asked, zone: str) -> None:
     else:
         write_file(path, body)
         terminal.note(f"Wrote {one_line(str(path))}: {plural(made.table.num_rows, 'row')}, FOCUS {VERSION}")
-    terminal.note(f"{plural(made.runs, 'run')}, {exact(made.total_usd, Unit.USD)} in all; showback, no invoice")
+    terminal.note(f"{plural(made.runs, 'run')}, {sign_of(made.bounds)}{exact(made.total_usd, Unit.USD)} in all; showback, no invoice")
     left_out = {"without a date": made.undated, "without a known cost": made.unpriced}
     for why, runs in left_out.items():
         if runs:

@@ -34,7 +34,7 @@ VERSION = "1.2"
 ACCOUNT_ID, ACCOUNT_NAME = "tachograph-showback", "Tachograph showback (no invoice)"
 
 _RUNS = """
-    select run_id, task, agent, repo, labels, dated_at, cost_best_usd, cost_own_usd is not null as is_reported, verdict, cost_list_usd
+    select run_id, task, agent, repo, labels, dated_at, cost_best_usd, cost_own_usd is not null as is_reported, cost_best_bounds, verdict
     from v_runs left join (select run_id, verdict from v_verdicts) using (run_id)
     where {} order by dated_at nulls last, run_id"""
 
@@ -90,13 +90,17 @@ class Charge(NamedTuple):
 
 @dataclass(frozen=True)
 class FocusExport:
-    """The rows, and the runs that have none: without a date, or without a known cost. `total_usd`: of the rows."""
+    """The rows, and the runs that have none: without a date, or without a known cost. `total_usd`: of the rows.
+
+    `bounds`: kinds of bounds among the costs, as `upper_bound, lower_bound`.
+    """
 
     table: pa.Table
     runs: int
     undated: int
     unpriced: int
     total_usd: Decimal
+    bounds: str
 
 
 def focus(store: Store, filters: Filters) -> FocusExport:
@@ -129,7 +133,8 @@ def focus(store: Store, filters: Filters) -> FocusExport:
             counted += 1
             rows += _rows_of(run, models.get(run["run_id"], ()), days.get(run["run_id"], ()), rates)
     total = sum((row["BilledCost"] for row in rows), Decimal(0))
-    return FocusExport(_table(rows), counted, undated, unpriced, total)
+    bounds = ", ".join(sorted({row["x_CostBound"] for row in rows if row["x_CostBound"]}))
+    return FocusExport(_table(rows), counted, undated, unpriced, total, bounds)
 
 
 def _by_run(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -241,6 +246,7 @@ def _row(run: Mapping[str, Any], model: ModelOfRun, charge: Charge, cost: Decima
         "x_Agent": run["agent"],
         "x_Repo": run["repo"],
         "x_CostBasis": basis,
+        "x_CostBound": run["cost_best_bounds"],
         "x_Verdict": run["verdict"],
     }
 
