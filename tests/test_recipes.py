@@ -140,7 +140,7 @@ def test_a_chart(screens: dict[str, Any]) -> None:
 
 
 def test_an_export(house: House) -> None:
-    assert "|yaml]" in house.printed["help"].replace("\n", "").replace(" ", "")
+    assert "|yaml|" in house.printed["help"].replace("\n", "").replace(" ", "")
     rows = [json.loads(line.removeprefix("- ")) for line in (house.copy.folder / "runs.yaml").read_text().splitlines()]
     assert rows == house.rows("runs")
     assert house.printed["report as YAML"].startswith('- {"model": ')
@@ -165,9 +165,9 @@ def test_a_figure_of_a_group(house: House) -> None:
 def test_a_figure_of_a_run_is_one_entry_for_the_view_commands_and_exports(house: House) -> None:
     with duckdb.connect(str(house.copy.folder / "more.duckdb"), read_only=True) as connection:
         [(total, of_columns)] = connection.execute("select sum(output_per_turn), sum(output_tokens / num_turns) from v_runs").fetchall()
-        comments = connection.execute("select comment from duckdb_columns() where column_name = 'output_per_turn'").fetchall()
+        meanings = connection.execute("select meaning from v_columns where column_name = 'output_per_turn'").fetchall()
     assert total == of_columns > 0
-    assert comments == [(MEANING,)]
+    assert meanings == [(MEANING,)]
     assert LABEL in " ".join(house.printed["table"].splitlines()[0].split())
     rows = [*csv.DictReader(io.StringIO(house.printed["csv"]))]
     assert float(rows[0]["output_per_turn"]) == int(rows[0]["output_tokens"]) / int(rows[0]["num_turns"])
