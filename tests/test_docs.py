@@ -66,7 +66,7 @@ RESULTS = {
     "autoresearch.jsonl": "\n".join(
         json.dumps(line)
         for line in (
-            {"type": "config", "name": "NTT prover", "metricName": "time_ms", "bestDirection": "lower"},
+            {"type": "config", "name": "Faster product search", "metricName": "time_ms", "bestDirection": "lower"},
             *({"run": number, "metric": 99 - number, "status": "keep", "description": f"Idea {number}"} for number in range(1, 5)),
         )
     ),
