@@ -72,9 +72,9 @@ class Session:
 
 @dataclass
 class LoopCosts:
-    """What a loop cost. `parts`: by number of the experiment. `total_usd`: with set-up and rest of its sessions, or as the log tells.
+    """The cost of a loop. `parts`: by number of the experiment. `total_usd`: of its sessions, set-up and rest included, else of its log.
 
-    `reported_usd`: as the log tells, beside it. `why_not`: why no session is joined.
+    `reported_usd`: the log's own. `why_not`: the reason if no session is joined.
     """
 
     parts: dict[int, Part] = field(default_factory=dict)
@@ -349,7 +349,7 @@ def _cut(
 
 
 def _add_up(cost: LoopCosts) -> None:
-    """Sum the sessions' shares; the cost that the log tells stays beside it."""
+    """Sum the shares of the sessions."""
     if not cost.sessions:
         cost.why_not = cost.why_not or "no session in the store wrote it, made its commits, or worked in its folder at that time"
         return

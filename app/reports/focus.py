@@ -73,7 +73,7 @@ CLASSES = (
     TokenClass("web_search", "web-search", "Web searches", "Requests"),
 )
 REST = TokenClass("", "other", "Usage beyond models and tokens", "Units")
-"""What a run cost that no token of it accounts for."""
+"""The part of a run's cost beyond its tokens."""
 
 ModelOfRun = tuple[str | None, str | None, str | None, str | None]
 """(model_id, model, provider, region)"""
