@@ -12,13 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from app.charts.registry import CHARTS
 from app.cli.main import cli
 from app.queries.filters import NO_FILTERS, SEARCH, Filters
-from app.queries.reading import exported
+from app.queries.reading import exported, read_transaction
 from app.queries.usage import Request as UsageRequest
 from app.reports import report_files, results, usage
 from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
+from app.reports.shared import question
 from app.text.answers import Answer
 from ingest.store.database import Store
 from schemas.catalogue.rules import FINDING_RULES
@@ -145,6 +147,7 @@ def test_what_is_no_session_is_handed_on_as_before(tmp_path: Path) -> None:
 ARGUMENTS = {"show": (SESSION,), "compare": ("agent=claude-code", "agent=codex")}
 HAS_OPTION = [name for name, command in cli.commands.items() if any(option.name == "with_text" for option in command.params)]
 EXPORTING = [name for name in HAS_OPTION if name not in ("mcp", "copy")]
+DRAWING = ("share", "chart")
 """`mcp` writes no file, and `copy` has no -o: tests/test_mcp.py and tests/test_handed_on.py have what they say."""
 
 
@@ -154,7 +157,7 @@ def test_every_command_that_writes_files_leaves_texts_out() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXPORTING)
+@pytest.mark.parametrize("name", [name for name in EXPORTING if name not in DRAWING])
 def test_no_command_writes_a_word_unasked(store: Store, tmp_path: Path, name: str) -> None:
     """A terminal shows texts. Whatever goes into a file, also as a table, has none."""
 
@@ -169,6 +172,28 @@ def test_no_command_writes_a_word_unasked(store: Store, tmp_path: Path, name: st
     assert WORD not in said("--format", "json")
     if name in ("runs", "report", "claims", "rejects", "show"):
         assert WORD in said("--format", "json", "--with-text")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["overview", "cost", "failures", SESSION])
+def test_no_page_to_mail_has_a_word_unasked(store: Store, tmp_path: Path, what: str) -> None:
+    def page(*options: str) -> str:
+        path = tmp_path / "page.html"
+        done = CliRunner().invoke(cli, ["share", what, "--db", store.location, "-o", str(path), *options], catch_exceptions=False)
+        assert done.exit_code == 0, done.stderr
+        return path.read_text(encoding="utf-8")
+
+    assert WORD not in page()
+    if what == SESSION:
+        assert WORD in page("--with-text")
+
+
+@pytest.mark.slow
+def test_no_chart_has_a_word_unasked(store: Store) -> None:
+    with read_transaction(exported(store)) as transaction:
+        drawn = [chart.draw(question(transaction, NO_FILTERS)) for chart in CHARTS.values() if not chart.needs]
+    assert any(drawn)
+    assert not [one.name for one in drawn if one and WORD in f"{one.title} {one.caption} {one.figure.to_json()}"]
 
 
 def test_a_list_in_a_terminal_has_its_titles(store: Store) -> None:
