@@ -15,6 +15,7 @@ from typing import Literal
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from playwright.sync_api import Browser
 
 from app.charts import images
 from app.charts.registry import CHARTS
@@ -30,7 +31,6 @@ from app.text.answers import Answer
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import ROOT
-from tests.serving import chromium
 
 LIMIT = 1_500_000
 """Bytes of a page that every mail server lets through."""
@@ -153,19 +153,20 @@ def test_links_to_screens_become_text_and_others_stay() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_page_to_mail_draws_its_charts_without_a_network(theme: Literal["light", "dark"], sample_store: Store, tmp_path: Path) -> None:
+def test_a_page_to_mail_draws_its_charts_without_a_network(
+    theme: Literal["light", "dark"], sample_store: Store, tmp_path: Path, browser: Browser
+) -> None:
     page = tmp_path / "overview.html"
     page.write_bytes(_shared("overview", sample_store))
-    with chromium() as browser:
-        context = browser.new_context(color_scheme=theme, offline=True)
-        tab, errors = context.new_page(), list[str]()
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        tab.goto(page.as_uri())
-        tab.wait_for_selector(".chart .main-svg")
-        assert not errors
-        assert tab.locator(".chart:has(.main-svg)").count() == tab.locator(".chart").count() > 0
-        context.close()
+    context = browser.new_context(color_scheme=theme, offline=True)
+    tab, errors = context.new_page(), list[str]()
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.goto(page.as_uri())
+    tab.wait_for_selector(".chart .main-svg")
+    assert not errors
+    assert tab.locator(".chart:has(.main-svg)").count() == tab.locator(".chart").count() > 0
+    context.close()
 
 
 HOSTILE = r"50% & #1 _x_ {a} $5 ~ ^ \ ≤ ± 中 “q” é ą <b> …"
