@@ -27,6 +27,8 @@ from tests.measuring import measured, refusals, rows_read
 LONG = 200_000
 """Characters of which a quadratic pattern takes minutes."""
 
+pytestmark = pytest.mark.slow  # files at the bounds are large
+
 
 def read(text: str) -> Reading:
     reading = read_measurements(MeasuredFile("results/x", text), "s")

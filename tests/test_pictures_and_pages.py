@@ -32,6 +32,8 @@ from ingest.store.database import Store
 from schemas.errors import UsageError
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow  # they draw every chart and load what draws them
+
 LIMIT = 1_500_000
 """Bytes of a page that every mail server lets through."""
 
@@ -92,7 +94,6 @@ def test_without_kaleido_the_error_names_it(sample_store: Store, monkeypatch: py
     assert "pip" in str(error.value.hint) or "install" in str(error.value.hint)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("format_", images.FORMATS)
 def test_a_chart_becomes_a_file(format_: str, sample_store: Store, tmp_path: Path) -> None:
     """In a process of its own: Kaleido leaves an event loop behind, beside which Playwright refuses to start."""
@@ -104,7 +105,6 @@ def test_a_chart_becomes_a_file(format_: str, sample_store: Store, tmp_path: Pat
     assert file.read_bytes().startswith({"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[format_])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", SCREENS)
 def test_a_page_to_mail_is_small_and_without_network_or_links_to_screens(what: str, sample_store: Store) -> None:
     try:
@@ -120,7 +120,6 @@ def test_a_page_to_mail_is_small_and_without_network_or_links_to_screens(what: s
     assert "default-src 'none'" in text
 
 
-@pytest.mark.slow
 def test_every_screen_that_can_be_mailed_offers_it() -> None:
     assert tuple(SCREENS) == SHARED
 
@@ -134,7 +133,6 @@ def test_a_page_to_mail_has_each_chart_for_day_and_night(sample_store: Store) ->
     assert pages["light"][0]["layout"]["font"]["color"] != pages["dark"][0]["layout"]["font"]["color"]
 
 
-@pytest.mark.slow
 def test_a_run_is_mailed_without_what_the_agent_wrote_unless_asked(sample_store: Store) -> None:
     with sample_store.reading() as connection:
         [(run_id, result)] = connection.execute(
@@ -151,7 +149,6 @@ def test_links_to_screens_become_text_and_others_stay() -> None:
     assert without_links(html) == '<span class="t-link">one</span> <a href="https://example.org">two</a>'
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_page_to_mail_draws_its_charts_without_a_network(
     theme: Literal["light", "dark"], sample_store: Store, tmp_path: Path, browser: Browser
@@ -186,7 +183,6 @@ def test_a_latex_table_keeps_to_what_every_latex_reads() -> None:
     assert r"$\leq$" in body
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
