@@ -124,3 +124,12 @@ def test_loops_that_begin_alike_have_ids_of_their_own_which_stay_as_they_grow(st
         ids.append({one.row["source_name"]: one.row["loop_id"] for one in loops(store)})
     assert ids[0] == ids[1]
     assert len({*ids[0].values()}) == 2
+
+
+def test_a_word_in_the_commit_cell_makes_no_two_loops_begin_alike(store: Store, tmp_path: Path) -> None:
+    for folder, first in (("a", 1.0), ("b", 7.0)):
+        (tmp_path / folder).mkdir()
+        rows = [f"baseline\t{first}\tkeep\tbaseline", f"{folder}1bcdef\t{first - 0.1}\tkeep\tidea of {folder}"]
+        (tmp_path / folder / "results.tsv").write_text("\n".join(["commit\tval_loss\tstatus\tdescription", *rows, ""]))
+    ingest_paths(store, tmp_path)
+    assert [one.noise for one in loops(store)] == [None, None]

@@ -143,9 +143,11 @@ def loop_costs(store: Store, rows: Sequence[Row], of_loop: Mapping[LoopKey, Sequ
     by_id = {run["run_id"]: run for run in runs}
     for run_id, cuts in of_run.items():
         _cut(by_id[run_id], sorted(cuts), responses[run_id], of_loop, costs)
+    taken = set(of_run)  # a session's cost is that of one loop
     for key, cost in costs.items():
         if not cost.sessions:
-            _join_whole([join for join in joined if join.key == key], cost)
+            _join_whole([join for join in joined if join.key == key and join.run["run_id"] not in taken], cost)
+            taken |= {session.run_id for session in cost.sessions}
     for cost in costs.values():
         _add_up(cost)
     return costs
@@ -182,15 +184,15 @@ def _names_some(wrote: Row | None, experiments: Sequence[Row]) -> bool:
     if wrote is None:
         return False
     committed = {commit[:7].lower() for commit in wrote["commits"]}
-    commits = {commit for one in experiments if (commit := _hash(one))}
+    commits = {commit for one in experiments if (commit := hash_of(one["commit"]))}
     if commits & committed or any(commit in wrote["logged"] for commit in commits):
         return True
     return any(len(text := _beginning(one)) >= _TELLING and text in wrote["logged"] for one in experiments)
 
 
-def _hash(experiment: Row) -> str:
-    """Return the beginning of an experiment's commit; "" for none, and for a stand-in such as 0000000."""
-    commit = (experiment["commit"] or "")[:_HASH_LENGTH].lower()
+def hash_of(written: str | None) -> str:
+    """Return the first seven digits of a commit as a log names it; "" for none, and for a stand-in such as 0000000 or `baseline`."""
+    commit = (written or "")[:_HASH_LENGTH].lower()
     return commit if _HASH.fullmatch(commit) and len(set(commit)) > 1 else ""
 
 
@@ -246,11 +248,11 @@ def _join(row: Row, run: Row, experiments: Sequence[Row], responses: Sequence[Ro
     """Return what joins a session to a loop, whatever other loops it may have run."""
     logged = [(place, response["logged"].lower()) for place, response in enumerate(responses) if response["logged"]]
     made = {commit[:_HASH_LENGTH].lower() for response in responses for commit in response["commits"] or ()}
-    named = Counter(_hash(one) for one in experiments)
+    named = Counter(hash_of(one["commit"]) for one in experiments)
     wrote: dict[int, int] = {}
     commits = at = 0  # the log's order: what is written again, as a whole table is, ends the next experiment that it names
     for one in experiments:
-        commit, text = _hash(one), _beginning(one)
+        commit, text = hash_of(one["commit"]), _beginning(one)
         is_own = bool(commit) and named[commit] == 1  # others began several tries
         by_text = (place for place in range(at, len(logged)) if len(text) >= _TELLING and text in logged[place][1])
         by_commit = (place for place in range(at, len(logged)) if is_own and commit in logged[place][1])

@@ -14,7 +14,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from app.queries.loop_costs import LoopCosts, loop_costs
+from app.queries.loop_costs import LoopCosts, hash_of, loop_costs
 from app.queries.loop_statistics import (
     LEAST_TRIES,
     Noise,
@@ -180,9 +180,9 @@ def _baseline(row: Row, experiments: Sequence[Row]) -> _Baseline | None:
     first: Row = next((one for one in experiments if one["state"] == State.BASELINE), {})
     commit = row["baseline_commit"] or first.get("commit")
     value = row["baseline"] if row["baseline"] is not None else first.get("value")
-    if value is None or not row["metric"] or not commit or len(commit) < 7:
+    if value is None or not row["metric"] or not (code := hash_of(commit)):
         return None
-    return _Baseline((commit[:7].lower(), row["metric"]), float(value))
+    return _Baseline((code, row["metric"]), float(value))
 
 
 def chosen(answers: Sequence[LoopAnswer], text: str) -> list[LoopAnswer]:

@@ -125,7 +125,7 @@ FORMATS = ("otlp", "atif")
 
 @dataclass(frozen=True)
 class HandedOn:
-    """What was written. `undated`: runs without a date; `list_priced`: those whose cost is a list price."""
+    """The runs that were written. `undated`: those without a date; `list_priced`: those at list prices."""
 
     runs: int
     cost_usd: Decimal | None

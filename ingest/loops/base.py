@@ -1,4 +1,4 @@
-"""The protocol of a loop's log, what a reader returns, and the rows that become of it."""
+"""Formats of loops' logs, the loops that their readers return, and the rows made of them."""
 
 from __future__ import annotations
 
