@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.queries.cost import doubtful
-from app.queries.filters import Filters
+from app.queries.filters import EVERY_RUN, Filters
+from app.queries.reading import uncounted
 from ingest.agents.aider import SESSIONS_OPEN
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
@@ -208,7 +209,8 @@ def doubted(store: Store) -> list[tuple[str, int]]:
     """(kind of the record, number of findings) of runs that are probably duplicates."""
     with store.reading() as connection:
         return connection.sql(
-            "select record_kind, runs.findings from runs join findings using (run_id) where rule = 'possible_duplicate' order by 1"
+            "select record_kind, runs.findings from runs join findings using (run_id)"
+            " where rule in ('possible_duplicate', 'probable_copy') order by 1"
         ).fetchall()
 
 
@@ -229,10 +231,21 @@ def test_two_logs_of_a_session_are_probably_one_run(order: tuple[str, str], stor
     found = doubted(store)
     assert rebuild(store).rejects == 0
     assert doubted(store) == found
-    told = doubtful(store, Filters())
+    assert (doubtful(store, Filters())["copied_runs"], uncounted(store, Filters())) == (0, (0, 1))
+    told = doubtful(store, EVERY_RUN)
     assert (told["copied_runs"], told["copied_usd"]) == (1, Decimal("0.12"))
     undo(store, 2)
-    assert (doubted(store), doubtful(store, Filters())["copied_runs"]) == ([], 0)
+    assert (doubted(store), doubtful(store, EVERY_RUN)["copied_runs"], uncounted(store, Filters())) == ([], 0, (0, 0))
+
+
+def test_a_log_that_fits_two_sessions_is_a_copy_of_one_of_them(store: Store, tmp_path: Path) -> None:
+    """And the other session, and a second log that fits none better, are counted."""
+    usual: dict[str, Any] = {"user": "v", "completion_tokens": 604}
+    twin = lines(sent(3600, 0.1, 0.1, prompt_tokens=5244, **usual), sent(3700, 0.024, 0.124, user="v", prompt_tokens=12_400))
+    logs = TWO_LOGS | {"twin": twin}
+    runs = ingested(store, tmp_path, **logs)
+    assert (len(runs), uncounted(store, Filters())) == (3, (0, 1))
+    assert doubtful(store, Filters())["copied_runs"] == 0
 
 
 def test_logs_of_other_sessions_are_no_duplicates(store: Store, tmp_path: Path) -> None:
@@ -264,5 +277,6 @@ def test_the_launches_of_a_process_are_together_the_other_log_of_its_session(sto
     history = "\n".join((history_of(0, FIRST_ANSWER, SECOND_ANSWER), history_of(150, WENT_ON)))
     assert len(ingested(store, tmp_path, analytics=analytics, history=history)) == 3
     assert doubted(store) == [("stream", 1), ("transcript", 1), ("transcript", 1)]
-    found = doubtful(store, Filters())
+    found = doubtful(store, EVERY_RUN)
     assert (found["copied_runs"], found["copied_usd"]) == (2, Decimal("0.22"))
+    assert uncounted(store, Filters()) == (0, 2)

@@ -173,8 +173,8 @@ def test_excluded_runs_are_counted_nowhere_unless_asked(sample_store: Store, tmp
     assert figures(store, NO_FILTERS) == figures(without, NO_FILTERS) != whole
     assert figures(store, ALL) == whole
     assert run_queries.ids(store, choose({"excluded": "only"})) == [RUN]
-    assert reading.excluded(store, NO_FILTERS) == 1
-    assert reading.excluded(store, ALL) == 0
+    assert reading.uncounted(store, NO_FILTERS) == (1, 0)
+    assert reading.uncounted(store, ALL) == (0, 0)
     assert screen_queries.options_by_filter(store, 10)["agent"] == {"claude-code": 2}
 
 

@@ -104,7 +104,7 @@ OF_KIND = {
     Kind.FACTOR: st.sampled_from(["1.5", "2"]),
     Kind.PROBABILITY: st.sampled_from(["0", "0.8", "80%"]),
     Kind.TEXT: st.just("two words"),
-    Kind.CHOICE: st.sampled_from(["no", "only", "all"]),
+    Kind.CHOICE: st.sampled_from(["only", "all"]),
     Kind.FLAG: st.just("yes"),
 }
 

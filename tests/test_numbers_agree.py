@@ -23,7 +23,7 @@ from app.queries import measured as measured_queries
 from app.queries import quality, reading
 from app.queries import runs as run_queries
 from app.queries.comparison import two_totals
-from app.queries.filters import Filters, choose
+from app.queries.filters import EVERY_RUN, Filters, choose
 from app.queries.usage import Request as UsageRequest
 from app.queries.usage import usage
 from app.reports import results
@@ -44,6 +44,7 @@ from ingest.store.annotations import Change, annotate
 from ingest.store.cross_checks import note_cross_checks
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
+from ingest.store.undo import undo
 from schemas.catalogue.cost_measures import LIST, REPORTED
 from schemas.catalogue.metrics import FEWEST_VALUES
 from schemas.units import Unit
@@ -177,7 +178,8 @@ def test_cumulative_api_time_of_a_stream_is_not_beyond_belief(store: Store) -> N
 def _doubts(store: Store) -> list[tuple[str, str, int]]:
     found = rows(
         store,
-        "select run_id, message, runs.findings from findings join runs using (run_id) where rule = 'possible_duplicate' order by run_id",
+        "select run_id, message, runs.findings from findings join runs using (run_id)"
+        " where rule in ('possible_duplicate', 'probable_copy') order by run_id",
     )
     return [(row["run_id"], row["message"], row["findings"]) for row in found]
 
@@ -202,6 +204,11 @@ def test_a_copy_of_a_record_without_its_id_is_found_in_any_order_and_after_a_reb
     assert "Run with-id has the same session" in messages[copy_id]
     [counted] = {findings for run_id, _, findings in found[0] if run_id == "with-id"}
     assert counted >= 1
+    assert rows(store, "select run_id, is_copy from runs order by run_id = 'other', is_copy") == [
+        {"run_id": min("with-id", copy_id), "is_copy": False},
+        {"run_id": max("with-id", copy_id), "is_copy": True},
+        {"run_id": "other", "is_copy": False},
+    ]
 
 
 def test_thousands_of_copies_are_found_in_little_memory(store: Store) -> None:
@@ -316,12 +323,36 @@ def test_trusted_times_of_files_in_archives_are_dates_too(tmp_path: Path, tachog
     assert (run["time_source"], run["dated_at"]) == ("trusted_file", "2026-11-18T09:00:00Z")
 
 
+def _cost(store: Store, filters: Filters) -> Decimal | None:
+    [usd] = run_queries.summary(store, filters, (), ("cost_usd",))["cost_usd"].to_pylist()
+    return usd  # type: ignore[no-any-return]
+
+
+def _copies(store: Store) -> list[str]:
+    return [row["run_id"] for row in rows(store, "select run_id from runs where is_copy order by run_id")]
+
+
 def test_a_report_says_what_its_total_may_count_twice(store: Store) -> None:
     usual = {"session_id": "s", "total_cost_usd": 2, "duration_ms": 5000, "num_turns": 3}
     put(store, record_text(uuid="one", **usual), record_text(uuid=..., **usual), record_text(uuid="two", session_id="t", total_cost_usd=1))
-    assert "1 run is probably a copy of others: $2.00 may be counted twice" in "\n".join(report(store, Request()).first.notes)
+    assert _cost(store, Filters()) == 3
+    assert "1 probable copy is not counted." in report(store, Request()).first.notes
+    assert _cost(store, EVERY_RUN) == 5
+    assert "1 run is probably a copy of others: $2.00 may be counted twice" in "\n".join(report(store, Request(EVERY_RUN)).first.notes)
+
+
+def test_of_copies_one_that_is_not_excluded_is_counted(store: Store) -> None:
+    usual = {"session_id": "s", "total_cost_usd": 2, "duration_ms": 5000, "num_turns": 3}
+    put(store, record_text(uuid="one", **usual), record_text(uuid="two", **usual))
+    assert _copies(store) == ["two"]
     annotate(store, ["one"], Change(excluded=True))
-    assert "probably" not in "\n".join(report(store, Request()).first.notes)
+    assert (_copies(store), _cost(store, Filters()), reading.uncounted(store, Filters())) == (["one"], Decimal(2), (1, 0))
+    annotate(store, ["two"], Change(excluded=True))
+    assert (_cost(store, Filters()), reading.uncounted(store, Filters())) == (None, (2, 0))
+    annotate(store, ["one", "two"], Change(excluded=False))
+    assert (_copies(store), _cost(store, Filters()), reading.uncounted(store, Filters())) == (["two"], Decimal(2), (0, 1))
+    undo(store, 1)
+    assert _copies(store) == []
 
 
 def test_lists_mark_a_time_that_is_only_the_files(copied: Store) -> None:

@@ -100,7 +100,7 @@ def exclude(words: tuple[str, ...], asked: Asked, *, reason: str, remove: bool, 
     """
     from ingest.store.annotations import Change
 
-    if remove and chosen and not chosen.choose_excluded:
+    if remove and chosen and not chosen.values(EXCLUDED):
         chosen = chosen.with_values(EXCLUDED, ["only"])
     change = Change(excluded=not remove, reason=reason)
     _apply(asked.store, words, chosen, change, "Counting again:" if remove else "Excluded", yes=yes)

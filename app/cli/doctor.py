@@ -17,7 +17,7 @@ import duckdb
 from packaging.requirements import Requirement
 
 from app.queries import runs as run_queries
-from app.queries.filters import EXCLUDED, Filters
+from app.queries.filters import EVERY_RUN
 from app.queries.reading import read_transaction
 from app.text.answers import unattributed_words
 from app.text.formatting import human
@@ -182,7 +182,7 @@ def _balance(connection: duckdb.DuckDBPyConnection, balance: Balance, location: 
 
 def _unattributed(store: Store) -> Iterator[Finding]:
     """Yield a finding on the cost that runs attribute to no model, including excluded runs."""
-    if said := unattributed_words(*run_queries.unattributed(store, Filters(((EXCLUDED, ("all",)),)))):
+    if said := unattributed_words(*run_queries.unattributed(store, EVERY_RUN)):
         yield Finding("cost", said.rstrip("."))
 
 

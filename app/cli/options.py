@@ -164,7 +164,7 @@ def answering(
                 if filters:
                     store.look_up(chosen)
                 done = command(*arguments, asked=Asked(store, chosen, shown, count or None), **options)
-                for said in uncounted_notes(store, "Count them with --excluded all."):
+                for said in uncounted_notes(store, "--{} all"):
                     note(said)
                 for unmatched in store.unmatched:  # more often a typing mistake than a question
                     note(short(str(unmatched)))

@@ -18,7 +18,7 @@ from app.cli import terminal
 from app.cli.options import LATEX, TABLE, Output
 from app.reports.exports import EXPORTS
 from app.reports.exports.text import write_latex
-from app.text.answers import Answer
+from app.text.answers import Answer, uncounted_words
 from app.text.formatting import human
 from app.text.text_tables import SPELLED, draw, for_people
 from ingest.system.command_lines import command_line
@@ -102,7 +102,7 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
         elif not header.coverage["stored_runs"]:  # a page of unknown figures helps nobody
             terminal.note(one_line(f"No runs. Ingest with: {command_line('ingest PATH', header.store)}"))
         elif not header.filters:
-            terminal.note(f"{header.excluded} Count them with --excluded all.")
+            terminal.note(uncounted_words(header.coverage["excluded_runs"], header.coverage["uncounted_copies"], "--{} all"))
         else:
             stored = plural(header.coverage["stored_runs"], "run")
             terminal.note(one_line(f"No runs match {header.filters.as_words()}. The store has {stored}."))

@@ -362,7 +362,7 @@ def extract_claims(text: str, min_confidence: float = SHOWN_FROM) -> tuple[Claim
 
 
 def _notes(store: CheckedStore) -> list[str]:
-    return [*map(str, store.unmatched), *uncounted_notes(store, "Count them with excluded='all'.")]
+    return [*map(str, store.unmatched), *uncounted_notes(store, "{}='all'")]
 
 
 def _chosen(side: Choice) -> Filters:

@@ -16,7 +16,7 @@ from app.queries import measured
 from app.queries import measured as measured_queries
 from app.queries import runs as run_queries
 from app.queries.cost import COST_FACTS, is_comparable
-from app.queries.filters import EXCLUDED, FILTERS, NO_FILTERS, Filters, Kind, where
+from app.queries.filters import FILTERS, NO_FILTERS, UNCOUNTED, Filters, Kind, where
 from app.queries.ratios import FEWEST, Ratio, Span, Spans, Verdict, paired, sign_of, unpaired
 from app.queries.reading import ReadTransaction, fetch, read_transaction
 from app.queries.runs import KNOWN_SUFFIX, summary
@@ -112,7 +112,7 @@ def narrowed(filters: Filters, group: Filters) -> Filters | None:
             values = tuple(value for value in values if value in both)  # noqa: PLW2901
             if not values:
                 return None
-        elif key != EXCLUDED:
+        elif key not in UNCOUNTED:
             values = (*both, *values)  # noqa: PLW2901
         found = found.with_values(key, values)
     return found

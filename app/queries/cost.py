@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from app.queries.filters import COUNTED, Filters, where
+from app.queries.filters import Filters, counted, where
 from app.queries.grouping import UTC_ZONE, groups
 from app.queries.reading import fetch
 from app.queries.runs import KNOWN_SUFFIX, bound_of
@@ -209,7 +209,7 @@ def models(store: Store, filters: Filters, measure: CostMeasure = REPORTED) -> p
     """
     condition = where(filters)
     figures = ", ".join(f"{MODEL_METRICS[key].sql} as {key}" for key in MODEL_FIGURES)
-    chosen = f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)" if filters else f"where {COUNTED}"
+    chosen = f"semi join (select run_id from v_runs where {condition.sql}) as wanted using (run_id)" if filters else f"where {counted()}"
     sql = f"""
         select model, provider, region, count(*) as uses, {figures}, count(cost_list_usd) as priced_uses
         from v_model_rows {chosen}
@@ -243,8 +243,8 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
 def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     """Return the doubtful part of the total cost, by findings on the runs that match the filters.
 
-    `copied_runs`, `copied_usd`: all but the first run of each set of probable copies, and probable second logs of a session. Of sessions
-    with the same beginning, all but the most expensive: an upper bound of what they share.
+    `copied_runs`, `copied_usd`: probable copies that are counted: those that the filters choose, second logs of a session that fit
+    several sessions, and of sessions with the same beginning all but the most expensive, an upper bound of what they share.
     `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: models cost
     more than the run's total. `zero_runs` report $0 for their tokens, `part_zero_runs` only for some models.
     `gateway_runs`, `gateway_usd`: priced at the makers' list prices for models behind a gateway. `cut_runs` were cut off.
@@ -253,11 +253,7 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     sql = f"""
         with chosen as (select * from v_runs where {condition.sql}),
         copies as (
-            select count(*) - 1 as runs, (count(*) - 1) * min(cost_own_usd) as usd
-            from chosen
-            where run_id in (select run_id from findings where rule = 'possible_duplicate') and cost_own_usd > 0
-            group by session_id, duration_ms, num_turns, cost_reported_usd
-            having count(*) > 1
+            select count(*) as runs, sum(cost_own_usd) as usd from chosen where is_copy and cost_own_usd > 0
             union all
             select count(*), sum(cost_own_usd)
             from chosen as rounded

@@ -48,6 +48,7 @@ class FilterWords(TypedDict, total=False):
     run: Names | None
     starred: bool | None
     excluded: Literal["no", "only", "all"] | None
+    copies: Literal["once", "only", "all"] | None
     search: str | None
 
 

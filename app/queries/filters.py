@@ -141,10 +141,13 @@ _COMMITS = " or ".join(f"starts_with(lower({commit}), lower($each))" for commit 
 _TASK = f"(task = $each or task_key = $each or length($each) >= {LEAST_OF_A_COMMIT} and ({_COMMITS}))"
 MIN_CONFIDENCE = "min-confidence"
 EXCLUDED = "excluded"
+COPIES = "copies"
+UNCOUNTED = {
+    EXCLUDED: ("excluded", "run_id not in (select run_id from annotations where excluded)"),
+    COPIES: ("is_copy", "run_id not in (select run_id from runs where is_copy)"),
+}
+"""Filter of runs that are not counted unless it chooses them → their column, and the condition on any rows with a run's id without them."""
 YES = "yes"
-
-COUNTED = "run_id not in (select run_id from annotations where excluded)"
-"""Condition that leaves out excluded runs, for any rows with a run's id. It applies if no filter is chosen."""
 
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
@@ -228,6 +231,13 @@ FILTERS = {
             label="Excluded runs",
             words=("no", "only", "all"),
         ),
+        Filter(
+            COPIES,
+            Kind.CHOICE,
+            "($value = 'all' or is_copy = ($value = 'only'))",
+            "Probable copies of runs: leave them out (once), count them too (all), or show them alone (only).",
+            words=("once", "only", "all"),
+        ),
         Filter(SEARCH, Kind.TEXT, _SEARCH, "Title, prompt, id, session, repository, task, file or summary contains TEXT."),
     )
 }
@@ -275,13 +285,10 @@ class Filters:
             words += [f"--{option}" if is_flag else f"--{option} {shlex.quote(value)}" for value in values]
         return " ".join(words)
 
-    @property
-    def choose_excluded(self) -> bool:
-        """Whether they choose what happens to excluded runs."""
-        return bool(self.values(EXCLUDED))
-
 
 NO_FILTERS = Filters()
+EVERY_RUN = Filters(((EXCLUDED, ("all",)), (COPIES, ("all",))))
+"""Chooses all runs, also those that are not counted."""
 
 
 def in_zone(filters: Filters, zone: tzinfo) -> Filters:
@@ -340,10 +347,16 @@ def parse(text: str) -> Filters:
 def where(filters: Filters, name: str = "f") -> Where:
     """Return the filters as one condition on rows with a run's columns; bound values are called `name` plus a number.
 
-    Excluded runs are left out unless the filters include them.
+    Excluded runs and probable copies are left out unless the filters choose them.
     """
     found = _where(filters, FILTERS | {FOUND.key: FOUND}, name)
-    return found if filters.choose_excluded else Where(f"{found.sql} and not excluded", found.parameters)
+    left_out = (f" and not {column}" for key, (column, _) in UNCOUNTED.items() if not filters.values(key))
+    return Where(found.sql + "".join(left_out), found.parameters)
+
+
+def counted(filters: Filters = NO_FILTERS) -> str:
+    """Return the condition that leaves out the runs that are not counted, for any rows with a run's id."""
+    return " and ".join(condition for key, (_, condition) in UNCOUNTED.items() if not filters.values(key)) or "true"
 
 
 def with_found(filters: Filters) -> Filters:
@@ -358,13 +371,13 @@ OWN = "(kind <> 'quantified' or origin = 'own')"
 def where_claims(filters: Filters, *, hidden: bool = False) -> tuple[Where | None, Where]:
     """Return the filters as a condition on runs (None: any run) and one on their claims.
 
-    Without a condition on runs, that on claims leaves excluded runs out. `hidden` chooses the claims that are hidden only for their low
-    confidence.
+    Without a condition on runs, that on claims leaves out the runs that are not counted. `hidden` chooses the claims that are hidden only
+    for their low confidence.
     """
     of_claims = Filters(tuple(one for one in filters.chosen if one[0] in CLAIM_FILTERS and one[0] != MIN_CONFIDENCE))
     of_runs = Filters(tuple(one for one in filters.chosen if one[0] not in CLAIM_FILTERS))
     claims, sure = _where(of_claims, CLAIM_FILTERS, "c"), where_shown(filters, hidden=hidden)
-    conditions = (claims.sql, sure.sql, OWN) if of_runs else (claims.sql, sure.sql, OWN, COUNTED)
+    conditions = (claims.sql, sure.sql, OWN) if of_runs else (claims.sql, sure.sql, OWN, counted())
     return where(of_runs) if of_runs else None, Where(" and ".join(conditions), claims.parameters | sure.parameters)
 
 

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from app.queries.filters import NO_FILTERS, where
 from app.queries.reading import fetch
 from ingest.store.database import Store
 from ingest.store.opening import ALIAS
@@ -86,10 +87,10 @@ class LoopCosts:
     why_not: str | None = None
 
 
-_RUNS = """
+_RUNS = f"""
     select run_id, title, cwd, started_at, ended_at, cost_best_usd as cost_usd
     from v_runs
-    where excluded is not true and run_id in (select run_id from responses)
+    where {where(NO_FILTERS).sql} and run_id in (select run_id from responses)
     order by started_at nulls last, run_id"""
 
 _RESPONSES = f"""

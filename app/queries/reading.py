@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from app.queries.filters import EXCLUDED, FILTERS, SEARCH, SEARCHED, TIMES, Filters, Kind, where, with_found
+from app.queries.filters import COPIES, EVERY_RUN, EXCLUDED, FILTERS, SEARCH, SEARCHED, TIMES, UNCOUNTED, Filters, Kind, where, with_found
 from ingest.store.database import Store, arrow
 from ingest.store.opening import ALIAS, VIEWS, sql_of, view_sql
 from schemas.catalogue.failures import ERROR_SQL, STAND_IN_SQL, TOLD_SQL
@@ -33,12 +33,21 @@ def undated(store: Store, filters: Filters) -> tuple[int, Decimal | None]:
     return row["runs"], row["usd"]
 
 
-def excluded(store: Store, filters: Filters) -> int:
-    """Return how many matching runs are not counted because they are excluded; 0 if the filters choose excluded runs."""
-    if filters.choose_excluded or not fetch(store, "select 1 from annotations where excluded limit 1").num_rows:
-        return 0  # at once, mostly: `v_runs` takes 20 ms to plan
-    condition = where(filters.with_values(EXCLUDED, ["only"]))
-    return int(fetch(store, f"select count(*) as runs from v_runs where {condition.sql}", condition.parameters)["runs"][0].as_py())
+def uncounted(store: Store, filters: Filters) -> tuple[int, int]:
+    """Return how many matching runs are not counted: (excluded ones, probable copies of others). Raises StoreError."""
+    some = "select exists (from annotations where excluded) or exists (from runs where is_copy) as some"
+    if not fetch(store, some)["some"][0].as_py():
+        return 0, 0  # at once, mostly: `v_runs` takes 20 ms to plan
+    leave_out = {key: not filters.values(key) for key in UNCOUNTED}
+    for key in filter(leave_out.get, leave_out):
+        filters = filters.with_values(key, ["all"])
+    condition = where(filters)
+    sql = f"""
+        with left_out as (select excluded and {leave_out[EXCLUDED]} as excluded, is_copy and {leave_out[COPIES]} as is_copy
+            from v_runs where {condition.sql})
+        select count(*) filter (excluded) as excluded, count(*) filter (is_copy and not excluded) as copies from left_out"""
+    [row] = fetch(store, sql, condition.parameters).to_pylist()
+    return row["excluded"], row["copies"]
 
 
 def fetch(store: Store, sql: str, parameters: dict[str, Any] | None = None) -> pa.Table:
@@ -248,7 +257,7 @@ class Unmatched:
 class CheckedStore(ExportedStore):
     """A store that collects notes on filters at the end of the first reading, in its transaction.
 
-    `unmatched`: the names that no run has. `excluded`: the number of excluded runs that are not counted. `undated`: number and cost of the
+    `unmatched`: the names that no run has. `uncounted`: the runs that are not counted. `undated`: number and cost of the
     runs that a period leaves out because they have no date. For several filters, the largest numbers.
     """
 
@@ -257,7 +266,7 @@ class CheckedStore(ExportedStore):
     ) -> None:
         super().__init__(location, wait_seconds, on_wait, at)
         self.unmatched: list[Unmatched] = []
-        self.excluded = 0
+        self.uncounted = (0, 0)
         self.undated: tuple[int, Decimal | None] = (0, None)
         self._filters = filters
 
@@ -283,7 +292,7 @@ class CheckedStore(ExportedStore):
         for key, value in dict.fromkeys((key, value) for one in filters for key, values in one.chosen for value in values):
             if not options.get(key):
                 continue
-            condition = where(Filters(((key, (value,)), (EXCLUDED, ("all",)))))
+            condition = where(Filters(((key, (value,)), *EVERY_RUN.chosen)))
             if not connection.execute(f"select 1 from v_runs where {condition.sql} limit 1", condition.parameters).fetchall():
                 known = f"""
                     select value from (select {options[key]} as value from v_runs)
@@ -291,7 +300,7 @@ class CheckedStore(ExportedStore):
                 self.unmatched.append(Unmatched(key, value, [str(name) for (name,) in connection.execute(known).fetchall()]))
         opened = _OpenStore(self.location, connection)
         counted = filters if self.searched is None else [with_found(one) for one in filters]
-        self.excluded = max(excluded(opened, one) for one in counted)
+        self.uncounted = max((uncounted(opened, one) for one in counted), key=sum)
         self.undated = max((undated(opened, one) for one in counted), key=itemgetter(0))
 
 

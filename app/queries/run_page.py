@@ -13,7 +13,7 @@ from app.queries import measured as measured_queries
 from app.queries import reading
 from app.queries import runs as run_queries
 from app.queries.claims import RunFacts
-from app.queries.filters import EXCLUDED, LEAST_OF_AN_ID, RUN, Filters, where
+from app.queries.filters import EVERY_RUN, LEAST_OF_AN_ID, RUN, Filters, where
 from app.queries.reading import fetch, read_transaction
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
@@ -61,7 +61,7 @@ class Found:
 
 def find(store: Store, text: str) -> Found:
     """Return the runs that match a text as in the filter `run`, also with the `…` of a copied short id. Raises StoreError."""
-    condition = where(Filters(((RUN, (_bare(text),)), (EXCLUDED, ("all",)))))
+    condition = where(Filters(((RUN, (_bare(text),)), *EVERY_RUN.chosen)))
     sql = f"select run_id, title, count(*) over () as total from v_runs where {condition.sql} order by run_id limit {MOST_CANDIDATES}"
     rows = fetch(store, sql, condition.parameters).to_pylist()
     return Found(rows[0]["total"] if rows else 0, tuple(Candidate(row["run_id"], row["title"]) for row in rows))

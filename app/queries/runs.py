@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from app.queries.filters import COUNTED, FILTERS, SEARCHED, Filters, where
+from app.queries.filters import FILTERS, NO_FILTERS, SEARCHED, Filters, counted, where
 from app.queries.grouping import UTC_ZONE, Group, groups
 from app.queries.reading import fetch, read_transaction
 from ingest.store.database import Store
@@ -35,7 +35,7 @@ RUN_COLUMNS = listed(
     "permission_denials", "claims", "claimed_speedup", "claimed_metric", "claimed_evidence",
     "claimed_scope", "claimed_caveat", "claimed_quote", "claimed_confidence", "findings", "error_findings", "repo", "task", "task_key",
     "experiment", "session_id", "started_at", "ended_at",
-    "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason",
+    "time_source", "is_started", "is_carried_over", "starred", "note", "excluded", "excluded_reason", "is_copy",
     "record_kind", "tokens_basis", "score",
     "reason", "whose", "failure_message", "subtype", "is_error", "stop_reason", "terminal_reason", "labels", "source_name",
     "received_at",
@@ -202,7 +202,7 @@ def _aggregate_models(store: Store, filters: Filters, by: Sequence[Group], metri
         figure = f"known.runs{KNOWN_SUFFIX} as runs" if metric.key == "runs" else f"sums.{metric.key}"
         shown += [figure, f"known.{metric.key}{KNOWN_SUFFIX}"]
     # filters are about runs: a run's cost is not that of one of its models
-    inside = f"run_id in (select run_id from v_runs where {condition.sql})" if filters else COUNTED
+    inside = f"run_id in (select run_id from v_runs where {condition.sql})" if filters else counted()
     same = " and ".join(f"sums.{name} is not distinct from known.{name}" for name in names) or "true"
     order = f" order by {', '.join(_order(by, [f'sums.{name}' for name in names], metrics, measure))}" if by else ""
     sql = f"""
@@ -281,11 +281,11 @@ class Contents(NamedTuple):
 
 def contents(store: Store) -> Contents:
     """Return what the store has to show. Raises StoreError."""
-    sql = """
+    sql = f"""
         select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as claims,
                (select count(*) from measurements) as measured, (select count(*) from responses) as responses,
                (select count(*) from loops) as loops
-        from v_runs where not excluded"""
+        from v_runs where {where(NO_FILTERS).sql}"""
     return Contents(**fetch(store, sql).to_pylist()[0])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from app.queries.filters import COUNTED, NO_FILTERS, TIMES, Filters, Where, moment, where
+from app.queries.filters import NO_FILTERS, TIMES, Filters, Where, counted, moment, where
 from app.queries.grouping import UTC_ZONE, Group, bound, known_zone
 from app.queries.reading import fetch, read_transaction
 from app.queries.runs import KNOWN_SUFFIX
@@ -152,8 +152,7 @@ def every_part(filters: Filters) -> Where:
     The filters choose runs; their period is left to `parts`.
     """
     condition = where(without_period(filters))
-    counted = "true" if filters.choose_excluded else COUNTED
-    return Where(_PARTS.format(condition=condition.sql, counted=counted).strip(), condition.parameters)
+    return Where(_PARTS.format(condition=condition.sql, counted=counted(filters)).strip(), condition.parameters)
 
 
 def parts(filters: Filters) -> Where:

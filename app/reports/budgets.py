@@ -23,7 +23,7 @@ from app.queries.filters import Filters
 from app.queries.grouping import UTC_ZONE, filters_in
 from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.answers import excluded_words, heading, undated_words
+from app.text.answers import heading, uncounted_words, undated_words
 from app.text.formatting import exact, human
 from app.text.loops import name_of
 from ingest.store.database import Store
@@ -110,7 +110,7 @@ class Check:
     runs: int
     verdicts: tuple[Verdict, ...]
     allow_empty: bool = False
-    excluded: int = 0
+    uncounted: tuple[int, int] = (0, 0)
     undated: tuple[int, Decimal | None] = (0, None)
     noun: str = "run"
 
@@ -131,8 +131,8 @@ class Check:
 
     @property
     def left_out(self) -> str:
-        """Note on runs the budget ignores (excluded, or undated in a period), or ""."""
-        return " ".join(filter(None, (excluded_words(self.excluded), undated_words(*self.undated))))
+        """Note on runs the budget ignores (excluded, copies, or undated in a period), or ""."""
+        return " ".join(filter(None, (uncounted_words(*self.uncounted), undated_words(*self.undated))))
 
     @property
     def headline(self) -> str:
@@ -148,7 +148,8 @@ class Check:
         """Return the check for programs."""
         chosen = {key: list(values) for key, values in self.filters.chosen}
         about = {"passed": self.passed, "store": self.store, "filters": chosen, "time_zone": self.zone, "runs": self.runs}
-        about |= {"excluded_runs": self.excluded, "undated_runs": self.undated[0], "undated_usd": self.undated[1]}
+        about |= {"excluded_runs": self.uncounted[0], "uncounted_copies": self.uncounted[1]}
+        about |= {"undated_runs": self.undated[0], "undated_usd": self.undated[1]}
         return about | {"limits": [verdict.as_dict() for verdict in self.verdicts]}
 
 
@@ -167,12 +168,12 @@ def check(
     """
     filters = filters_in(filters, zone)
     with read_transaction(store) as transaction:
-        excluded, undated = reading.excluded(transaction, filters), reading.undated(transaction, filters)
+        uncounted, undated = reading.uncounted(transaction, filters), reading.undated(transaction, filters)
         [total] = run_queries.summary(transaction, filters, (), ("runs",)).to_pylist()
         judged = verdicts(transaction, filters, allowed, zone, measure)
     is_of_loops = bool(allowed) and all(LIMITS[key].is_of_loops for key in allowed)  # a store may have loops and no run
     runs, noun = (judged[0].runs, "loop") if is_of_loops else (total["runs"], "run")
-    return Check(store.location, filters, zone, runs, judged, allow_empty, excluded, undated, noun)
+    return Check(store.location, filters, zone, runs, judged, allow_empty, uncounted, undated, noun)
 
 
 def verdicts(

@@ -28,7 +28,7 @@ from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
 from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure, models_note, pivoted, verdict_groups
 from app.text import costs
-from app.text.answers import Answer, excluded_words, heading, unreported_groups_note, unreported_note
+from app.text.answers import Answer, heading, uncounted_words, unreported_groups_note, unreported_note
 from app.text.columns import BOUNDS_COLUMNS, STARTED, with_bounds
 from app.text.formatting import human, known_of
 from ingest.store.database import Store
@@ -122,7 +122,7 @@ class Header:
             ("Filters", self.filters.as_words() or "none"),
             ("Period", self._times()),
             *([("Dates", self.undated)] if self.undated else []),
-            *([("Excluded", self.excluded)] if self.excluded else []),
+            *([("Not counted", self.uncounted)] if self.uncounted else []),
             ("Store", f"{self.store}: {read}; {rejected}"),
             ("Generated", f"{self._time(self.made_at)} by tachograph {version('tachograph')}"),
         ]
@@ -139,9 +139,9 @@ class Header:
         return unknown_date_words(self.coverage)
 
     @property
-    def excluded(self) -> str:
-        """Note on excluded runs, which are not counted; "" without any."""
-        return excluded_words(self.coverage["excluded_runs"])
+    def uncounted(self) -> str:
+        """Note on excluded runs and probable copies, which are not counted; "" without any."""
+        return uncounted_words(self.coverage["excluded_runs"], self.coverage["uncounted_copies"])
 
     def _times(self) -> str:
         covers = self.coverage
@@ -217,7 +217,7 @@ def report(store: Store, request: Request) -> Report:
     with read_transaction(store, copy_at=1) as transaction:
         request = replace(asked, filters=transaction.searched(asked.filters))
         coverage = cost_queries.coverage(transaction, request.filters)
-        coverage["excluded_runs"] = reading.excluded(transaction, request.filters)
+        coverage["excluded_runs"], coverage["uncounted_copies"] = reading.uncounted(transaction, request.filters)
         coverage["left_out_runs"], coverage["left_out_usd"] = reading.undated(transaction, request.filters)
         coverage |= cost_queries.doubtful(transaction, request.filters)
         title = request.first.title or first_pages.TITLE

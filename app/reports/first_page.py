@@ -23,7 +23,7 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.queries.usage import has_period
 from app.reports.budgets import Budgets, Verdict, verdicts
 from app.text import brief, costs
-from app.text.answers import excluded_words, undated_words
+from app.text.answers import uncounted_words, undated_words
 from app.text.brief import Said
 from app.text.costs import base_words
 from app.text.formatting import MINUS, UNKNOWN_NAME, agent_name, bound_sign, human, known_of, rate_words
@@ -443,7 +443,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
         found.get("cut", ""),
         found.get("copied", ""),
         found.get("carried", ""),
-        excluded_words(covers["excluded_runs"]),
+        uncounted_words(covers["excluded_runs"], covers["uncounted_copies"]),
     )
     return [note for note in notes if note]
 

@@ -18,6 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from app.queries.filters import NO_FILTERS, where
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.rows.run import Outcome
@@ -68,7 +69,7 @@ left join (
     select run_id, list({{'tool': tool, 'calls': calls, 'errors': errors}} order by tool) as listed from tool_calls group by run_id
 ) as calls using (run_id)
 {{of_responses}}
-where not excluded
+where {where(NO_FILTERS).sql}
 order by run_id
 """
 

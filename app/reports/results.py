@@ -15,7 +15,7 @@ from app.queries import quality as quality_queries
 from app.queries import runs as run_queries
 from app.queries import tasks as task_queries
 from app.queries.cost import COST_FACTS
-from app.queries.filters import Filters, this_moment
+from app.queries.filters import COPIES, EXCLUDED, Filters, this_moment
 from app.queries.grouping import UTC_ZONE
 from app.queries.reading import read_transaction
 from app.queries.rules import RULES, table_of
@@ -97,7 +97,8 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
     shown: tuple[str, ...] = RUNS_SHOWN
     kept: tuple[str, ...] = RUNS_KEPT
     # the note or the reason is second if runs were asked for by it
-    if said := (*(("note",) if filters.values("starred") else ()), *(("excluded_reason",) if filters.choose_excluded else ())):
+    asked = {"starred": "note", EXCLUDED: "excluded_reason", COPIES: "is_copy"}
+    if said := [column for key, column in asked.items() if filters.values(key)]:
         kept = ("title", said[0], "dated_at", "model", "cost_own_usd", "run_id")
         shown = tuple(dict.fromkeys((*kept, *said, "note", "starred", "excluded", *RUNS_SHOWN)))
     shown, kept = by_measure(shown, measure), by_measure(kept, measure)

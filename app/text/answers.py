@@ -70,15 +70,22 @@ def undated_words(runs: int, usd: Decimal | None) -> str:
     return f"{plural(runs, 'run')} without a recorded date{cost} {verb} in no period and left out." if runs else ""
 
 
-def excluded_words(runs: int) -> str:
-    """Return `3 excluded runs are not counted.`, or "" for none."""
-    return f"{plural(runs, 'excluded run')} {'is' if runs == 1 else 'are'} not counted." if runs else ""
+def uncounted_words(excluded: int, copies: int, option: str = "") -> str:
+    """Return `3 excluded runs and 1 probable copy are not counted.`, or "" for none.
+
+    `option` says how to count them: `--{}=all`.
+    """
+    groups = {"excluded": (excluded, "excluded run"), "copies": (copies, "probable copy")}
+    left_out = {key: plural(runs, noun) for key, (runs, noun) in groups.items() if runs}
+    if not left_out:
+        return ""
+    advice = f" Count them with {' '.join(option.format(key) for key in left_out)}." if option else ""
+    return f"{' and '.join(left_out.values())} {'is' if excluded + copies == 1 else 'are'} not counted.{advice}"
 
 
-def uncounted_notes(store: CheckedStore, how_to_count: str) -> list[str]:
-    """Return the notes on runs without a date in a period, and on excluded runs with how to count them."""
-    excluded = excluded_words(store.excluded)
-    return [*filter(None, (undated_words(*store.undated), excluded and f"{excluded} {how_to_count}"))]
+def uncounted_notes(store: CheckedStore, option: str) -> list[str]:
+    """Return the notes on runs without a date in a period, and on runs that are not counted with the option that counts them."""
+    return [*filter(None, (undated_words(*store.undated), uncounted_words(*store.uncounted, option)))]
 
 
 def unattributed_words(usd: Decimal, runs: int) -> str:

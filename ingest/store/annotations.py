@@ -86,9 +86,13 @@ def annotate(store: Store, run_ids: Sequence[str], change: Change, who: str = ""
         ids = [row.run_id for row in changed]
         writer.connection.execute("delete from annotations where run_id in (select unnest($run_ids::varchar[]))", {"run_ids": ids})
         writer.insert("annotations", [row for row in changed if row.labels or row.note or row.starred or row.excluded])
+        made(writer.connection, "annotated", "select unnest($ids::varchar[]) as run_id", {"ids": ids})
         if DATE in given or DATE in change.removed:
-            made(writer.connection, "redated", "select unnest($ids::varchar[]) as run_id", {"ids": ids})
-            price(writer, "select run_id from redated")
+            price(writer, "select run_id from annotated")
+        if change.excluded is not None:  # of probable copies one that is not excluded is counted
+            from ingest.store.cross_checks import note_cross_checks  # noqa: PLC0415  with what reads patches, which no screen needs
+
+            note_cross_checks(writer.connection, "select run_id from annotated")
         return len(changed)
 
     return store.write(annotated, make=False)

@@ -61,6 +61,7 @@ CROSS_CHECKS = {
     "api_time_beyond_wall": "More API time than fits into the wall time: cost and API time seem to include calls of an earlier process.",
     "cut_off": "The stream of the run ends without its result: tokens and cost are lower bounds, or not known.",
     "possible_duplicate": "Another run has the same figures, or begins alike: probably a copy, or the agent's other log of the session.",
+    "probable_copy": "Another run has the same figures and is counted in its place: probably a copy, or the other log of the session.",
     "transcript_differs": "The result records of a session and its transcript have different tokens: calls outside the transcript, mostly.",
 }
 """Rules that compare runs and records in the store (`ingest.store.cross_checks`) → meaning."""

@@ -276,6 +276,11 @@ class RunRow(Row):
     )
     findings: Count | None = optional("Findings", "Number of findings about the run.")
     error_findings: Count | None = optional("Errors found", "Number of findings of severity error.")
+    is_copy: Flag = column(
+        default=False,
+        title="Copy",
+        description="Whether the run is probably a copy of another, which is counted in its place (finding probable_copy).",
+    )
     raw: RawText = column(description="The record as it was read, unknown fields included.")
 
 

@@ -14,13 +14,13 @@ import streamlit as st
 from app.queries import filter_inputs as filter_urls
 from app.queries import reading, rules
 from app.queries import runs as screen_queries
-from app.queries.filters import EXCLUDED, FILTERS, PRESETS, SEARCH, Filter, Filters, Kind, moment
+from app.queries.filters import EVERY_RUN, EXCLUDED, FILTERS, PRESETS, SEARCH, Filter, Filters, Kind, moment
 from app.queries.sessions import runs_with_usage
 from app.queries.usage import has_period
 from app.screens import cache
 from app.screens.parts import widgets
 from app.text import html_parts, speedups
-from app.text.answers import excluded_words, undated_words
+from app.text.answers import uncounted_words, undated_words
 from app.text.columns import fact_words
 from app.text.html_parts import code_span, plain
 from schemas.text import plural, visible
@@ -80,7 +80,7 @@ def show(*, by_responses: bool = False, forced_cost: str = "") -> None:
     of cost.
     """
     total, filters = cache.count(Filters()), chosen()
-    if not total and not cache.count(Filters(((EXCLUDED, ("all",)),))):
+    if not total and not cache.count(EVERY_RUN):
         if scores := cache.ask(rules.table).to_pylist():
             st.html(f'<h1 class="t-h1">{html_parts.text(speedups.only_measured(scores))}</h1>')
             st.caption(speedups.RULES_CAPTION)
@@ -145,8 +145,8 @@ def _warn_of_words(options: Options) -> None:
 
 
 def _tell_uncounted(*, by_responses: bool) -> None:
-    """Show how many runs are excluded, or without a date in a period; with responses, the latter is shown next to the figures."""
-    if words := excluded_words(cache.ask(reading.excluded, chosen())):
+    """Show how many runs are not counted, or without a date in a period; with responses, the latter is shown next to the figures."""
+    if words := uncounted_words(*cache.ask(reading.uncounted, chosen())):
         st.caption(f":material/block: {words}")
     if not by_responses and (words := undated_words(*cache.ask(reading.undated, chosen()))):
         st.caption(f":material/event_busy: {plain(words)}")

@@ -49,6 +49,8 @@ def show_run(run_id: str, *, alone: bool = False) -> None:
         st.html(f'<h1 class="t-h1">{html_parts.text(run["title"])}</h1>')
     if run["excluded"]:
         st.warning(f"Excluded: this run is not counted. {plain(run['excluded_reason'] or '')}", icon=":material/block:")
+    elif run["is_copy"]:
+        st.warning("Probably a copy of another run, which is counted in its place: see its findings.", icon=":material/content_copy:")
     head = (run_html.header_html(run), run_html.failure_html(run), run_html.strip_html(run, verdict), run_html.warning_html(run, verdict))
     st.html("".join(head) + _loops_of(run_id))
     claims, hidden = facts.claims.to_pylist(), facts.hidden_claims.to_pylist()

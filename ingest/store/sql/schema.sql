@@ -1,4 +1,4 @@
--- The tables of the store, version 17. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 18. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -129,6 +129,7 @@ create table runs (
     "claimed_confidence" double,
     "findings" bigint,
     "error_findings" bigint,
+    "is_copy" boolean not null,
     "raw" varchar not null using compression zstd
 );
 
@@ -718,6 +719,7 @@ select * from (values
     ('runs', 'claimed_confidence', 'Probability that the top claim is read rightly, from 0 to 1. A claim of low confidence is never the top claim.'),
     ('runs', 'findings', 'Number of findings about the run.'),
     ('runs', 'error_findings', 'Number of findings of severity error.'),
+    ('runs', 'is_copy', 'Whether the run is probably a copy of another, which is counted in its place (finding probable_copy).'),
     ('runs', 'raw', 'The record as it was read, unknown fields included.'),
     ('model_usage', 'run_id', 'Id of the run.'),
     ('model_usage', 'model_id', 'Model id as logged. Empty where the record names no model.'),

@@ -19,7 +19,7 @@ with runs_known as materialized (
         [lower(replace(name, '.', '-')) for name in list_append(models, requested_model) if name is not null] as model_names
     from runs
     left join annotations on annotations.run_id = runs.run_id
-    where not coalesce(excluded, false)
+    where not coalesce(excluded, false) and not is_copy
 ),
 folders as (
     -- of all records of a run: a copy may lie in the folder that a measurement names

@@ -58,7 +58,7 @@ labels as (
 beside as (
     select
         v_runs.run_id, v_runs.agent, v_runs.model, v_runs.repo, v_runs.task, v_runs.title, v_runs.cost_own_usd, v_runs.cost_list_usd,
-        v_runs.excluded,
+        v_runs.excluded, v_runs.is_copy,
         v_runs.claimed_speedup, v_runs.claimed_metric, v_runs.claimed_evidence, v_runs.claimed_scope, v_runs.claimed_quote,
         headline.source_id as measurement_source_id, headline.measurement_no, headline.format, headline.benchmark, headline.metric,
         headline.statistic, headline.unit, headline.scope as measured_scope,
