@@ -336,7 +336,7 @@ def test_a_report_says_what_its_total_may_count_twice(store: Store) -> None:
     usual = {"session_id": "s", "total_cost_usd": 2, "duration_ms": 5000, "num_turns": 3}
     put(store, record_text(uuid="one", **usual), record_text(uuid=..., **usual), record_text(uuid="two", session_id="t", total_cost_usd=1))
     assert _cost(store, Filters()) == 3
-    assert "1 probable copy is not counted." in report(store, Request()).first.notes
+    assert "1 probably copied run is not counted." in report(store, Request()).first.notes
     assert _cost(store, EVERY_RUN) == 5
     assert "1 run is probably a copy of others: $2.00 may be counted twice" in "\n".join(report(store, Request(EVERY_RUN)).first.notes)
 

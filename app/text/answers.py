@@ -71,11 +71,11 @@ def undated_words(runs: int, usd: Decimal | None) -> str:
 
 
 def uncounted_words(excluded: int, copies: int, option: str = "") -> str:
-    """Return `3 excluded runs and 1 probable copy are not counted.`, or "" for none.
+    """Return `3 excluded runs and 1 probably copied run are not counted.`, or "" for none.
 
     `option` says how to count them: `--{}=all`.
     """
-    groups = {"excluded": (excluded, "excluded run"), "copies": (copies, "probable copy")}
+    groups = {"excluded": (excluded, "excluded run"), "copies": (copies, "probably copied run")}
     left_out = {key: plural(runs, noun) for key, (runs, noun) in groups.items() if runs}
     if not left_out:
         return ""

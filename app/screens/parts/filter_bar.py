@@ -159,7 +159,8 @@ def _has_choice(key: str, options: Options) -> bool:
 
 def _popover(label: str, keys: Sequence[str], options: Options) -> None:
     """Place the button of some filters; if one is set, as a chip with its values and a cross to remove them."""
-    values = [fact_words(value, key) for key in keys for value in chosen().values(key)]
+    found = [(FILTERS[key], fact_words(value, key)) for key in keys for value in chosen().values(key)]
+    values = [f"{filter_.name} {words}" if filter_.kind is Kind.CHOICE else words for filter_, words in found]
     text = label if not values else f"{label}: {values[0]}" if len(values) == 1 else f"{label}: {len(values)}"
     with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key=f"chip-{label}" if values else None):
         with st.popover(plain(text if len(text) <= 32 else f"{text[:31]}…"), type="secondary", key=f"popover-{label}", wrap=False):
