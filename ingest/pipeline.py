@@ -28,7 +28,7 @@ from ingest.measurements.given import SaidBeside, says_variant
 from ingest.reading.known_sources import Superseded, drop_superseded, known_sources
 from ingest.reading.tasks import Settings, Task, TaskPlanner, work_here, work_in_processes
 from ingest.sources.files import Source, Unreadable
-from ingest.store.database import Store, Writer, restamp, source_counts
+from ingest.store.database import Store, Writer, restamp, shown_loops, source_counts
 from ingest.store.ingests import Origin, next_ingest, note_ingest, note_measures, price_id
 from ingest.store.read_result import SHOWN, PortionKey, ReadResult
 from ingest.system.files import temporary_folder
@@ -108,7 +108,7 @@ class SourceReport:
 class IngestReport:
     """The counts of all sources of one ingest. `seconds`: wall time. `superseded`: sources whose old rejects were removed.
 
-    `ingest_id`: its number in the list of ingests, None if nothing changed.
+    `ingest_id`: its number in the list of ingests, None if nothing changed. `hidden_loops`: copies and versions of other loops.
     """
 
     sources: tuple[SourceReport, ...] = ()
@@ -116,6 +116,7 @@ class IngestReport:
     seconds: float = 0.0
     superseded: Superseded = field(default_factory=Superseded)
     ingest_id: int | None = None
+    hidden_loops: int = 0
 
     def total(self, count: str) -> int:
         """Sum one of the counts over the sources."""
@@ -218,7 +219,7 @@ def ingest(
         else:
             written = IngestReport()
     seconds = time.monotonic() - started
-    return IngestReport(written.sources, tuple(unreadable), seconds, written.superseded, written.ingest_id)
+    return IngestReport(written.sources, tuple(unreadable), seconds, written.superseded, written.ingest_id, written.hidden_loops)
 
 
 def _readable(sources: Iterable[Source | InputUnreadable], store: Store, unreadable: list[InputUnreadable]) -> Iterator[Source]:
@@ -318,7 +319,10 @@ def _written(
             columns = {"path_template": template, "path_tz": options.path_zone or None, "price_file": price_file}
             note_ingest(writer, number, started_at, options.origin, counts, labels=dict(sorted(labels.items())), **columns)
         writer.is_needless = not (has_changed or restamped)
-        return IngestReport(reports, superseded=superseded, ingest_id=number if has_changed else None)
+        logs = [report for report in reports if report.loops]
+        shown = shown_loops(writer.connection, [log.source_id for log in logs]) if logs else 0
+        hidden = sum(log.loops for log in logs) - shown
+        return IngestReport(reports, superseded=superseded, ingest_id=number if has_changed else None, hidden_loops=hidden)
 
     def write(some: Sequence[ReadResult]) -> None:
         """Commit the results, or each half by itself if that fails. Raises the error if even the reject of a single source fails."""
@@ -345,6 +349,7 @@ def _written(
             tuple(chain.from_iterable(part.superseded.grown for part in parts)),
         ),
         ingest_id=next((part.ingest_id for part in parts if part.ingest_id is not None), None),
+        hidden_loops=sum(part.hidden_loops for part in parts),
     )
 
 

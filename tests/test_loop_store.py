@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from app.queries.loops import loops
+from app.text.ingests import looped, took_back
 from ingest.store.copying import copy_store
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
@@ -70,6 +71,19 @@ def test_all_versions_at_once_are_one_loop(store: Store, tmp_path: Path) -> None
     assert found == 29
 
 
+def test_ingest_and_undo_tell_copies_and_versions_from_the_loops_that_are_shown(store: Store, tmp_path: Path) -> None:
+    for folder, experiments in (("a", 6), ("b", 6), ("c", 4)):
+        write(tmp_path / folder / "autoresearch.jsonl", lines_of(experiments))
+    read = looped(ingest_paths(store, tmp_path))
+    assert read == "3 loops with 16 experiments in 3 logs; 2 are copies or versions of others, and not shown"
+    assert len(loops(store)) == 1
+    assert looped(ingest_paths(store, tmp_path)) == "", "the loops are here already"
+    write(tmp_path / "d" / "autoresearch.jsonl", lines_of(7))
+    assert looped(ingest_paths(store, tmp_path)) == "1 loop with 7 experiments in 1 log"
+    assert took_back(undo(store, 2)) == "Undid ingest 2: removed 1 loop of 1 file (it read 4: copies, or known before)."
+    assert took_back(undo(store, 1)) == "Undid ingest 1: removed 2 loops of 2 files (it read 3: copies, or known before)."
+
+
 def test_a_version_without_its_configuration_is_no_second_loop(store: Store, tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", lines_of(12))
     write(tmp_path / "b.jsonl", lines_of(12)[2:])
@@ -89,7 +103,7 @@ def test_undo_takes_a_loop_back_and_brings_its_earlier_version_back(store: Store
     for experiments in (3, 5):
         write(tmp_path / "autoresearch.jsonl", lines_of(experiments))
         ingest_paths(store, tmp_path)
-    undo(store, 2)
+    assert took_back(undo(store, 2)) == "Undid ingest 2: removed 1 loop of 1 file."
     assert [found for found, _ in counts(store)] == [3]
     undo(store, 1)
     assert counts(store) == []

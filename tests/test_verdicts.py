@@ -286,7 +286,7 @@ def test_a_rebuild_keeps_verdicts_and_an_undo_takes_measurements_back(store: Sto
     assert judged[0]["verdict"] == "faster"
     rebuild(store)
     assert rows(store) == judged
-    assert took_back(undo(store, 1)) == "Undid ingest 1: removed 0 runs and 2 measured values of 1 file."
+    assert took_back(undo(store, 1)) == "Undid ingest 1: removed 2 measured values of 1 file."
     assert only(store, "verdict", "values_measured") == ("not_measured", 0)
     assert rows(store, "from measurements") == []
 

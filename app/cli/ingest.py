@@ -240,7 +240,7 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     parts = " + ".join([*counts, ingests.no_results(report.total("ignored"))])
     terminal.note(f"{plural(report.total('documents'), 'document')} = {parts}")
     told = (
-        ingests.looped(report.total("loops"), report.total("experiments"), report.loop_files),
+        ingests.looped(report),
         ingests.measured(report.total("measurements"), report.measured_files),
         ingests.without_variant(report.total("without_variant")),
         ingests.no_logs(report.no_logs),

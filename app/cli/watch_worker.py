@@ -107,7 +107,7 @@ def _is_out(path: str, roots: Sequence[str], excluding: Excluding) -> bool:
 
 def _notes(report: IngestReport) -> list[str]:
     """Return what was read of loops, the first unreadable files and the first rejects."""
-    read = looped(report.total("loops"), report.total("experiments"), report.loop_files)
+    read = looped(report)
     unreadable = [one_line(error.message) for error in report.unreadable[:NOTES]]
     rejects = [
         one_line(f"{source.name}, {reject.position}: {reject.reason}: {reject.detail}")

@@ -12,7 +12,7 @@ from schemas.text import one_line, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
-    from ingest.pipeline import SourceReport
+    from ingest.pipeline import IngestReport, SourceReport
     from ingest.store.undo import Undone
     from schemas.wire.launch import Launch
 
@@ -48,9 +48,13 @@ def measured(values: int, files: int) -> str:
     return f"{plural(values, 'measured value')} in {plural(files, 'benchmark result')}" if values else ""
 
 
-def looped(loops: int, experiments: int, files: int) -> str:
-    """Return `3 loops with 120 experiments in 2 logs`, or "" for none."""
-    return f"{plural(loops, 'loop')} with {plural(experiments, 'experiment')} in {plural(files, 'log')}" if loops else ""
+def looped(report: IngestReport) -> str:
+    """Return `3 loops with 120 experiments in 2 logs; 1 is a copy or version of another, and not shown`, or "" for none."""
+    loops, hidden = report.total("loops"), report.hidden_loops
+    logs = plural(sum(source.loops > 0 for source in report.sources), "log")
+    said = f"{plural(loops, 'loop')} with {plural(report.total('experiments'), 'experiment')} in {logs}"
+    copies = f"; {hidden:,} {'is a copy or version of another' if hidden == 1 else 'are copies or versions of others'}, and not shown"
+    return f"{said}{copies if hidden else ''}" if loops else ""
 
 
 def without_variant(values: int) -> str:
@@ -119,9 +123,11 @@ def took_back(undone: Undone) -> str:
 def _removed(undone: Undone) -> str:
     labelled = f", its labels for {plural(undone.labelled_files, 'file')}" if undone.labelled_files else ""
     rejected = f", {plural(undone.rejects, 'reject')}" if undone.rejects else ""
-    measured = f" and {plural(undone.measurements, 'measured value')}" if undone.measurements else ""
+    brought = {"run": undone.gone, "measured value": undone.measurements, "loop": undone.loops}
+    removed = " and ".join(plural(count, noun) for noun, count in brought.items() if count) or "no run"
+    more = f" (it read {undone.read_files:,}: copies, or known before)" if undone.read_files > undone.files else ""
     stay = f" {plural(undone.staying, 'run')} of another ingest {'stays' if undone.staying == 1 else 'stay'}." if undone.staying else ""
-    return f"{plural(undone.gone, 'run')}{measured} of {plural(undone.files, 'file')}{rejected}{labelled}.{stay}"
+    return f"{removed} of {plural(undone.files, 'file')}{more}{rejected}{labelled}.{stay}"
 
 
 def ended_words(launch: Launch, run: Row, location: str, told: str = "", *, is_at_odds: bool = False) -> str:

@@ -340,6 +340,13 @@ def source_counts(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[st
     return {source_id: dict(zip(columns, counts, strict=True)) for source_id, *counts in rows}
 
 
+def shown_loops(connection: duckdb.DuckDBPyConnection, source_ids: Sequence[str]) -> int:
+    """Return how many loops of the sources are no copies or versions of others."""
+    sql = "select count(*) from v_loops where source_id in (select unnest($source_ids::varchar[]))"
+    [(count,)] = connection.execute(sql, {"source_ids": list(source_ids)}).fetchall()
+    return int(count)
+
+
 def restamp(connection: duckdb.DuckDBPyConnection, times: Mapping[str, int]) -> None:
     """Note when files of known sources were modified (source_id → ns)."""
     if times:

@@ -50,15 +50,20 @@ _OF_AGENTS = "select run_id from runs where has_other_ids(agent) and agent in (s
 
 @dataclass(frozen=True)
 class Undone:
-    """What an undo removes. `gone`: runs of no other ingest; `staying`: runs that another ingest brought too."""
+    """What an undo removes. `gone`: runs of no other ingest; `staying`: runs that another ingest brought too.
+
+    `files`: different ones; `read_files`: also copies and those that an earlier ingest had read.
+    """
 
     ingest_id: int
     gone: int
     staying: int
     files: int
+    read_files: int
     rejects: int
     labelled_files: int
     measurements: int
+    loops: int
 
 
 def preview(store: Store, ingest_id: int | None = None) -> tuple[Undone, Mapping[str, Any]]:
