@@ -147,7 +147,7 @@ def _recent() -> None:
 def _undo_button(number: int, label: str, place: str) -> None:
     """Place an undo button with confirmation. The page's files still count as ingested, so that they do not return by themselves."""
     with st.popover(label, icon=":material/undo:", key=f"undo-{place}-{number}"):
-        st.markdown("Removes its runs, measured values, loops and files. Runs of other ingests stay, and so do labels, notes, stars and exclusions.")
+        st.markdown("Removes what it brought. Runs of other ingests stay, and so do labels, notes, stars and exclusions.")
         if st.button(f"Undo ingest {number}", type="primary", key=f"undo-{place}-{number}-now"):
             st.session_state["undone"] = took_back(cache.undo_ingest(number))
             if st.session_state.get(LAST) == number:
