@@ -35,7 +35,7 @@ from app.queries.grouping import groups as groups_of
 from app.reports.exports import EXPORTS
 from app.text.filter_words import with_known_words
 from ingest.system.command_lines import command_line
-from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED
+from schemas.catalogue.cost_measures import BEST, COST_MEASURES
 from schemas.catalogue.metrics import RUN_METRICS
 from schemas.catalogue.usage import USAGE_DIMENSIONS
 from schemas.errors import ExitCode, UsageError
@@ -297,7 +297,7 @@ def tasks(by: tuple[str, ...], value: str, asked: Asked) -> None:
 @click.option(
     "--cost",
     type=Word(tuple(COST_MEASURES)),
-    default=REPORTED.key,
+    default=BEST.key,
     show_default=True,
     help="What budgets count: cost as reported, at list prices, or as best known (reported, else list).",
 )

@@ -151,8 +151,6 @@ YES = "yes"
 
 _LABEL_OPTIONS = "unnest(list_transform(map_entries(labels), lambda entry: entry.key || '=' || entry.value))"
 
-_IS_DATED = "time_source is distinct from 'file'"
-"""Condition for runs with a date. A file's modification time may be when it was copied, so it is no date."""
 TIMES = ("since", "until")
 
 FILTERS = {
@@ -185,14 +183,14 @@ FILTERS = {
         Filter(
             "since",
             Kind.TIME,
-            f"{_IS_DATED} and coalesce(ended_at, started_at) >= $value",
+            "dated_at >= $value",
             f"Runs that ended at this time or later (UTC unless it says otherwise): {EXAMPLES}.",
         ),
         Filter(
             "until",
             Kind.TIME,
-            f"{_IS_DATED} and coalesce(started_at, ended_at) < $value",
-            "Runs that started before this time; a day or month means its beginning.",
+            "dated_at < $value",
+            "Runs that ended before this time; a day or month means its beginning.",
             label="Before",
         ),
         Filter("min-cost", Kind.USD, "cost_own_usd >= $value", "Minimum reported cost, in USD.", label="Min cost"),

@@ -24,10 +24,10 @@ from app.queries.grouping import UTC_ZONE, filters_in
 from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import heading, uncounted_words, undated_words
-from app.text.formatting import exact, human
+from app.text.formatting import bound_words, exact, human
 from app.text.loops import name_of
 from ingest.store.database import Store
-from schemas.catalogue.cost_measures import REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, BOUNDS, CostMeasure
 from schemas.catalogue.metrics import LIMITS, Limit
 from schemas.errors import UsageError
 from schemas.numbers import amount, decimal, share
@@ -48,6 +48,7 @@ class Verdict:
     undated: int = 0
     undated_usd: Decimal | None = None
     noun: str = "run"
+    bounds: str = ""
 
     @property
     def passed(self) -> bool:
@@ -82,6 +83,7 @@ class Verdict:
         over = abs(self.found - self.allowed)
         said = [f"over by {human(over, self.unit)}" if not self.passed and self.unit is Unit.USD else ""]
         said += [f"on {self.where}" if self.where else ""]
+        said += [f"includes {bound_words(self.bounds)}" if self.bounds else ""]
         said += [
             f"based on {self.known:,} of {self.runs:,} {self.noun}s{' with known improvements' if self.noun == 'loop' else ''}"
             if self.known < self.runs
@@ -160,7 +162,7 @@ def check(
     zone: str = UTC_ZONE,
     *,
     allow_empty: bool = False,
-    measure: CostMeasure = REPORTED,
+    measure: CostMeasure = BEST,
 ) -> Check:
     """Judge the runs by limits (key → allowed value); times of the filters are in the zone. `allow_empty`: passes without runs.
 
@@ -177,13 +179,14 @@ def check(
 
 
 def verdicts(
-    store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, measure: CostMeasure = REPORTED
+    store: Store, filters: Filters, allowed: Mapping[str, Decimal], zone: str = UTC_ZONE, measure: CostMeasure = BEST
 ) -> tuple[Verdict, ...]:
     """Return a verdict per limit (key → allowed value) on the runs that match the filters. Raises StoreError."""
     limits = [replace(LIMITS[key], metric=measure.of(LIMITS[key].metric)) for key in allowed]
     if not limits:
         return ()
-    metrics = tuple(dict.fromkeys(("runs", *(limit.metric for limit in limits if not (limit.is_of_measured or limit.is_of_loops)))))
+    of_runs = [limit.metric for limit in limits if not (limit.is_of_measured or limit.is_of_loops)]
+    metrics = tuple(dict.fromkeys(("runs", *of_runs, *(column for metric in of_runs for column in BOUNDS.get(metric, ())))))
     [total] = run_queries.summary(store, filters, (), metrics).to_pylist()
     total |= _measured(store, filters, [limit for limit in limits if limit.is_of_measured])
     days = {per: run_queries.summary(store, filters, (per,), metrics, zone).to_pylist() for per in {limit.per for limit in limits} - {""}}
@@ -225,9 +228,13 @@ def _measured(store: Store, filters: Filters, limits: Sequence[Limit]) -> dict[s
 
 def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequence[Mapping[str, Any]] | None = None) -> Verdict:
     """Return the verdict on one limit, from the figures of all runs or, if the limit is per group, from the worst group."""
+
+    def bounds_of(row: Mapping[str, Any]) -> str:
+        return next((row[column] for column in BOUNDS.get(limit.metric, ()) if row[column]), "")
+
     runs = total["runs"]
     if groups is None:
-        return Verdict(limit, allowed, _number(total[limit.metric]), total[f"{limit.metric}{KNOWN_SUFFIX}"], runs)
+        return Verdict(limit, allowed, _number(total[limit.metric]), total[f"{limit.metric}{KNOWN_SUFFIX}"], runs, bounds=bounds_of(total))
     named = [group for group in groups if group[limit.per] is not None]
     undated = [group for group in groups if group[limit.per] is None]
     without = sum(group["runs"] for group in undated), next((_number(group[limit.metric]) for group in undated), None)
@@ -235,7 +242,7 @@ def judge(limit: Limit, allowed: Decimal, total: Mapping[str, Any], groups: Sequ
     worst = max((group for group in named if group[limit.metric] is not None), key=lambda group: group[limit.metric], default=None)
     if worst is None:
         return Verdict(limit, allowed, None, known, runs, "", *without)
-    return Verdict(limit, allowed, _number(worst[limit.metric]), known, runs, worst[limit.per], *without)
+    return Verdict(limit, allowed, _number(worst[limit.metric]), known, runs, worst[limit.per], *without, bounds=bounds_of(worst))
 
 
 def parse_allowed(limit: Limit, text: str) -> Decimal:

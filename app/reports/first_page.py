@@ -386,7 +386,7 @@ def first_page(
         before,
         earlier,
         tops,
-        verdicts(store, filters, dict(request.budgets), zone),
+        verdicts(store, filters, dict(request.budgets), zone, measure),
         tuple(notes_of(totals, covers, measure, has_period=has_period(filters))),
         measure,
         measured_queries.totals(store, filters),

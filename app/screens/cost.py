@@ -34,7 +34,7 @@ def show_cost() -> None:
     with head:
         widgets.heading(costs.cost(rows, measure))
     if budgets := dict(from_environment()):
-        st.html(costs.budget_table([cells(one) for one in cache.ask(verdicts, filters, budgets)]))
+        st.html(costs.budget_table([cells(one) for one in cache.ask(verdicts, filters, budgets, measure=measure)]))
     months = cache.ask(queries.by_month, filters, measure)
     if not months:
         return

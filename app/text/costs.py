@@ -45,7 +45,7 @@ def why_usage_differs(measure: CostMeasure, usd: Decimal | None, list_usd: Decim
     alone = "" if measure is LIST else " alone"
     counts = f"Why report and usage differ: report ({human(usd, Unit.USD)}) counts {_COUNTED[measure]}"
     if has_period:
-        counts += ", a run whole if any of it is in the period"
+        counts += ", a run whole in the period in which it ended"
     counts += f"; usage ({human(list_usd, Unit.USD)}) counts list prices{alone}, of all that has one"
     return f"{counts}, each response in its own period." if has_period else f"{counts}."
 

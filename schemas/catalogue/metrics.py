@@ -557,7 +557,7 @@ class Limit:
     @property
     def is_of_measured(self) -> bool:
         """Whether the metric is about measurements."""
-        return self.metric in VERDICT_METRICS
+        return self.metric in VERDICT_METRICS and self.metric not in RUN_METRICS
 
     @property
     def is_of_loops(self) -> bool:
@@ -577,7 +577,7 @@ LIMITS = {
     limit.key: limit
     for limit in (
         Limit("max-total-usd", "cost_usd", "Maximum total cost.", name="Total cost"),
-        Limit("max-run-usd", "cost_max_usd", "Maximum cost of a single run."),
+        Limit("max-run-usd", "cost_max_usd", "Maximum cost of a single run.", name="Max cost per run"),
         Limit("max-day-usd", "cost_usd", "Maximum cost of one day (in --tz).", name="Max cost per day", per="day"),
         Limit("max-error-rate", "error_rate", "Maximum failure rate: 0.05 or 5%."),
         Limit("max-unpriced-share", "unpriced_share", "Maximum share of unpriced runs, which have no list-price cost: 0.05 or 5%."),

@@ -33,7 +33,7 @@ select
     'Run ' || array_to_string(list_transform(others, lambda other: if(length(other) > 12, other[:8] || '…', other)), ', ')
     || case when copies > 6 then ' and ' || (copies - 6) || ' more' else '' end
     || case when copies > 2 then ' have' else ' has' end
-    || ' the same session, duration, turns and cost: probably a copy of this record without its id. '
+    || ' the same session, duration, turns and cost: probably the same run under another id. '
     || case when is_copy then 'Another of them is counted, this one is not.' else 'Only this one is counted.' end as message,
     'one run with these figures' as expected,
     copies || ' runs of ' || duration_ms || ' ms, ' || coalesce(num_turns || ' turns, ', '') || 'USD ' || cost_reported_usd as actual
