@@ -157,7 +157,7 @@ def test_bad_filters_say_what_is_right(words: dict[str, str], complaint: str) ->
 @pytest.mark.parametrize("key", FILTERS)
 def test_values_are_bound_never_pasted(key: str) -> None:
     readable = {"label": "k=injected", "since": "2026-11-20", "until": "2026-11-20", "min-cost": "1", "max-cost": "1", "min-claim": "1"}
-    readable |= {"starred": "yes", "excluded": "only", "min-confidence": "80%"}
+    readable |= {"starred": "yes", "excluded": "only", "copies": "only", "min-confidence": "80%"}
     value = readable.get(key, "injected")
     condition = where(choose({key: value}))
     assert "injected" not in condition.sql

@@ -121,7 +121,16 @@ TOP = 5
 OTHER = "other"
 REPOSITORIES = "top_repositories"
 CHANGE = "Change vs. previous period"
-METRICS = (*COST_FACTS, "completed", "error_rate", "cost_delta_usd", "cost_delta_share", "cost_compared_usd", "unpriced_runs")
+METRICS = (
+    *COST_FACTS,
+    "completed",
+    "error_rate",
+    "cost_delta_usd",
+    "cost_delta_share",
+    "cost_compared_usd",
+    "unpriced_runs",
+    "never_started_runs",
+)
 MEASURED = (
     "runs_measured", "runs_compared", "runs_faster", "runs_same", "runs_slower", "runs_failed", "cost_per_faster_usd",
     "cost_per_faster_compared_usd", "cost_best_bounds",
@@ -282,7 +291,8 @@ class FirstPage:
         known = known_of(int(totals[f"{measure.total}{KNOWN_SUFFIX}"]), int(runs))
         bounded = "" if measure is REPORTED else costs.bounds_note(totals, measure)
         based_on = ", ".join(filter(None, (known and f"{known} runs", bounded)))
-        failed = f"{ended - totals['completed']:,} of {plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}"
+        unstarted = f", {totals['never_started_runs']:,} of them never started" if totals["never_started_runs"] else ""
+        failed = f"{ended - totals['completed']:,} of {plural(ended, 'run')}{' with a known outcome' if ended < runs else ''}{unstarted}"
         rate = rate_words(totals["error_rate"], ended, runs) if ended else human(None)
         if self.before is None or self.earlier is None or not self.earlier["runs"]:
             change, then = "no runs before", f"in {self.before.words(self.zone)}" if self.before else ""
@@ -426,7 +436,8 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
         difference = f"List-price difference (list − reported): {delta}{share} {base_words(totals)}."
     elif totals["runs"]:
         difference = "List-price difference: unknown, no run has both a reported and a list-price cost."
-    unpriced = plural(totals["unpriced_runs"], "run")
+    unlisted, unpriced = totals[LIST.lacks], totals["unpriced_runs"]
+    why = f" ({unpriced:,} have tokens without a price, the others no tokens)" if 0 < unpriced < unlisted else ""
     found = {name: text for name, runs, text in _doubts(covers) if runs}
     notes = (
         unknown_date_words(covers),
@@ -438,7 +449,7 @@ def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool
         difference,
         costs.why_usage_differs(measure, totals[measure.total], covers["usage_list_usd"], has_period=has_period),
         found.get("gateway", "") if covers["gateway_usd"] is not None else "",
-        f"No list-price cost is known for {unpriced}, which list-price totals leave out." if totals["unpriced_runs"] else "",
+        f"No list-price cost is known for {plural(unlisted, 'run')}{why}, which list-price totals leave out." if unlisted else "",
         costs.bounds_sentence(totals, measure),
         found.get("cut", ""),
         found.get("copied", ""),

@@ -88,7 +88,8 @@ def _costs(measure: CostMeasure) -> list[Metric]:
         return over(column, f"{prefix}{kind}", label, Unit.USD, "lower", meaning, how)
 
     per_turn, per_turn_known = quotient(column, "num_turns", "not is_carried_over")
-    per_completed = f"sum({column}) / nullif(count(*) filter (is_completed and {column} is not null), 0)"
+    ended = "filter (is_completed is not null)"
+    per_completed = f"sum({column}) {ended} / nullif(count({column}) filter (is_completed), 0)"
     return [
         of_runs("usd", measure.label, _TOTALS[measure], "worked"),
         Metric(
@@ -108,8 +109,9 @@ def _costs(measure: CostMeasure) -> list[Metric]:
         ),
         Metric(
             f"{prefix}per_completed_usd", f"{label} per completed run{' (incl. failed runs)' if measure is REPORTED else ''}", Unit.USD,
-            "lower", f"{measure.label} of all runs divided by the number of completed runs: failed runs are included in the cost.",
-            sql=_MONEY.format(per_completed), known=known, short=f"{label} per completed run",
+            "lower",
+            f"{measure.label} of runs with a known outcome, divided by the number of completed runs: failed runs are included in the cost.",
+            sql=_MONEY.format(per_completed), known=f"count({column}) {ended}", short=f"{label} per completed run",
         ),
     ]  # fmt: skip
 
