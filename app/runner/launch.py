@@ -219,7 +219,8 @@ def _recorded(run: _Run, ended: Recorded, running: Running, watch: Watch, reposi
     if watch.reached:
         run.told.append(f"ended by a signal: --{watch.reached} was reached")
     elif watch.limits.usd and watch.is_overspent([run.folder / name for name in made.records or ()]):
-        run.told.append(f"its cost went over --{MAX_USD} {plain_usd(watch.limits.usd)}: its output told that only at its end")
+        why = "its output told that only at its end" if watch.cost_unknown else "it ended before its cost was looked at again"
+        run.told.append(f"its cost went over --{MAX_USD} {plain_usd(watch.limits.usd)}: {why}")
     elif watch.cost_unknown:
         run.told.append(f"--{MAX_USD} could not be watched: the standard output did not tell a cost while it ran")
     if running.unrecorded:

@@ -18,8 +18,8 @@ from schemas.errors import TachographError
 from schemas.wire.launch import MAX_MINUTES, MAX_USD
 
 _POLL_SECONDS = 0.05
-_LEAST_PAUSE, _PAUSE_FACTOR = 2.0, 20
-"""Least seconds between two checks of the cost, and least pause as a multiple of a check's duration."""
+_LEAST_PAUSE, _PAUSE_FACTOR = 2.0, 5
+"""Least seconds between two checks of the cost, and least pause as a multiple of a check's CPU time: wall time grows on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,18 @@ class Watch:
     def _watch(self, session: int) -> None:
         started = looked = time.monotonic()
         pause = _LEAST_PAUSE
+        if self.limits.usd is not None:
+            with suppress(TachographError, OSError):
+                cost_so_far(())  # loads what reads logs, so that the first check takes no longer than the others
         while not self._is_over.wait(_POLL_SECONDS):
             now = time.monotonic()
             if self.limits.seconds is not None and now - started >= self.limits.seconds:
                 self.reached = MAX_MINUTES
             elif self.limits.usd is not None and now - looked >= pause:
+                used = time.process_time()
                 self.reached = MAX_USD if self._is_spent(self.limits.usd) else ""
                 looked = time.monotonic()
-                pause = max(_LEAST_PAUSE, _PAUSE_FACTOR * (looked - now))
+                pause = max(_LEAST_PAUSE, _PAUSE_FACTOR * (time.process_time() - used))
             if self.reached:
                 if not end(session, self.limits.grace):
                     self.reached = ""  # it had ended by itself
