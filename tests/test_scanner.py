@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.sources.broken_json import parse
 from ingest.sources.contents import read
-from ingest.sources.document import Document
+from ingest.sources.document import Document, Unreadable
 from ingest.sources.files import Source
 from ingest.sources.scanner import LONGEST_LINE, scan
 from schemas.errors import RejectReason
@@ -234,6 +235,20 @@ def test_every_record_of_a_stream_is_found_where_it_stands(ids: list[str], betwe
         assert isinstance(part, Document)
         at = int(part.position.rpartition(" ")[2])
         assert data[at : at + len(text)].decode() == text
+
+
+@pytest.mark.parametrize("size", [17, 1 << 20])
+@pytest.mark.parametrize(
+    "damage", [lambda line: line[20:], lambda line: line[100:], lambda line: b"\0" * 20 + line[20:], lambda line: b"\0" * len(line)]
+)
+def test_a_line_that_lost_its_beginning_is_a_reject_and_space_at_the_end_is_none(damage: Callable[[bytes], bytes], size: int) -> None:
+    """A machine that lost its power leaves such lines; log text before the first object is none."""
+    lines = [record_text(uuid=uuid).encode() for uuid in "abc"]
+    torn = b"\n".join((lines[0], damage(lines[1]), lines[2], b"\0" * 4096))
+    parts = list(read(Source("a file", torn), window_bytes=size))
+    assert [part.reason if isinstance(part, Unreadable) else part.value["uuid"] for part in parts] == ["a", RejectReason.NOT_JSON, "c"]
+    text = b"level: {x}\n" + torn
+    assert RejectReason.NOT_JSON not in [part.reason for part in read(Source("a file", text)) if isinstance(part, Unreadable)]
 
 
 def test_a_line_of_invalid_bytes_is_read_with_replacements() -> None:

@@ -347,7 +347,10 @@ class Scanner:
         return at
 
     def _between(self, at: int, until: int) -> tuple[int, Span | None]:
-        """Record the text between objects. If only objects came before, a line that begins with a brace is reported as a broken object."""
+        """Record the text between objects.
+
+        If only objects came before, a line is reported as a broken object that begins with a brace, or has lost its beginning.
+        """
         window = self._window
         content = b"" if self.noise else window.data[at:until].lstrip(_BLANK)
         if not content:
@@ -356,6 +359,9 @@ class Scanner:
         self.array = self.array or (was_blank and content.startswith(b"["))
         rest = content.lstrip(_BLANK + b",[]") if self.array else content
         start = until - len(rest)
+        if self.objects and rest and not self._line_before(start).strip(_BLANK) and (lost := self._lost_beginning(start)):
+            failure = Failure(window.text(start, _DECODED_BYTES[0]), 0, lost)
+            return window.line_end(start, LONGEST_LINE), self._complaint(start, failure)
         if rest.startswith(b"{") and self._begins_line(start):
             text = window.text(start, _DECODED_BYTES[0])
             cut = window.ended and len(window.data) <= start + _DECODED_BYTES[0]
@@ -365,6 +371,16 @@ class Scanner:
                 return go_on, span
         self.noise = self.noise or bool(rest)
         return until, None
+
+    def _lost_beginning(self, start: int) -> str:
+        """Return why the line at `start` is the end of an object that lost its beginning, as when power fails; "" if it is other text."""
+        window = self._window
+        end = window.line_end(start, LONGEST_LINE)
+        line = window.data[start : max(start, end)].rstrip(_BLANK)
+        if b"\0" in line and (line.strip(b"\0") or not window.ended or end < len(window.data)):  # NULs at the end: space that was reserved
+            return "NUL bytes in place of text"
+        is_rest = line.endswith(b"}") and not line.startswith(b"{") and b'":' in line and line.count(b"}") > line.count(b"{")
+        return "the line has lost its beginning" if is_rest else ""
 
     def _object_at(self, start: int) -> tuple[int, Span | None]:
         """Return the offset to continue from, and the object at `start`: good, repaired or broken; None for plain text."""
