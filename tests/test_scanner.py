@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ingest.sources.broken_json import parse
 from ingest.sources.contents import read
-from ingest.sources.document import Document, Unreadable
-from ingest.sources.files import Source
+from ingest.sources.document import Document
+from ingest.sources.files import Source, Unreadable
 from ingest.sources.scanner import LONGEST_LINE, scan
 from schemas.errors import RejectReason
 from schemas.file_kinds import NO_LOGS
