@@ -112,6 +112,16 @@ def test_a_bound_stays_one_in_the_row_and_in_every_total_after_it() -> None:
     assert "2 of 3" in shown
 
 
+def test_what_a_month_cost_is_read_off_its_first_row(mixed: Store) -> None:
+    months = cost_queries.by_month(mixed, ALL)
+    shown = re.findall(r"<tr class=\"first\">.*?</tr>", costs.month_table(months, ALL))
+    asked = run_queries.summary(mixed, ALL, ("month",), ("cost_best_usd",)).to_pylist()
+    assert len(shown) == len({row.month for row in months}) == len(asked)
+    for row, line in zip(sorted(asked, key=lambda row: (row["month"] is None, row["month"])), shown, strict=True):
+        assert str(row["month"] or "no date")[:7] in line
+        assert f"{brief.usd(row['cost_best_usd'])}</b>" in line
+
+
 def test_causes_and_their_sum_stand_beside_reported_and_list_price(mixed: Store) -> None:
     rows = cost_queries.list_prices(mixed, ALL)
     [facts] = run_queries.summary(mixed, ALL, (), ("runs", "cost_compared_usd", "cost_delta_usd")).to_pylist()

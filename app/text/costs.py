@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -244,31 +245,34 @@ def sessions(used: Usage) -> Said:
 
 
 def month_table(rows: Sequence[MonthCost], filters: Filters) -> str:
-    """Return what runs cost by month, agent and model, with the running total; runs without a date come last."""
-    firsts, lasts = set[int](), set[int]()
+    """Return what runs cost by month, below it by agent and model if there are several; runs without a date come last."""
+    shown, months = list[MonthCost](), set[int]()
     for _, group in groupby(rows, key=lambda row: row.month):
         mine = list(group)
-        firsts.add(id(mine[0]))
-        lasts.add(id(mine[-1]))
+        costs, kinds = [row.cost_usd for row in mine if row.cost_usd is not None], {kind for row in mine for kind in row.bounds.split(", ")}
+        whole = replace(
+            mine[-1], agent="", started=sum(row.started for row in mine), known=sum(row.known for row in mine),
+            cost_usd=sum(costs, Decimal(0)) if costs else None, bounds=", ".join(sorted(kinds - {""})),
+        )  # fmt: skip
+        lines = mine if len(mine) == 1 else [whole, *mine]
+        months.add(id(lines[0]))
+        shown += lines
 
     def spent(row: MonthCost) -> str:
         if row.cost_usd is None:
             return muted(NOT_RECORDED)
-        return brief.usd(row.cost_usd, row.bounds) + (f" {muted(f'{row.known:,} of {row.started:,}')}" if row.known < row.started else "")
+        usd = brief.usd(row.cost_usd, row.bounds)
+        known = f" {muted(f'{row.known:,} of {row.started:,}')}" if row.known < row.started else ""
+        return (f"<b>{usd}</b>" if id(row) in months else usd) + known
 
-    def total(row: MonthCost) -> str:
-        usd = brief.usd_or(NO_VALUE, row.total_usd, row.total_bounds)
-        return f"<b>{usd}</b>" if id(row) in lasts else muted(usd)
-
-    shown = (
-        Col("Month", lambda row: f"<b>{row.month or NO_DATE}</b>" if id(row) in firsts else ""),
-        Col("Agent, model", lambda row: agent_link(row.agent, row.model, filters)),
+    columns = (
+        Col("Month", lambda row: f"<b>{row.month or NO_DATE}</b>" if id(row) in months else ""),
+        Col("Agent, model", lambda row: muted("all") if row.agent == "" else agent_link(row.agent, row.model, filters)),
         Col("Runs", lambda row: f"{row.started:,}", "r w"),
         Col("Cost", spent, "r"),
-        Col("Running total", total, "r"),
+        Col("Running total", lambda row: brief.usd_or(NO_VALUE, row.total_usd, row.total_bounds) if id(row) in months else "", "r w"),
     )
-    of_row = lambda row: "first" if id(row) in firsts else ""  # noqa: E731
-    return html_parts.table(shown, rows, kind="t-months", frame="t-scroll t-tall", of_row=of_row)
+    return html_parts.table(columns, shown, kind="t-months", of_row=lambda row: "first" if id(row) in months else "")
 
 
 def price_table(rows: Sequence[ListPrice], filters: Filters) -> str:
