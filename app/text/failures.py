@@ -118,7 +118,7 @@ def reason_table(reasons: Sequence[Row], total: Row, facts: Row, by: str, filter
         *(group([name], title(name)) for name in groups[:MOST_COLUMNS]),
         *([group(groups[MOST_COLUMNS:], "others")] if groups[MOST_COLUMNS:] else []),
         Col("Runs", runs),
-        Col("Before it<br>began", lambda row: f"{row['never_started_runs']:,}" if row["never_started_runs"] else NO_VALUE, "r"),
+        Col("Before it<br>began", lambda row: f"{row['never_started_runs']:,}" if row["never_started_runs"] else NO_VALUE, "r w"),
         Col("Lost wall time<br>(median)", lambda row: NO_VALUE if row["lost_ms"] is None else brief.duration(row["lost_ms"]), "r w"),
         Col("Cost", cost, "r"),
     ]

@@ -102,7 +102,7 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
 
     columns = (
         Col("Loop", name),
-        Col("Tries", tries),
+        Col("Tries", tries, "w"),
         Col("Gain", gain, "r"),
         Col("Against the noise", verdict),
         Col("State", lambda one: PROGRESS[one.state] if one.state else NO_VALUE, "w"),

@@ -163,7 +163,7 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
 
     first = (
         Col("Run", name),
-        Col("Task", lambda row: muted((row["task_key"] or "").replace("@", " ") or NO_VALUE)),
+        Col("Task", lambda row: muted((row["task_key"] or "").replace("@", " ") or NO_VALUE), "w"),
         Col("Claimed", lambda row: ratio(row["claimed_speedup"]), "r"),
     )
     cost = Col("Cost", lambda row: brief.usd_or(muted(NOT_RECORDED), row["cost_usd"], row["bound"]), "r")
