@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+import plotly.graph_objects as go
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -26,6 +29,7 @@ from app.queries.reading import exported, read_transaction
 from app.reports.exports.page import html_shared
 from app.reports.exports.text import write_latex
 from app.reports.shared import SCREENS, question, shared, without_links
+from app.screens.parts import widgets
 from app.screens.parts.widgets import SHARED
 from app.text.answers import Answer
 from ingest.store.database import Store
@@ -55,12 +59,24 @@ def test_a_picture_has_title_n_filters_and_source(sample_store: Store) -> None:
     assert f"n = {drawn.n}" in said
     assert "--agent claude-code" in said
     assert "Source: Tachograph" in said
-    assert (figure.layout.height, figure.layout.margin.t) == (before[0] + images.HEAD, before[1] + images.HEAD)
+    head = figure.layout.meta
+    assert (figure.layout.height, figure.layout.margin.t) == (before[0] + head, before[1] + head)
+
+
+@pytest.mark.parametrize("words", [1, 30, 60])
+def test_all_lines_of_a_picture_fit_above_its_plot(words: int) -> None:
+    """Two lines of a caption had cut off the title."""
+    drawn = images.Drawn("one", "title " * words, "caption " * words, go.Figure(layout={"height": 100, "margin": {"t": 0}}), 1)
+    figure = images.framed(drawn, "light")
+    lines = figure.layout.title.text.split("<br>")
+    assert figure.layout.meta >= 19.5 * len(lines) + figure.layout.title.pad.t - 2
+    assert " ".join(re.sub("<[^>]+>", "", line) for line in lines).count("caption") == words
 
 
 def test_the_style_sheet_cuts_off_what_only_a_picture_shows() -> None:
     style = (Path(images.__file__).parent.parent / "assets" / "dashboard.css").read_text()
-    assert f"margin-top: -{images.HEAD}px; clip-path: inset({images.HEAD}px " in style
+    assert "margin-top: calc(-1 * var(--t-head)); clip-path: inset(var(--t-head) " in style
+    assert "--t-head: {figure.layout.meta}px" in Path(widgets.__file__).read_text()
 
 
 def test_every_chart_draws_or_says_that_there_is_nothing(sample_store: Store) -> None:
@@ -94,15 +110,35 @@ def test_without_kaleido_the_error_names_it(sample_store: Store, monkeypatch: py
     assert "pip" in str(error.value.hint) or "install" in str(error.value.hint)
 
 
-@pytest.mark.parametrize("format_", images.FORMATS)
-def test_a_chart_becomes_a_file(format_: str, sample_store: Store, tmp_path: Path) -> None:
+def test_charts_reports_and_pages_become_files(sample_store: Store, tmp_path: Path) -> None:
     """In a process of its own: Kaleido leaves an event loop behind, beside which Playwright refuses to start."""
     pytest.importorskip("kaleido", reason="the extra `charts` is not installed")
-    file = tmp_path / f"cost.{format_}"
-    command = [sys.executable, "-m", "app.cli.main", "chart", "cost-per-run", "--db", sample_store.location, "-o", str(file)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    asked = [("chart", "cost-per-run", f"chart.{one}") for one in images.FORMATS] + [
+        ("report", "report.pdf"),
+        ("share", "cost", "page.pdf"),
+    ]
+    code = f"from app.cli.main import cli\nfor one in {asked!r}:\n    cli([*one[:-1], '-o', one[-1]], standalone_mode=False)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TACHOGRAPH_DB": sample_store.location}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=180)
     assert done.returncode == 0, done.stderr
-    assert file.read_bytes().startswith({"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[format_])
+    for *_, name in asked:
+        begins = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[name.rpartition(".")[2]]
+        assert (tmp_path / name).read_bytes().startswith(begins), name
+    if reader := shutil.which("pdftotext"):  # a browser's margins had moved the chart, and the page for who pays had two
+        run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=True)
+        left, top = re.findall(r'<word xMin="([^"]+)" yMin="([^"]+)"', run([reader, "-bbox", "chart.pdf", "-"]).stdout)[0]
+        assert 8 < float(left) < 10 < 10 + float(top)
+        first = run([reader, "-l", "1", "report.pdf", "-"]).stdout
+        assert all(words in first for words in ("Cost report", "Failure rate", "Top models", "not invoices"))
+        assert "Running total" in run([reader, "page.pdf", "-"]).stdout
+
+
+def test_a_page_is_written_as_what_its_name_says(sample_store: Store, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["share", "overview", "--db", sample_store.location, "-o", str(tmp_path / "overview.svg")])
+    assert done.exit_code == 2
+    assert "Use .html or .pdf" in done.output
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("what", SCREENS)

@@ -19,7 +19,7 @@ from app.queries.filters import Filters, choose
 from app.queries.reading import read_transaction
 from app.reports import report_files
 from app.reports.cost_report import Request, report
-from app.reports.exports import EXPORTS
+from app.reports.exports import EXPORTS, REPORTS
 from app.reports.report_files import command, file_name, formats, of_format, written
 from app.text.brief import usd
 from ingest.store.database import Store
@@ -136,8 +136,11 @@ def test_a_file_of_the_screen_holds_the_totals(name: str, awkward: Store) -> Non
     assert found["cost_usd"] == expected["cost_usd"]
 
 
-def test_every_format_is_offered() -> None:
+def test_every_format_is_offered_that_can_be_made_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_files, "can_print", lambda: False)
     assert set(formats()) == set(EXPORTS)
+    monkeypatch.setattr(report_files, "can_print", lambda: True)
+    assert set(formats()) == set(REPORTS)
     assert all(export.about for export in EXPORTS.values())
 
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import re
 import textwrap
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import Any
 
 import plotly.graph_objects as go
@@ -16,9 +24,6 @@ from ingest.system.command_lines import extra_command
 from schemas.errors import UsageError
 from schemas.text import one_line, plural
 
-HEAD = 96
-"""Pixels above the plot for the texts of the picture, which the style sheet of the dashboard cuts off (`stPlotlyChart`)."""
-
 WIDTH = 900
 """Pixels of a picture: the width of two columns on paper at 120 dpi."""
 
@@ -27,8 +32,18 @@ PNG_SCALE = 3
 
 FORMATS = ("svg", "png", "pdf")
 
-_TITLE, _CAPTION, _LINES = 104, 140, 2
+_TITLE, _CAPTION, _LINES = 100, 140, 4
 """Characters of a line of the title and of what is below it, and the most lines of each."""
+
+_IS_DRAWN = "location.protocol + document.readyState === 'file:complete' && !document.querySelector('.chart:not(:has(.main-svg))')"
+_LONGEST = 120
+"""Whether a page has all its charts; and the seconds to wait for it."""
+
+_ONE = Lock()
+"""One page is printed at a time: a Chromium takes some 300 MB."""
+
+_LINE, _PAD = 19.5, 12
+"""Pixels of a line of these texts, and above and below them; Plotly places the first by its baseline."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +66,24 @@ class Drawn:
 
 
 def framed(drawn: Drawn, page: str | None) -> go.Figure:
-    """Return the figure with texts above its plot: title, how to read it, n, filters and source. The figure of `drawn` is changed."""
+    """Return the figure with texts above its plot: title, how to read it, n, filters and source. The figure of `drawn` is changed.
+
+    Its `meta` is the height of these texts, which the dashboard cuts off.
+    """
     figure, night = drawn.figure, page == "dark"
     source = f"Source: Tachograph {metadata.version('tachograph')}"
     source = " · ".join((f"n = {plural(drawn.n, drawn.what)}", drawn.filters.as_words() or "no filters", source))
-    heads, small = _wrapped(drawn.title, _TITLE), [*_wrapped(drawn.caption, _CAPTION), *_wrapped(source, _CAPTION)[:1]]
+    heads, small = _wrapped(drawn.title, _TITLE), [*_wrapped(drawn.caption, _CAPTION), *_wrapped(source, _CAPTION)]
     look = f"font-size:12px;color:{INKS['dark' if night else 'light']}"
     lines = [*(f"<b>{line}</b>" for line in heads), *(f'<span style="{look}">{line}</span>' for line in small)]
-    height = float(figure.layout.height) + HEAD
+    head = round(_LINE * len(lines)) + 2 * _PAD
     margin = figure.layout.margin.to_plotly_json()
     title = {
         "text": "<br>".join(lines), "x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
-        "pad": {"l": 12, "t": HEAD - 12 - 19 * len(lines)}, "font": {"size": 15, "color": ink(page)},
+        "pad": {"l": _PAD, "t": 2 * _PAD}, "font": {"size": 15, "color": ink(page)},
     }  # fmt: skip
-    return figure.update_layout(height=height, margin=margin | {"t": margin.get("t", 0) + HEAD}, title=title, paper_bgcolor=PAPER[night])
+    size = {"height": float(figure.layout.height) + head, "margin": margin | {"t": margin.get("t", 0) + head}}
+    return figure.update_layout(size, title=title, meta=head, paper_bgcolor=PAPER[night])
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -79,20 +98,66 @@ def download_options(drawn: Drawn, figure: go.Figure, format_: str) -> dict[str,
 
 def image(drawn: Drawn, format_: str, page: str | None = "light") -> bytes:
     """Return the chart as a file of FORMATS. Raises UsageError without Kaleido or a Chromium."""
-    try:
+    figure = framed(drawn, page)
+    size = {"format": format_, "width": WIDTH, "height": int(figure.layout.height), "scale": PNG_SCALE if format_ == "png" else 1}
+    with _chromium():
         import kaleido  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        holder = kaleido.PageGenerator(mathjax=False)  # it would come from the network, and take two amounts in dollars for a formula
+        holder.header += "<style>@page { margin: 0 }</style>"  # else a PDF is moved by a tenth of an inch, and cut off below
+        return bytes(kaleido.calc_fig_sync(figure, opts=size, kopts={"page_generator": holder}))
+
+
+def printed(html: bytes) -> bytes:
+    """Return a page of ours as PDF, as its style sheet prints it. Raises UsageError without Kaleido or a Chromium."""
+
+    async def made(path: Path) -> bytes:
+        async with choreographer.Browser() as browser:
+            tab = await browser.create_tab(path.as_uri())
+            while True:  # until its script has drawn the charts
+                found = await tab.send_command("Runtime.evaluate", params={"expression": _IS_DRAWN})
+                if found["result"]["result"]["value"]:
+                    break
+                await asyncio.sleep(0.1)
+            how = {"printBackground": True, "preferCSSPageSize": True}
+            return base64.b64decode((await tab.send_command("Page.printToPDF", params=how))["result"]["data"])
+
+    with (
+        _ONE,
+        _chromium(),
+        TemporaryDirectory(prefix="tachograph-") as folder,
+        ThreadPoolExecutor(1) as own,
+    ):  # a notebook has a loop already
+        import choreographer  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        (path := Path(folder) / "page.html").write_bytes(html)
+        return own.submit(asyncio.run, asyncio.wait_for(made(path), _LONGEST)).result()
+
+
+def can_print() -> bool:
+    """Return whether there is a Chromium and the library to start it."""
+    try:
+        from choreographer.browsers.chromium import Chromium  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError:
+        return False
+    return Chromium.find_browser(skip_local=False) is not None
+
+
+@contextmanager
+def _chromium() -> Iterator[None]:
+    """Turn what fails without Kaleido or a Chromium into a UsageError."""
+    try:
+        import kaleido  # type: ignore[import-not-found, import-untyped, unused-ignore] # noqa: F401
         from choreographer.browsers import (  # type: ignore[import-not-found, import-untyped, unused-ignore]
             BrowserFailedError,
             ChromeNotFoundError,
         )
     except ImportError as error:
-        raise UsageError("a picture of a chart needs Kaleido, which is not installed.", f"Install it: {extra_command('charts')}") from error
-    figure = framed(drawn, page)
-    size = {"format": format_, "width": WIDTH, "height": int(figure.layout.height), "scale": PNG_SCALE if format_ == "png" else 1}
-    try:  # MathJax would come from the network, and take two amounts in dollars for a formula
-        return bytes(kaleido.calc_fig_sync(figure, opts=size, kopts={"mathjax": False}))
+        raise UsageError("a picture or PDF needs Kaleido, which is not installed.", f"Install it: {extra_command('charts')}") from error
+    try:
+        yield
     except (ChromeNotFoundError, BrowserFailedError) as error:
         raise UsageError(
-            "no Chromium or Chrome could be started to draw the picture.",
+            "no Chromium or Chrome could be started to draw it.",
             "Install one (Debian: apt install chromium), or name it in BROWSER_PATH.",
         ) from error

@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from app.charts.base import FAILED, GREY, LEFT, PALETTE, PLAIN, figure, grid, hover, ink, line, linear_axis, safe
+from app.charts.base import FAILED, GREY, LEFT, PALETTE, PLAIN, figure, grid, hover, ink, line, linear_axis, model_name, safe
 from app.queries.loops import LoopAnswer, Try
 from app.text.formatting import human
 from app.text.loop_html import is_filled
@@ -231,7 +231,7 @@ def together(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, axis: str,
         )
         traces.append(
             go.Scatter(
-                mode="lines", x=[at for at, _ in points], y=[min(gain, top) for _, gain in points], name=safe(name_of(answer))[:48],
+                mode="lines", x=[at for at, _ in points], y=[min(gain, top) for _, gain in points], name=safe(model_name(name_of(answer))),
                 showlegend=place < MOST_NAMED, hoverinfo="text", hovertext=[about] * len(points),
                 line={"color": colour, "width": 3 if answer is shown else 1.6, "shape": "hv"}, opacity=1 if place < MOST_NAMED else 0.6,
             )

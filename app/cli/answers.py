@@ -14,6 +14,7 @@ import click
 from app.cli import terminal
 from app.cli.options import (
     LATEX,
+    PDF,
     TABLE,
     WITH_TEXT,
     Asked,
@@ -79,7 +80,7 @@ CHECK_FORMATS = (TABLE, "md", JSON)
 @budget_options
 @click.option("--all", "whole", is_flag=True, help="In a table: all metrics, models, most expensive runs and findings, too.")
 @click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
-@answering(at=True, formats=(FOCUS, LATEX))
+@answering(at=True, formats=(FOCUS, LATEX, PDF))
 def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole: bool, brief: bool, **options: Any) -> None:
     """Report what runs cost: one page for who pays, then groups; with --all and in files all metrics, models, runs and findings.
 
@@ -89,7 +90,7 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
     A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet have one table: the groups,
     or the totals without --by. They have no total row, so a column adds up to its total. latex is their table for a paper, as a terminal
     shows it. focus is the FinOps schema FOCUS 1.2, as csv or parquet: a row per run, model, token class and day, which add up to the
-    best-known cost.
+    best-known cost. pdf is the html on A4, printed by the Chromium that draws charts: docs/handed-on.md.
     """
     if asked.output.format == FOCUS:
         _report_focus(asked, options["zone"])

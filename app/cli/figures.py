@@ -80,18 +80,23 @@ def chart(name: str | None, asked: Asked, *, path: Path | None, format_: str | N
         terminal.put(body, is_binary=kind != PICTURES[0])
 
 
-@click.command(epilog=examples("share overview -o overview.html", "share cost --agent codex --since 30d -o cost.html", "share 5e0c031e"))
+@click.command(
+    epilog=examples("share overview -o overview.html", "share cost --agent codex --since 30d -o cost.html", "share 5e0c031e -o run.pdf")
+)
 @click.argument("what", metavar="RUN|SCREEN", callback=utf8)
-@click.option("-o", "--output", "path", type=_FILE, metavar="FILE", help="Output file.  [default: named after the page]")
+@click.option(
+    "-o", "--output", "path", type=_FILE, metavar="FILE", help="Output file, .html or .pdf.  [default: named after the page, .html]"
+)
 @click.option("--group", "groups", multiple=True, metavar="FILTERS", callback=utf8, help=_GROUPS)
 @click.option("--with-text", is_flag=True, help="Include prompts, titles, summaries, claims and patches of sessions.")
 @cost_option
 @answering(output=False)
 def share(what: str, asked: Asked, *, path: Path | None, groups: tuple[str, ...], with_text: bool, cost: str) -> None:
-    """Write a screen with its filters, or a run, as one HTML file to mail: it opens without a network, by day and night, and prints.
+    """Write a screen with its filters, or a run, as PDF, or as one HTML file to mail, which opens without a network, by day and night.
 
     Screens: overview, cost, speedups, tasks, failures, compare, loops. The page has the answer, figures, tables and charts of the screen.
     """
+    from app.charts.images import printed
     from app.cli.output import write_file
     from app.queries.reading import read_transaction
     from app.reports.exports.page import html_shared
@@ -102,8 +107,10 @@ def share(what: str, asked: Asked, *, path: Path | None, groups: tuple[str, ...]
     with read_transaction(asked.store) as transaction:
         made = shared(what, question(transaction, asked.filters, cost, "", groups), with_text=with_text)
     path = path or Path(f"{made.file_name}.html")
+    if path.suffix.lower() not in (".html", ".htm", ".pdf"):
+        raise UsageError(f"unknown file extension of {path}.", "Use .html or .pdf.")
     if asked.store.owns(path):
         raise UsageError(f"cannot write to {path}: it is the store or one of its files.", "Choose another file with -o.")
-    body = html_shared(made)
+    body = printed(html_shared(made)) if path.suffix.lower() == ".pdf" else html_shared(made)
     write_file(path, body)
     terminal.note(f"Wrote {path}: {len(body):,} bytes")

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 from app.cli.terminal import note, short
 from app.queries.filters import FILTERS, NO_FILTERS, TIME_WORDS, Filters, Kind, choose
 from app.queries.grouping import UTC_ZONE, groups
-from app.reports.exports import EXPORTS, REPORT_RUNS
+from app.reports.exports import EXPORTS, REPORT_RUNS, REPORTS
 from app.text.filter_words import CLOSED, shown_words, with_known_words
 from ingest.system.command_lines import DEFAULT_STORE, on_disk
 from schemas.catalogue.cost_measures import COST_MEASURES
@@ -37,7 +37,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 TABLE = "table"
 
 OUTPUT_FORMATS = (TABLE, *EXPORTS)
-LATEX, LATEX_SUFFIX = "latex", ".tex"
+LATEX, LATEX_SUFFIX, PDF = "latex", ".tex", "pdf"
 
 ROWS_IN_A_TABLE = 50
 """Rows of a list in a terminal without --limit; files and programs get all."""
@@ -115,7 +115,7 @@ class Output:
     @property
     def runs(self) -> int:
         """The number of runs that a report lists in it."""
-        return EXPORTS[self.format].runs if self.format in EXPORTS else REPORT_RUNS
+        return REPORTS[self.format].runs if self.format in REPORTS else REPORT_RUNS
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
     command = click.option("--with-text", is_flag=True, help=WITH_TEXT)(command)
     to = "Output file; format from the extension."
     command = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(command)
-    people = ", ".join((TABLE, "md", *([LATEX] if LATEX in formats else ())))
+    people = ", ".join((TABLE, "md", *(name for name in (LATEX, PDF) if name in formats)))
     kinds = f"Default: {TABLE}. All formats but {people} and html have all columns and exact numbers."
     return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *formats)), help=kinds)(command)
 
@@ -241,20 +241,18 @@ def chosen_output(options: dict[str, Any], formats: tuple[str, ...] = ()) -> Out
     """Return the destination in the values of `output_options`, which are removed. `formats`: see there. Raises UsageError."""
     format_, path, with_text = options.pop("format_"), options.pop("path"), options.pop("with_text")
     if path is None or str(path) == "-":
-        if format_ in EXPORTS and EXPORTS[format_].is_binary and sys.stdout.isatty():
-            raise UsageError(f"{format_} is binary.", f"Write it to a file: -o FILE{EXPORTS[format_].suffix}")
+        if format_ in REPORTS and REPORTS[format_].is_binary and sys.stdout.isatty():
+            raise UsageError(f"{format_} is binary.", f"Write it to a file: -o FILE{REPORTS[format_].suffix}")
         return Output(format_ or TABLE, None, with_text)
     if os.path.isdir(path):  # noqa: PTH112  False, where Path.is_dir() fails over a folder that may not be looked into
         raise UsageError(f"cannot write to {path}: it is a folder.", "Give a file in it.")
     if not os.path.isdir(path.parent):  # noqa: PTH112
         raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Create the folder first.")
+    suffixes = {REPORTS[name].suffix: name for name in (*EXPORTS, *formats) if name in REPORTS}
+    suffixes |= {LATEX_SUFFIX: LATEX} if LATEX in formats else {}
+    format_ = format_ or suffixes.get(path.suffix.lower())
     if not format_:
-        format_ = next((export.name for export in EXPORTS.values() if path.suffix.lower() == export.suffix), None)
-    if not format_ and LATEX in formats and path.suffix.lower() == LATEX_SUFFIX:
-        format_ = LATEX
-    if not format_:
-        suffixes = ", ".join((*(export.suffix for export in EXPORTS.values()), *([LATEX_SUFFIX] if LATEX in formats else ())))
-        raise UsageError(f"unknown file extension of {path}.", f"Use {suffixes}, or give --format.")
+        raise UsageError(f"unknown file extension of {path}.", f"Use {', '.join(suffixes)}, or give --format.")
     return Output(format_, path, with_text)
 
 

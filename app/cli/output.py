@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from app.cli import terminal
 from app.cli.options import LATEX, TABLE, Output
-from app.reports.exports import EXPORTS
+from app.reports.exports import REPORTS
 from app.reports.exports.text import write_latex
 from app.text.answers import Answer, uncounted_words
 from app.text.formatting import human
@@ -64,7 +64,7 @@ def deliver(answer: Answer, output: Output) -> None:
         elif output.format == LATEX:
             body = write_latex(answer)
         else:
-            export = EXPORTS[output.format]
+            export = REPORTS[output.format]
             body = export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
         deliver_body(body, answer, output)
     if answer.hidden:
@@ -76,7 +76,7 @@ def deliver_body(body: bytes, answer: Answer, output: Output) -> None:
     if output.path is not None:
         write_file(output.path, body)
         terminal.note(f"Wrote {one_line(str(output.path))}: {plural(answer.table.num_rows, 'row')}, {len(body):,} bytes")
-    elif output.format in EXPORTS and EXPORTS[output.format].is_binary:
+    elif output.format in REPORTS and REPORTS[output.format].is_binary:
         terminal.put(body, is_binary=True)
     else:
         terminal.put_text(body)
@@ -86,7 +86,7 @@ def printed_sections(output: Output, *, whole: bool) -> tuple[str, ...]:
     """Return the sections that `deliver_report` prints, none for all."""
     if output.format == TABLE:
         return () if whole else MOST_IMPORTANT
-    return () if EXPORTS[output.format].is_whole else MOST_IMPORTANT
+    return () if REPORTS[output.format].is_whole else MOST_IMPORTANT
 
 
 def deliver_report(report: Report, output: Output, *, whole: bool = False) -> None:
@@ -108,11 +108,11 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
             terminal.note(one_line(f"No runs match {header.filters.as_words()}. The store has {stored}."))
         return
     is_table = output.format == TABLE
-    body = report_text(report, FILE_WIDTH, exact=True, whole=whole) if is_table else EXPORTS[output.format].write_report(report)
+    body = report_text(report, FILE_WIDTH, exact=True, whole=whole) if is_table else REPORTS[output.format].write_report(report)
     if output.path is not None:
         write_file(output.path, body)
         terminal.note(f"Wrote {one_line(str(output.path))}: {plural(header.coverage['runs'], 'run')}, {len(body):,} bytes")
-    elif EXPORTS[output.format].is_binary:
+    elif REPORTS[output.format].is_binary:
         terminal.put(body, is_binary=True)
     else:
         terminal.put_text(body)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from app.reports.exports import EXPORTS, Export
+from app.reports.exports import EXPORTS, REPORTS, Export
 from app.reports.exports.text import rows
 from app.text.answers import Answer
 from app.text.columns import columns
@@ -74,7 +74,7 @@ class Table:
 
     def export(self, format: str) -> bytes:  # noqa: A002  the word of the command line
         """Return the bytes of a file as with `-o FILE`: csv, json, jsonl, md, html, xlsx, parquet. Raises UsageError for another format."""
-        export = _export(format)
+        export = _export(format, EXPORTS)
         answer = self._for_people if export.is_for_people else self._answer
         return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
 
@@ -123,8 +123,8 @@ class Report(Table):
         return self._report.first.as_dict()
 
     def export(self, format: str) -> bytes:  # noqa: A002
-        """Return the bytes of the whole report, as with `tachograph report -o FILE`. Raises UsageError for another format."""
-        return _export(format).write_report(self._report)
+        """Return the bytes of the whole report, as with `tachograph report -o FILE`, also pdf. Raises UsageError for another format."""
+        return _export(format, REPORTS).write_report(self._report)
 
     def _repr_html_(self) -> str:
         from app.reports.exports.page import notebook_report
@@ -138,12 +138,12 @@ def report_table(report: CostReport, notes: Sequence[str]) -> Report:
     return Report(answer.heading, tuple(filter(None, (answer.note, *notes))), answer, answer, report)
 
 
-def _export(name: str) -> Export:
+def _export(name: str, formats: Mapping[str, Export]) -> Export:
     if not isinstance(name, str):
         raise UsageError(f"format takes a text, not {name!r}.")
-    if name not in EXPORTS:
-        raise UsageError(f"unknown format {name!r}.", f"{did_you_mean(name, list(EXPORTS))}Choose from: {', '.join(EXPORTS)}.")
-    return EXPORTS[name]
+    if name not in formats:
+        raise UsageError(f"unknown format {name!r}.", f"{did_you_mean(name, list(formats))}Choose from: {', '.join(formats)}.")
+    return formats[name]
 
 
 def _library(name: str) -> Any:

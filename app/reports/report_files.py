@@ -10,11 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from app.charts.images import can_print
 from app.queries.grouping import UTC_ZONE
 from app.queries.reading import exported
 from app.reports.budgets import as_options
 from app.reports.cost_report import Request, Section, report
-from app.reports.exports import EXPORTS, Export
+from app.reports.exports import REPORTS, Export
 from app.reports.first_page import FirstPage
 from app.text.answers import Answer
 from app.text.columns import columns
@@ -27,7 +28,7 @@ from ingest.system.command_lines import command_line
 from schemas.catalogue import columns as catalogue
 from schemas.units import Unit
 
-USUAL = ("html", "xlsx")
+USUAL = ("html", "pdf", "xlsx")
 WHOLE_NAME = 60
 """Characters of a file's name without suffix that every file system and mail program keeps."""
 
@@ -63,8 +64,9 @@ def command(request: Request, export: Export, location: str) -> str:
 
 
 def formats() -> dict[str, str]:
-    """Return the formats by name with the labels of their buttons, most popular first."""
-    return {name: EXPORTS[name].suffix.removeprefix(".") for name in dict.fromkeys([*USUAL, *EXPORTS])}
+    """Return the formats by name with the labels of their buttons, most popular first; pdf only where it can be made."""
+    names = [name for name in dict.fromkeys([*USUAL, *REPORTS]) if name != "pdf" or can_print()]
+    return {name: REPORTS[name].suffix.removeprefix(".") for name in names}
 
 
 MOST_ROWS = 200

@@ -103,3 +103,10 @@ EXPORTS = {
         ),
     )
 }
+
+REPORTS = EXPORTS | {
+    "pdf": Export(
+        "pdf", "application/pdf", "page", "The HTML as PDF (A4), printed by Chromium.", is_for_people=True, is_binary=True,
+    )
+}  # fmt: skip
+"""Formats of whole reports."""

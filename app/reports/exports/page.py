@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 import pyarrow as pa
 
+from app.charts.images import printed
 from app.charts.spending import Embedded, packed_figures, packed_plotly, plotly_script, report_charts
 from app.queries.filters import this_moment
 from app.reports.budgets import cells
@@ -129,6 +130,16 @@ def html_report(report: Report) -> bytes:
     lines = [(word, one_line(text)) for word, text in report.header.lines()]
     totals, every = (_cells(answer) if answer else [] for answer in (report.section("totals").answer, report.all_figures))
     return _page(one_line(report.first.title), lines, totals, parts, first_page(report.first), every)
+
+
+def pdf_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
+    """Return the page of `html_table` as PDF. Raises UsageError without a Chromium."""
+    return printed(html_table(table, heading, of))
+
+
+def pdf_report(report: Report) -> bytes:
+    """Return the page of `html_report` as PDF. Raises UsageError without a Chromium."""
+    return printed(html_report(report))
 
 
 def _cells(totals: Answer) -> list[Cell]:

@@ -113,8 +113,7 @@ def following(what: str = "") -> Iterator[None]:
         _look()
         if cache.contents().runs:
             download_page(what)
-            label = "Report of these runs (HTML, PDF, CSV)"
-            st.page_link("screens/reports.py", label=label, icon=":material/download:", query_params=filters_kept())
+            st.page_link("screens/reports.py", label="Report of these runs", icon=":material/download:", query_params=filters_kept())
 
 
 @st.fragment(run_every=LOOK_SECONDS or None)
@@ -269,6 +268,7 @@ def plotted(drawn: Drawn, key: str, *, opens_run: bool = True) -> Sequence[Mappi
     """
     page = st.context.theme.type
     figure, alt = framed(drawn, page), visible(f"{drawn.title}. {drawn.caption}")
+    st.html(f"<style>.st-key-{key} {{ --t-head: {figure.layout.meta}px }}</style>")
     is_plain = all(trace.customdata is None for trace in figure.data)
     config = _CHART_OPTIONS if opens_run else {"displaylogo": False, "modeBarButtons": [["toImage"]]}
     config = config | {"toImageButtonOptions": download_options(drawn, figure, str(st.session_state.get(IMAGE) or IMAGES[0]))}
