@@ -141,6 +141,9 @@ def test_nothing_but_rejects_says_what_to_ingest_and_how_to_get_it(tachograph: R
     assert "\nNo runs ingested: 1 record rejected, none accepted.\nExpected: records of Claude Code, Codex, " in done.stderr
     assert "`claude -p … --output-format json > run.json`" in done.stderr
     assert done.returncode == 0
+    again = tachograph("ingest", "broken.json").stderr
+    assert "Nothing is new: the file is here already." in again
+    assert "Expected" not in again
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import StoreOnce
 
-NOTHING = {"sources": 0, "documents": 0, "accepted": 0, "duplicates": 0, "rejected": 0, "ignored": 0}
+NOTHING = {"sources": 0, "known": 0, "documents": 0, "accepted": 0, "duplicates": 0, "rejected": 0, "ignored": 0}
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +56,11 @@ def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(mixed: Sto
         ({"sources": 2, "accepted": 3}, "**3 of 3 records** are new runs."),
         (
             {"sources": 9, "accepted": 165, "duplicates": 161, "ignored": 7},
-            "**165 of 326 records** are new runs; 161 were there already.",
+            "**165 of 326 records** are new runs; 161 repeat others or were there already.",
         ),
-        ({"sources": 1, "rejected": 1}, "**0 of 1 record** are new runs; 1 could not be read."),
+        ({"sources": 1, "rejected": 1}, "**No run** could be read: 1 is rejected."),
+        ({"sources": 187, "known": 187, "duplicates": 224, "rejected": 3}, "**Nothing is new**: all 224 records are here already."),
+        ({"sources": 1, "known": 1}, "**Nothing is new**: the file is here already."),
         ({"sources": 4, "ignored": 4}, "**No run** was found in 4 files."),
     ],
 )

@@ -251,7 +251,9 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
     _tell_rejects([(source.name, reject) for source in report.sources for reject in source.rejects], location)
     if earlier := sum(source.rejected for source in report.sources if source.known):
         terminal.note(f"{plural(earlier, 'earlier reject')}. List them: {one_line(command_line('rejects', location))}")
-    if not report.has_results:
+    if known == len(report.sources):
+        terminal.note(f"Nothing is new: {ingests.all_known(report.counts())}.")
+    elif not report.has_results:
         _tell_nothing_found(report)
 
 

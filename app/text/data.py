@@ -11,7 +11,7 @@ from app.text import brief, html_parts
 from app.text.answers import never_reported
 from app.text.brief import NO_VALUE, Said
 from app.text.html_parts import Col, anchor, muted
-from app.text.ingests import no_results
+from app.text.ingests import all_known, no_results
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.text import plural
 
@@ -52,14 +52,18 @@ def read(documents: Mapping[str, int]) -> str:
     )
 
 
-def upload(counts: Mapping[str, int]) -> Said:
-    """Return the results of an upload in a sentence; `counts` as in `read`."""
+def upload(counts: Mapping[str, int], wrong: str = "") -> Said:
+    """Return the results of an upload in a sentence; `counts` as in `read` and of `known` sources. `wrong`: the first reject."""
     if not counts["sources"]:
         return Said("Add logs of agents or results of benchmarks: **each is read once**.")
+    if counts["known"] == counts["sources"]:
+        return Said(f"**Nothing is new**: {all_known(counts)}.", "", read(counts))
     new, seen = counts["accepted"], counts["accepted"] + counts["duplicates"] + counts["rejected"]
     if not seen:
         return Said(f"**No run** was found in {plural(counts['sources'], 'file')}.", "", read(counts))
-    others = [f"{counts['duplicates']:,} were there already"] if counts["duplicates"] else []
+    if seen == counts["rejected"]:
+        return Said(f"**No run** could be read: {seen:,} {'is' if seen == 1 else 'are'} rejected.", wrong, read(counts))
+    others = [f"{counts['duplicates']:,} repeat others or were there already"] if counts["duplicates"] else []
     others += [f"{counts['rejected']:,} could not be read"] if counts["rejected"] else []
     rest = f"; {brief.joined(others)}" if others else ""
     return Said(f"**{new:,} of {plural(seen, 'record')}** {'is a new run' if new == 1 else 'are new runs'}{rest}.", "", read(counts))

@@ -43,6 +43,12 @@ def no_results(count: int) -> str:
     return f"{count:,} ignored (events and other JSON that is no run)"
 
 
+def all_known(counts: Mapping[str, int]) -> str:
+    """Return `all 224 records are here already`, for sources that were all read before."""
+    number, what = (counts["duplicates"], "record") if counts["duplicates"] else (counts["sources"], "file")
+    return f"the {what} is here already" if number == 1 else f"all {number:,} {what}s are here already"
+
+
 def measured(values: int, files: int) -> str:
     """Return `1,204 measured values in 31 benchmark results`, or "" for none."""
     return f"{plural(values, 'measured value')} in {plural(files, 'benchmark result')}" if values else ""

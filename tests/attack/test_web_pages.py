@@ -114,7 +114,7 @@ def test_d7_the_memory_of_uploads_is_free_once_they_were_read_and_a_full_disk_is
     wait_until_drawn(page)
     logs = page.locator("input[type=file]")
     logs.set_input_files(sorted(SAMPLES.iterdir()))
-    expect(page.get_by_role("heading", name="0 of 3 records are new runs")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="all 3 records are here already")).to_be_visible(timeout=30_000)
     wait_until_drawn(page)
     assert not [file for file in folder.glob("tachograph-*/*") if file.name != "lock"]
 

@@ -53,7 +53,8 @@ class Arrived:
     def counts(self) -> dict[str, int]:
         """The number of files and the results of their documents: `documents` is the sum of the parts."""
         parts = {name: sum(getattr(one, name) for one in self.reports) for name in ("accepted", "duplicates", "rejected", "ignored")}
-        return {"sources": len(self.reports), "documents": sum(parts.values())} | parts
+        known = sum(one.known for one in self.reports)
+        return {"sources": len(self.reports), "documents": sum(parts.values()), "known": known} | parts
 
 
 def show(head: Any) -> None:
@@ -90,7 +91,8 @@ def show(head: Any) -> None:
         arrived = st.session_state["arrived"] = arrived.with_report(fresh, report)
         st.session_state[LAST] = report.ingest_id
     with head:
-        widgets.heading(sentences.upload(arrived.counts), missing=False)
+        wrong = next((reject.detail or "" for one in arrived.reports for reject in one.rejects), "")
+        widgets.heading(sentences.upload(arrived.counts, wrong), missing=False)
     if arrived.reports:
         _results(arrived)
     else:
@@ -105,9 +107,10 @@ def _results(arrived: Arrived) -> None:
     if (number := st.session_state.get(LAST)) is not None:
         _undo_button(number, "Undo this upload", "upload")
     ids = list(dict.fromkeys(run_id for report in arrived.reports for run_id in report.run_ids))[:LINKED_RUNS]
-    if not ids:
+    counts = arrived.counts
+    if not ids and not counts["rejected"] and counts["known"] < counts["sources"]:
         st.info(ingests.WHAT_IS_READ)
-    else:
+    elif ids:
         sources = tuple(report.source_id for report in arrived.reports)
         if undated := cache.ask(quality_queries.without_date, sources):
             st.html(html_parts.warning(html_parts.text(sentences.without_date(len(undated)))))
