@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.claims import claims
-from app.queries.filters import MIN_CONFIDENCE, RUN, Filters, where
+from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, RUN, Filters, where
 from app.queries.grouping import UTC_ZONE, groups
 from app.queries.reading import ReadTransaction, fetch
 from app.queries.runs import aggregate, bound_of
@@ -203,9 +203,12 @@ def of_run(store: Store, run_id: str) -> pa.Table:
     return fetch(store, sql, {"run_id": run_id})
 
 
-def count(store: Store) -> int:
-    """Return the number of measured values."""
-    return int(fetch(store, "select count(*) as rows from v_measurements")["rows"][0].as_py())
+def count(store: Store, filters: Filters = NO_FILTERS) -> int:
+    """Return the number of measured values, with filters of those of the chosen runs."""
+    condition, sql = where(filters), "select count(*) as rows from v_measurements"
+    if filters:
+        sql += f" join v_measured_runs as found using (subject) where found.run_id in (select run_id from v_runs where {condition.sql})"
+    return int(fetch(store, sql, condition.parameters if filters else {})["rows"][0].as_py())
 
 
 UNCOMPARED = ("no_baseline", "other_setup", "failed_unknown", "machine")

@@ -200,7 +200,7 @@ class Report:
     def main_answer(self) -> Answer:
         """The rows of `main`, with a heading."""
         covered = plural(self.header.coverage["runs"], "run")
-        return replace(self.main.answer, heading=heading(covered, self.header.store, self.header.filters))
+        return replace(self.main.answer, about=heading(covered, self.header.store, self.header.filters))
 
     @property
     def shown(self) -> list[Section]:
@@ -269,7 +269,7 @@ def brief(store: Store, request: Request) -> tuple[Answer, str]:
         note = ""
         if any(group.in_order for group in groups(request.by, request.zone)):
             note = unknown_date_words(cost_queries.coverage(transaction, request.filters))
-    return replace(section.answer, heading=heading(plural(covered, "run"), store.location, asked.filters)), note
+    return replace(section.answer, about=heading(plural(covered, "run"), store.location, asked.filters)), note
 
 
 def _in_its_zone(request: Request) -> Request:

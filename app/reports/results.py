@@ -93,7 +93,6 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
         [facts] = run_queries.summary(transaction, chosen, metrics=COST_FACTS).to_pylist()
         measure = COST_MEASURES[cost] if cost else BEST
         table = run_queries.runs(transaction, chosen, limit, measure)
-    cut = f"the {table.num_rows:,} most expensive of " if table.num_rows < facts["runs"] else ""
     shown: tuple[str, ...] = RUNS_SHOWN
     kept: tuple[str, ...] = RUNS_KEPT
     # the note or the reason is second if runs were asked for by it
@@ -107,8 +106,10 @@ def runs(store: Store, filters: Filters, limit: int | None, cost: str = "") -> A
         "" if measure is REPORTED else costs.bounds_sentence(facts, measure),
         unreported_note(table, kept, RUNS),
     )
-    about = heading(cut + plural(facts["runs"], "run"), store.location, filters)
-    return Answer(table, about, shown, of=RUNS, kept=kept, note=" ".join(filter(None, notes)), available=facts["runs"])
+    return Answer(
+        table, heading(plural(facts["runs"], "run"), store.location, filters), shown, of=RUNS, kept=kept,
+        note=" ".join(filter(None, notes)), available=facts["runs"], order="{} most expensive",
+    )  # fmt: skip
 
 
 def models(store: Store, filters: Filters, cost: str = "") -> Answer:
@@ -156,10 +157,8 @@ def rejects(store: Store) -> Answer:
 def sources(store: Store, limit: int | None = None) -> Answer:
     """Return the files that were read last, or all."""
     table = quality_queries.every_source(store)
-    shown = table.slice(0, limit)
-    cut = f"the {shown.num_rows:,} newest of " if shown.num_rows < table.num_rows else ""
-    about = heading(cut + plural(table.num_rows, "file"), store.location)
-    return Answer(shown, about, SOURCES_SHOWN, of=SOURCES, available=table.num_rows)
+    about = heading(plural(table.num_rows, "file"), store.location)
+    return Answer(table, about, SOURCES_SHOWN, of=SOURCES, order="{} newest").first(limit)
 
 
 def ingests(store: Store) -> Answer:
@@ -176,10 +175,10 @@ def claims(store: Store, filters: Filters, kinds: Sequence[str], limit: int | No
         found, runs = claim_queries.count_claims(transaction, chosen, kinds)
         silent = 0 if "qualitative" in kinds else claim_queries.count_claims(transaction, chosen, ("qualitative",))[0]
         hidden = hidden_words(claim_queries.count_hidden(transaction, chosen, kinds))
-    cut = f"the {table.num_rows:,} largest of " if table.num_rows < found else ""
     other = f" ({silent:,} without a number: --all)" if silent else ""
-    what = f"{cut}{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified{other}"
-    return Answer(table, heading(what, store.location, filters), CLAIMS_SHOWN, of=CLAIMS, hidden=hidden, available=found)
+    what = f"{plural(found, 'claim')} of {plural(runs, 'run')}, from the agents' summaries, not verified{other}"
+    about = heading(what, store.location, filters)
+    return Answer(table, about, CLAIMS_SHOWN, of=CLAIMS, hidden=hidden, available=found, order="{} largest")
 
 
 def findings(store: Store, filters: Filters, severities: Sequence[str], rules: Sequence[str], limit: int | None) -> Answer:
@@ -190,9 +189,8 @@ def findings(store: Store, filters: Filters, severities: Sequence[str], rules: S
         chosen = transaction.searched(filters)
         table = claim_queries.findings(transaction, chosen, severities, rules, limit)
         found, runs = claim_queries.count_findings(transaction, chosen, severities, rules)
-    cut = f"the first {table.num_rows:,} of " if table.num_rows < found else ""
-    what = f"{cut}{plural(found, 'finding')} in {plural(runs, 'run')}"
-    return Answer(table, heading(what, store.location, filters), FINDINGS_SHOWN, of=FINDINGS, available=found)
+    about = heading(f"{plural(found, 'finding')} in {plural(runs, 'run')}", store.location, filters)
+    return Answer(table, about, FINDINGS_SHOWN, of=FINDINGS, available=found, order="{} most severe")
 
 
 VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict")
@@ -224,8 +222,10 @@ def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool =
         [facts] = measured_queries.summary(transaction, chosen, metrics=("runs", "runs_measured")).to_pylist()
         table = measured_queries.verdicts(transaction, chosen, measured_queries.EVERY if every else measured_queries.MEASURED, limit)
         values = measured_queries.count(transaction)
-    about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
+    measured = f"{plural(facts['runs_measured'], 'measured run')} of {facts['runs']:,}"
+    about = f"{plural(facts['runs'], 'run')}, {facts['runs_measured']:,} measured" if every else measured
     note, available = band_words(band) if table.num_rows else _nothing(values), facts["runs" if every else "runs_measured"]
+    about = heading(about, store.location, filters)
     return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=note, available=available)
 
 
@@ -339,10 +339,10 @@ def measurements(store: Store, filters: Filters, limit: int | None) -> Answer:
     with read_transaction(store) as transaction:
         chosen = transaction.searched(filters)
         table = measured_queries.measurements(transaction, chosen, limit)
-        total = measured_queries.count(transaction)
-    about = heading(plural(total, "measured value") if not filters else plural(table.num_rows, "measured value"), store.location, filters)
-    note = "" if table.num_rows else _nothing(total)
-    return Answer(table, about, MEASUREMENTS_SHOWN, of=MEASUREMENTS, kept=MEASUREMENTS_SHOWN[:6], note=note)
+        total, found = measured_queries.count(transaction), measured_queries.count(transaction, chosen)
+    about = heading(plural(found, "measured value"), store.location, filters)
+    note = "" if found else _nothing(total)
+    return Answer(table, about, MEASUREMENTS_SHOWN, of=MEASUREMENTS, kept=MEASUREMENTS_SHOWN[:6], note=note, available=found)
 
 
 def unjoined(store: Store) -> Answer:

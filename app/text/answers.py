@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -42,13 +42,14 @@ class Answer:
     """An answer: rows, and the columns that people see of them.
 
     `shown` names the columns for people, most important first (none: all of them). `total` is the row of all groups together, from its own
-    query, since medians and shares do not add up. `heading` says how many runs of which store are covered, under which filters. `of` has
+    query, since medians and shares do not add up. `about` says how many rows or runs of which store, under which filters. `of` has
     labels, units and aggregation of the columns. Columns in `kept` get room first. `note` says what the rows leave out,
-    `hidden` what an option would show, in every format. `available` is the number of rows before the limit.
+    `hidden` what an option would show, in every format. `available` is the number of rows before the limit, `order` which of them are
+    here: `{} most expensive`.
     """
 
     table: pa.Table
-    heading: str
+    about: str
     shown: tuple[str, ...] = ()
     total: pa.Table | None = None
     of: Columns = field(default_factory=dict)
@@ -56,6 +57,17 @@ class Answer:
     note: str = ""
     hidden: str = ""
     available: int | None = None
+    order: str = "first {}"
+
+    @property
+    def heading(self) -> str:
+        """Return what the rows are about, and whether they are all: `the 50 most expensive of 1,487 runs · tachograph.duckdb`."""
+        rows = self.table.num_rows
+        return f"the {self.order.format(f'{rows:,}')} of {self.about}" if rows < (self.available or 0) else self.about
+
+    def first(self, most: int | None) -> Answer:
+        """Return the answer with at most so many of its rows (None: all)."""
+        return replace(self, table=self.table.slice(0, most), available=self.table.num_rows)
 
 
 def heading(what: str, location: str, filters: Filters = NO_FILTERS) -> str:
