@@ -53,6 +53,8 @@ def ask(store: Store, *words: str) -> Result:
         ("abcd", None),
         ("abc", None),
         ("", None),
+        ("kernel 2 is faster", IDS[2]),
+        ("Kernel", None),
     ],
 )
 def test_a_text_names_the_run_whose_id_begins_so(text: str, run_id: str | None, named: Store) -> None:
@@ -67,6 +69,13 @@ def test_of_several_runs_the_titles_are_listed(words: tuple[str, ...], named: St
     assert error.value.hint.splitlines() == ["Give more characters:", "  abcd1111  Kernel 0 is faster", "  abcd2222  Kernel 1 is faster"]
     assert isinstance(done.exception, UsageError)
     assert done.exception.hint == error.value.hint
+
+
+def test_a_title_names_its_only_run_and_several_runs_are_told_apart_by_agent_and_model(store: Store) -> None:
+    ingest([Source("runs.jsonl", "\n".join(record_text(uuid=f"abcd{number}", session_id=str(number)) for number in "12").encode())], store)
+    with pytest.raises(UsageError, match="2 runs have the title 'done'") as error:
+        run_id_of(store, "done")
+    assert error.value.hint.splitlines() == ["Give an id:", *(f"  abcd{n}  Done · claude-code · claude-opus-4-6" for n in "12")]
 
 
 def test_candidates_are_told_apart_by_as_many_characters_as_it_takes(store: Store) -> None:

@@ -37,7 +37,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """The runs whose id begins with a text: `total` in number, the first MOST_CANDIDATES listed."""
+    """The runs whose id begins with a text, or that have it as title: `total` in number, the first MOST_CANDIDATES listed."""
 
     total: int
     candidates: tuple[Candidate, ...]
@@ -60,10 +60,15 @@ class Found:
 
 
 def find(store: Store, text: str) -> Found:
-    """Return the runs that match a text as in the filter `run`, also with the `…` of a copied short id. Raises StoreError."""
-    condition = where(Filters(((RUN, (_bare(text),)), *EVERY_RUN.chosen)))
-    sql = f"select run_id, title, count(*) over () as total from v_runs where {condition.sql} order by run_id limit {MOST_CANDIDATES}"
-    rows = fetch(store, sql, condition.parameters).to_pylist()
+    """Return the runs that match a text as in the filter `run`, also with the `…` of a copied short id, else those with this title.
+
+    Raises StoreError.
+    """
+    by_id, rows = where(Filters(((RUN, (_bare(text),)), *EVERY_RUN.chosen))), list[dict[str, Any]]()
+    by_title = "lower(title) = lower($title)", {"title": text.strip()}, "concat_ws(' · ', title, agent, model)"
+    for condition, values, title in ((by_id.sql, by_id.parameters, "title"), by_title):
+        listed = f"select run_id, {title} as title, count(*) over () as total from v_runs where {condition}"
+        rows = rows or fetch(store, f"{listed} order by run_id limit {MOST_CANDIDATES}", values).to_pylist()
     return Found(rows[0]["total"] if rows else 0, tuple(Candidate(row["run_id"], row["title"]) for row in rows))
 
 
@@ -74,16 +79,17 @@ def run_id_of(store: Store, text: str) -> str:
         return found.run_id
     shown = repr(_bare(text))
     if found.total:
-        listed = "\n  ".join(["Give more characters:", *found.lines()])
-        raise UsageError(f"{plural(found.total, 'run')} have an id that begins with {shown}.", listed)
+        is_id = found.candidates[0].run_id.startswith(_bare(text))
+        listed = "\n  ".join(["Give more characters:" if is_id else "Give an id:", *found.lines()])
+        raise UsageError(f"{plural(found.total, 'run')} have {'an id that begins with' if is_id else 'the title'} {shown}.", listed)
     if len(_bare(text)) < LEAST_OF_AN_ID:
         raise UsageError(f"{shown} is too short for the id of a run.", f"Give the first {LEAST_OF_AN_ID} or more characters.")
     # a typing mistake: ids that begin alike are compared
     bare, sql = _bare(text), "select run_id from runs where starts_with(run_id, $beginning) order by run_id limit $most"
     known = fetch(store, sql, {"beginning": bare[:2], "most": MOST_COMPARED})["run_id"].to_pylist()
     meant = did_you_mean(bare, sorted({str(run_id)[: len(bare)] for run_id in known}))
-    listed = command_line("runs", store.location)
-    raise UsageError(f"no run has an id that begins with {shown}.", f"{meant}List the runs with their ids: {listed}")
+    listed = f"List the runs with their ids: {command_line('runs', store.location)} (--search TEXT: those with a text)"
+    raise UsageError(f"no run has an id that begins with {shown}, or this title.", f"{meant}{listed}")
 
 
 def with_whole_ids(store: Store, filters: Filters) -> Filters:
