@@ -26,6 +26,7 @@ from app.library.tables import Table
 from app.queries.comparison import MOST_GROUPS, PAIRS
 from app.queries.filter_inputs import WORDS, filters_of
 from app.queries.filters import Kind
+from app.queries.loops import ORDERS
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import json_text
 from app.reports.loop_tables import EXPERIMENTS_SHOWN, LOOPS_SHOWN
@@ -79,6 +80,7 @@ Cost = Annotated[
         description="Cost as agents report it, at list prices, or as best known (reported, else list). Default: best.",
     ),
 ]
+LoopOrder = Annotated[str, Field(json_schema_extra={"enum": [*ORDERS]}, description="Order of the loops.")]
 Pair = Annotated[str, Field(json_schema_extra={"enum": [*PAIRS]}, description="Task by task (the default), or all runs with all runs.")]
 CostCompared = Annotated[
     str,
@@ -261,12 +263,13 @@ def server_of(store: Store) -> Server:
     def loops(
         *,
         loop: Annotated[str, Field(description="Id of a loop, or a part of its name or log: lists its experiments.")] = "",
+        sort: LoopOrder = "latest",
         limit: Limit = USUAL_ROWS,
         offset: Offset = 0,
     ) -> Reply:
         """Optimization loops: tries, improvements, gain, noise, state, cost per improvement. `loop`: its experiments, in order."""
         return rows_reply(
-            store.loops(loop, limit=None if loop else offset + limit), EXPERIMENTS_SHOWN if loop else LOOPS_SHOWN, offset, limit
+            store.loops(loop, sort=sort, limit=None if loop else offset + limit), EXPERIMENTS_SHOWN if loop else LOOPS_SHOWN, offset, limit
         )
 
     @tool("Compare groups of runs", rows_schema(COMPARED, tuple(COMPARED)))

@@ -69,6 +69,15 @@ def one_line(text: str) -> str:
     return text if text.isprintable() else visible(text).translate(_ON_ONE_LINE)
 
 
+def told_apart(names: Sequence[str], most: int) -> list[str]:
+    """Return the names in at most `most` characters: cut at their ends, or in front of these where only so they differ."""
+
+    def cut(name: str, head: int) -> str:
+        return name if len(name) <= most else f"{name[:head].rstrip()}…{name[len(name) - (most - 1 - head) :].lstrip()}"
+
+    return max(([cut(name, head) for name in names] for head in (most - 1, most // 2, most // 4, 0)), key=lambda cuts: len(set(cuts)))
+
+
 def in_json(text: str) -> str:
     r"""JSON text with `\u….` for every such character in its strings: the same value, and nothing that a terminal obeys."""
     return text if text.isprintable() else _HOSTILE.sub(_escape, text)

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from app.queries.filters import NO_FILTERS, choose
 from app.queries.loops import loops
+from app.reports import loop_tables, results
 from app.text.ingests import looped, took_back
 from ingest.store.copying import copy_store
 from ingest.store.database import Store
@@ -17,6 +19,7 @@ from ingest.store.rebuild import rebuild
 from ingest.store.undo import undo
 from schemas.rows.loop import State
 from tests.conftest import ingest_paths
+from tests.test_verdicts import line, run, stored, table
 
 CONFIG = {"type": "config", "name": "Sorting", "metricName": "total_ms", "metricUnit": "ms", "bestDirection": "lower"}
 STATUSES = ("keep", "keep", "discard", "crash", "keep")
@@ -82,6 +85,38 @@ def test_ingest_and_undo_tell_copies_and_versions_from_the_loops_that_are_shown(
     assert looped(ingest_paths(store, tmp_path)) == "1 loop with 7 experiments in 1 log"
     assert took_back(undo(store, 2)) == "Undid ingest 2: removed 1 loop of 1 file (it read 4: copies, or known before)."
     assert took_back(undo(store, 1)) == "Undid ingest 1: removed 2 loops of 2 files (it read 3: copies, or known before)."
+
+
+def test_every_list_that_is_cut_says_so_in_its_heading(store: Store, tmp_path: Path) -> None:
+    for folder, start in (("a", 1_780_000_000_000), ("b", 1_790_000_000_000)):
+        write(tmp_path / folder / "autoresearch.jsonl", lines_of(4, start))
+    ingest_paths(store, tmp_path)
+    measured = [table(*(line(variant, 2, task=task) for variant in ("baseline", "candidate"))) for task in ("sort", "scan")]
+    stored(store, run(), run("It is 3x faster. It uses 2x less memory.", task="scan", uuid="b"), *measured)
+
+    def told(limit: int | None) -> list[str]:
+        answers = (
+            results.runs(store, NO_FILTERS, limit), results.sources(store, limit), results.claims(store, NO_FILTERS, ["quantified"], limit),
+            results.findings(store, NO_FILTERS, [], [], limit), results.verdicts(store, NO_FILTERS, limit),
+            results.verdicts(store, NO_FILTERS, limit, every=True), results.measurements(store, NO_FILTERS, limit),
+            results.measurements(store, choose({"task": "sort"}), limit), loop_tables.loops(store, limit),
+            loop_tables.loops(store, limit, "per-percent"), loop_tables.experiments(store, "/a/", limit),
+        )  # fmt: skip
+        return [answer.heading.partition(" · ")[0].partition(",")[0] for answer in answers]
+
+    whole = told(None)
+    assert told(1) == [
+        f"the {first} of {what}"
+        for first, what in zip(
+            (
+                "1 most expensive", "1 newest", "1 largest", "1 most severe", "first 1", "first 1", "first 1", "first 1", "1 latest",
+                "1 cheapest per percent", "last 1 of 4 experiments",
+            ),
+            whole, strict=True,
+        )
+    ]  # fmt: skip
+    assert whole[4:8] == ["2 measured runs of 2", "2 runs", "4 measured values", "2 measured values"]
+    assert told(99) == whole
 
 
 def test_a_version_without_its_configuration_is_no_second_loop(store: Store, tmp_path: Path) -> None:

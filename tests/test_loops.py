@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.cli.loops import ORDERS as COMMAND_ORDERS
 from app.queries.loop_costs import LoopCosts, Part
 from app.queries.loop_statistics import NoiseFrom, Progress
-from app.queries.loops import LoopAnswer, Verdict, analysed, summary
+from app.queries.loops import ORDERS, LoopAnswer, Verdict, _tell_apart, analysed, first_to_show, ordered, summary
 from app.text.loops import about, heading_of
 from ingest.loops.base import Experiment, Loop, loop_tables
 from ingest.loops.words import baseline_first, better_by_decisions, better_by_name, number, state_of, with_repeats
@@ -111,6 +112,38 @@ def test_cost_per_improvement_is_never_a_division_by_nothing() -> None:
     assert summary(one)["cost_per_improvement"] == 6
     assert summary(one)["usd_per_percent"] == Decimal("0.6")
     assert one.usd_since_improvement == 0
+
+
+def test_loops_are_sorted_by_gain_and_by_what_it_cost_and_those_without_come_last() -> None:
+    cheap, dear = LoopCosts(total_usd=Decimal(2), basis="exact"), LoopCosts(total_usd=Decimal(9), basis="upper_bound")
+    unknown = answer_of((K, 1.0), better=Better.UNKNOWN)
+    small, large, free = (
+        answer_of((B, 10.0), (K, 9.0), costs=cheap),
+        answer_of((B, 10.0), (K, 5.0), costs=dear),
+        answer_of((B, 2.0), (K, 1.5)),
+    )
+    every = [unknown, small, large, free]
+    assert tuple(ORDERS) == COMMAND_ORDERS
+    assert ordered(every, "gain") == [large, free, small, unknown]
+    assert ordered(every, "cost") == [large, small, unknown, free]
+    assert ordered(every, "per-improvement") == [small, large, unknown, free]
+    assert ordered(every, "per-percent") == [large, small, unknown, free]
+    assert first_to_show(every) is small, "of the latest one only counts are known"
+
+
+def test_equal_names_are_told_apart_by_what_differs() -> None:
+    def named(*rows: dict[str, Any]) -> list[str]:
+        answers = [answer_of((B, 1.0), name="Sorting") for _ in rows]
+        for answer, row in zip(answers, rows, strict=True):
+            answer.row = {**answer.row, **row}
+        _tell_apart(answers)
+        return [one.name for one in answers]
+
+    assert named({}) == ["Sorting"]
+    assert named({"metric": "ms"}, {"metric": "bytes"}) == ["Sorting · ms", "Sorting · bytes"]
+    assert named({"source_name": "a/run1/x.log"}, {"source_name": "a/run2/x.log"}) == ["Sorting · run1", "Sorting · run2"]
+    assert named({"segment": 0}, {"segment": 1}) == ["Sorting · part 1", "Sorting · part 2"]
+    assert named({"loop_id": "a"}, {"loop_id": "b"}, {"loop_id": "c", "metric": "ms"}) == ["Sorting · a", "Sorting · b", "Sorting · c"]
 
 
 def test_a_log_with_the_best_only_has_no_counts() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.charts import loops as charts
+from app.charts.registry import Question, loops_together
 from app.queries.filters import Filters
 from app.queries.loop_costs import LoopCosts, Part, Session
 from app.text import loop_html as words
@@ -134,6 +135,22 @@ def test_several_loops_are_drawn_by_their_gain_whichever_direction_is_better() -
     assert drawn.data[1].y[1] == pytest.approx(charts.MOST_GAIN * 1.05), "500 % would make the other a flat line"
     assert "+500%" in words.together_caption([lower, higher], charts.MOST_GAIN)
     assert drawn.data[0].line.width > drawn.data[1].line.width
+    apart = charts.together([answer_of((D, 9.0), (K, 8.0), baseline=10.0)], None, "experiments", "light")
+    assert (apart.data[0].x[0], apart.data[0].y[0]) == (0, 0), "the way of the gain begins at the baseline"
+
+
+def test_dollars_show_only_loops_with_a_cost_and_a_scale_of_their_own() -> None:
+    spent = LoopCosts({2: Part(Decimal(3), 10, "r", "e")}, total_usd=Decimal(3), basis="exact")
+    answers = [answer_of((B, 10.0), (K, 9.0 - place), costs=costs) for place, costs in enumerate((spent, spent, LoopCosts()))]
+    for place, answer in enumerate(answers):
+        answer.row = {**answer.row, "loop_no": place}
+    asked = Question(lambda *_: answers)
+    every, dollars = loops_together(asked), loops_together(asked, axis="usd")
+    assert every is not None
+    assert dollars is not None
+    assert [len(drawn.figure.data) for drawn in (every, dollars)] == [3, 2]
+    assert "Left out: 1 loop of unknown cost." in dollars.caption
+    assert dollars.figure.layout.yaxis.range[1] < every.figure.layout.yaxis.range[1]
 
 
 def test_the_heading_of_several_loops_counts_each_once() -> None:

@@ -10,14 +10,14 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from app.charts.base import FAILED, GREY, LEFT, PALETTE, PLAIN, figure, grid, hover, ink, line, linear_axis, model_name, safe
+from app.charts.base import FAILED, GREY, LEFT, LONGEST_NAME, PALETTE, PLAIN, figure, grid, hover, ink, line, linear_axis, safe
 from app.queries.loops import LoopAnswer, Try
 from app.text.formatting import human
 from app.text.loop_html import is_filled
-from app.text.loops import STATES, name_of, step_words
+from app.text.loops import STATES, step_words
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
 from schemas.rows.loop import State
-from schemas.text import one_line
+from schemas.text import one_line, told_apart
 from schemas.units import Better, Unit
 
 HEIGHT = 400
@@ -219,19 +219,22 @@ def together(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, axis: str,
     traces = list[Any]()
     ends = [one.gain_pct for one in answers if one.gain_pct is not None]
     top = min(max([1.0, *ends]), MOST_GAIN) * 1.05
+    names = told_apart([one.name for one in answers], LONGEST_NAME)
     for place, answer in enumerate(answers):
         sign = -1 if answer.row["better"] == Better.LOWER else 1
         base = answer.baseline or 0.0
         found = zip(places(answer, axis), answer.tries, strict=True)
         points = [(at, sign * (one.running_best - base) / abs(base) * 100) for at, one in found if one.running_best is not None and base]
+        if answer.row["baseline"] is not None and points:
+            points.insert(0, (0, 0.0))  # which the log tells apart from the experiments
         colour = PALETTE[place] if place < MOST_NAMED else GREY
         about = hover(
-            name_of(answer),
+            answer.name,
             {LOOPS[key].label: (value, LOOPS[key].unit) for key, value in (("gain_pct", answer.gain_pct), ("cost_usd", answer.cost_usd))},
         )
         traces.append(
             go.Scatter(
-                mode="lines", x=[at for at, _ in points], y=[min(gain, top) for _, gain in points], name=safe(model_name(name_of(answer))),
+                mode="lines", x=[at for at, _ in points], y=[min(gain, top) for _, gain in points], name=safe(names[place]),
                 showlegend=place < MOST_NAMED, hoverinfo="text", hovertext=[about] * len(points),
                 line={"color": colour, "width": 3 if answer is shown else 1.6, "shape": "hv"}, opacity=1 if place < MOST_NAMED else 0.6,
             )

@@ -25,7 +25,6 @@ from app.text import compare as compare_words
 from app.text import costs, loop_html, overview
 from app.text import usage as usage_words
 from app.text.brief import none_or
-from app.text.loops import name_of
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.metrics import MEASURED_CLASSES
@@ -250,9 +249,9 @@ def session_lanes(asked: Question, axis: str = "") -> Drawn | None:
 
 
 def _loop_of(asked: Question) -> tuple[Sequence[LoopAnswer], LoopAnswer | None]:
-    """Return all loops, and the one asked for, else the first."""
+    """Return all loops, and the one asked for, else the first to show."""
     answers = asked.ask(loop_queries.loops)
-    found = loop_queries.chosen(answers, asked.of) if asked.of else answers
+    found = loop_queries.chosen(answers, asked.of) if asked.of else [loop_queries.first_to_show(answers)] if answers else []
     return answers, next(iter(found), None)
 
 
@@ -263,19 +262,22 @@ def loop(asked: Question, answer: LoopAnswer | None = None, axis: str = "") -> D
         return None
     figure = loops.progress(answer, axis or next(iter(loop_html.axes(answer))), asked.page)
     title, caption = loop_html.progress_title(answer), loop_html.progress_caption(answer, is_cut=loops.is_cut(answer))
-    return Drawn(f"loop-{name_of(answer)}", title, caption, figure, len(answer.tries), "experiment")
+    return Drawn(f"loop-{answer.name}", title, caption, figure, len(answer.tries), "experiment")
 
 
 def loops_together(asked: Question, shown: LoopAnswer | None = None, axis: str = "") -> Drawn | None:
-    """Return the gain of several optimization loops on one scale."""
+    """Return the gain of several optimization loops on one scale, along dollars of those with a cost."""
     answers, first = _loop_of(asked)
     shown, lines = shown or first, [one for one in answers if one.gain_pct is not None and one.measured]
-    if len(lines) < 2:
+    axis = axis or next(iter(loop_html.shared_axes(lines)))
+    drawn = [one for one in lines if axis in loop_html.axes(one)]
+    if len(drawn) < 2:
         return None
-    order = [shown, *(one for one in lines if one is not shown)] if shown in lines else lines
-    figure = loops.together(order, shown, axis or next(iter(loop_html.shared_axes(lines))), asked.page)
-    caption = loop_html.together_caption(lines, loops.MOST_GAIN)
-    return Drawn("loops", "Several loops on one scale", caption, figure, sum(len(one.tries) for one in lines), "experiment")
+    thick = next((one for one in drawn if shown and one.key == shown.key), None)
+    order = sorted(drawn, key=lambda one: one is not thick)
+    figure = loops.together(order, thick, axis, asked.page)
+    caption = loop_html.together_caption(drawn, loops.MOST_GAIN, len(lines) - len(drawn))
+    return Drawn("loops", "Several loops on one scale", caption, figure, sum(len(one.tries) for one in drawn), "experiment")
 
 
 def wall_time(asked: Question) -> Drawn | None:

@@ -14,6 +14,7 @@ from app.library.tables import Report, Row, Table, report_table, table
 from app.queries.filter_inputs import FilterWords, filters_of
 from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, Filters, parse, probability
 from app.queries.grouping import UTC_ZONE, filters_in
+from app.queries.loops import ORDERS
 from app.queries.reading import CheckedStore, read_transaction
 from app.queries.run_page import run_id_of, run_page, with_whole_ids
 from app.queries.usage import HOURS, MONDAY, WEEK_STARTS
@@ -165,12 +166,15 @@ class Store:
         """Return measured values of benchmarks, and the runs whose changes they measured."""
         return self._answer(filters, lambda store, chosen: results.measurements(store, chosen, _rows(limit)))
 
-    def loops(self, loop: str = "", *, limit: int | None = None) -> Table:
-        """Return optimization loops, what they brought and cost; with `loop` (id, name or log) the experiments of one."""
-        most = _rows(limit)
+    def loops(self, loop: str = "", *, sort: str = "latest", limit: int | None = None) -> Table:
+        """Return optimization loops, what they brought and cost; with `loop` (id, name or log) the experiments of one.
+
+        `sort`: latest, gain, cost, per-improvement or per-percent.
+        """
+        most, order = _rows(limit), _one_of("sort", sort, ORDERS) or "latest"
 
         def ask(store: CheckedStore, _: Filters) -> Answer:
-            return loop_tables.experiments(store, loop, most) if loop else loop_tables.loops(store, most)
+            return loop_tables.experiments(store, loop, most) if loop else loop_tables.loops(store, most, order)
 
         return self._answer({}, ask)
 

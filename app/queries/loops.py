@@ -6,12 +6,14 @@ The store holds what the logs say; everything here follows from it, and from the
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from app.queries.loop_costs import LoopCosts, hash_of, loop_costs
@@ -30,6 +32,7 @@ from app.queries.loop_statistics import (
 from app.queries.reading import fetch, read_transaction
 from ingest.store.database import Store
 from schemas.rows.loop import State
+from schemas.text import one_line
 from schemas.units import Better
 
 Row = Mapping[str, Any]
@@ -81,12 +84,13 @@ class LoopAnswer:
     """A loop with what follows from its experiments. Figures that cannot be known are None; `row["no_gain"]` says why.
 
     `noise`: of its metric. `gain_verdict`: whether the whole gain is more than the noise. `gain_after_luck_pct`: the gain less what the
-    luckiest of so many tries brings by chance. `tries`: its experiments in order.
+    luckiest of so many tries brings by chance. `tries`: its experiments in order. `name`: that in its log, else its log's; unlike others.
     """
 
     row: Row
     tries: list[Try]
     costs: LoopCosts
+    name: str
     counts: Mapping[State, int | None] = field(default_factory=dict)
     baseline: float | None = None
     best: float | None = None
@@ -165,7 +169,66 @@ def loops(store: Store) -> list[LoopAnswer]:
         own = baselines[key]
         peers = sorted(of_code[own.code] - {own.value}) if own else []  # an equal value is a copy, mostly
         answers.append(analysed(row, of_loop[key], costs[key], peers))
+    _tell_apart(answers)
     return answers
+
+
+def _name(row: Row) -> str:
+    """Return the loop's name, else the folder and file of its log."""
+    *folders, file = re.split(r"[/\\!]", row["source_name"])
+    folder = next((part for part in reversed(folders) if part.strip(".") and part not in (".auto", "autoresearch", "logs")), "")
+    return one_line(row["name"] or (f"{folder}/{file}" if folder else file))
+
+
+def _tell_apart(answers: Sequence[LoopAnswer]) -> None:
+    """Add to equal names what they differ in: the metric, a part of their logs' paths, their place in the log, else the id."""
+    called: dict[str, list[LoopAnswer]] = defaultdict(list)
+    for answer in answers:
+        called[answer.name].append(answer)
+    for same in (same for same in called.values() if len(same) > 1):
+        rows = [one.row for one in same]
+        paths = zip_longest(*(re.split(r"[/\\!]", row["source_name"]) for row in rows), fillvalue="")
+        parts = [f"part {row['segment'] + 1}" for row in rows]
+        words = ([row["metric"] for row in rows], *paths, parts, [row["loop_id"] for row in rows])
+        differing = next(each for each in words if all(each) and len(set(each)) == len(same))
+        for one, word in zip(same, differing, strict=True):
+            one.name += f" · {one_line(word)}"
+
+
+class Order(NamedTuple):
+    """One way to sort loops; those without the figure come last. `first`: those that come first, around their number."""
+
+    label: str
+    column: str
+    figure: Callable[[LoopAnswer], Any]
+    first: str
+    falls: bool = True
+
+
+ORDERS = {
+    "latest": Order("Date, newest first", "last_at", lambda one: one.row["last_at"], "{} latest"),
+    "gain": Order("Gain, high to low", "gain_pct", lambda one: one.gain_pct, "{} with the largest gain"),
+    "cost": Order("Cost, high to low", "cost_usd", lambda one: one.cost_usd, "{} most expensive"),
+    "per-improvement": Order(
+        "Cost per improvement, low to high", "cost_per_improvement", lambda one: one.cost_per(one.improvements),
+        "{} cheapest per improvement", falls=False,
+    ),
+    "per-percent": Order(
+        "Cost per percent, low to high", "usd_per_percent", lambda one: one.cost_per(one.gain_pct), "{} cheapest per percent", falls=False
+    ),
+}  # fmt: skip
+
+
+def ordered(answers: Sequence[LoopAnswer], order: str) -> list[LoopAnswer]:
+    """Return the loops in one of ORDERS, equal ones as they were."""
+    figure, falls = ORDERS[order].figure, ORDERS[order].falls
+    known = [one for one in answers if figure(one) is not None]
+    return [*sorted(known, key=figure, reverse=falls), *(one for one in answers if figure(one) is None)]
+
+
+def first_to_show(answers: Sequence[LoopAnswer]) -> LoopAnswer:
+    """Return the first loop of which more than counts is known, else the first."""
+    return next((one for one in answers if one.improvements is not None), answers[0])
 
 
 class _Baseline(NamedTuple):
@@ -188,7 +251,7 @@ def _baseline(row: Row, experiments: Sequence[Row]) -> _Baseline | None:
 def chosen(answers: Sequence[LoopAnswer], text: str) -> list[LoopAnswer]:
     """Return the loops that a text names: by the beginning of their id, else by a part of their name or their log's path."""
     by_id = [one for one in answers if one.row["loop_id"].startswith(text.lower())]
-    return by_id or [one for one in answers if text.lower() in f"{one.row['name'] or ''}\n{one.row['source_name']}".lower()]
+    return by_id or [one for one in answers if text.lower() in f"{one.name}\n{one.row['source_name']}".lower()]
 
 
 def analysed(row: Row, experiments: Sequence[Row], costs: LoopCosts, peers: Sequence[float] = ()) -> LoopAnswer:
@@ -201,7 +264,7 @@ def analysed(row: Row, experiments: Sequence[Row], costs: LoopCosts, peers: Sequ
     counted = Counter(one.state for one in tries)
     unknown = () if row["has_decisions"] else (State.KEPT, State.DISCARDED, State.CHECKS_FAILED, State.OTHER)
     answer = LoopAnswer(
-        row, tries, costs, {state: None if state in unknown or not row["is_history"] else counted[state] for state in State}
+        row, tries, costs, _name(row), {state: None if state in unknown or not row["is_history"] else counted[state] for state in State}
     )
     if not row["is_history"]:
         values = [one.value for one in tries if one.value is not None]

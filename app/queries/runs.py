@@ -284,7 +284,7 @@ def contents(store: Store) -> Contents:
     sql = f"""
         select count(*) as runs, count(distinct task_key) as tasks, count(claimed_speedup) as claims,
                (select count(*) from measurements) as measured, (select count(*) from responses) as responses,
-               (select count(*) from loops) as loops
+               (select count(*) from v_loops) as loops
         from v_runs where {where(NO_FILTERS).sql}"""
     return Contents(**fetch(store, sql).to_pylist()[0])
 

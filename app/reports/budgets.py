@@ -25,7 +25,6 @@ from app.queries.reading import read_transaction
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import heading, uncounted_words, undated_words
 from app.text.formatting import bound_words, exact, human
-from app.text.loops import name_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, BOUNDS, CostMeasure
 from schemas.catalogue.metrics import LIMITS, Limit
@@ -205,7 +204,7 @@ def _judge_loops(store: Store, limit: Limit, allowed: Decimal) -> Verdict:
     """Return the verdict on the most expensive improvement of all loops; a loop without any counts with all of its cost."""
     judged = [one for one in loop_queries.loops(store) if one.improvements is not None]
     costs = [
-        (one.cost_usd / (one.improvements or 1), f"{name_of(one)}{_BOUNDS.get(one.costs.basis or '', '')}")
+        (one.cost_usd / (one.improvements or 1), f"{one.name}{_BOUNDS.get(one.costs.basis or '', '')}")
         for one in judged
         if one.cost_usd is not None
     ]

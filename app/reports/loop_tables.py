@@ -10,7 +10,7 @@ import pyarrow as pa
 from app.queries import loops as loop_queries
 from app.queries.loops import LoopAnswer, Try, summary
 from app.text.answers import Answer, heading
-from app.text.loops import NO_LOOPS, about, heading_of, name_of
+from app.text.loops import NO_LOOPS, about, heading_of
 from ingest.store.database import Store
 from schemas.catalogue.columns import EXPERIMENTS, LOOPS
 from schemas.errors import UsageError
@@ -18,10 +18,10 @@ from schemas.rows.loop import CostBasis, ExperimentRow
 from schemas.rows.tables import arrow_schema
 from schemas.text import did_you_mean, one_line, plural
 
-LOOPS_KEPT = ("name", "gain_pct", "gain_verdict", "improvements", "experiments", "cost_usd", "loop")
+LOOPS_KEPT = ("name", "loop", "gain_pct", "gain_verdict", "improvements", "cost_usd")
 LOOPS_SHOWN = (
-    *LOOPS_KEPT, "state", "cost_per_improvement", "beyond_noise", "noise", "metric", "baseline", "best", "kept", "crashed", "last_at",
-    "log",
+    *LOOPS_KEPT, "cost_per_improvement", "usd_per_percent", "experiments", "state", "beyond_noise", "noise", "metric", "baseline", "best",
+    "kept", "crashed", "last_at", "log",
 )  # fmt: skip
 EXPERIMENTS_KEPT = ("experiment_no", "state", "value", "step_pct", "verdict", "cost_usd", "tried")
 EXPERIMENTS_SHOWN = (*EXPERIMENTS_KEPT, "label", "running_best", "at", "commit", "tokens", "evidence", "run_id")
@@ -29,7 +29,7 @@ EXPERIMENTS_SHOWN = (*EXPERIMENTS_KEPT, "label", "running_best", "at", "commit",
 TRIED_CHARACTERS = 100
 
 _BOUNDS = (CostBasis.UPPER_BOUND, CostBasis.LOWER_BOUND)
-_SIGNED = ("cost_usd_bounds", "cost_per_improvement_bounds")
+_SIGNED = ("cost_usd_bounds", "cost_per_improvement_bounds", "usd_per_percent_bounds")
 """Columns that put a sign before a cost which is a bound."""
 
 _USD = pa.decimal128(18, 9)
@@ -46,16 +46,15 @@ _TYPES = {
 }  # fmt: skip
 
 
-def loops(store: Store, limit: int | None = None) -> Answer:
-    """Return every loop with what it brought and cost, the latest first. Raises StoreError."""
-    answers = loop_queries.loops(store)
-    table = loops_table(answers)
-    available = table.num_rows
-    table = table if limit is None else table.slice(0, limit)
-    note = NO_LOOPS if not answers else ""
-    return Answer(
-        table, heading(plural(available, "loop"), store.location), LOOPS_SHOWN, of=LOOPS, kept=LOOPS_KEPT, note=note, available=available
-    )
+def loops(store: Store, limit: int | None = None, sort: str = "latest") -> Answer:
+    """Return every loop with what it brought and cost, in one of ORDERS. Raises StoreError."""
+    answers, order = loop_queries.ordered(loop_queries.loops(store), sort), loop_queries.ORDERS[sort]
+    about, note = heading(plural(len(answers), "loop"), store.location), "" if answers else NO_LOOPS
+    kept: tuple[str, ...] = LOOPS_KEPT
+    if order.column not in (*LOOPS_KEPT, "last_at"):
+        kept = tuple(order.column if key == "improvements" else key for key in LOOPS_KEPT)
+    shown = tuple(dict.fromkeys((*kept, *LOOPS_SHOWN)))
+    return Answer(loops_table(answers), about, shown, of=LOOPS, kept=kept, note=note, order=order.first).first(limit)
 
 
 def experiments(store: Store, text: str, limit: int | None = None) -> Answer:
@@ -63,10 +62,10 @@ def experiments(store: Store, text: str, limit: int | None = None) -> Answer:
     answer = the_loop(store, text)
     table = experiments_table(answer)
     available = table.num_rows
-    table = table if limit is None else table.slice(max(0, available - limit))
     return Answer(
-        table, heading(heading_of(answer), store.location), EXPERIMENTS_SHOWN, of=EXPERIMENTS, kept=EXPERIMENTS_KEPT,
-        note="\n".join(about(answer)), available=available,
+        table if limit is None else table.slice(max(0, available - limit)), heading(heading_of(answer), store.location), EXPERIMENTS_SHOWN,
+        of=EXPERIMENTS, kept=EXPERIMENTS_KEPT, note="\n".join(about(answer)), available=available,
+        order=f"last {{}} of {plural(available, 'experiment')}",
     )  # fmt: skip
 
 
@@ -76,10 +75,10 @@ def the_loop(store: Store, text: str) -> LoopAnswer:
     found = loop_queries.chosen(answers, text)
     if len(found) == 1:
         return found[0]
-    listed = ", ".join(f"{one.row['loop_id']} ({name_of(one)})" for one in (found or answers)[:8])
+    listed = ", ".join(f"{one.row['loop_id']} ({one.name})" for one in (found or answers)[:8])
     if found:
         raise UsageError(f"{text!r} names {len(found)} loops.", f"Use an id: {listed}.")
-    near = did_you_mean(text, [one.row["loop_id"] for one in answers] + [name_of(one) for one in answers])
+    near = did_you_mean(text, [one.row["loop_id"] for one in answers] + [one.name for one in answers])
     raise UsageError(f"there is no loop {text!r}.", f"{near}{f'Loops: {listed}.' if listed else NO_LOOPS}")
 
 
@@ -87,12 +86,11 @@ def loop_row(answer: LoopAnswer) -> dict[str, Any]:
     """Return the row of a loop, by the keys of LOOPS."""
     noise, costs = answer.noise, answer.costs
     row = summary(answer) | {
-        "name": name_of(answer),
+        "name": answer.name,
         "gain_after_luck_pct": answer.gain_after_luck_pct,
         "noise_after_tries": noise.step(answer.measured) if noise and noise.is_log else None,
         "noise_from": noise and noise.source,
-        "cost_usd_bounds": costs.basis if costs.basis in _BOUNDS else None,
-        "cost_per_improvement_bounds": costs.basis if costs.basis in _BOUNDS else None,
+        **dict.fromkeys(_SIGNED, costs.basis if costs.basis in _BOUNDS else None),
         "cost_logged_usd": costs.reported_usd,
         "cost_logged_basis": costs.reported_basis,
         "why_no_sessions": costs.why_not,

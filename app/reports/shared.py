@@ -197,7 +197,7 @@ def _loops(asked: Question) -> tuple[Said, list[Part]]:
     answers = asked.ask(loop_queries.loops)
     if not answers:
         return Said("No optimization loop is in the store.", NO_LOOPS), []
-    first = answers[0]
+    first = loop_queries.first_to_show(answers)
     parts: list[Part] = []
     if len(answers) > 1:
         parts += [loop_html.loop_list(answers, first, asked.filters), loop_html.legend(answers), lambda: charts.loops_together(asked)]

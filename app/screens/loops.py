@@ -136,7 +136,7 @@ if not answers:
     st.markdown(plain(NO_LOOPS))
     st.code(cache.command("ingest PATH"), language=None)
     widgets.end_page()
-shown = named[0] if named else answers[0]
+shown = named[0] if named else queries.first_to_show(answers)
 if named or len(answers) == 1:
     widgets.heading(Said(heading_of(shown)), missing=False)
 else:
@@ -144,6 +144,10 @@ else:
 if asked and not named:
     st.warning(f"No loop is called {plain(asked)}.", icon=":material/search_off:")
 if len(answers) > 1:
+    labels = {key: one.label for key, one in queries.ORDERS.items()}
+    order = widgets.pick("Sort by", labels, "sort", width=290, label_visibility="collapsed")
+    answers = queries.ordered(answers, order)
+    shown = named[0] if named else queries.first_to_show(answers)
     several(shown)
     if not named:
         st.html(f'<h2 class="t-h1 t-loop">{html_parts.said(heading_of(shown))}</h2>')

@@ -66,6 +66,7 @@ _TIME_SOURCES = {
     "label": "given by hand (label date)",
 }
 _WORDS: dict[str, Callable[[str], str]] = {
+    "gain_verdict": words,
     "agent": agent_name,
     **dict.fromkeys(("cost_cause", "causes", "cause"), cause_words),
     **dict.fromkeys(("evidence", "claimed_evidence"), evidence_words),

@@ -17,7 +17,7 @@ from app.text import brief, grids, html_parts
 from app.text.brief import NO_VALUE, NOT_RECORDED, Said
 from app.text.formatting import human, sign_of
 from app.text.html_parts import Col, Segment, muted
-from app.text.loops import STATES, about, gain_words, kept_words, name_of, noise_words, step_words, tries_words
+from app.text.loops import STATES, about, gain_words, kept_words, noise_words, step_words, tries_words
 from schemas.catalogue.columns import EXPERIMENTS
 from schemas.rows.loop import CostBasis, State
 from schemas.text import one_line, plural
@@ -79,7 +79,7 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
     """Return a row per loop: name, tries by state, gain and whether it is noise, state, cost. `shown` is marked."""
 
     def name(one: LoopAnswer) -> str:
-        linked = html_parts.anchor(address_of(one, filters), html_parts.text(name_of(one)), kind="t-link")
+        linked = html_parts.anchor(address_of(one, filters), html_parts.text(one.name), kind="t-link")
         return f"{linked} {muted(one.row['metric'] or '')}"
 
     def tries(one: LoopAnswer) -> str:
@@ -100,6 +100,10 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
         cost = one.cost_per(one.improvements)
         return NO_VALUE if cost is None else brief.usd(cost, one.costs.basis)
 
+    def percent(one: LoopAnswer) -> str:
+        cost = one.cost_per(one.gain_pct)
+        return NO_VALUE if cost is None else brief.usd(cost, one.costs.basis)
+
     columns = (
         Col("Loop", name),
         Col("Tries", tries, "w"),
@@ -108,6 +112,7 @@ def loop_list(answers: Sequence[LoopAnswer], shown: LoopAnswer | None, filters: 
         Col("State", lambda one: PROGRESS[one.state] if one.state else NO_VALUE, "w"),
         Col("Cost", lambda one: brief.usd_or(muted(NOT_RECORDED), one.cost_usd, one.costs.basis), "r"),
         Col("Per<br>improvement", each, "r w"),
+        Col("Per 1 %<br>gain", percent, "r w"),
         Col("Last", lambda one: f"{one.row['last_at']:%Y-%m-%d}" if one.row["last_at"] else muted("no date"), "r w"),
     )
     of_row = lambda one: "sum" if shown is one else ""  # noqa: E731
@@ -176,10 +181,14 @@ def shared_axes(answers: Sequence[LoopAnswer]) -> dict[str, str]:
     return {key: AXES[key] for key in ("experiments", *(("usd",) if has_costs else ()))}
 
 
-def together_caption(answers: Sequence[LoopAnswer], most: float) -> str:
-    """Return how to read the chart of several loops; gains beyond `most` percent are named, since they leave it."""
-    beyond = [f"{name_of(one)} {human(one.gain_pct, Unit.PERCENT)}" for one in answers if (one.gain_pct or 0) > most]
+def together_caption(answers: Sequence[LoopAnswer], most: float, without_cost: int = 0) -> str:
+    """Return how to read the chart of several loops; gains beyond `most` percent are named, since they leave it.
+
+    `without_cost`: loops that it leaves out.
+    """
+    beyond = [f"{one.name} {human(one.gain_pct, Unit.PERCENT)}" for one in answers if (one.gain_pct or 0) > most]
     more = f" Beyond the axis: {', '.join(beyond[:MOST_NAMED])}{' …' if len(beyond) > MOST_NAMED else ''}." if beyond else ""
+    more += f" Left out: {plural(without_cost, 'loop')} of unknown cost." if without_cost else ""
     return f"Best so far against each loop's own baseline, in percent; positive is better.{more}"
 
 
@@ -313,7 +322,7 @@ def ran_html(answers: Sequence[LoopAnswer], run_id: str, filters: Filters) -> st
     lines = ""
     for one in answers:
         if any(session.run_id == run_id for session in one.costs.sessions):
-            linked = html_parts.anchor(address_of(one, filters), html_parts.text(name_of(one)))
+            linked = html_parts.anchor(address_of(one, filters), html_parts.text(one.name))
             lines += f'<p class="t-cap">Ran the loop {linked}: {html_parts.text(", ".join((kept_words(one), gain_words(one))))}</p>'
     return lines
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import PurePath
 
 from app.queries.loop_costs import Session
 from app.queries.loop_statistics import NoiseFrom, Progress
@@ -33,18 +32,9 @@ NOISE_FROM = {
 }
 
 
-def name_of(answer: LoopAnswer) -> str:
-    """Return the loop's name, else the folder and file of its log; of a log with several loops with the metric."""
-    path = PurePath(str(answer.row["source_name"]).replace("!", "/"))
-    folder = next((part for part in reversed(path.parts[:-1]) if part.strip(".") and part not in (".auto", "autoresearch", "logs")), "")
-    name = answer.row["name"] or (f"{folder}/{path.name}" if folder else path.name)
-    metric = answer.row["metric"]
-    return one_line(f"{name} · {metric}" if answer.row["segment"] and metric else name)
-
-
 def heading_of(answer: LoopAnswer) -> str:
     """Return `NTT prover: 1 of 23 tries kept, +1.02%, inside the noise (2.5%), $66.12`."""
-    return f"{name_of(answer)}: {', '.join(filter(None, (kept_words(answer), gain_words(answer), cost_words(answer))))}"
+    return f"{answer.name}: {', '.join(filter(None, (kept_words(answer), gain_words(answer), cost_words(answer))))}"
 
 
 def kept_words(answer: LoopAnswer) -> str:

@@ -21,7 +21,7 @@ from app.text.answers import Answer
 from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Column, columns, with_bounds, with_starts
 from app.text.formatting import MINUS, UNKNOWN
 from schemas.catalogue.metrics import HIGH, LOW, MEDIANS
-from schemas.text import one_line
+from schemas.text import one_line, told_apart
 
 IDS = frozenset({"run_id", "session_id", "source_id", "run", "session"})
 ID_WIDTH = 8
@@ -29,15 +29,18 @@ TOTAL = "Total"
 MOST_ROWS = 2000
 """Rows that are drawn: nobody reads more, and each takes a millisecond."""
 
-PATHS = frozenset({"source_name", "name", "source"})
-"""Columns cut at the start, because the ends of paths differ most."""
+PATHS = frozenset({"Source", "File", "Log"})
+"""Labels of columns cut at the start, because the ends of paths differ most."""
 
 MOST_COLUMNS, NARROW = 7, 100
 """Columns of a table up to NARROW wide: more are hard to read, and a file has all."""
 
 MOST_LINES = 2
-SHORTENED = frozenset({"title", "note", "excluded_reason"})
+SHORTENED = frozenset({"title", "name", "note", "excluded_reason"})
 """Columns cut to MOST_LINES lines in lists; `tachograph show` has the whole text."""
+
+NAMES = frozenset({"name"})
+"""Columns of SHORTENED that are cut where their texts still differ."""
 
 _LEAST_TEXT, _LEAST_PROSE = 18, 15
 _LEAST_SENTENCE = {"message": 36, "detail": 30, "sentence": 22}
@@ -77,7 +80,7 @@ class _Laid:
     """A column with its cells and possible widths."""
 
     def __init__(self, column: Column, rows: Sequence[Mapping[str, Any]]) -> None:
-        self.column, self.name, self.is_path = column, column.name, column.name in PATHS
+        self.column, self.name, self.is_path = column, column.name, column.label in PATHS
         self.cells = []
         for row in rows:
             text, note = one_line(column.cell(row)), column.note(row)
@@ -164,6 +167,12 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
     for one in fitting:
         justify = "right" if one.column.is_figure else "left"
         drawn.add_column(one.column.label, width=widths[one.name], justify=justify, vertical="top")  # type: ignore[arg-type]
+    for one in (one for one in fitting if one.name in NAMES and not one.is_path):
+        for room in range(MOST_LINES * widths[one.name], widths[one.name] - 1, -1):  # less where lines cannot be filled
+            apart = told_apart(one.cells, room)
+            if all(len(_lines_of(cell, widths[one.name])) <= MOST_LINES for cell in apart):
+                one.cells = apart
+                break
     for number in range(len(rows)):
         is_total = answer.total is not None and number == len(rows) - 1
         if is_total:
