@@ -420,7 +420,7 @@ def summary(answer: LoopAnswer) -> dict[str, Any]:
     row, costs = answer.row, answer.costs
     return {
         "loop": row["loop_id"],
-        "name": row["name"],
+        "name": answer.name,
         "metric": row["metric"],
         "unit": row["unit"],
         "better": row["better"],

@@ -86,7 +86,6 @@ def loop_row(answer: LoopAnswer) -> dict[str, Any]:
     """Return the row of a loop, by the keys of LOOPS."""
     noise, costs = answer.noise, answer.costs
     row = summary(answer) | {
-        "name": answer.name,
         "gain_after_luck_pct": answer.gain_after_luck_pct,
         "noise_after_tries": noise.step(answer.measured) if noise and noise.is_log else None,
         "noise_from": noise and noise.source,

@@ -366,7 +366,8 @@ SCORES: Columns = {
 _LOOP, _EXPERIMENT = entries_of(LoopRow), entries_of(ExperimentRow)
 
 LOOPS: Columns = {
-    **{key: _LOOP[key] for key in ("name", "metric", "unit", "better", "no_gain", "notes", "better_from", "segment")},
+    "name": replace(_LOOP["name"], meaning="Name of the loop, as its log says, else its log's. Equal names also have what differs."),
+    **{key: _LOOP[key] for key in ("metric", "unit", "better", "no_gain", "notes", "better_from", "segment")},
     **by_key(
         Entry("loop", "Loop", meaning="Short id of the loop, which every command and link accepts."),
         replace(_LOOP["format"], key="format"),
