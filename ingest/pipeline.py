@@ -52,7 +52,8 @@ class Options:
     """How to ingest. `jobs`: processes that read (default: the cores). `prices`: a price file for the store from now on.
 
     `unpacked`: temporary folders with the sidecars of uploads (`ingest.context.sidecars`). `origin`: who ingests, and by what.
-    `trust_file_times`: the modification time of a file is the date of a run without another one. `path_zone`: the IANA name of the zone of
+    `trust_file_times`: the modification time of a file is the date of a run without another one; `trusted_since`: that of files which
+    changed then or later. `path_zone`: the IANA name of the zone of
     times in paths; empty: that of the earlier ingest of a file, else UTC. `measure`: properties of all measurements of the ingest
     (`ingest.measurements.given`). Without `keeps_text`, texts of records are dropped (`ingest.agents.textless`). `prepare`: called once,
     before the first new source is read.
@@ -65,6 +66,7 @@ class Options:
     prices: PriceFileRow | None = None
     unpacked: Mapping[str, Path] = field(default_factory=dict)
     trust_file_times: bool = False
+    trusted_since: datetime | None = None
     path_zone: str = ""
     measure: Mapping[str, str] = field(default_factory=dict)
     origin: Origin = field(default_factory=Origin)
@@ -182,6 +184,7 @@ def ingest(
         growing=known.growing,
         unpacked=options.unpacked,
         trust_file_times=options.trust_file_times,
+        trusted_since=options.trusted_since,
         zone=options.path_zone,
         zones=known.zones,
         keeps_text=options.keeps_text,

@@ -38,8 +38,9 @@ from app.text.costs import base_words, totals_words, why_usage_differs
 from app.text.formatting import bound_sign, human
 from app.text.grids import RUNS, Listing, grid
 from app.text.text_tables import for_people
-from ingest.pipeline import ingest
+from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
+from ingest.sources.walking import read_paths
 from ingest.store.annotations import Change, annotate
 from ingest.store.cross_checks import note_cross_checks
 from ingest.store.database import Store
@@ -313,6 +314,15 @@ def test_whoever_trusts_the_times_of_files_has_dates(tmp_path: Path, tachograph:
     assert tachograph("check", "--max-day-usd", "3").returncode == 0
     tachograph("rebuild")
     assert [run] == json.loads(tachograph("runs", "--format", "json").stdout)
+
+
+def test_only_files_that_were_written_while_somebody_watched_have_trusted_times(store: Store, tmp_path: Path) -> None:
+    for name, time in (("copied", COPY_DATE - 1), ("written", COPY_DATE)):
+        (tmp_path / name).write_text(record_text(uuid=name))
+        os.utime(tmp_path / name, (time, time))
+    ingest(read_paths([tmp_path / "copied", tmp_path / "written"]), store, Options(trusted_since=datetime.fromtimestamp(COPY_DATE, UTC)))
+    found = {row["run_id"]: row["time_source"] for row in rows(store, "select run_id, time_source from runs")}
+    assert found == {"copied": "file", "written": "trusted_file"}
 
 
 def test_trusted_times_of_files_in_archives_are_dates_too(tmp_path: Path, tachograph: Run) -> None:

@@ -76,6 +76,7 @@ def cli() -> None:
     metavar="PATH",
     help="Also ingest what is written there, as `tachograph watch` does. Repeatable.",
 )
+@click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", callback=utf8, help="Label for all runs of --watch. Repeatable.")
 @ingest.exclude_option
 @click.option("--browser/--headless", default=True, help="Open a browser or not.  [default: --browser]")
 @budget_options
@@ -94,7 +95,9 @@ def dashboard(db: str, port: int, host: str, hosts: tuple[str, ...], watched: tu
     shown.exists()  # raises for a folder: better now than on every page
     location = os.path.realpath(db) if shown.is_file else db
     access = Access(how["read_only"], how["sign_in"] and how["sign_in"].resolve(), hosts)
-    serve(location, host, port, access, browser=how["browser"], watcher=watch.watch_command(location, watched, how["excludes"]))
+    serve(
+        location, host, port, access, browser=how["browser"], watcher=watch.watch_command(location, watched, how["excludes"], how["labels"])
+    )
 
 
 @click.command(epilog=examples("mcp", "mcp --db /data/runs.duckdb"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -47,7 +48,8 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
     """Ingest logs as they are written, until Ctrl-C.
 
     PATH is a file or a folder. Without PATH: the sessions that Claude Code and Codex keep on this machine. All that is there is ingested
-    first; then whatever is new or grows, within a second, as `ingest` would do it. A store has one watcher.
+    first; then whatever is new or grows, within a second, as `ingest` would do it. A run without a date that is written meanwhile has that
+    of its file. A store has one watcher.
     """
     from ingest.watching import Watcher, sole_watcher
 
@@ -56,6 +58,7 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
         "wait": wait,
         "paths": [os.fspath(path) for path in paths],
         "how": how,
+        "since": time.time(),
         "prices": prices and os.fspath(prices),
         "command": command_of(sys.argv[1:]),
     }
@@ -66,20 +69,24 @@ def watch(paths: tuple[Path, ...], db: str, wait: float, poll: float | None, *, 
     terminal.note("Stopped watching.")
 
 
-def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] = ()) -> list[str]:
+def watch_command(location: str, paths: Sequence[Path], excludes: Sequence[str] = (), labels: Sequence[str] = ()) -> list[str]:
     """Return the command line of a separate watcher process, empty without paths.
 
-    Raises InputUnreadable, and StoreError if the store has a watcher already or can have none.
+    Raises InputUnreadable, UsageError for a label that is none, and StoreError if the store has a watcher already or can have none.
     """
     from ingest.watching import sole_watcher
 
     if not paths:
         return []
+    from app.queries.filters import parse_label
+
+    for text in labels:
+        parse_label(text)
     for path in paths:
         if not os.path.exists(path):  # noqa: PTH110
             raise InputUnreadable(f"cannot watch {path}: there is no such file or folder.")
     with sole_watcher(location, ""):  # held by the watcher itself from then on: what is wrong is said before anything is served
-        left_out = [f"--exclude={pattern}" for pattern in excludes]
+        left_out = [*(f"--exclude={pattern}" for pattern in excludes), *(f"--label={label}" for label in labels)]
         return [sys.executable, "-P", "-m", "app.cli.main", "watch", "--db", location, *left_out, "--", *map(os.fspath, paths)]
 
 

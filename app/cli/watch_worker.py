@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def _serve(order: dict[str, Any], lines: Any) -> None:
     store = Store(order["db"], order["wait"], lambda said: _say(waited=one_line(said)))
     try:
         options = pipeline_options(**order["how"], prices=Path(order["prices"]) if order["prices"] else None)
-        options = replace(options, origin=Origin(command=order["command"]))
+        since = datetime.fromtimestamp(order["since"], UTC)
+        options = replace(options, origin=Origin(command=order["command"]), trusted_since=since)
         Excluding(order["how"]["excludes"])  # raises for a pattern that cannot be read
         _say(folders=(roots := _folders(order["paths"])))
     except TachographError as error:

@@ -194,9 +194,11 @@ def read_on(source: Source, key: PortionKey, beginning: Beginning, settings: Set
 
 def _context_of(source: Source, path: Path | None, settings: Settings) -> SourceContext:
     paths = PathReading(settings.template, settings.zone_of(source.name))
-    modified_at = source.modified_at if path or settings.trust_file_times else None  # in an archive, people's tools set it anew
+    written_at, since = source.modified_at, settings.trusted_since
+    trusts = settings.trust_file_times or bool(path and written_at and since and written_at >= since)
+    modified_at = written_at if path or trusts else None  # in an archive, people's tools set it anew
     context = gather("", source.name, path, modified_at, settings.labels, paths, settings.sidecars)
-    return replace(context, file_origin=TRUSTED_FILE) if settings.trust_file_times else context
+    return replace(context, file_origin=TRUSTED_FILE) if trusts else context
 
 
 def read_source(

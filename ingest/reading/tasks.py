@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import cached_property
 from importlib import import_module
 from itertools import count
@@ -83,6 +83,7 @@ class Settings:
     growing: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)
     unpacked: Mapping[str, Path] = field(default_factory=dict)
     trust_file_times: bool = False
+    trusted_since: datetime | None = None
     zone: str = ""
     zones: Mapping[str, str] = field(default_factory=dict)
     keeps_text: bool = True
