@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.claims import RULE_KEYS
-from app.queries.rules import NO_BASELINE, NO_REFERENCE, NOT_THE_AGENTS, RULES, scores
+from app.queries.rules import NO_BASELINE, NO_REFERENCE, NOT_RUN, NOT_THE_AGENTS, RULES, scores
 from ingest.store.database import Store
 from tests.conftest import Run, ingest_paths
 
@@ -78,3 +78,11 @@ def test_iso_bench_compares_with_the_human(store: Store, tmp_path: Path) -> None
     assert (iso.cases, iso.score) == (4, 3 / 4)
     [swe] = [one for one in scores(store) if one.rule.key == "swe-fficiency"]
     assert (swe.cases, swe.left_out) == (3, {NO_REFERENCE: 1})
+
+
+def test_a_task_that_was_only_listed_is_left_out_as_not_run(store: Store, tmp_path: Path) -> None:
+    lines = (
+        "codex,a,reference,ttft,100,ms,ok,,x,vllm\ncodex,a,candidate,ttft,90,ms,ok,,x,vllm\ncodex,b,candidate,ttft,,ms,not_run,,x,vllm\n"
+    )
+    [iso] = [one for one in scores(a_store(store, tmp_path, lines)) if one.rule.key == "iso"]
+    assert (iso.cases, iso.left_out) == (1, {NOT_RUN: 1})

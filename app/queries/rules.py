@@ -25,6 +25,7 @@ ISO_BAND = 0.05
 GSO_GAIN, GSO_REACHED = 1.2, 0.95
 
 NO_BASELINE, NO_REFERENCE, NOT_THE_AGENTS = "no comparable baseline", "no value of the reference", "failed by machine or unknown cause"
+NOT_RUN = "listed by the benchmark and not run"
 
 _OWN_FAILURES = frozenset((Failure.PATCH, Failure.CRASH, Failure.TIMEOUT, Failure.INCORRECT))
 _GEOMETRIC, _HARMONIC = "geometric_mean", "harmonic_mean"
@@ -87,6 +88,11 @@ class Case:
     def has_reference(self) -> bool:
         """Whether a human's patch was measured, or a label against it is published."""
         return self.label is not None or any(row["ratio"] or row["base_value"] for row in self.rows["reference"])
+
+    @property
+    def is_run(self) -> bool:
+        """Whether anything was run: a benchmark may list tasks that it never gave to any agent."""
+        return self.label is not None or any(row["status"] != "not_run" for rows in self.rows.values() for row in rows)
 
     @property
     def has_failed(self) -> bool:
@@ -317,6 +323,10 @@ def scores(store: Store, rules: Iterable[Rule] = tuple(RULES.values())) -> list[
             judged = [rule.judge(case) for case in cases.values()]
             if rule.needs_reference and not any(case.has_reference for case in cases.values()):
                 judged = [Judged(None, NO_REFERENCE)] * len(cases)
+            judged = [
+                one if one.value is not None or case.is_run else Judged(None, NOT_RUN)
+                for one, case in zip(judged, cases.values(), strict=True)
+            ]
             values = sorted(one.value for one in judged if one.value is not None)
             score, worst_out = (rule.score(some) if some else None for some in (values, values[WORST:]))
             left_out = Counter(one.why for one in judged if one.value is None)

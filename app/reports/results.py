@@ -331,6 +331,7 @@ def rules(store: Store, key: str) -> Answer:
         *(LABELS if table.num_rows and any(table["labels_equal"].to_pylist()) else ()),
     )
     note = rule.meaning if table.num_rows else f"{NOTHING_MEASURED} {INGEST_HINT}"
+    note += " A row without an agent is of results that name none." if None in table["agent"].to_pylist() else ""
     return Answer(table, heading(rule.label, store.location), shown, of=SCORES, kept=shown[:6], note=note)
 
 
