@@ -98,6 +98,7 @@ class SourceReport:
     ignored: int = 0
     measurements: int = 0
     without_variant: int = 0
+    without_run: int = 0
     loops: int = 0
     experiments: int = 0
     known: bool = False
@@ -400,6 +401,7 @@ def _reports(
                 ignored=sum(result.ignored for result in parts),
                 measurements=sum(result.measurements for result in parts),
                 without_variant=0 if is_said else sum(result.without_variant for result in parts),
+                without_run=first.without_run,
                 loops=sum(result.loops for result in parts),
                 experiments=sum(result.experiments for result in parts),
                 kind=first.kind,

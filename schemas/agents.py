@@ -118,7 +118,8 @@ class Agent:
     ones, so they form chains. `has_whole_files`: a session's file (whose run has the session's id) includes the streams of its processes,
     which are runs of their own. `logs_share_no_id`: the stream and the transcript of a session have no id in common. `has_transcripts`: it
     writes a transcript of each session beside the result records of its processes. `has_late_ids`: a stream names its run only after some
-    events, so that one read earlier has a hash as its id. `program` and `home`: None if unknown.
+    events, so that one read earlier has a hash as its id. `exits_zero`: its exit code is 0 however it ended. `program` and `home`: None if
+    unknown.
     """
 
     key: str
@@ -134,6 +135,7 @@ class Agent:
     logs_share_no_id: bool = False
     has_transcripts: bool = False
     has_late_ids: bool = False
+    exits_zero: bool = False
     program: Program | None = None
     home: Home | None = None
 
@@ -244,6 +246,7 @@ TRAE = Agent(
         legible=("model", "provider", "start_time", "max_steps"),
     ),
     unrecorded=frozenset((*_COST, *_API_TIME, "session_id", "agent_version")),
+    exits_zero=True,  # of 677 trajectories of ISO-Bench with exit code 0, 71 say that the agent completed
     program=Program(("trae-cli",)),
 )
 

@@ -207,6 +207,21 @@ def test_a_text_log_is_a_run_without_a_price(store: Store, tmp_path: Path) -> No
     assert tools == [("exec", 2, 1)] * len(ENDS)
 
 
+@pytest.mark.parametrize("answer", ["", "thinking\nI look at it.\n"])
+def test_a_run_whose_first_request_failed_never_started(answer: str, store: Store, tmp_path: Path) -> None:
+    """As with any other agent. The prompt is in the log all the same."""
+    text = TEXT_LOG.format(session=uuid7(STARTED), end="").partition("thinking\n")[0]
+    (tmp_path / "stderr.txt").write_text(f"{text}{answer}ERROR: You've hit your usage limit.\n")
+    items = [{"type": "item.completed", "item": {"id": "item_0", "type": "reasoning", "text": answer}}] if answer else []
+    failed = {"type": "turn.failed", "error": {"message": "You've hit your usage limit."}}
+    events = [{"type": "thread.started", "thread_id": uuid7(STARTED, 1)}, {"type": "turn.started"}, *items, failed]
+    (tmp_path / "stream.jsonl").write_text(lines(*events))
+    ingest_paths(store, tmp_path)
+    with store.reading() as connection:
+        found = connection.sql("select outcome, reason, is_started from v_runs").fetchall()
+    assert found == [("limit_reached", "quota", bool(answer))] * 2
+
+
 def test_an_error_in_the_output_of_a_tool_is_not_the_runs(store: Store, tmp_path: Path) -> None:
     text = TEXT_LOG.format(session=uuid7(STARTED), end="tokens used\n200\n").replace("\ncodex\n", "\nERROR: no such file\ncodex\n", 1)
     assert "ERROR: no such file" in text

@@ -291,6 +291,7 @@ def test_the_sidecars_of_iso_bench(tmp_path: Path) -> None:
         file_changes=(("vllm/worker.py", 3, 2), ("new name.py", 0, 0), ("café.txt", 0, 2)),
         patch=PatchText("model_patch.diff", len(PATCH.encode()), is_cut=False, text=PATCH),
         duration_ms=20_000,
+        exit_code=0,
     )
 
 

@@ -11,11 +11,12 @@ import pytest
 import tachograph
 from app.queries import comparison as groups
 from app.queries.filters import Filters
+from ingest.prices.model_ids import parse_model_id
 from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
 from ingest.store.opening import sql_of
 from ingest.store.rebuild import rebuild
-from schemas.catalogue.figures import undated
+from schemas.catalogue.figures import RUN_FIGURES, undated
 from tests.conftest import StoreOnce, ingest_paths, record, record_text
 from tests.test_iso_bench_items import JOURNAL, item
 
@@ -148,6 +149,30 @@ VARIANTS = ("baseline", "candidate")
 def test_a_model_group_has_no_date_and_keeps_its_version(logged: str | None, group: str | None) -> None:
     with duckdb.connect() as connection:
         assert connection.execute(f"select {undated('$logged::varchar')}", {"logged": logged}).fetchall() == [(group,)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "safe"),
+    [
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us-anthropic-claude-sonnet-4-5-20250929-v1-0"),
+        ("openai/gpt-5", "openai-gpt-5"),
+        ("anthropic/claude-sonnet-4.5", None),
+        ("claude-opus-4-6[1m]", None),
+        ("arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-5-20250929-v1:0", None),
+        ("openrouter/z-ai/glm-4.6", None),
+        ("qwen2.5-coder", None),
+        ("amazon.nova-pro-v1:0", None),
+        ("o4-mini", None),
+    ],
+)
+def test_a_model_that_was_asked_for_is_the_model_that_answers_by_that_id(asked: str, safe: str | None) -> None:
+    """`safe`: the id as the name of a folder."""
+    with duckdb.connect() as connection:
+        for named in filter(None, (asked, safe)):
+            sql = f"select {RUN_FIGURES['asked_model'].sql} from (select null::varchar as model, $id as requested_model) as runs"
+            [(found,)] = connection.execute(sql, {"id": named}).fetchall()
+            [(wanted,)] = connection.execute(f"select {undated('$id')}", {"id": parse_model_id(asked).model}).fetchall()
+            assert found == wanted
 
 
 def test_a_run_without_a_model_counts_into_the_only_one_of_its_agent(store: Store, tmp_path: Path) -> None:

@@ -12,8 +12,12 @@ from typing import Any
 
 import pytest
 
+import tachograph
 from app.queries import tasks as task_queries
 from app.queries.filters import Filters
+from app.queries.run_page import run_page
+from app.text import ingests
+from app.text.run_text import run_text
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from tests import test_codex
@@ -51,6 +55,12 @@ def runs_of(store: Store) -> list[dict[str, Any]]:
     return rows
 
 
+def show_text(store: Store, run_id: str) -> str:
+    page = run_page(store, run_id)
+    assert page
+    return run_text(page, 200).decode()
+
+
 def test_an_item_whose_agent_never_started_is_a_run_that_says_so(store: Store, tmp_path: Path) -> None:
     item(tmp_path, 1, JOURNAL, trae_stderr__txt="ModuleNotFoundError: No module named 'click'")
     report = ingest_paths(store, tmp_path)
@@ -63,12 +73,87 @@ def test_an_item_whose_agent_never_started_is_a_run_that_says_so(store: Store, t
     assert (rebuild(store).rejects, runs_of(store)) == (0, [run])
 
 
-def test_the_exit_code_says_how_an_agent_without_a_record_ended(store: Store, tmp_path: Path) -> None:
-    told: tuple[tuple[dict[str, Any], str], ...] = (({"returncode": 0}, "error"), ({"returncode": -9}, "success"), ({}, "error"))
-    for number, (process, status) in enumerate(told):
-        item(tmp_path, number, JOURNAL | {"trae": process, "status": status})
+@pytest.mark.parametrize(
+    ("agent", "code", "status", "outcome"),
+    [
+        ("codex", 0, "success", "completed"),
+        ("codex", 0, "error", "unknown"),  # one of both is wrong
+        ("trae", 0, "success", "unknown"),  # it exits with 0 on errors, too
+        ("trae", 1, "success", "execution_error"),
+        ("trae", -9, "success", "interrupted"),
+        ("trae", None, "error", "execution_error"),
+    ],
+)
+def test_the_exit_code_says_how_an_agent_without_a_word_on_its_end_ended(
+    agent: str, code: int | None, status: str, outcome: str, store: Store, tmp_path: Path
+) -> None:
+    """In an item without a log, and beside a log that was cut before its end or never has one."""
+    journal = {name: value for name, value in JOURNAL.items() if name != "trae"} | {agent: {"returncode": code}, "status": status}
+    item(tmp_path, 1, journal)
+    if agent == "codex":
+        log = test_codex.TEXT_LOG.format(session=test_codex.uuid7(test_codex.STARTED), end="")
+        item(tmp_path, 2, journal, codex_stderr__txt=log)
     ingest_paths(store, tmp_path)
-    assert {run["outcome"] for run in runs_of(store)} == {"completed", "interrupted", "execution_error"}
+    runs = runs_of(store)
+    assert [run["outcome"] for run in runs] == [outcome] * len(runs)
+    page = show_text(store, runs[-1]["run_id"])
+    assert ("completed by exit code 0" in page) == (outcome == "completed")
+    assert (rebuild(store).rejects, runs_of(store)) == (0, runs)
+
+
+def test_the_log_outweighs_the_exit_code_of_its_process(store: Store, tmp_path: Path) -> None:
+    text = test_codex.TEXT_LOG.format(session=test_codex.uuid7(test_codex.STARTED), end="ERROR: You've hit your usage limit.\n")
+    item(tmp_path, 1, JOURNAL | {"trae": None, "codex": {"returncode": 0}, "status": "success"}, codex_stderr__txt=text)
+    ingest_paths(store, tmp_path)
+    assert [(run["outcome"], run["is_started"]) for run in runs_of(store)] == [("limit_reached", True)]
+
+
+def test_a_run_without_a_model_counts_for_the_one_that_was_asked_for(store: Store, tmp_path: Path) -> None:
+    """Journals of before December 2025 name none: then the folder does. Neither is a model that answered."""
+    before = {name: value for name, value in JOURNAL.items() if name != "run_metadata"}
+    item(tmp_path / "runs", 1, before)
+    later = {"timestamps": {"written": 1766476999}, "trae": {"returncode": 1, "duration_s": 0.7}}  # a copy would have the same times
+    item(tmp_path / "runs", 2, JOURNAL | later | {"run_metadata": {"model": "us-anthropic-claude-sonnet-4-5-20250929-v1-0"}})
+    ingest_paths(store, tmp_path)
+    assert [(run["model"], run["requested_model"]) for run in runs_of(store)] == [
+        (None, "gpt-5"), (None, "us-anthropic-claude-sonnet-4-5-20250929-v1-0")
+    ]  # fmt: skip
+    opened = tachograph.open(store.location)
+    assert {row["model"] for row in opened.report(by="model", metrics="runs")} == {"gpt-5", "claude-sonnet-4-5"}
+    [run] = opened.runs(model="gpt-5")
+    assert (run["model"], run["asked_model"]) == (None, "gpt-5")
+    page = show_text(store, run["run_id"])
+    assert "gpt-5 asked for" in page
+    assert "Model asked for" in page
+
+
+PROMPT = {"task": "SGLang core performance", "target_files": [], "commits": {"pre": "aaaa1111", "human": "bbbb2222"}}
+
+
+def test_the_prompt_names_the_task_of_an_item_without_a_journal(store: Store, tmp_path: Path) -> None:
+    place = item(tmp_path / "runs", 1, JOURNAL, prompt__json=json.dumps(PROMPT), claude_stdout__txt=record_text())
+    (place / "journal.json").unlink()
+    report = ingest_paths(store, tmp_path)
+    [run] = runs_of(store)
+    assert (run["repo"], run["task"], run["base_commit"], run["head_commit"]) == ("sglang", "vllm_core-0001", "aaaa1111", "bbbb2222")
+    assert report.total("without_run") == 0
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_an_item_without_a_journal_and_a_record_is_counted_as_no_run(is_packed: bool, store: Store, tmp_path: Path) -> None:
+    """The harness broke off. Its prompt is the same file in every item of a task."""
+    for number in (1, 2, 3):
+        record = {"claude_stdout__txt": record_text()} if number == 3 else {}
+        place = item(tmp_path / "runs", number, JOURNAL, prompt__json=json.dumps(PROMPT), **record)
+        (place / "journal.json").unlink() if number != 2 else (place / "journal.json").write_text("")
+    path = tmp_path / "runs"
+    if is_packed:
+        path = tmp_path / "runs.tar.gz"
+        with tarfile.open(path, "w:gz") as archive:
+            archive.add(tmp_path / "runs", "runs")
+    report = ingest_paths(store, path)
+    assert (report.total("accepted"), report.total("rejected"), report.total("without_run")) == (1, 0, 2)
+    assert "2 items of ISO-Bench" in ingests.without_run([source for source in report.sources if source.without_run])
 
 
 def test_the_journal_beside_a_record_is_no_run(store: Store, tmp_path: Path) -> None:
@@ -103,7 +188,12 @@ def test_items_of_one_commit_are_one_task_whatever_their_numbers(store: Store, t
     """Each plan of the benchmark numbers its tasks anew."""
     for number, commit in ((1, "cccc3333"), (2, "cccc3333"), (1, "dddd4444")):
         journal = JOURNAL | {"commits": {"human": commit}}
-        item(tmp_path / f"{number}{commit}", number, journal, claude_code_stdout__txt=record_text(uuid=f"{number}{commit}"))
+        item(
+            tmp_path / f"{number}{commit}",
+            number,
+            journal,
+            claude_code_stdout__txt=record_text(uuid=f"{number}{commit}", session_id=f"{number}{commit}"),
+        )
     ingest_paths(store, tmp_path)
     cells = task_queries.cells(store, Filters(), ["agent"])
     assert {*cells["task"].to_pylist()} == {"vllm@cccc3333", "vllm@dddd4444"}

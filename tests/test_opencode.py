@@ -118,6 +118,7 @@ def test_a_run_that_failed_at_once_has_no_tokens() -> None:
     error = {"name": "ProviderAuthError", "data": {"message": "no api key"}}
     [run] = read_log(lines({"type": "error", "timestamp": BEGAN, "sessionID": SESSION, "error": error}))
     assert (run["outcome"], run["input_tokens"], run["tokens_basis"], run["cost_own_usd"]) == ("api_error", None, "unknown", None)
+    assert not run["is_answered"]
 
 
 def test_events_that_a_log_repeats_count_once() -> None:

@@ -69,7 +69,8 @@ class Runs:
         self.connection.register("generated", rows)
         self.connection.execute(
             "create view v_runs as select *, 'run ' || row_number() over () as run_id, 'title' as title,"
-            " nullif(outcome, 'unknown') = 'completed' as is_completed, null::timestamptz as dated_at, false as excluded from generated"
+            " nullif(outcome, 'unknown') = 'completed' as is_completed, null::timestamptz as dated_at, false as excluded,"
+            " null::varchar as asked_model, null::double as measured_reference, false as is_copy from generated"
         )
 
     def reading(self) -> Any:

@@ -243,6 +243,7 @@ def tell_ingest(report: IngestReport, location: str, excluded: int = 0) -> None:
         ingests.looped(report),
         ingests.measured(report.total("measurements"), report.measured_files),
         ingests.without_variant(report.total("without_variant")),
+        ingests.without_run([source for source in report.sources if source.without_run]),
         ingests.no_logs(report.no_logs),
         ingests.unread(report.unread),
     )

@@ -28,7 +28,8 @@ LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_re
 class AgentFigures:
     """Figures of an agent, of one of its models (`is_model`), or of all runs (`is_all`). `model` of an agent is its most frequent one.
 
-    `tasks`, `started`: counts. The ends of started runs are `completed`, `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum
+    `tasks`, `started`: counts; `asked`: runs that only name the model that was asked for; `rated`: runs that ISO-Bench's rule rates,
+    comparable or not. The ends of started runs are `completed`, `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum
     by the measure over the `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound, estimate`),
     `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in milliseconds, of completed runs, `wall_ms` of all started
     ones. `measured` counts runs by MEASURED_CLASSES. `checked` claims have a comparable measurement: they
@@ -66,6 +67,8 @@ class AgentFigures:
     other_part: int
     checked_claim: Spread
     checked_measured: Spread
+    asked: int = 0
+    rated: int = 0
 
     @property
     def never_started(self) -> int:
@@ -142,7 +145,8 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
             count(*) filter (is_started and outcome in {LIMITS}) as limited,
             count(*) filter (is_started and is_completed is null) as unknown_ends,
             count(*) filter (is_started) - completed - limited - unknown_ends as failed,
-            count(*) filter (dated_at is null) as undated,
+            count(*) filter (dated_at is null) as undated, count(asked_model) as asked,
+            count(*) filter (measured_class in ('breaks', 'machine', 'failed_unknown') or measured_reference is not null) as rated,
             sum({cost}) filter (is_started) as cost_usd, count(cost_own_usd) filter (is_started) as reported,
             coalesce(string_agg(distinct bound, ', ' order by bound) filter (is_started and {cost} is not null), '') as bounds,
             count(*) filter (is_started and bound is not null and {cost} is not null) as bounded,

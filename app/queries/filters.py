@@ -165,7 +165,13 @@ FILTERS = {
             "unnest(list_distinct([task, task_key]))",
         ),
         Filter("agent", Kind.NAMES, "list_contains($value, agent)", "Filter by agent, e.g. claude-code.", "agent"),
-        Filter("model", Kind.NAMES, "list_contains(models, $each)", "Filter by model (main or helper).", "unnest(models)"),
+        Filter(
+            "model",
+            Kind.NAMES,
+            "(list_contains(models, $each) or coalesce(asked_model = $each, false))",
+            "Filter by model: main or helper, else what was asked for.",
+            "unnest(list_append(models, asked_model))",
+        ),
         Filter(
             "main-model",
             Kind.NAMES,

@@ -27,8 +27,8 @@ KNOWN_SUFFIX = "_known"
 """Suffix of the column with the number of rows that a metric rests on."""
 
 RUN_COLUMNS = listed(
-    "run_id", "title", "dated_at", "agent", "agent_version", "model", "model_group", "provider", "region", "outcome", "cost_reported_usd",
-    "cost_own_usd", "cost_list_usd", "cost_best_usd", "cost_best_bounds", "cost_delta_usd", "cost_cause",
+    "run_id", "title", "dated_at", "agent", "agent_version", "model", "asked_model", "model_group", "provider", "region", "outcome",
+    "cost_reported_usd", "cost_own_usd", "cost_list_usd", "cost_best_usd", "cost_best_bounds", "cost_delta_usd", "cost_cause",
     "duration_ms", "duration_api_ms", "duration_api_own_ms", "parallelism", "num_turns", "cost_per_turn_usd",
     "cost_list_per_turn_usd", "cost_best_per_turn_usd", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
     "cache_read_share", MORE,

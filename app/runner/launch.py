@@ -280,7 +280,7 @@ def _run_without_record(launch: Launch) -> str:
     """Return the facts known without a record: agent and command, duration, and outcome."""
     from ingest.agents.kept_run import kept
 
-    outcome = outcome_of_process(launch.exit_code or 0, launch.ended_by)
+    outcome = outcome_of_process(launch.agent, launch.exit_code or 0, launch.ended_by)
     return kept(
         {
             "run_id": hashlib.sha256(str(launch.tachograph_launch).encode()).hexdigest(),  # no two begin with the same date

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, words
-from app.text.formatting import FORMS, UNKNOWN, UNKNOWN_NAME, agent_name, bound_sign, exact, human, rate_words
+from app.text.formatting import FORMS, UNKNOWN, UNKNOWN_NAME, agent_name, bound_sign, exact, human, model_words, rate_words
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
 from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX, MODEL_DIMENSIONS
@@ -195,7 +195,10 @@ def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
 
 
 def with_starts(table: pa.Table) -> pa.Table:
-    """Return the table with outcomes that mark runs that never started: `limit_reached, never started`."""
+    """Return the table with marks: `limit_reached, never started`, and `gpt-5 asked for` for runs without a model of their own."""
+    if {"model", "asked_model"} <= set(table.column_names):
+        models = [model_words(row) or None for row in table.select(["model", "asked_model"]).to_pylist()]
+        table = table.set_column(table.column_names.index("model"), "model", pa.array(models, pa.string()))
     if not {"outcome", "is_started"} <= set(table.column_names):
         return table
     pairs = zip(table["outcome"].to_pylist(), table["is_started"].to_pylist(), strict=True)

@@ -10,7 +10,7 @@ from app.queries.filters import Filters
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_MEASURED, NOT_RECORDED, Said
 from app.text.claims import words
-from app.text.formatting import UNKNOWN_NAME, agent_name
+from app.text.formatting import UNKNOWN_NAME, agent_name, model_words
 from app.text.grids import measured_cell
 from app.text.html_parts import Col, Segment, agent_link, anchor, link, muted, run_link
 from app.text.overview import agents_of, coverage
@@ -157,7 +157,7 @@ def run_list(runs: Sequence[Row], filters: Filters) -> str:
 def pane(run: Row, measured: tuple[str, float | None] | None, filters: Filters) -> str:
     """Return a run for the pane next to the list: title, figures, error, and the beginning of its summary."""
     date = f"{run['dated_at']:%Y-%m-%d}" if run["dated_at"] else "no date"
-    about = [run["model"] or "model not recorded", run["task_key"] or run["task"], date, words(str(run["outcome"] or "unknown"))]
+    about = [model_words(run) or "model not recorded", run["task_key"] or run["task"], date, words(str(run["outcome"] or "unknown"))]
     named = f'<span class="t-agent">{html_parts.marked_name(run["agent"])}</span>'
     title = f'<h2 class="t-h3">{html_parts.text(run["title"])}</h2>'
     title += f'<p class="t-cap">{named} {html_parts.text(" · ".join(filter(None, about)))}</p>'

@@ -58,6 +58,11 @@ def short_id(run_id: str) -> str:
     return run_id if len(run_id) <= 12 else f"{run_id[:8]}…"
 
 
+def model_words(run: Mapping[str, Any]) -> str:
+    """Return the run's model, or what was asked for if its record names none, or ""."""
+    return run["model"] or (f"{run['asked_model']} asked for" if run["asked_model"] else "")
+
+
 def agent_name(agent: str | None) -> str:
     """Return the display name of an agent; `Unnamed agent` for one that no log names."""
     if agent in AGENTS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from app.text.formatting import MINUS, human, short_id
@@ -69,6 +69,15 @@ def without_variant(values: int) -> str:
     return f"{said}. `ingest --measure variant=baseline` (or candidate, reference) says it." if values else ""
 
 
+def without_run(items: Sequence[SourceReport]) -> str:
+    """Return a note on items of a benchmark that are no runs, or "" for none."""
+    if not items:
+        return ""
+    first = one_line(items[0].name.rpartition("/")[0])
+    count = "an item" if len(items) == 1 else f"{len(items):,} items"
+    return f"No run: {count} of ISO-Bench without a journal or a record of an agent{', such as' if len(items) > 1 else ':'} {first}"
+
+
 def no_logs(kinds: Mapping[FileKind, int]) -> str:
     """Return `5,928 files are not logs and were ignored: 3,100 text, 2,000 …`, the most frequent first; "" for none."""
     count = sum(kinds.values())
@@ -91,6 +100,8 @@ def upload_words(report: SourceReport) -> str:
         return "already ingested"
     if report.kind in NO_LOGS:
         return f"not a log, ignored: {WORDS[report.kind]}"
+    if report.without_run:
+        return "item of a benchmark without a journal or a record of its agent: no run"
     if report.measurements:
         return f"benchmark result, {plural(report.measurements, 'measured value')}"
     if report.loops:

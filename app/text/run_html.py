@@ -18,7 +18,7 @@ from app.text.answers import never_reported
 from app.text.brief import NOT_RECORDED, Said
 from app.text.claims import SINGLE_RUNS, cut, evidence_words, failure_words, ratio, words
 from app.text.columns import NEVER_STARTED, OF_FILE, fact_label, fact_words
-from app.text.formatting import MINUS, agent_name, bound_sign, human, one_bound, short_id, sign_of
+from app.text.formatting import MINUS, agent_name, bound_sign, human, model_words, one_bound, short_id, sign_of
 from app.text.html_parts import text
 from schemas.agents import AGENTS
 from schemas.catalogue.columns import RUNS
@@ -47,8 +47,8 @@ RUN_ENDING = (
     "outcome", "score", "is_error", "subtype", "stop_reason", "terminal_reason", "api_error_status", "permission_denials", "errors",
 )  # fmt: skip
 RUN_ORIGIN = (
-    "agent", "agent_version", "model", "repo", "task", "experiment", "started_at", "ended_at", "time_source", "cwd", "branch",
-    "permission_mode", "base_commit", "chain_position", "record_kind", "tokens_basis", "credits", "credits_unit", "parent_run_id",
+    "agent", "agent_version", "model", "asked_model", "repo", "task", "experiment", "started_at", "ended_at", "time_source", "cwd",
+    "branch", "permission_mode", "base_commit", "chain_position", "record_kind", "tokens_basis", "credits", "credits_unit", "parent_run_id",
     "source_name", "received_at", "session_id", "run_id",
 )  # fmt: skip
 
@@ -198,6 +198,12 @@ def part(title: str, about: str = "") -> str:
     return f'<h3 class="t-h3">{title}{f" <small>{text(about)}</small>" if about else ""}</h3>'
 
 
+def ending_words(run: Row, outcome: str) -> str:
+    """Return how a run ended, with the exit code that says so: `completed by exit code 0`, `execution error, never started`."""
+    by = f" by {run['terminal_reason']}" if (run["terminal_reason"] or "").startswith("exit code") and run["outcome"] != "unknown" else ""
+    return f"{outcome}{by}{'' if run['is_started'] else f', {NEVER_STARTED}'}"
+
+
 def header_html(run: Row) -> str:
     """Return agent, model, repository, task, date and outcome of a run, and what its record lacks."""
     task = run["task_key"] or ""
@@ -205,10 +211,9 @@ def header_html(run: Row) -> str:
     date = f"{run['dated_at'].astimezone(UTC):%-d %b %Y, %H:%M} UTC" if run["dated_at"] else ""
     lacks = [name for name, value in (("date", date), ("task", task), ("repository", run["repo"])) if not value]
     sign, look = _LOOKS.get(run["outcome"], ("✕", "failed"))
-    ended = fact_words(run["outcome"], "outcome") if run["outcome"] != "unknown" else "end not recorded"
-    ended += "" if run["is_started"] else f", {NEVER_STARTED}"
+    ended = ending_words(run, fact_words(run["outcome"], "outcome") if run["outcome"] != "unknown" else "end not recorded")
     parts = [
-        f"{html_parts.mark(run['agent'])} <b>{text(agent_name(run['agent']))}</b> {text(run['model'] or 'model not recorded')}",
+        f"{html_parts.mark(run['agent'])} <b>{text(agent_name(run['agent']))}</b> {text(model_words(run) or 'model not recorded')}",
         " ".join(filter(None, (text(run["repo"] or ""), link))),
         date,
         f'<b class="t-run-{look}">{sign} {text(ended)}</b>',
@@ -458,7 +463,7 @@ class _File:
 def patch_name(run: Row) -> str:
     """Return `Codex gpt-5, 12ab34cd, measured 1.20×` for a run in a choice of patches."""
     measured = run.get("measured_speedup")
-    about = (" ".join(filter(None, (agent_name(run["agent"]), run["model"]))), short_id(run["run_id"]))
+    about = (" ".join(filter(None, (agent_name(run["agent"]), model_words(run)))), short_id(run["run_id"]))
     return ", ".join((*about, *((f"measured {brief.ratio(measured)}",) if measured else ())))
 
 

@@ -11,9 +11,20 @@ from rich.cells import cell_len
 from app.queries.run_page import RunPage
 from app.text.answers import Answer
 from app.text.claims import all_claims_of, claim_facts, claim_title, expectation, hidden_words, measured_facts, statement
-from app.text.columns import NEVER_STARTED, fact_words
-from app.text.formatting import human
-from app.text.run_html import MEASURE_IT, RUN_COST, RUN_ENDING, RUN_ORIGIN, cause_sentence, origin_keys, record_rows, run_facts, run_figures
+from app.text.columns import fact_words
+from app.text.formatting import human, model_words
+from app.text.run_html import (
+    MEASURE_IT,
+    RUN_COST,
+    RUN_ENDING,
+    RUN_ORIGIN,
+    cause_sentence,
+    ending_words,
+    origin_keys,
+    record_rows,
+    run_facts,
+    run_figures,
+)
 from app.text.text_tables import SPELLED, draw
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import FILE_CHANGES, RECORDS, TOOL_CALLS, USES
@@ -44,8 +55,8 @@ def run_text(page: RunPage, width: int, encoding: str = "utf-8", *, color: bool 
         return f"\x1b[1m{said}\x1b[0m" if color else said
 
     run = page.run
-    ended = fact_words(run["outcome"], "outcome") + ("" if run["is_started"] else f", {NEVER_STARTED}")
-    about = (run["run_id"], human(run["dated_at"]) if run["dated_at"] else "", run["model"] or "", ended)
+    ended = ending_words(run, fact_words(run["outcome"], "outcome"))
+    about = (run["run_id"], human(run["dated_at"]) if run["dated_at"] else "", model_words(run), ended)
     parts = [f"{bold(one_line(run['title']))}\n{' · '.join(one_line(said) for said in about if said)}\n"]
     for title, body in _sections(page, width, encoding, color=color):
         if body.strip():

@@ -30,6 +30,7 @@ class Process(NamedTuple):
 
     duration_ms: int | None = None
     ended_by: str | None = None
+    exit_code: int | None = None
 
 
 class PatchText(NamedTuple):

@@ -20,7 +20,7 @@ from schemas.errors import InvalidRecord, RejectReason
 from schemas.rows.kept_run import KEPT_START, KeptModel, KeptRun
 from schemas.rows.run import TOKEN_CLASSES, ModelUsageRow, Outcome, RecordKind, RunRow, TokensBasis, ToolCallRow
 from schemas.text import paired
-from schemas.wire.launch import ENDINGS
+from schemas.wire.launch import ENDINGS, outcome_of_process
 
 UNKNOWN = "unknown"
 
@@ -106,7 +106,7 @@ def _aware(time: datetime | None) -> datetime | None:
 
 
 def _completed(run: KeptRun, context: Context) -> KeptRun:
-    """Return the run with facts from its harness that the log lacks: the name of its only model, process time, what ended it.
+    """Return the run with facts from its harness that the log lacks: the name of its only model, process time, how it ended.
 
     They become part of the kept record, since a rebuild has no harness files.
     """
@@ -119,6 +119,9 @@ def _completed(run: KeptRun, context: Context) -> KeptRun:
         told["duration_ms"] = process.duration_ms
     if process.ended_by and run.outcome in (Outcome.UNKNOWN, Outcome.INTERRUPTED):
         told |= {"outcome": ENDINGS.get(process.ended_by, Outcome.INTERRUPTED), "ended_as": process.ended_by}
+    elif process.exit_code is not None and run.outcome is Outcome.UNKNOWN:
+        outcome = outcome_of_process(run.agent, process.exit_code)
+        told |= {"outcome": outcome, "ended_as": run.ended_as or f"exit code {process.exit_code}"}
     if run.record_kind is RecordKind.SIDECAR and run.title:  # a command line, from a version that kept passwords in it
         told["title"] = scrubbed_command(run.title)
     return run.model_copy(update=told) if told else run
@@ -153,6 +156,7 @@ def _run_columns(run: KeptRun, usage: tuple[ModelUsageRow, ...]) -> dict[str, An
         "duration_api_ms": run.duration_api_ms,
         "duration_api_own_ms": run.duration_api_ms,
         "num_turns": run.num_turns,
+        "is_answered": run.is_answered,
         "cost_reported_usd": run.cost_usd,
         "cost_own_usd": run.cost_usd,
         "credits": run.credits,

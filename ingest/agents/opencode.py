@@ -178,6 +178,7 @@ class _Run(OpenRun):
             "rank": 2,
             "models": [self.steps.as_model(None, None)],
             "num_turns": self.steps.count or None,
+            "is_answered": bool(self.first_message or not self.error),
             "outcome": outcome,
             "is_error": bool(self.error) if outcome is not Outcome.INTERRUPTED else None,
             "errors": [_message_of(self.error)] if self.error else [],

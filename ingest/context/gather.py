@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ingest.agents.base import Context, Process, RunFacts, Subagent
 from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading
-from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars, subagent_beside
+from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars, subagent_beside, with_folder
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
 from ingest.sources.times import lenient_time, plausible, shifted
 
@@ -81,7 +81,7 @@ class SourceContext:
             model=self.harness.model,
             name=self.name,
             subagent=self.subagent,
-            process=Process(sidecar.duration_ms, sidecar.ended_by),
+            process=Process(sidecar.duration_ms, sidecar.ended_by, sidecar.exit_code),
         )
 
     def _times(self, facts: RunFacts, duration_ms: int | None) -> tuple[str | None, datetime | None, datetime | None]:
@@ -131,6 +131,8 @@ def gather(
     sidecar = sidecars.beside(path, name)
     if sidecar.stamp and paths.zone is not UTC:  # its only time is that in the name of its folder
         sidecar = replace(sidecar, started_at=lenient_time(sidecar.stamp, paths.zone))
+    if sidecar.found and not (sidecar.model and sidecar.task):
+        sidecar = with_folder(sidecar, str(path.absolute()) if path else name)
     if modified_at and not modified_at.tzinfo:
         modified_at = modified_at.replace(tzinfo=UTC)
     return SourceContext(

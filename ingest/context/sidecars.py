@@ -32,11 +32,22 @@ from ingest.system.secrets import scrubbed_words
 from schemas.errors import InputUnreadable
 from schemas.file_kinds import FileKind
 from schemas.marks import RECORD_MARK, TEXT_STARTS
-from schemas.wire.iso_bench import Commits, Journal, Metrics, Prediction, RunMetadata, RunSummary, SummaryAgent, SummaryMeta
+from schemas.wire.iso_bench import (
+    Commits,
+    Journal,
+    Metrics,
+    Prediction,
+    Prompt,
+    RunMetadata,
+    RunSummary,
+    SummaryAgent,
+    SummaryMeta,
+    run_folder,
+)
 from schemas.wire.launch import LAUNCH_FILE, Launch, LaunchGit, LaunchPatch
 
-JOURNAL, SUMMARY, PATCH, PREDICTION, TASK, LAUNCH = NAMES = (
-    "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "task.txt", LAUNCH_FILE,
+JOURNAL, SUMMARY, PATCH, PREDICTION, PROMPT, TASK, LAUNCH = NAMES = (
+    "journal.json", "run_summary.json", "model_patch.diff", "prediction.jsonl", "prompt.json", "task.txt", LAUNCH_FILE,
 )  # fmt: skip
 """TASK, the prompt of the agent, counts only beside one of the others, since its name is too common."""
 
@@ -45,6 +56,7 @@ _UNKNOWN = ("", "unknown", "default", "openhands")
 
 _INSTANCE = re.compile(r"(?:[^/]*?__)?([^/]+)-([0-9a-f]{7,40})")
 _PLAN = re.compile(r"([a-z0-9]+)_core")
+_PLAN_TITLE = re.compile(r"([a-z0-9]+) core performance", re.IGNORECASE)
 _PATCH_START = re.compile(rb"^(?:diff --git |--- |Index: )", re.MULTILINE)
 _SNIFFED = 4096
 
@@ -82,6 +94,7 @@ class SidecarFacts:
     labels: Mapping[str, str] = field(default_factory=dict)
     duration_ms: int | None = None
     ended_by: str | None = None
+    exit_code: int | None = None
 
 
 NO_SIDECAR_FACTS = SidecarFacts()
@@ -189,6 +202,7 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     found_journal = _journal(folder / JOURNAL) if JOURNAL in present else None
     found_summary = _summary(folder / SUMMARY) if SUMMARY in present else None
     prediction = _prediction(folder / PREDICTION) if PREDICTION in present else None
+    asked = _prompt(folder / PROMPT) if PROMPT in present and not found_journal else None
     patch = None
     if PATCH in present and _is_patch(folder / PATCH):
         with suppress(OSError):
@@ -196,13 +210,13 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     if patch is None and prediction and prediction.model_patch is not None:
         patch = patch_in(PREDICTION, prediction.model_patch.encode("utf-8", "replace"))
     launch = _launch(folder / LAUNCH) if LAUNCH in present else None
-    if not (found_journal or found_summary or prediction or patch or launch):
+    if not (found_journal or found_summary or prediction or asked or patch or launch):
         return NO_SIDECAR_FACTS
 
     journal, summary = found_journal or Journal(), found_summary or RunSummary()
     run, meta = journal.run_metadata or RunMetadata(), summary.meta or SummaryMeta()
     metrics, agent = journal.metrics or Metrics(), summary.agent or SummaryAgent()
-    commits = [each.commits or Commits() for each in (journal, summary)]
+    commits = [each.commits or Commits() for each in (journal, summary, asked or Prompt())]
     instance = _INSTANCE.fullmatch(prediction.instance_id or "") if prediction else None
     duration_ms = _milliseconds(*(process.duration_s for process in (journal.process, summary.agent) if process))
     # the journal is written when the agent has ended; the run's own timestamp, of before the first item, is the last resort. That is the
@@ -217,7 +231,8 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
     # `task_id` only names the plan (`vllm_core`) that all items of a repository share, and which is named after it: that is all that a
     # journal of before December 2025 says of the repository
     plan, plan_of_repo = _known(journal.task_id, meta.task_id), _PLAN.fullmatch(journal.task_id or "")
-    repo = _known(run.repo, meta.repo, instance[1] if instance else None, plan_of_repo[1] if plan_of_repo else None)
+    plan_of_repo = plan_of_repo or _PLAN_TITLE.fullmatch((asked.task if asked else None) or "")
+    repo = _known(run.repo, meta.repo, instance[1] if instance else None, plan_of_repo[1].lower() if plan_of_repo else None)
     sizes: tuple[int | None, ...] = (metrics.changed_files_count, None, None)
     if patch:
         sizes = (patch.files, patch.insertions, patch.deletions)
@@ -236,6 +251,7 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
         stamp=stamp,
         model=_known(run.model),
         duration_ms=duration_ms,
+        exit_code=journal.exit_code,
         prompt=prompt_in(folder / TASK) if TASK in present else None,
         patch_files=sizes[0],
         patch_insertions=sizes[1],
@@ -245,6 +261,18 @@ def _read(folder: Path, state: tuple[tuple[int, int] | None, ...]) -> SidecarFac
         patch=patch.kept if patch else None,
     )
     return replace(facts, **_launch_facts(launch, patch)) if launch else facts
+
+
+def with_folder(facts: SidecarFacts, name: str) -> SidecarFacts:
+    """Return the facts of an item of ISO-Bench with those of its folder. `name`: of a file in it, with its path.
+
+    The folder names the model that the item was started with, as in journals since December 2025: in all 816 items with a trajectory it
+    is the trajectory's.
+    """
+    found = run_folder(name)
+    if not found or not found.agent:
+        return facts
+    return replace(facts, model=facts.model or _known(found.path.split("/")[2]), task=facts.task or found.item)
 
 
 def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
@@ -260,6 +288,7 @@ def _launch_facts(launch: Launch, patch: Patch | None) -> dict[str, Any]:
         "ended_at": lenient_time(launch.ended_at or ""),
         "duration_ms": _milliseconds(launch.duration_s),
         "ended_by": launch.ended_by,
+        "exit_code": launch.exit_code,
         "labels": launch.labels,
     }
     if not patch:
@@ -297,6 +326,11 @@ def _prediction(path: Path) -> Prediction | None:
     return Prediction.model_validate(value) if isinstance(value.get("instance_id"), str) and "model_patch" in value else None
 
 
+def _prompt(path: Path) -> Prompt | None:
+    value = json_object(path)
+    return Prompt.model_validate(value) if {"task", "target_files", "commits"} <= value.keys() else None
+
+
 def _is_patch(path: Path) -> bool:
     """Return whether a file is a patch, by its beginning. An empty file is a patch too: the agent changed nothing."""
     with suppress(OSError), path.open("rb") as file:
@@ -320,10 +354,10 @@ _IS_SIDECAR: dict[str, Callable[[Path], bool]] = {
     PATCH: _is_patch,
     LAUNCH: lambda path: _launch(path) is not None,
     MEASURE_FILE: lambda _: True,
-    "prompt.json": lambda path: {"task", "target_files", "commits"} <= json_object(path).keys(),
+    PROMPT: lambda path: _prompt(path) is not None,
     "diff_targets.json": lambda path: {"changed", "allowed", "disallowed"} <= json_object(path).keys(),
 }
-"""Name → check of the content. Nothing is kept of the last two, nor of `measure.toml`, which is about measured results."""
+"""Name → check of the content. Nothing is kept of the last one, nor of `measure.toml`, which is about measured results."""
 
 SIDECAR_NAMES = frozenset((*_IS_SIDECAR, TASK))
 
@@ -383,7 +417,7 @@ def unpacked(sources: Iterable[Source]) -> Iterator[Unpacked]:
 
 # Items of ISO-Bench without a record of an agent.
 
-_ITEM_FILES = ("task.txt", "prompt.json")
+_ITEM_FILES = (TASK, PROMPT)
 """Files of every item of the benchmark, which identify a journal beside them as an item's."""
 
 _SNIFFED_LOG = 1 << 18
@@ -391,15 +425,17 @@ _LONGEST_ERROR = 2000
 _ERRORS = "_stderr.txt"
 
 
-def is_lone_journal(path: Path) -> bool:
-    """Return whether a file is the journal of an item without any agent record in its other files. Never raises.
+def is_alone(path: Path) -> bool:
+    """Return whether a file is the journal of an item, or its prompt without a journal, and no other file has a record of an agent.
 
-    An unreadable file counts as such a record; otherwise its run could be counted twice.
+    An unreadable file counts as such a record; otherwise its run could be counted twice. Never raises.
     """
+    folder, name = path.parent, path.name
     try:
-        if path.name != JOURNAL or not any((path.parent / name).is_file() for name in _ITEM_FILES):
+        is_item = name in (JOURNAL, PROMPT) and any((folder / other).is_file() for other in _ITEM_FILES if other != name)
+        if not is_item or (name == PROMPT and _journal(folder / JOURNAL)):
             return False
-        for file in _logs(path.parent):
+        for file in _logs(folder):
             with suppress(Broken), file.open("rb") as opened:
                 head = Opened(opened, Allowance(file.stat().st_size)).beginning(_SNIFFED_LOG)
                 if head.startswith(TEXT_STARTS) or RECORD_MARK.search(head.decode("utf-8", "replace")) is not None:
@@ -455,11 +491,11 @@ class Items:
         self._errors: dict[str, str] = {}
 
     def hold(self, member: Source) -> bool:
-        """Return whether a member is an item's journal, which waits for the other files. For any other member, keep its error text."""
+        """Return whether a member is an item's only file, which waits for the others. For any other member, keep its error text."""
         folder, name = split(member.name)
         if folder not in self._folders:
             return False
-        if is_lone_journal(self._folders[folder] / name):
+        if is_alone(self._folders[folder] / name):
             self._journals.append((member.name, member.modified_at))
             return True
         if name.endswith(_ERRORS) and folder not in self._errors and (text := _end_of(member)):

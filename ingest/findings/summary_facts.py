@@ -140,5 +140,5 @@ def _ending(run: RunRow) -> dict[str, Any]:
     code = exit_code_of(run)
     if not code or run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN):
         return {}
-    ended = {"outcome": outcome_of_process(code, run.labels.get(ENDED_BY))}
+    ended = {"outcome": outcome_of_process(run.agent, code, run.labels.get(ENDED_BY))}
     return ended if run.terminal_reason else ended | {"terminal_reason": f"exit code {code}"}

@@ -17,7 +17,7 @@ from ingest.agents.kept_run import of_trial, without_trial
 from ingest.agents.readers import SourceReaders
 from ingest.context.gather import TRUSTED_FILE, SourceContext, gather
 from ingest.context.path_template import PathReading
-from ingest.context.sidecars import Items, Sidecars, error_beside, is_lone_journal, named_as_sidecars, unpacked
+from ingest.context.sidecars import JOURNAL, Items, Sidecars, error_beside, is_alone, named_as_sidecars, unpacked
 from ingest.context.small_files import MEASURE_FILE, split
 from ingest.measurements.given import SaidBeside, error_in
 from ingest.reading.tasks import SMALL_BYTES, Beginning, Settings, Task, known_source
@@ -213,16 +213,16 @@ def read_source(
     """Read one source or one portion of it. The result of a portion has no source_id yet. Raises OSError, InputUnreadable.
 
     Any other error of a reader, or too much time or memory, ends the reading with a reject; what was read before stays. `item_error`: given
-    for an item's journal that is its only record, and so its run.
+    for an item's journal that is its only record, and so its run, and for the prompt of an item without a journal, which has none.
     """
     bytes_read = portion.length if portion else source.size
     result = ReadResult(key, "", source.name, source.size, bytes_read, modified_ns=source.modified_ns)
     path = None if source.temporary else source.path  # the path of a temporary file says nothing
     is_sidecar = settings.sidecars.has(path, source.name)
-    if is_sidecar and path and is_lone_journal(path):
+    if is_sidecar and path and is_alone(path):
         item_error = partial(error_beside, path)
-    if is_sidecar and not item_error:
-        result.kind = FileKind.SIDECAR
+    if is_sidecar and not (item_error and split(source.name)[1] == JOURNAL):
+        result.kind, result.without_run = FileKind.SIDECAR, int(item_error is not None)
         result.identify(identify(source, settings.earlier(source)))
         said = settings.sidecars.neighbour(path, source.name, MEASURE_FILE) if split(source.name)[1] == MEASURE_FILE else None
         if said and (wrong := error_in(said, source.name)):

@@ -30,10 +30,10 @@ class ReadResult:
     """The result for one source, or for one portion of it. documents = records + rejected + ignored.
 
     `measurements`: measured rows; `without_variant`: those of them that do not say which code was measured. `measures`: their properties as
-    stated by the source's archive. `loops`, `experiments`: rows of a loop's log. `bytes`: of the whole source;
-    `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids of earlier sources that are a
-    beginning of it. `checksum`: of a portion. `modified_ns`: `Source.modified_ns` of a file that was opened. `resume_at`: the byte from
-    which a grown transcript can be resumed, or 0. `goes_on`: the source that this reading resumed.
+    stated by the source's archive. `without_run`: 1 for an item of a benchmark that is no run. `loops`, `experiments`: rows of a loop's
+    log. `bytes`: of the whole source; `bytes_read`: of this portion. `known`: the store has the source already. `begins_with`: source_ids
+    of earlier sources that are a beginning of it. `checksum`: of a portion. `modified_ns`: `Source.modified_ns` of a file that was opened.
+    `resume_at`: the byte from which a grown transcript can be resumed, or 0. `goes_on`: the source that this reading resumed.
     """
 
     key: PortionKey
@@ -48,6 +48,7 @@ class ReadResult:
     ignored: int = 0
     measurements: int = 0
     without_variant: int = 0
+    without_run: int = 0
     loops: int = 0
     experiments: int = 0
     measures: Mapping[str, str] = field(default_factory=dict)

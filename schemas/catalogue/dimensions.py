@@ -17,7 +17,8 @@ def _period(key: str, label: str, pattern: str, meaning: str) -> Dimension:
 
 _CAUSE = _by("cause", "Cause of the difference", "cost_cause", "Why list-price cost and reported cost differ.")
 _MAIN_MODEL = (
-    "The run's main model, the most expensive one, without its date; a run without a model counts into the only one of its agent. "
+    "The run's main model, the most expensive one, without its date; a run without a model counts into the one that was asked for, else "
+    "into the only one of its agent. "
     "`tachograph models` shows each model's own cost."
 )
 _EVIDENCE = "Evidence of the run's top claim; unknown where it claims no speedup."

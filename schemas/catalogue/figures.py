@@ -36,7 +36,8 @@ _API_TIMES_WALL = 10
 runs of one or two turns that carry on an earlier process. No agent keeps ten calls going from start to end."""
 
 _STARTED = (
-    "Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run. "
+    "Whether the run got to work. One without cost, turns and model usage, or whose first request failed, did not, and is left out of "
+    "medians and means per run. "
     "What is not known of a run says nothing."
 )
 _DATED = (
@@ -79,8 +80,12 @@ benchmark items have names that differ between plans, and unlike sessions a stat
 
 
 _MODEL = (
-    "The main model without a date at its end (`gpt-5-2025-08-07` is `gpt-5`). A run without a model counts into the only one that its "
-    "agent has in the store; empty where the agent has several, or none."
+    "The main model without a date at its end (`gpt-5-2025-08-07` is `gpt-5`). A run without a model counts into the one that was asked "
+    "for, else into the only one that its agent has in the store; empty where the agent has several, or none."
+)
+_ASKED = (
+    "The model that was asked for, without provider, region and date, where the record names none that answered: by the log, the harness "
+    "or the folder."
 )
 _MONTH, _DAY = "(0[1-9]|1[0-2])", "(0[1-9]|[12][0-9]|3[01])"
 _A_DATE = f"20[0-9]{{2}}-?{_MONTH}(-?{_DAY})?|{_MONTH}-20[0-9]{{2}}|{_MONTH}-?{_DAY}|2[3-9]{_MONTH}({_DAY})?"
@@ -90,6 +95,15 @@ _A_DATE = f"20[0-9]{{2}}-?{_MONTH}(-?{_DAY})?|{_MONTH}-20[0-9]{{2}}|{_MONTH}-?{_
 def undated(model: str) -> str:
     """Return SQL of a model's name without a date at its end. Prices use the full name: models of two dates may differ in price."""
     return f"regexp_replace({model}, '(.)[-@]({_A_DATE})$', '\\1')"
+
+
+_PLAIN = (
+    r"^(?:.*/)?(?:(?:us-gov|us|eu|apac|jp|au|ca|sa|global)[.-])?(?:(?:anthropic|openai)[.-]|[a-z0-9]+\.)?([A-Za-z].*?)"
+    r"(?:-v\d+(?:[:-]\d+)?(?::\d+k)?)?(?:\[[^\]]*\])?$"
+)
+"""Matches an id as `ingest.prices.model_ids` parses it, also with `-` for the characters that a path cannot have."""
+_NAMED = f"regexp_replace(regexp_extract(requested_model, '{_PLAIN}', 1), '^(claude.*\\d)\\.(\\d)', '\\1-\\2')"
+_ASKED_SQL = f"case when runs.model is null and requested_model not ilike 'auto%' then nullif({undated(_NAMED)}, '') end"
 
 
 def _all_tokens(prefix: str = "") -> str:
@@ -112,8 +126,12 @@ RUN_FIGURES = by_key(
         f" when {_NAME} is not null then concat_ws('/', {_REPO}, {_NAME}) end",
     ),
     Figure(
+        "asked_model", "Model asked for", Unit.TEXT, "neither", _ASKED,
+        sql=_ASKED_SQL,
+    ),
+    Figure(
         "model_group", "Model", Unit.TEXT, "neither", _MODEL,
-        sql=f"coalesce({undated('runs.model')}, (select of_agent from only_models)[runs.agent])",
+        sql=f"coalesce({undated('runs.model')}, {_ASKED_SQL}, (select of_agent from only_models)[runs.agent])",
     ),
     Figure(
         "total_tokens", "Tokens", Unit.TOKENS, "lower", _TOKENS,
@@ -169,7 +187,7 @@ RUN_FIGURES = by_key(
     Figure(  # the first condition is that of nearly all runs: it saves two thirds of the time
         # without a record: only where a harness says that the task failed; a process that was merely started may have worked
         "is_started", "Started", Unit.TEXT, "neither", _STARTED,
-        sql="case when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then"
+        sql="case when not is_answered then false when cost_reported_usd = 0 or num_turns = 0 or record_kind = 'sidecar' then"
         " not coalesce(cost_reported_usd = 0 and duration_api_ms = 0 and len(models) = 0 and coalesce(total_tokens, 0) = 0, false)"
         " and not coalesce(cost_reported_usd is null and num_turns = 0 and coalesce(total_tokens, 0) = 0, false)"
         " and not (record_kind = 'sidecar' and num_turns is null and first_edit_ms is null and outcome = 'execution_error'"

@@ -70,6 +70,8 @@ class KeptRun(_Kept):
     """For a session that waited for its user: the time in which the agent worked (`ingest.agents.shared.runs`)."""
     duration_api_ms: Whole | None = None
     num_turns: Whole | None = None
+    is_answered: bool = True
+    """Whether the model answered at all; False if the log says that the first request failed."""
     outcome: Outcome = Outcome.UNKNOWN
     is_error: bool | None = None
     ended_as: str | None = None

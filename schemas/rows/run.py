@@ -137,7 +137,9 @@ class RunRow(Row):
     is_error: Flag | None = optional("Error flag", "`is_error` as logged.")
     api_error_status: Count | None = optional("API status", "HTTP status of the API error that ended the run.")
     stop_reason: Text | None = optional("Stop reason", "`stop_reason` of the last model message, as logged.")
-    terminal_reason: Text | None = optional("Terminal reason", "`terminal_reason`, why the loop ended, as logged.")
+    terminal_reason: Text | None = optional(
+        "Terminal reason", "`terminal_reason`, why the loop ended, as logged; `exit code 0`: of the process."
+    )
     outcome: OutcomeName = column(title="Outcome", description="How the run ended: completed, limit reached, API error, …")
     score: Quantity | None = optional("Score", "Result of the task's evaluation: 1 is solved, 0 is not. Not the outcome of the run.")
     duration_ms: Milliseconds | None = optional("Wall time", "Time from start to end of the run.")
@@ -153,6 +155,7 @@ class RunRow(Row):
     )
     ttft_ms: Milliseconds | None = optional("Time to first token", "Time until the first token.")
     num_turns: Count | None = optional("Turns", "Round trips to the model, as counted by the agent.")
+    is_answered: Flag = column(default=True, description="Whether the model answered; false where the first request of the run failed.")
     cost_reported_usd: Usd | None = optional(
         "Cost as logged",
         "`total_cost_usd` as logged. It may include earlier runs in the same session, and leave out sub-agents: sums use the reported "

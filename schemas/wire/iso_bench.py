@@ -115,6 +115,19 @@ class Journal(_Wire):
         """Return the agent's process, for any agent."""
         return self.claude_code or self.codex or self.codex_cli or self.trae or self.openhands
 
+    @property
+    def exit_code(self) -> int | None:
+        """Return the exit code of the agent's process; None also for a 0 beside an error, which proves neither."""
+        code = self.process.returncode if self.process else None
+        return None if code == 0 and self.status == "error" else code
+
+
+class Prompt(_Wire):
+    """`prompt.json`: what the harness asked of the agent; all that an item has of the harness if that broke off before its journal."""
+
+    task: Secondary[WireText] = Field(default=None, description="Title of the plan: vLLM core performance.")
+    commits: Secondary[Commits] = Field(default=None, description="Base and reference.")
+
 
 class SummaryMeta(_Wire):
     """The run of a summary."""

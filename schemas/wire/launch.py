@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from schemas.agents import AGENTS
 from schemas.rows.run import Outcome
 from schemas.wire.values import Secondary, WireCount, WireSeconds, WireText
 
@@ -31,11 +32,16 @@ _OF_SIGNALS = range(129, 160)
 """Exit codes for signals, as shells report them."""
 
 
-def outcome_of_process(exit_code: int, ended_by: str | None) -> Outcome:
-    """Return how a run ended, from its process alone. `exit_code`: as in shells; `ended_by`: the limit or the signal that ended it."""
-    if ended_by or exit_code in _OF_SIGNALS:
+def outcome_of_process(agent: str | None, exit_code: int, ended_by: str | None = None) -> Outcome:
+    """Return how a run ended, from its process alone.
+
+    `exit_code`: as in shells, or Python's, below 0 for a signal. `ended_by`: the limit or the signal that ended it.
+    """
+    if ended_by or exit_code < 0 or exit_code in _OF_SIGNALS:
         return ENDINGS.get(ended_by or "", Outcome.INTERRUPTED)
-    return Outcome.EXECUTION_ERROR if exit_code else Outcome.COMPLETED
+    if exit_code:
+        return Outcome.EXECUTION_ERROR
+    return Outcome.UNKNOWN if agent in AGENTS and AGENTS[agent].exits_zero else Outcome.COMPLETED
 
 
 class _Wire(BaseModel):

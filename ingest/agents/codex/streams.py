@@ -47,11 +47,13 @@ _EXEC_MUST_HOLD = {"thread.started": ("thread_id", str), "turn.failed": ("error"
 class _ExecThread(OpenRun):
     outcome: Outcome = Outcome.INTERRUPTED
     turns: int = 0
+    is_answered: bool = False
     usage: Tokens | None = None
 
     def note(self, event: ExecEvent) -> None:
         """Read an event. An item comes up to three times with one id: started, updated and completed."""
         if item := event.item:
+            self.is_answered |= item.type != "error"
             if item.type == "agent_message" and item.text:
                 self.final_text = item.text
             elif item.type in _EXEC_TOOLS:
@@ -87,6 +89,7 @@ class _ExecThread(OpenRun):
             "models": [one | cut_off for one in models] if self.outcome is Outcome.INTERRUPTED else models,
             "started_at": time_of_uuid(self.session_id),
             "num_turns": self.turns or None,
+            "is_answered": self.is_answered or bool(self.usage) or not self.errors,
             "is_error": None if self.outcome is Outcome.INTERRUPTED else bool(self.errors),
         }
 
@@ -202,6 +205,7 @@ class _TextLog(OpenRun):
             "requested_model": header.get("model"),
             "models": [unrecorded(header.get("model"), reason, header.get("provider"))],
             "started_at": time_of_uuid(session_id),
+            "is_answered": not self.error or self.texts.keys() > {"user"},  # sections of the model
             "is_error": self.error is not None or None,
             "errors": [self.error] if self.error else [],
             "cwd": header.get("workdir"),

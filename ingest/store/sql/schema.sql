@@ -1,4 +1,4 @@
--- The tables of the store, version 18. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 19. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
@@ -58,6 +58,7 @@ create table runs (
     "duration_api_own_ms" bigint,
     "ttft_ms" bigint,
     "num_turns" bigint,
+    "is_answered" boolean not null,
     "cost_reported_usd" decimal(18, 9),
     "credits" double,
     "credits_unit" varchar,
@@ -639,7 +640,7 @@ select * from (values
     ('runs', 'is_error', '`is_error` as logged.'),
     ('runs', 'api_error_status', 'HTTP status of the API error that ended the run.'),
     ('runs', 'stop_reason', '`stop_reason` of the last model message, as logged.'),
-    ('runs', 'terminal_reason', '`terminal_reason`, why the loop ended, as logged.'),
+    ('runs', 'terminal_reason', '`terminal_reason`, why the loop ended, as logged; `exit code 0`: of the process.'),
     ('runs', 'outcome', 'How the run ended: completed, limit reached, API error, …'),
     ('runs', 'score', 'Result of the task''s evaluation: 1 is solved, 0 is not. Not the outcome of the run.'),
     ('runs', 'duration_ms', 'Time from start to end of the run. In ms.'),
@@ -648,6 +649,7 @@ select * from (values
     ('runs', 'duration_api_own_ms', 'Time in API calls, excluding earlier runs in the same process. Above wall time: calls ran in parallel. In ms.'),
     ('runs', 'ttft_ms', 'Time until the first token. In ms.'),
     ('runs', 'num_turns', 'Round trips to the model, as counted by the agent.'),
+    ('runs', 'is_answered', 'Whether the model answered; false where the first request of the run failed.'),
     ('runs', 'cost_reported_usd', '`total_cost_usd` as logged. It may include earlier runs in the same session, and leave out sub-agents: sums use the reported cost. Empty for $0 where tokens were used. In USD.'),
     ('runs', 'credits', 'What the agent reported in a unit other than dollars.'),
     ('runs', 'credits_unit', 'Unit of the credits: premium requests, credits, …'),
@@ -1092,7 +1094,8 @@ select * from (values
     ('saved_views', 'saved_by', 'Who saved it: user@host, or the signed-in visitor of a dashboard.'),
     ('v_runs', 'title', 'What the run is called: its task, else the first line of its prompt, the first sentence of its summary, or its file.'),
     ('v_runs', 'task_key', 'What runs are grouped and paired by as a task: repository and base commit (`vllm@88f6ba32`) where a benchmark names the commit, else repository and name (`vllm/sort`), else repository and the commit that the work started from. A name that somebody gave the run wins.'),
-    ('v_runs', 'model_group', 'The main model without a date at its end (`gpt-5-2025-08-07` is `gpt-5`). A run without a model counts into the only one that its agent has in the store; empty where the agent has several, or none.'),
+    ('v_runs', 'asked_model', 'The model that was asked for, without provider, region and date, where the record names none that answered: by the log, the harness or the folder.'),
+    ('v_runs', 'model_group', 'The main model without a date at its end (`gpt-5-2025-08-07` is `gpt-5`). A run without a model counts into the one that was asked for, else into the only one that its agent has in the store; empty where the agent has several, or none.'),
     ('v_runs', 'total_tokens', 'All tokens: input, output, cache reads and cache writes.'),
     ('v_runs', 'cache_read_share', 'Share of input tokens read from the cache.'),
     ('v_runs', 'cache_saved_usd', 'Uncached list-price cost minus list-price cost. Negative: caching cost more.'),
@@ -1105,7 +1108,7 @@ select * from (values
     ('v_runs', 'cost_best_per_turn_usd', 'Best-known cost divided by turns. Unknown for a run carried over from an earlier process.'),
     ('v_runs', 'duration_per_turn_ms', 'Wall time divided by turns.'),
     ('v_runs', 'is_completed', 'Whether the run completed. Unknown where the outcome is.'),
-    ('v_runs', 'is_started', 'Whether the run got to work. One without cost, turns and model usage did not, and is left out of medians and means per run. What is not known of a run says nothing.'),
+    ('v_runs', 'is_started', 'Whether the run got to work. One without cost, turns and model usage, or whose first request failed, did not, and is left out of medians and means per run. What is not known of a run says nothing.'),
     ('v_runs', 'reason', 'Why the run did not complete, by its outcome, whether it got to work, and the words of its error. Empty where it completed, or nothing is known of its end.'),
     ('v_runs', 'whose', 'Who or what can change that: set-up, account, agent, provider, person, unknown.'),
     ('v_runs', 'failure_message', 'The error in one line: of a traceback its end.'),
