@@ -212,9 +212,11 @@ def test_a_run_whose_first_request_failed_never_started(answer: str, store: Stor
     """As with any other agent. The prompt is in the log all the same."""
     text = TEXT_LOG.format(session=uuid7(STARTED), end="").partition("thinking\n")[0]
     (tmp_path / "stderr.txt").write_text(f"{text}{answer}ERROR: You've hit your usage limit.\n")
-    items = [{"type": "item.completed", "item": {"id": "item_0", "type": "reasoning", "text": answer}}] if answer else []
+    items: list[dict[str, Any]] = (
+        [{"type": "item.completed", "item": {"id": "item_0", "type": "reasoning", "text": answer}}] if answer else []
+    )
     failed = {"type": "turn.failed", "error": {"message": "You've hit your usage limit."}}
-    events = [{"type": "thread.started", "thread_id": uuid7(STARTED, 1)}, {"type": "turn.started"}, *items, failed]
+    events: list[dict[str, Any]] = [{"type": "thread.started", "thread_id": uuid7(STARTED, 1)}, {"type": "turn.started"}, *items, failed]
     (tmp_path / "stream.jsonl").write_text(lines(*events))
     ingest_paths(store, tmp_path)
     with store.reading() as connection:
