@@ -26,7 +26,7 @@ from app.queries.usage import list_cost
 from app.reports import first_page as first_pages
 from app.reports.exports import REPORT_RUNS
 from app.reports.first_page import FirstPage, first_page, unknown_date_words
-from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure, models_note, pivoted, verdict_groups
+from app.reports.results import RUNS_KEPT, RUNS_SHOWN, by_measure, models_note, pivoted, require_pivot, verdict_groups
 from app.text import costs
 from app.text.answers import Answer, heading, uncounted_words, unreported_groups_note, unreported_note
 from app.text.columns import BOUNDS_COLUMNS, STARTED, with_bounds
@@ -35,7 +35,6 @@ from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS, MODELS, RULES, RUNS
 from schemas.catalogue.cost_measures import BEST, COST_MEASURES, REPORTED, CostMeasure
 from schemas.catalogue.metrics import DEFAULT_REPORT, HIGH, LOW, MEDIANS, RUN_METRICS, with_their_notes
-from schemas.errors import UsageError
 from schemas.text import plural
 from schemas.units import Unit
 
@@ -274,6 +273,7 @@ def brief(store: Store, request: Request) -> tuple[Answer, str]:
 
 def _in_its_zone(request: Request) -> Request:
     known_zone(request.zone)
+    require_pivot(request.by, request.pivot)
     return replace(request, filters=filters_in(request.filters, request.zone))
 
 
@@ -314,9 +314,6 @@ def _groups(store: Store, request: Request) -> Section:
     measure = request.measure
     title = "By " + " and ".join(group.label[0].lower() + group.label[1:] for group in groups(request.by, request.zone))
     if request.pivot:
-        if request.pivot not in request.by or len(request.by) < 2:
-            message = f"--pivot {request.pivot} needs --by with that and another grouping."
-            raise UsageError(message, "For example: --by task,agent --pivot agent.")
         metrics = request.metrics or ("runs", measure.total)
         answer = grouped(store, request.filters, request.by, with_their_notes(metrics), request.zone, measure)
         made = pivoted(answer, request.by, request.pivot, metrics)

@@ -25,8 +25,8 @@ from app.text import costs
 from app.text import tasks as task_words
 from app.text.answers import Answer, heading, unattributed_words, unreported_note
 from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, WITHOUT_RUNS, band_words, cost_per, hidden_words
-from app.text.columns import BOUNDS_SUFFIX, OF_SUFFIX, with_bounds
-from app.text.formatting import UNKNOWN, UNKNOWN_NAME, agent_name
+from app.text.columns import BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Pivoted, group_name, with_bounds
+from app.text.formatting import UNKNOWN, UNKNOWN_NAME
 from app.text.tasks import Matrix, matrix
 from ingest.store.database import Store
 from schemas.catalogue.columns import (
@@ -49,7 +49,7 @@ from schemas.catalogue.cost_measures import BEST, COST_MEASURES, LIST, REPORTED,
 from schemas.catalogue.entry import Entry, by_key
 from schemas.catalogue.failures import REASONS, WHOSE
 from schemas.catalogue.figures import MORE, listed
-from schemas.catalogue.metrics import BAND, MIN_PAIRS, MODEL_METRICS, QUADRANTS
+from schemas.catalogue.metrics import BAND, HIGH, LOW, MIN_PAIRS, MODEL_METRICS, QUADRANTS
 from schemas.catalogue.rules import RULE_MEANINGS
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, plural
@@ -243,8 +243,7 @@ def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str 
 
     Raises UsageError.
     """
-    if pivot and (pivot not in by or len(by) < 2):
-        raise UsageError(f"--pivot {pivot} needs --by with that and another grouping.", "For example: --by repo,agent --pivot agent.")
+    require_pivot(by, pivot)
     with read_transaction(store) as transaction:
         transaction.judge_within(band)
         chosen = transaction.searched(filters)
@@ -259,6 +258,13 @@ def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str 
     note = note if facts["runs_measured"] else _nothing(values)
     answer = Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *VERDICT_GROUPS_SHOWN[:6]), note)
     return pivoted(answer, by, pivot, VERDICTS_PIVOTED) if pivot else answer
+
+
+def require_pivot(by: Sequence[str], pivot: str) -> None:
+    """Raise UsageError unless the pivot is one of several groupings, or there is none."""
+    if pivot and (pivot not in by or len(by) < 2):
+        advice = "task" if pivot == "agent" else "agent"
+        raise UsageError(f"--pivot {pivot} needs --by with that and another grouping.", f"For example: --by {advice},{pivot} --pivot {pivot}.")
 
 
 def pivoted(answer: Answer, by: Sequence[str], pivot: str, metrics: Sequence[str]) -> Answer:
@@ -276,17 +282,16 @@ def pivoted(answer: Answer, by: Sequence[str], pivot: str, metrics: Sequence[str
     columns = {word: pa.array([key[place] for key in keys], table.schema.field(word).type) for place, word in enumerate(rest)}
     of, shown = dict(answer.of), list(rest)
     for name in names:
-        label = UNKNOWN_NAME if name is None else agent_name(name) if pivot == "agent" else name
         for metric in metrics:
-            about, key = answer.of[metric], f"{name or UNKNOWN_NAME}_{metric}"
-            sources = {key: metric} | {f"{key}{suffix}": f"{metric}{suffix}" for suffix in (KNOWN_SUFFIX, BOUNDS_SUFFIX)}
-            sources |= {f"{key}{OF_SUFFIX}": "runs"} if f"{metric}{KNOWN_SUFFIX}" in table.column_names else {}
-            for target, source in sources.items():
-                if source in table.column_names:
-                    values = [cells.get((one, name), {}).get(source) for one in keys]
-                    columns[target] = pa.array(values, table.schema.field(source).type)
-            title = label if len(metrics) == 1 else f"{label}: {about.label}"
-            of[key] = Entry(key, title, about.unit, about.better, about.meaning)
+            key, about = f"{name or UNKNOWN_NAME}_{metric}", answer.of[metric]
+            sources = {f"{metric}{end}": f"{key}{end}" for end in ("", KNOWN_SUFFIX, BOUNDS_SUFFIX, LOW, HIGH)}
+            sources |= {"runs": key if metric == "runs" else f"{key}{OF_SUFFIX}", STARTED: f"{name or UNKNOWN_NAME}_{STARTED}"}
+            sources = {own: target for own, target in sources.items() if own in table.column_names}
+            for own, target in sources.items():
+                columns[target] = pa.array([cells.get((one, name), {}).get(own) for one in keys], table.schema.field(own).type)
+            group = group_name(pivot, name)
+            title = group if len(metrics) == 1 else f"{group}: {about.label}"
+            of[key] = Pivoted(key, title, about.unit, about.better, about.meaning, group=group, figure=about, sources=sources)
             shown.append(key)
     cell = f"Cells: {', '.join(answer.of[metric].label for metric in metrics)}; {UNKNOWN}: no run."
     return replace(answer, table=pa.table(columns), shown=tuple(shown), total=None, of=of, kept=(), note=f"{cell} {answer.note}".rstrip())
@@ -371,7 +376,7 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
         name = group or UNKNOWN_NAME
         names[group] = f"{by} {name}" if name in FAILURES else name
     entries = by_key(
-        *(Entry(name, agent_name(group) if by == "agent" else group or UNKNOWN_NAME, Unit.COUNT) for group, name in names.items())
+        *(Entry(name, group_name(by, group), Unit.COUNT) for group, name in names.items())
     )
     what = f"{facts['failed']:,} of {plural(facts['runs'], 'run')} did not complete"
     parts = [f"{name} {facts[key]:,}" for key, name in WHOSE.items() if facts[key]]
@@ -431,36 +436,44 @@ def tasks(store: Store, filters: Filters, by: Sequence[str], value: str = "resul
         )
     with read_transaction(store) as transaction:
         found = task_queries.cells(transaction, transaction.searched(filters), by)
-    return tasks_answer(matrix(found, value), value, filters, store.location)
+    return tasks_answer(matrix(found, value), value, filters, store.location, by=by)
 
 
-def tasks_answer(made: Matrix, value: str, filters: Filters, location: str, measure: CostMeasure = BEST) -> Answer:
-    """Return the matrix in words, with symbols for colours. Programs also get columns `x_value` and `x_runs` for each column `x`."""
+def tasks_answer(
+    made: Matrix, value: str, filters: Filters, location: str, measure: CostMeasure = BEST, by: Sequence[str] = ("agent", "model")
+) -> Answer:
+    """Return the matrix in words, with symbols for colours. `by`: the groupings of its columns.
+
+    Programs also get, for each column `x`: `x_runs`, `x_value`, the number of runs that it rests on, and of a cost its bounds.
+    """
     unit, about_cells = _TASK_VALUES[value]
     names = {column: " · ".join(UNKNOWN_NAME if name is None else name for name in column) for column in made.columns}
     number = pa.decimal128(38, 9) if value == "cost" else pa.float64()
     kinds = {"task": pa.string(), **dict.fromkeys(names.values(), pa.string()), "runs": pa.int64(), "names": pa.string()}
     for name in names.values():
-        kinds |= {f"{name}_value": number, f"{name}_runs": pa.int64()}
+        kinds |= {f"{name}_value": number, f"{name}_runs": pa.int64(), f"{name}_value{KNOWN_SUFFIX}": pa.int64()}
+        kinds |= {f"{name}_value{BOUNDS_SUFFIX}": pa.string()} if value == "cost" else {}
     rows = []
     for task in made.tasks:
         row: dict[str, Any] = dict.fromkeys(kinds) | {"task": task.key, "names": ", ".join(task.names)}
         for column, name in names.items():
             cell = task.cells.get(column)
             if cell is None:
-                row |= {name: "", f"{name}_runs": 0}
+                row |= {name: "", f"{name}_runs": 0, f"{name}_value{KNOWN_SUFFIX}": 0}
                 continue
             symbol = task_words.SYMBOLS.get(task_words.cell_verdict(cell), "") if value in ("result", "measured") else ""
             figure = task_words.cell_figure(cell, value)
+            known = cell["known_ends" if value == "outcome" else f"{'measured' if value == 'result' else value}_known"]
             if value == "outcome":
-                figure = cell["completed"] / cell["known_ends"] if cell["known_ends"] else None
+                figure = cell["completed"] / known if known else None
             row |= {name: symbol + task_words.cell_words(cell, value), f"{name}_value": figure, f"{name}_runs": cell["runs"]}
+            row |= {f"{name}_value{KNOWN_SUFFIX}": known, f"{name}_value{BOUNDS_SUFFIX}": cell["bounds"]}
         rows.append(row | {"runs": sum(cell["runs"] for cell in task.cells.values())})
     entries = by_key(
         Entry("task", "Task", meaning="Repository and commit, else repository and name."),
         Entry("runs", "Runs", Unit.COUNT, meaning="Runs of the task."),
         Entry("names", "Also called", meaning="Names of the task as logged."),
-        *(Entry(name, " · ".join(agent_name(part) for part in name.split(" · "))) for name in names.values()),
+        *(Entry(name, " · ".join(map(group_name, by, column))) for column, name in names.items()),
         *(Entry(f"{name}_value", f"{name}, {value}", unit) for name in names.values()),
         *(Entry(f"{name}_runs", f"{name}, runs", Unit.COUNT) for name in names.values()),
     )

@@ -7,7 +7,7 @@ written from `columns` and differ in layout only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
@@ -161,7 +161,7 @@ class Column:
         if self.name == "error_rate":  # its cell says it
             return ""
         base = next((sum(row.get(name) or 0 for name in base) for base in _BASES if base[0] in row), None)
-        known, of = row.get(self.known or ""), row.get(f"{self.name}{OF_SUFFIX}", base)
+        known, of = row.get(self.known or ""), base
         least = of
         if of and (self.name in GROUP_COSTS or self.name in ("duration_ms", "lost_ms")):
             of = row.get(STARTED, of)
@@ -169,7 +169,60 @@ class Column:
         return f"{known:,} of {of:,}" if known and of and least and known < least else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Pivoted(Entry):
+    """A figure of the groups that have one value of a grouping, as a column of its own. `group`: the value, for people.
+
+    `figure` is its entry in a row per group; `sources` gives for each column of such a row the one of the pivoted table.
+    """
+
+    group: str = field(kw_only=True)
+    figure: Entry = field(kw_only=True)
+    sources: Mapping[str, str] = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class PivotedColumn(Column):
+    """A column whose cells are those of `figure` in a row per group: the same words, bounds and counts."""
+
+    group: str = field(kw_only=True)
+    figure: Column = field(kw_only=True)
+    sources: Mapping[str, str] = field(kw_only=True)
+
+    def _row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: row[name] for key, name in self.sources.items()}
+
+    def cell(self, row: Mapping[str, Any]) -> str:
+        """Return the value for a reader, `–` for a group without runs, and a word for a value that is unknown of the group's runs."""
+        mine = self._row(row)
+        said = self.figure.cell(mine)
+        if said != UNKNOWN or not mine["runs"]:
+            return said
+        return NEVER_STARTED if mine.get(STARTED) == 0 else UNKNOWN_NAME
+
+    def exact(self, row: Mapping[str, Any]) -> str:
+        """Return the value without rounding sums."""
+        return self.cell(row) if row[self.name] is None else self.figure.exact(self._row(row))
+
+    def bound(self, row: Mapping[str, Any]) -> str:
+        """Return the sign of a bound."""
+        return self.figure.bound(self._row(row))
+
+    def note(self, row: Mapping[str, Any]) -> str:
+        """Return `41 of 57` for a figure that rests on only some of the group's runs."""
+        return self.figure.note(self._row(row))
+
+
+def group_name(word: str, value: str | None) -> str:
+    """Return one group of a grouping as the head of a column, in the words of a row: `Claude Code`, `gpt-5`, `unknown`."""
+    return UNKNOWN_NAME if value is None else TABLE_WORDS.get(word, visible)(value)
+
+
 def column(entry: Entry, known: str | None = None) -> Column:
+    if isinstance(entry, Pivoted):
+        figure = column(entry.figure, f"{entry.figure.key}{KNOWN_SUFFIX}")
+        mine = {"group": visible(entry.group), "figure": figure, "sources": entry.sources}
+        return PivotedColumn(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), **mine)
     is_name = entry.key.startswith(LABEL_PREFIX) or (isinstance(entry, Dimension) and entry.key in _NAMES)
     return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), is_name)
 
@@ -178,18 +231,19 @@ def columns(table: pa.Table, of: Columns = UNNAMED) -> list[Column]:
     """Return the table's columns in order, without the columns for counts, ends and bounds of a figure."""
     names = table.schema.names
     # the key of a label may end like a count, but its values are text
-    counts = {field.name for field in table.schema if field.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(field.type)}
+    counts = {one.name for one in table.schema if one.name.endswith(KNOWN_SUFFIX) and pa.types.is_integer(one.type)}
     counts = {name for name in counts if name.removesuffix(KNOWN_SUFFIX) in names}
     beside = counts | {f"{name}{suffix}" for name in names for suffix in (BOUNDS_SUFFIX, OF_SUFFIX)} | {STARTED, *BOUNDS_COLUMNS.values()}
     beside |= {f"{key}{end}" for key in MEDIANS if key in names for end in (LOW, HIGH, LOW + KNOWN_SUFFIX, HIGH + KNOWN_SUFFIX)}
+    beside |= {name for entry in of.values() if isinstance(entry, Pivoted) for name in entry.sources.values()} - of.keys()
     found = []
-    for field in table.schema:
-        if field.name in beside:
+    for one in table.schema:
+        if one.name in beside:
             continue
-        is_number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
-        unit = Unit.TIME if pa.types.is_timestamp(field.type) else Unit.COUNT if is_number else Unit.TEXT
-        known = f"{field.name}{KNOWN_SUFFIX}"
-        entry = of[field.name] if field.name in of else Entry(field.name, field.name, unit)
+        is_number = pa.types.is_integer(one.type) or pa.types.is_floating(one.type) or pa.types.is_decimal(one.type)
+        unit = Unit.TIME if pa.types.is_timestamp(one.type) else Unit.COUNT if is_number else Unit.TEXT
+        known = f"{one.name}{KNOWN_SUFFIX}"
+        entry = of[one.name] if one.name in of else Entry(one.name, one.name, unit)
         found.append(column(entry, known if known in counts else None))
     return found
 

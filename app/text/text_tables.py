@@ -18,7 +18,7 @@ from rich.text import Text
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.text.answers import Answer
-from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Column, columns, with_bounds, with_starts
+from app.text.columns import BOUNDS_COLUMNS, BOUNDS_SUFFIX, STARTED, Column, Pivoted, columns, with_bounds, with_starts
 from app.text.formatting import MINUS, UNKNOWN
 from schemas.catalogue.metrics import HIGH, LOW, MEDIANS
 from schemas.text import one_line, told_apart
@@ -116,11 +116,12 @@ def for_people(answer: Answer) -> pa.Table:
     """Return the chosen columns that have a value, with the total as last row."""
     table = with_bounds(with_starts(answer.table), answer.shown)
     if answer.shown and table.num_rows:
-        known = [name for name in answer.shown[1:] if _has_value(table[name])]
-        beside = [f"{name}{suffix}" for name in known for suffix in (KNOWN_SUFFIX, OF_SUFFIX)]
+        known = [name for name in answer.shown[1:] if _has_value(table[name]) or isinstance(answer.of.get(name), Pivoted)]
+        beside = [f"{name}{KNOWN_SUFFIX}" for name in known]
+        beside += [one for name in known if isinstance(about := answer.of.get(name), Pivoted) for one in about.sources.values()]
         beside += [*BOUNDS_COLUMNS.values(), *(f"{name}{BOUNDS_SUFFIX}" for name in known if name not in BOUNDS_COLUMNS)]
         beside += [*(f"{name}{end}" for name in known if name in MEDIANS for end in (LOW, HIGH)), STARTED]
-        table = table.select([answer.shown[0], *known, *(name for name in beside if name in table.column_names)])
+        table = table.select(dict.fromkeys([answer.shown[0], *known, *(name for name in beside if name in table.column_names)]))
     elif answer.shown:
         table = table.select(answer.shown)
     if answer.total is None:
