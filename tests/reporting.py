@@ -95,6 +95,12 @@ def from_md(body: bytes) -> Totals:
     return _by_label([(row[0], row[1]) for row in rows if re.fullmatch(r"[\d,]+", row[1])])
 
 
+def from_latex(body: bytes) -> Totals:
+    """A line for each figure, `Completed & 313 (1,301 of 1,487)`, of which whole numbers are exact."""
+    found = re.findall(r"^([^&\n]+) & ([\d,]+)(?: \(.*\))? \\\\$", body.decode(), re.MULTILINE)
+    return _by_label(found)
+
+
 def from_html(body: bytes) -> Totals:
     """The exact figure is the title of the one for people."""
     found = re.findall(r'<span>(.*?)</span><strong title="(.*?)">', body.decode())
@@ -126,4 +132,5 @@ READERS: dict[str, Callable[[bytes], Totals]] = {
     "html": from_html,
     "xlsx": from_xlsx,
     "parquet": from_parquet,
+    "latex": from_latex,
 }

@@ -34,6 +34,7 @@ from app.reports.cost_report import Report, Request, report
 from app.reports.exports import EXPORTS
 from app.reports.exports.text import ABOUT, is_formula
 from app.reports.exports.workbook import LONGEST_TEXT, xlsx_table
+from app.text.answers import Answer
 from app.text.columns import columns
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
@@ -79,7 +80,7 @@ TEXTS = [name for name, export in EXPORTS.items() if not export.is_binary]
 def test_every_format_writes_its_golden_bytes(name: str) -> None:
     """Any change of a format is a change of a file that a reviewer reads."""
     golden = GOLDEN / f"table{EXPORTS[name].suffix}"
-    written = EXPORTS[name].write(literal_table(), of={**RUNS, **RUN_METRICS})
+    written = EXPORTS[name].write(Answer(literal_table(), "", of={**RUNS, **RUN_METRICS}))
     if os.environ.get("TACHOGRAPH_UPDATE_GOLDEN"):
         golden.write_bytes(written)
     assert written == golden.read_bytes()
@@ -96,7 +97,7 @@ def test_golden_files_were_checked_out_as_they_are() -> None:
 
 @pytest.mark.parametrize(("name", "lines"), {"csv": 1, "json": 1, "jsonl": 0, "md": 2}.items())
 def test_a_table_without_rows_is_a_file_and_no_error(name: str, lines: int) -> None:
-    assert EXPORTS[name].write(literal_table().slice(0, 0)).count(b"\n") == lines
+    assert EXPORTS[name].write(Answer(literal_table().slice(0, 0), "")).count(b"\n") == lines
 
 
 def test_names_and_suffixes_are_unique() -> None:
@@ -124,7 +125,7 @@ def as_csv_cell(text: str | None) -> str:
 @pytest.mark.slow
 @given(tables)
 def test_any_csv_reads_back_cell_by_cell(table: pa.Table) -> None:
-    text = EXPORTS["csv"].write(table).decode()
+    text = EXPORTS["csv"].write(Answer(table, "")).decode()
     [header, *rows] = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     assert header == ["text", "amount"]
     assert [row[0] for row in rows] == [as_csv_cell(value) for value in table["text"].to_pylist()]
@@ -134,7 +135,7 @@ def test_any_csv_reads_back_cell_by_cell(table: pa.Table) -> None:
 @given(st.lists(texts, max_size=5))
 def test_a_csv_of_one_column_loses_no_row(values: list[str | None]) -> None:
     """A blank line is no row to most readers."""
-    text = EXPORTS["csv"].write(pa.table({"text": pa.array(values, pa.string())})).decode()
+    text = EXPORTS["csv"].write(Answer(pa.table({"text": pa.array(values, pa.string())}), "")).decode()
     assert [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:] == [as_csv_cell(value) for value in values]
 
 
@@ -142,20 +143,20 @@ def test_a_csv_of_one_column_loses_no_row(values: list[str | None]) -> None:
 @given(tables)
 def test_no_cell_of_a_csv_is_a_formula(table: pa.Table) -> None:
     """A number may begin with a minus; text may not."""
-    text = EXPORTS["csv"].write(table).decode()
+    text = EXPORTS["csv"].write(Answer(table, "")).decode()
     assert not [row[0] for row in list(csv.reader(io.StringIO(text, newline="")))[1:] if row[0].startswith(FORMULA_STARTS)]
 
 
 @pytest.mark.slow
 @given(tables)
 def test_any_json_reads_back_exactly(table: pa.Table) -> None:
-    assert simplejson.loads(EXPORTS["json"].write(table), use_decimal=True) == table.to_pylist()
+    assert simplejson.loads(EXPORTS["json"].write(Answer(table, "")), use_decimal=True) == table.to_pylist()
 
 
 @pytest.mark.slow
 @given(tables)
 def test_jsonl_is_the_rows_of_json(table: pa.Table) -> None:
-    lines = EXPORTS["jsonl"].write(table).decode().split("\n")
+    lines = EXPORTS["jsonl"].write(Answer(table, "")).decode().split("\n")
     assert lines.pop() == ""
     assert [simplejson.loads(line, use_decimal=True) for line in lines] == table.to_pylist()
 
@@ -164,7 +165,7 @@ def test_jsonl_is_the_rows_of_json(table: pa.Table) -> None:
 @given(tables)
 def test_a_markdown_table_keeps_its_shape(table: pa.Table) -> None:
     """One line per row and two cells in each, whatever the text."""
-    lines = EXPORTS["md"].write(table).decode().removesuffix("\n").split("\n")
+    lines = EXPORTS["md"].write(Answer(table, "")).decode().removesuffix("\n").split("\n")
     assert len(lines) == table.num_rows + 2
     assert {line.replace("\\\\", "").replace("\\|", "").count("|") for line in lines} == {3}
 
@@ -318,7 +319,7 @@ def test_no_cell_of_a_workbook_is_a_formula_not_even_when_it_is_edited(grouped: 
 def test_any_workbook_reads_back(table: pa.Table) -> None:
     """Amounts to the last digit: below four million dollars a double holds nine places."""
     small = table.filter(pa.array([value is None or abs(value) < 4_000_000 for value in table["amount"].to_pylist()], pa.bool_()))
-    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_table(small))).worksheets[0]
+    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_table(Answer(small, "")))).worksheets[0]
     rows = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2, max_col=2)]
     assert [round(Decimal(repr(row[1])), 9) if row[1] is not None else None for row in rows[: small.num_rows]] == small[
         "amount"
@@ -335,7 +336,7 @@ def test_a_total_of_more_digits_than_a_cell_holds_stands_beside_it(store: Store)
 
 
 def test_a_text_longer_than_a_cell_is_cut_and_says_so() -> None:
-    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_table(pa.table({"text": ["x" * 40_000]})))).worksheets[0]
+    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_table(Answer(pa.table({"text": ["x" * 40_000]}), "")))).worksheets[0]
     assert (len(str(sheet["A2"].value)), str(sheet["A2"].value)[-1]) == (LONGEST_TEXT - 1, "…")
 
 
@@ -364,8 +365,8 @@ class Tags(HTMLParser):
 @given(tables)
 @examples(25)
 def test_no_text_is_markup_in_a_page(table: pa.Table) -> None:
-    page = Tags(EXPORTS["html"].write(table))
-    assert len(page.tags) == len(Tags(EXPORTS["html"].write(table.slice(0, 0))).tags) + 3 * table.num_rows
+    page = Tags(EXPORTS["html"].write(Answer(table, "")))
+    assert len(page.tags) == len(Tags(EXPORTS["html"].write(Answer(table.slice(0, 0), ""))).tags) + 3 * table.num_rows
     assert page.attributes <= {"lang", "charset", "http-equiv", "content", "name", "class", "title"}
     column = columns(table)[0]
     shown = [one_line(column.cell(row)) for row in table.to_pylist()]

@@ -13,7 +13,6 @@ import click
 
 from app.cli import terminal
 from app.cli.options import (
-    LATEX,
     PDF,
     TABLE,
     WITH_TEXT,
@@ -80,7 +79,7 @@ CHECK_FORMATS = (TABLE, "md", JSON)
 @budget_options
 @click.option("--all", "whole", is_flag=True, help="In a table: all metrics, models, most expensive runs and findings, too.")
 @click.option("--brief", is_flag=True, help="Groups table only (totals without --by).")
-@answering(at=True, formats=(FOCUS, LATEX, PDF))
+@answering(at=True, formats=(FOCUS, PDF))
 def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole: bool, brief: bool, **options: Any) -> None:
     """Report what runs cost: one page for who pays, then groups; with --all and in files all metrics, models, runs and findings.
 
@@ -88,9 +87,9 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
     what is left of a budget.
 
     A metric that is unknown for some runs says how many runs it is based on. csv, jsonl and parquet have one table: the groups,
-    or the totals without --by. They have no total row, so a column adds up to its total. latex is their table for a paper, as a terminal
-    shows it. focus is the FinOps schema FOCUS 1.2, as csv or parquet: a row per run, model, token class and day, which add up to the
-    best-known cost. pdf is the html on A4, printed by the Chromium that draws charts: docs/handed-on.md.
+    or the totals without --by. They have no total row, so a column adds up to its total. latex is their table for a paper. focus is
+    the FinOps schema FOCUS 1.2, as csv or parquet: a row per run, model, token class and day, which add up to the best-known cost.
+    pdf is the html on A4, printed by the Chromium that draws charts: docs/handed-on.md.
     """
     if asked.output.format == FOCUS:
         _report_focus(asked, options["zone"])
@@ -104,7 +103,7 @@ def report(by: tuple[str, ...], metrics: tuple[str, ...], asked: Asked, *, whole
     request = cost_report.Request(
         asked.filters, by, metrics, options["zone"], listed, options["reprice"], options["cost"], first, options["pivot"]
     )
-    if brief or asked.output.format == LATEX:
+    if brief or asked.output.format == "latex":
         answer, note = cost_report.brief(asked.store, request)
         if note:
             terminal.note(note)
@@ -122,6 +121,7 @@ def _report_focus(asked: Asked, zone: str) -> None:
     from app.queries.grouping import filters_in
     from app.reports.exports import EXPORTS
     from app.reports.focus import VERSION, as_csv, focus
+    from app.text.answers import Answer, undated_words
     from app.text.formatting import exact, sign_of
 
     made = focus(asked.store, filters_in(asked.filters, zone))
@@ -129,17 +129,17 @@ def _report_focus(asked: Asked, zone: str) -> None:
     if path is not None and path.suffix.lower() not in (".csv", ".parquet"):
         raise UsageError(f"FOCUS is written as csv or parquet, not as {path.name}.", "Give -o FILE.csv or FILE.parquet.")
     is_parquet = path is not None and path.suffix.lower() == ".parquet"
-    body = EXPORTS["parquet"].write(made.table) if is_parquet else as_csv(made.table)
+    body = EXPORTS["parquet"].write(Answer(made.table, "")) if is_parquet else as_csv(made.table)
     if path is None:
         terminal.put_text(body)
     else:
         write_file(path, body)
         terminal.note(f"Wrote {one_line(str(path))}: {plural(made.table.num_rows, 'row')}, FOCUS {VERSION}")
     terminal.note(f"{plural(made.runs, 'run')}, {sign_of(made.bounds)}{exact(made.total_usd, Unit.USD)} in all; showback, no invoice")
-    left_out = {"without a date": made.undated, "without a known cost": made.unpriced}
-    for why, runs in left_out.items():
-        if runs:
-            terminal.note(f"{plural(runs, 'run')} {why} left out")
+    if made.undated:
+        terminal.note(undated_words(made.undated, made.undated_usd))
+    if made.unpriced:
+        terminal.note(f"{plural(made.unpriced, 'run')} without a known cost left out")
 
 
 @click.command(epilog=examples("runs", "runs --model claude-opus-4-6 --limit 10", "runs --outcome api_error --format jsonl"))
@@ -272,7 +272,7 @@ def usage(by: tuple[str, ...], zone: str, week_starts: str, hours: int, asked: A
 @click.command(epilog=examples("tasks", "tasks --by agent,model --value cost", "tasks --value measured -o tasks.tex"))
 @by_option
 @click.option("--value", type=Word(TASK_VALUES), default=TASK_VALUES[0], show_default=True, help="What the cells show.")
-@answering(formats=(LATEX,))
+@answering()
 def tasks(by: tuple[str, ...], value: str, asked: Asked) -> None:
     """Show tasks beside those who worked on them: a row per task, a column per agent (or --by).
 
@@ -319,7 +319,6 @@ def check(asked: Asked, format_: str, zone: str, cost: str, budgets: tuple[tuple
     from app.reports.budgets import check as judge_runs
     from app.reports.exports.text import escaped, json_text, md_table
     from app.text.text_tables import draw
-    from schemas.catalogue.columns import CHECKS
 
     done = judge_runs(asked.store, asked.filters, dict(budgets), zone, allow_empty=allow_empty, measure=COST_MEASURES[cost])
     terminal.note(one_line(done.covers))
@@ -328,7 +327,7 @@ def check(asked: Asked, format_: str, zone: str, cost: str, budgets: tuple[tuple
     elif format_ == "md":
         covers = " ".join(filter(None, (done.covers, done.left_out)))
         head = f"### {'✅' if done.passed else '❌'} {done.headline}\n\n{escaped(covers)}\n\n"
-        body = head.encode() + md_table(budget_table(done.verdicts).table, of=CHECKS)
+        body = head.encode() + md_table(budget_table(done.verdicts))
     else:  # a log of CI has no width of its own
         body = draw(budget_table(done.verdicts), 120, sys.stdout.encoding or "utf-8").body
     terminal.put(body)

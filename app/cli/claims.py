@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from app.cli.options import LATEX, TABLE, Asked, Word, answering, by_option, examples, utf8, zone_option
+from app.cli.options import TABLE, Asked, Word, answering, by_option, examples, utf8, zone_option
 from app.queries.filters import MIN_CONFIDENCE, probability
 from app.queries.grouping import filters_in
 from schemas.catalogue.failures import REASONS
@@ -180,7 +180,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: str) -> float:
 @click.option(
     "--band", default="5%", show_default=True, metavar="SHARE", callback=_share, help="Call ratios within this distance from 1 the same."
 )
-@answering(limit="runs", formats=(LATEX,))
+@answering(limit="runs")
 def verdicts(by: tuple[str, ...], zone: str, band: float, rule: str | None, asked: Asked, *, every: bool, **options: Any) -> None:
     """Show what runs claimed beside what benchmarks measured, per run, or with --by per group.
 

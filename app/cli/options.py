@@ -37,7 +37,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 TABLE = "table"
 
 OUTPUT_FORMATS = (TABLE, *EXPORTS)
-LATEX, LATEX_SUFFIX, PDF = "latex", ".tex", "pdf"
+PDF = "pdf"
 
 ROWS_IN_A_TABLE = 50
 """Rows of a list in a terminal without --limit; files and programs get all."""
@@ -232,7 +232,7 @@ def output_options(command: Command, formats: tuple[str, ...] = ()) -> Command:
     command = click.option("--with-text", is_flag=True, help=WITH_TEXT)(command)
     to = "Output file; format from the extension."
     command = click.option("-o", "--output", "path", type=click.Path(readable=False, path_type=Path), metavar="FILE", help=to)(command)
-    people = ", ".join((TABLE, "md", *(name for name in (LATEX, PDF) if name in formats)))
+    people = ", ".join((TABLE, "md", *([PDF] if PDF in formats else []), "latex"))
     kinds = f"Default: {TABLE}. All formats but {people} and html have all columns and exact numbers."
     return click.option("--format", "format_", type=Word((*OUTPUT_FORMATS, *formats)), help=kinds)(command)
 
@@ -249,7 +249,6 @@ def chosen_output(options: dict[str, Any], formats: tuple[str, ...] = ()) -> Out
     if not os.path.isdir(path.parent):  # noqa: PTH112
         raise UsageError(f"cannot write to {path}: the folder {path.parent} does not exist.", "Create the folder first.")
     suffixes = {REPORTS[name].suffix: name for name in (*EXPORTS, *formats) if name in REPORTS}
-    suffixes |= {LATEX_SUFFIX: LATEX} if LATEX in formats else {}
     format_ = format_ or suffixes.get(path.suffix.lower())
     if not format_:
         raise UsageError(f"unknown file extension of {path}.", f"Use {', '.join(suffixes)}, or give --format.")

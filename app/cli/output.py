@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from app.cli import terminal
-from app.cli.options import LATEX, TABLE, Output
+from app.cli.options import TABLE, Output
 from app.reports.exports import REPORTS
-from app.reports.exports.text import write_latex
 from app.text.answers import Answer, uncounted_words
 from app.text.formatting import human
-from app.text.text_tables import SPELLED, draw, for_people
+from app.text.text_tables import SPELLED, draw
 from ingest.system.command_lines import command_line
 from schemas.catalogue.columns import CHECKS
 from schemas.catalogue.entry import Entry
@@ -61,11 +60,10 @@ def deliver(answer: Answer, output: Output) -> None:
     else:
         if output.format == TABLE:
             body = draw(answer, FILE_WIDTH, exact=True).body + (f"{answer.note}\n".encode() if answer.note else b"")
-        elif output.format == LATEX:
-            body = write_latex(answer)
         else:
-            export = REPORTS[output.format]
-            body = export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
+            body = REPORTS[output.format].write(answer)
+            if output.format == "latex" and body.startswith(b"% "):  # what the page has no room for
+                terminal.note(terminal.short(body[2:].decode().partition("\n")[0]))
         deliver_body(body, answer, output)
     if answer.hidden:
         terminal.note(answer.hidden)

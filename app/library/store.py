@@ -16,6 +16,7 @@ from app.queries.filters import MIN_CONFIDENCE, NO_FILTERS, Filters, parse, prob
 from app.queries.grouping import UTC_ZONE, filters_in
 from app.queries.loops import ORDERS
 from app.queries.reading import CheckedStore, read_transaction
+from app.queries.rules import RULES
 from app.queries.run_page import run_id_of, run_page, with_whole_ids
 from app.queries.usage import HOURS, MONDAY, WEEK_STARTS
 from app.queries.usage import Request as UsageRequest
@@ -140,24 +141,32 @@ class Store:
         self,
         *,
         by: Words = (),
+        pivot: str = "",
         every: bool = False,
         band: float = BAND,
+        rule: str = "",
         tz: str = UTC_ZONE,
         limit: int | None = None,
         **filters: Unpack[FilterWords],
     ) -> Table:
         """Return claimed and measured speedups per run, or with `by` per group. `every`: also runs that were not measured.
 
-        `band`: ratios within this distance from 1 are the same, such as 0.05.
+        `band`: ratios within this distance from 1 are the same, such as 0.05. The values of `pivot`, one of `by`, become columns. `rule`:
+        score agents by the rule of a benchmark instead, over everything measured: baseline, iso, gso, swe-fficiency, geometric, harmonic.
         """
         if isinstance(band, bool) or not isinstance(band, int | float) or not 0 <= band < 1:
             raise UsageError(f"band takes a share from 0 to less than 1, such as 0.05, not {band!r}.")
-        groups, most, zone = _words("by", by), _rows(limit), _text("tz", tz)
+        groups, most, zone, across = _words("by", by), _rows(limit), _text("tz", tz), _text("pivot", pivot)
+        scored = _one_of("rule", rule, RULES)
+        if scored and (groups or across or filters):
+            raise UsageError("rule counts everything measured; by, pivot and filters choose.", "Use one of them.")
 
         def ask(store: CheckedStore, chosen: Filters) -> Answer:
             chosen = filters_in(chosen, zone)
-            if groups:
-                return results.verdict_groups(store, chosen, groups, zone, float(band))
+            if scored:
+                return results.rules(store, scored)
+            if groups or across:
+                return results.verdict_groups(store, chosen, groups, zone, float(band), across)
             return results.verdicts(store, chosen, most, every=every, band=float(band))
 
         return self._answer(filters, ask)
@@ -212,6 +221,7 @@ class Store:
         self,
         *,
         by: Words = (),
+        pivot: str = "",
         metrics: Words = (),
         tz: str = UTC_ZONE,
         cost: str = "",
@@ -222,14 +232,14 @@ class Store:
     ) -> Report:
         """Return the cost report. As a table it is the groups of `by`, or the totals; `.sections` has the rest, `.export("html")` a file.
 
-        `metrics`: the figures of groups and totals, none for the usual ones. `reprice`: MODEL or MODEL@PROVIDER with other prices for the
-        same tokens.
+        `metrics`: the figures of groups and totals, none for the usual ones. The values of `pivot`, one of `by`, become columns. `reprice`:
+        MODEL or MODEL@PROVIDER with other prices for the same tokens.
         """
         figures, measure = _several("metrics", metrics, tuple(RUN_METRICS)), _one_of("cost", cost, COST_MEASURES)
         groups, zone, model = _words("by", by), _text("tz", tz), _text("reprice", reprice)
         page = FirstPage(_text("title", title), _text("owner", owner))
         store, chosen = self._asked(filters)
-        request = cost_report.Request(chosen, groups, figures, zone, REPORT_RUNS, model, measure, page)
+        request = cost_report.Request(chosen, groups, figures, zone, REPORT_RUNS, model, measure, page, _text("pivot", pivot))
         return report_table(cost_report.report(store, request), _notes(store))
 
     def compare(self, *groups: Choice, pair: str = "", cost: str = "best") -> Table:

@@ -13,7 +13,6 @@ from app.reports.exports import EXPORTS, REPORTS, Export
 from app.reports.exports.text import rows
 from app.text.answers import Answer
 from app.text.columns import columns
-from app.text.text_tables import for_people
 from ingest.system.command_lines import install_command
 from schemas.errors import UsageError
 from schemas.text import did_you_mean, one_line, plural
@@ -73,10 +72,12 @@ class Table:
         return _library("polars").from_arrow(self._answer.table)
 
     def export(self, format: str) -> bytes:  # noqa: A002  the word of the command line
-        """Return the bytes of a file as with `-o FILE`: csv, json, jsonl, md, html, xlsx, parquet. Raises UsageError for another format."""
+        """Return the bytes of a file as with `-o FILE`: csv, json, jsonl, md, html, xlsx, parquet, latex.
+
+        Raises UsageError for another format.
+        """
         export = _export(format, EXPORTS)
-        answer = self._for_people if export.is_for_people else self._answer
-        return export.write(for_people(answer) if export.is_for_people else answer.table, answer.heading, answer.of)
+        return export.write(self._for_people if export.is_for_people else self._answer)
 
     def __len__(self) -> int:
         return int(self._answer.table.num_rows)

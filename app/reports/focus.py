@@ -90,7 +90,7 @@ class Charge(NamedTuple):
 
 @dataclass(frozen=True)
 class FocusExport:
-    """The rows, and the runs that have none: without a date, or without a known cost. `total_usd`: of the rows.
+    """The rows, and the runs that have none: without a date (with their cost), or without a known cost. `total_usd`: of the rows.
 
     `bounds`: kinds of bounds among the costs, as `upper_bound, lower_bound`.
     """
@@ -98,6 +98,7 @@ class FocusExport:
     table: pa.Table
     runs: int
     undated: int
+    undated_usd: Decimal
     unpriced: int
     total_usd: Decimal
     bounds: str
@@ -124,17 +125,19 @@ def focus(store: Store, filters: Filters) -> FocusExport:
 
     rows: list[dict[str, Any]] = []
     undated = unpriced = counted = 0
+    undated_usd = Decimal(0)
     for run in runs:
         if run["cost_best_usd"] is None:
             unpriced += 1
         elif run["dated_at"] is None:
             undated += 1
+            undated_usd += run["cost_best_usd"]
         else:
             counted += 1
             rows += _rows_of(run, models.get(run["run_id"], ()), days.get(run["run_id"], ()), rates)
     total = sum((row["BilledCost"] for row in rows), Decimal(0))
     bounds = ", ".join(sorted({row["x_CostBound"] for row in rows if row["x_CostBound"]}))
-    return FocusExport(_table(rows), counted, undated, unpriced, total, bounds)
+    return FocusExport(_table(rows), counted, undated, undated_usd, unpriced, total, bounds)
 
 
 def _by_run(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

@@ -263,8 +263,8 @@ def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str 
 def require_pivot(by: Sequence[str], pivot: str) -> None:
     """Raise UsageError unless the pivot is one of several groupings, or there is none."""
     if pivot and (pivot not in by or len(by) < 2):
-        advice = "task" if pivot == "agent" else "agent"
-        raise UsageError(f"--pivot {pivot} needs --by with that and another grouping.", f"For example: --by {advice},{pivot} --pivot {pivot}.")
+        both = f"{'task' if pivot == 'agent' else 'agent'},{pivot}"
+        raise UsageError(f"--pivot {pivot} needs --by with that and another grouping.", f"For example: --by {both} --pivot {pivot}.")
 
 
 def pivoted(answer: Answer, by: Sequence[str], pivot: str, metrics: Sequence[str]) -> Answer:
@@ -375,9 +375,7 @@ def failures(store: Store, filters: Filters, by: str = "agent", zone: str = UTC_
     for group in groups:
         name = group or UNKNOWN_NAME
         names[group] = f"{by} {name}" if name in FAILURES else name
-    entries = by_key(
-        *(Entry(name, group_name(by, group), Unit.COUNT) for group, name in names.items())
-    )
+    entries = by_key(*(Entry(name, group_name(by, group), Unit.COUNT) for group, name in names.items()))
     what = f"{facts['failed']:,} of {plural(facts['runs'], 'run')} did not complete"
     parts = [f"{name} {facts[key]:,}" for key, name in WHOSE.items() if facts[key]]
     started = f"{facts['never_started']:,} of them never started. " if facts["never_started"] else ""

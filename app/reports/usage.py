@@ -11,7 +11,7 @@ from app.queries.grouping import filters_in
 from app.queries.reading import read_transaction
 from app.queries.usage import Request, Usage, has_period
 from app.queries.usage import usage as usage_of
-from app.reports.exports.text import json_table, json_text, rows
+from app.reports.exports.text import json_rows, json_text, rows
 from app.text import usage as words
 from app.text.answers import Answer, heading
 from app.text.costs import why_usage_differs
@@ -66,7 +66,7 @@ def document(store: Store, request: Request) -> bytes:
         "by": json_text(list(request.by)),
         "tz": json_text(request.zone),
         "filters": json_text(request.filters.as_words()),
-        "rows": json_table(used.table).decode().rstrip(),
+        "rows": json_rows(used.table),
         "totals": json_text(totals),
         "active_block": json_text(active),
         "undated": json_text(dict(used.undated)),

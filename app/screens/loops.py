@@ -15,6 +15,7 @@ from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import html_parts, run_html
 from app.text import loop_html as words
+from app.text.answers import Answer
 from app.text.brief import Said
 from app.text.html_parts import plain
 from app.text.loops import NO_LOOPS, heading_of
@@ -41,7 +42,7 @@ def downloads(name: str, table: Any, heading: str, of: Any) -> None:
         for kind in FORMATS:
             st.download_button(
                 kind,
-                partial(EXPORTS[kind].write, table, heading, of),
+                partial(EXPORTS[kind].write, Answer(table, heading, of=of)),
                 f"{name}.{kind}",
                 EXPORTS[kind].mime,
                 on_click="ignore",

@@ -85,7 +85,7 @@ def written(name: str, by: str) -> bytes:
     """Return the table of reasons as a file."""
     with read_transaction(cache.store()) as transaction:
         answer = results.failures(transaction, transaction.searched(filters), by)
-    return EXPORTS[name].write(answer.table, answer.heading, answer.of)
+    return EXPORTS[name].write(answer)
 
 
 def show_failures() -> None:

@@ -9,11 +9,9 @@ from app.queries import filter_inputs as filter_urls
 from app.queries import tasks as queries
 from app.reports import results
 from app.reports.exports import EXPORTS
-from app.reports.exports.text import write_latex
 from app.screens import cache
 from app.screens.parts import filter_bar, widgets
 from app.text import tasks as task_words
-from app.text.text_tables import for_people
 from schemas.text import plural, visible
 
 MOST_COLUMNS = 8
@@ -105,9 +103,9 @@ answer = results.tasks_answer(made, value, filters, cache.location(), measure)
 about = answer.heading.rpartition(" · ")[0]  # without the place of the store
 with downloads:
     writers = {
-        "csv": ("CSV", lambda: EXPORTS["csv"].write(answer.table)),
-        "md": ("Markdown", lambda: EXPORTS["md"].write(for_people(answer), "", answer.of) + f"\n{about}. {answer.note}\n".encode()),
-        "tex": ("LaTeX (booktabs)", lambda: write_latex(answer)),
+        "csv": ("CSV", lambda: EXPORTS["csv"].write(answer)),
+        "md": ("Markdown", lambda: EXPORTS["md"].write(answer) + f"\n{about}. {answer.note}\n".encode()),
+        "tex": ("LaTeX (booktabs)", lambda: EXPORTS["latex"].write(answer)),
     }
     for suffix, (label, write) in writers.items():
         st.download_button(label, write, f"tasks.{suffix}", "text/plain", on_click="ignore", type="tertiary", key=f"table-{suffix}")

@@ -221,8 +221,8 @@ def group_name(word: str, value: str | None) -> str:
 def column(entry: Entry, known: str | None = None) -> Column:
     if isinstance(entry, Pivoted):
         figure = column(entry.figure, f"{entry.figure.key}{KNOWN_SUFFIX}")
-        mine = {"group": visible(entry.group), "figure": figure, "sources": entry.sources}
-        return PivotedColumn(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), **mine)
+        about = entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header)
+        return PivotedColumn(*about, group=visible(entry.group), figure=figure, sources=entry.sources)
     is_name = entry.key.startswith(LABEL_PREFIX) or (isinstance(entry, Dimension) and entry.key in _NAMES)
     return Column(entry.key, visible(entry.label), entry.unit, known, entry.meaning, visible(entry.header), is_name)
 

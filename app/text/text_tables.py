@@ -76,17 +76,20 @@ class Drawing:
     left_out: tuple[str, ...]
 
 
-class _Laid:
-    """A column with its cells and possible widths."""
+class Laid:
+    """A column with its cells and possible widths.
 
-    def __init__(self, column: Column, rows: Sequence[Mapping[str, Any]]) -> None:
+    `noted`: how a cell is written that rests on only some runs. `breaks_head`: whether its label may be broken after signs, as cells are.
+    """
+
+    def __init__(self, column: Column, rows: Sequence[Mapping[str, Any]], noted: str = "{}\n{}", *, breaks_head: bool = False) -> None:
         self.column, self.name, self.is_path = column, column.name, column.label in PATHS
         self.cells = []
         for row in rows:
             text, note = one_line(column.cell(row)), column.note(row)
             text = text[:ID_WIDTH] if column.name in IDS and text != TOTAL else text
-            self.cells.append(f"{text}\n{note}" if note else text)
-        self.label = _longest_word(column.label)
+            self.cells.append(noted.format(text, note) if note else text)
+        self.label = max(map(_longest_word, _PIECE.findall(column.label))) if breaks_head else _longest_word(column.label)
         self.wanted = max([self.label, *(cell_len(line) for cell in self.cells for line in cell.split("\n"))])
 
     def least(self) -> int:
@@ -110,6 +113,15 @@ class _Laid:
             ):
                 return width
         return self.wanted
+
+    def lines(self, number: int, width: int) -> tuple[str, str]:
+        """Return a cell in lines of at most `width`, a path cut at its start, and its note."""
+        value, _, note = self.cells[number].partition("\n")
+        if self.is_path and cell_len(value) > width:
+            value = "…" + value[-(width - 1) :]
+        if not self.column.is_figure and not self.is_path:
+            value = broken(value, width, MOST_LINES if self.name in SHORTENED else None)
+        return value, note
 
 
 def for_people(answer: Answer) -> pa.Table:
@@ -159,10 +171,8 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
             value = one_line(column.exact(rows[0]) if exact else column.cell(rows[0]))
             upright.add_row(column.label, value, f"based on {note}" if note else "")
         return Drawing(_printed(upright, width, encoding, color=color), ())
-    laid = [_Laid(column, rows) for column in shown]
-    widths = _widths(laid, width)
-    if any(one.name in answer.kept and one.name not in widths for one in laid):
-        widths = _narrow_widths([one for one in laid if one.name in answer.kept], width)
+    laid = [Laid(column, rows) for column in shown]
+    widths = chosen_widths(laid, width, answer.kept, MOST_COLUMNS if width <= NARROW else None)
     fitting = [one for one in laid if one.name in widths]
     drawn = Table(box=_LINES, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for one in fitting:
@@ -178,7 +188,7 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
         is_total = answer.total is not None and number == len(rows) - 1
         if is_total:
             drawn.add_section()
-        drawn.add_row(*(_text(one.cells[number], one, widths[one.name]) for one in fitting), style="bold" if is_total else "")
+        drawn.add_row(*(_text(*one.lines(number, widths[one.name])) for one in fitting), style="bold" if is_total else "")
     body = _printed(drawn, width, encoding, color=color)
     if answer.table.num_rows > MOST_ROWS:
         cut = f"The first {MOST_ROWS:,} of {answer.table.num_rows:,} rows; --format csv has all.\n"
@@ -186,13 +196,21 @@ def draw(answer: Answer, width: int, encoding: str = "utf-8", *, color: bool = F
     return Drawing(body, tuple(one.column.label for one in laid if one.name not in widths))
 
 
-def _widths(laid: Sequence[_Laid], width: int) -> dict[str, int]:
+def chosen_widths(laid: Sequence[Laid], width: int, kept: Sequence[str], most: int | None = None) -> dict[str, int]:
+    """Return the widths of the columns that fit, at most `most`; of those in `kept` alone, if not all of these fit."""
+    widths = _widths(laid, width, most)
+    if any(one.name in kept and one.name not in widths for one in laid):
+        return _narrow_widths([one for one in laid if one.name in kept], width, most)
+    return widths
+
+
+def _widths(laid: Sequence[Laid], width: int, most: int | None) -> dict[str, int]:
     """Return the widths of the columns that fit, in order. Spare room goes to texts, to paths last."""
     widths: dict[str, int] = {}
     left = width + _GAP
     for one in laid:
         least = one.least()
-        if least + _GAP > left or (width <= NARROW and len(widths) == MOST_COLUMNS):
+        if least + _GAP > left or len(widths) == most:
             break
         widths[one.name] = least
         left -= least + _GAP
@@ -205,7 +223,7 @@ def _widths(laid: Sequence[_Laid], width: int) -> dict[str, int]:
     return widths
 
 
-def _narrow_widths(kept: Sequence[_Laid], width: int) -> dict[str, int]:
+def _narrow_widths(kept: Sequence[Laid], width: int, most: int | None) -> dict[str, int]:
     """Return the widths of columns that are always shown but do not fit with whole names: in MOST_LINES lines if possible, else in more.
 
     The first column, the title, gets the remaining room.
@@ -213,7 +231,7 @@ def _narrow_widths(kept: Sequence[_Laid], width: int) -> dict[str, int]:
     widths = {one.name: one.broken(width) for one in kept}
     left = width - _GAP * (len(kept) - 1) - sum(widths.values())
     if left < 0:
-        return _widths(kept, width)
+        return _widths(kept, width, most)
     for one in kept:
         more = one.broken(MOST_LINES) - widths[one.name]
         if more <= left:
@@ -227,13 +245,8 @@ def _longest_word(text: str) -> int:
     return max(map(cell_len, text.split()), default=0)
 
 
-def _text(cell: str, laid: _Laid, width: int) -> Text:
-    """Return a cell as plain text, never markup: notes and unknowns faint, a path cut at its start."""
-    if laid.is_path and cell_len(cell) > width:
-        cell = "…" + cell[-(width - 1) :]
-    value, _, note = cell.partition("\n")
-    if not laid.column.is_figure and not laid.is_path:
-        value = broken(value, width, MOST_LINES if laid.name in SHORTENED else None)
+def _text(value: str, note: str) -> Text:
+    """Return a cell as plain text, never markup: notes and unknowns faint."""
     text = Text(value, style="dim" if value == UNKNOWN else "", overflow="fold")
     return text.append(f"\n{note}", style="dim") if note else text
 

@@ -455,7 +455,7 @@ VERDICT_METRICS = by_key(
     RUN_METRICS["cost_best_bounds"],
     _count("runs_measured", "Measured", "values_measured > 0", "Runs whose change a benchmark measured, or tried to."),
     _count("runs_compared", "Compared with baseline", _IS_COMPARED, "Measured runs with a comparable value of the baseline.", "Compared"),
-    _count("runs_faster", "Measured faster", "verdict = 'faster'", "Runs measured faster than the baseline: verified speedups."),
+    _count("runs_faster", "Measured faster", "verdict = 'faster'", "Runs measured faster than the baseline: verified speedups.", "Faster"),
     _count("runs_same", "Measured same", "verdict = 'same'", "Runs measured within the band around the baseline."),
     _count(
         "runs_inside_noise", "Inside the noise", "verdict = 'inside_noise'",

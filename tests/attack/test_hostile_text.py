@@ -65,7 +65,7 @@ def written(table: pa.Table, name: str) -> str:
     """A table in a format, as text."""
     if name == "table":
         return draw(Answer(table, ""), 200).body.decode()
-    body = EXPORTS[name].write(table, "runs")
+    body = EXPORTS[name].write(Answer(table, "runs"))
     return unzipped(body) if name == "xlsx" else body.decode()
 
 
@@ -92,7 +92,7 @@ def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(cells: list
     assert [unmarked(cell) for cell, _ in lines] == cells
     assert [json.loads(names) for _, names in lines] == [cells] * len(cells)
     assert unmarked(header[0]) == name
-    assert pq.read_table(pa.BufferReader(EXPORTS["parquet"].write(table)))[name].to_pylist() == cells
+    assert pq.read_table(pa.BufferReader(EXPORTS["parquet"].write(Answer(table, ""))))[name].to_pylist() == cells
 
 
 @given(texts)
@@ -101,7 +101,7 @@ def test_d13_each_format_is_harmless_to_people_and_exact_to_programs(cells: list
 @example("\u3000＝1")
 @example("\x1b\u202e+1")
 def test_d13_no_cell_of_a_csv_begins_as_a_formula_does(text: str) -> None:
-    [_, [cell]] = csv.reader(io.StringIO(EXPORTS["csv"].write(pa.table({"n": [text]})).decode(), newline=""))
+    [_, [cell]] = csv.reader(io.StringIO(EXPORTS["csv"].write(Answer(pa.table({"n": [text]}), "")).decode(), newline=""))
     seen = cell.lstrip("".join(STORABLE) + " \t\r\n\u3000\u200c\u200d")
     assert not seen.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
 

@@ -1,21 +1,18 @@
 """Formats of tables and reports. The command line's choices, the dashboard's menus and the tests read EXPORTS.
 
-A format is an entry of EXPORTS and, in its module, a function `NAME_table` and, for whole reports, `NAME_report`. The module is imported
-when the format is first written.
+A format is an entry of EXPORTS and, in its module, a function `NAME_table` of an answer and, for whole reports, `NAME_report`. The module
+is imported when the format is first written.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from schemas.catalogue.entry import UNNAMED, Columns
-
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from app.reports.cost_report import Report
+    from app.text.answers import Answer
 
 
 REPORT_RUNS = 10
@@ -39,23 +36,24 @@ class Export:
     is_binary: bool = False
     is_whole: bool = True
     runs: int = REPORT_RUNS
+    extension: str = ""
 
     @property
     def suffix(self) -> str:
         """The extension of a file's name."""
-        return f".{self.name}"
+        return f".{self.extension or self.name}"
 
-    def write(self, table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
-        """Return the table in the format. `heading` and the labels in `of` are for people."""
-        writer = getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_table")
-        return cast("bytes", writer(table, heading, of))
+    def write(self, answer: Answer) -> bytes:
+        """Return the answer in the format."""
+        return cast("bytes", getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_table")(answer))
 
     def write_report(self, report: Report) -> bytes:
         """Return the report in the format."""
         if not self.is_whole:
             from app.reports.exports.text import json_text
 
-            return self.write(report.main.table, json_text(report.header.as_dict()))
+            main = report.main_answer
+            return self.write(main if self.is_for_people else replace(main, about=json_text(report.header.as_dict())))
         return cast("bytes", getattr(import_module(f"app.reports.exports.{self.module}"), f"{self.name}_report")(report))
 
 
@@ -100,6 +98,15 @@ EXPORTS = {
             "One table with its types for DuckDB and its kin: the groups, or the totals without groups.",
             is_binary=True,
             is_whole=False,
+        ),
+        Export(
+            "latex",
+            "application/x-tex",
+            "latex",
+            "The groups (totals if there are none) as a table for a paper.",
+            is_for_people=True,
+            is_whole=False,
+            extension="tex",
         ),
     )
 }

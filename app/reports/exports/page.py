@@ -27,7 +27,7 @@ from app.text.columns import Column, columns
 from app.text.formatting import human
 from app.text.text_tables import ID_WIDTH, IDS, PATHS, TOTAL, for_people
 from schemas.agents import AGENTS
-from schemas.catalogue.entry import UNNAMED, Columns
+from schemas.catalogue.entry import Columns
 from schemas.text import one_line, plural
 from schemas.units import Unit
 
@@ -113,9 +113,9 @@ NOTEBOOK_ROWS = 50
 """Rows of a table in a notebook: thousands would make it slow."""
 
 
-def html_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
+def html_table(answer: Answer) -> bytes:
     """Return a page with one table."""
-    return _page(one_line(heading) or "Tachograph", parts=[part("table", "", "", table, of)])
+    return _page(one_line(answer.heading) or "Tachograph", parts=[part("table", "", "", for_people(answer), answer.of)])
 
 
 def html_report(report: Report) -> bytes:
@@ -132,9 +132,9 @@ def html_report(report: Report) -> bytes:
     return _page(one_line(report.first.title), lines, totals, parts, first_page(report.first), every)
 
 
-def pdf_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
+def pdf_table(answer: Answer) -> bytes:
     """Return the page of `html_table` as PDF. Raises UsageError without a Chromium."""
-    return printed(html_table(table, heading, of))
+    return printed(html_table(answer))
 
 
 def pdf_report(report: Report) -> bytes:

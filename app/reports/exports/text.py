@@ -1,4 +1,4 @@
-"""Reports and tables as text and as columns: CSV, JSON, JSON Lines, Markdown, LaTeX and Parquet. Programs get every value exactly."""
+"""Reports and tables as text and as columns: CSV, JSON, JSON Lines, Markdown and Parquet. Programs get every value exactly."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from app.text.columns import columns
 from app.text.formatting import human
 from app.text.text_tables import for_people
 from schemas.catalogue.columns import CHECKS, GROUPS, TOTALS
-from schemas.catalogue.entry import UNNAMED, Columns
-from schemas.text import first_shown, in_json, one_line, visible
+from schemas.text import first_shown, in_json, visible
 from schemas.units import Unit
 
 if TYPE_CHECKING:
@@ -81,13 +80,13 @@ def _plain(value: Any) -> Any:
 _CSV_QUOTED = frozenset(',"\r\n')
 
 
-def csv_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
+def csv_table(answer: Answer) -> bytes:
     """Return CSV as RFC 4180 quotes it, with a header. NULL and NaN are an empty cell, empty text is `""`; lists and maps are JSON.
 
     Lines end in LF instead of the RFC's CRLF: a carriage return would end up in the last column of every shell pipeline.
     """
-    lines = [[_csv_text(name) for name in table.column_names]]
-    lines += ([_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()] for row in rows(table))
+    lines = [[_csv_text(name) for name in answer.table.column_names]]
+    lines += ([_CSV_WRITERS.get(type(value), _csv_json)(value) for value in row.values()] for row in rows(answer.table))
     blank = '""'  # for a line of one empty cell: readers skip a line without anything
     return "".join(f"{','.join(line) or blank}\n" for line in lines).encode()
 
@@ -118,21 +117,26 @@ _CSV_WRITERS: dict[type, Callable[[Any], str]] = {
 """Type → function that writes its values; all other types (booleans, lists, maps) are JSON."""
 
 
-def json_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
+def json_table(answer: Answer) -> bytes:
     """Return an array of objects, one per line so that `diff` can compare two exports."""
+    return f"{json_rows(answer.table)}\n".encode()
+
+
+def json_rows(table: pa.Table) -> str:
+    """Return the rows as such an array."""
     objects = ",\n".join(map(json_text, rows(table)))
-    return (f"[\n{objects}\n]\n" if objects else "[]\n").encode()
+    return f"[\n{objects}\n]" if objects else "[]"
 
 
-def jsonl_table(table: pa.Table, _heading: str = "", _of: Columns = UNNAMED) -> bytes:
+def jsonl_table(answer: Answer) -> bytes:
     """Return one object per line; no rows give no bytes."""
-    return "".join(f"{json_text(row)}\n" for row in rows(table)).encode()
+    return "".join(f"{json_text(row)}\n" for row in rows(answer.table)).encode()
 
 
 def json_report(report: Report) -> bytes:
     """Return one object: `report` is the coverage, `summary` the first page, `totals` an object, other sections arrays, a row a line."""
     [totals] = rows(report.section("totals").table)
-    sections = [(section.key, json_table(section.table).decode().rstrip()) for section in report.sections if section.key != "totals"]
+    sections = [(section.key, json_rows(section.table)) for section in report.sections if section.key != "totals"]
     about = [("report", json_text(report.header.as_dict())), ("summary", json_text(report.first.as_dict()))]
     parts = [*about, ("totals", json_text(totals)), *sections]
     return ("{\n" + ",\n".join(f'"{key}": {text}' for key, text in parts) + "\n}\n").encode()
@@ -142,9 +146,10 @@ _MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """Characters that Markdown acts on. An underscore within a word is plain text, so `limit_reached` stays readable."""
 
 
-def md_table(table: pa.Table, _heading: str = "", of: Columns = UNNAMED) -> bytes:
+def md_table(answer: Answer) -> bytes:
     """Return a Markdown table for people; a figure that rests on only some runs states their number."""
-    shown = columns(table, of)
+    table = for_people(answer)
+    shown = columns(table, answer.of)
     lines = [_line(escaped(column.label) for column in shown), _line("---:" if column.is_figure else "---" for column in shown)]
     for row in table.to_pylist():
         notes = [column.note(row) for column in shown]
@@ -168,11 +173,12 @@ def md_report(report: Report) -> bytes:
         parts += ["\n", _pipes([[CHECKS[name].label for name in verdicts[0]], *(list(one.values()) for one in verdicts)])]
     parts += ["\n", *(f"- {escaped(note)}\n" for note in page.notes), "\n## Details\n"]
     for section in report.shown:
-        note, shown = f"{escaped(section.note)}\n\n" if section.note else "", for_people(section.answer)
+        note = f"{escaped(section.note)}\n\n" if section.note else ""
         parts.append(f"\n### {escaped(section.title)}\n\n{note}")
         if section.key != "totals":
-            parts.append(md_table(shown, of=section.answer.of).decode())
+            parts.append(md_table(section.answer).decode())
             continue
+        shown = for_people(section.answer)
         [row] = shown.to_pylist()
         parts += [_line(TOTALS[key].label for key in ("figure", "value", "known")), _line(("---", "---:", "---"))]
         parts += (_line((escaped(one.label), escaped(one.cell(row)), one.note(row))) for one in columns(shown, section.answer.of))
@@ -199,51 +205,14 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$", "≈": r"$\approx$", "–": "--",
-    "−": "$-$", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "·": r"$\cdot$", "±": r"$\pm$", "÷": r"$\div$", "→": r"$\rightarrow$",
-    "…": r"\ldots{}", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''", "¢": r"\textcent{}", "\u00a0": "~",
-    "<": r"\textless{}", ">": r"\textgreater{}",
-}  # fmt: skip
-_LETTERS = frozenset(map(chr, range(0xC0, 0x100))) - set("ÐÞðþ")
-"""Letters besides those of ASCII that every font of LaTeX has."""
-_LATEX_MARKUP = re.compile("|".join(map(re.escape, _SPECIAL)))
-
-
-def write_latex(answer: Answer) -> bytes:
-    """Return the answer as a `table` (booktabs) with heading (without the store) and note as caption; what n of a figure is in brackets."""
-    table = for_people(answer)
-    shown = columns(table, answer.of)
-    lines = [[f"{column.cell(row)}{f' ({column.note(row)})' if column.note(row) else ''}" for column in shown] for row in table.to_pylist()]
-    body = [" & ".join(map(_latex, line)) + r" \\" for line in lines]
-    if answer.total is not None and len(body) > 1:
-        body.insert(-1, r"\midrule")
-    head = " & ".join(_latex(column.label) for column in shown) + r" \\"
-    about = answer.heading.rpartition(" · ")[0]  # without the place of the store, which is nobody's business in a paper
-    caption = _latex(" ".join(filter(None, (f"{about}.", answer.note))))
-    align = "".join("r" if column.is_figure else "l" for column in shown)
-    made = (
-        r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", rf"\begin{{tabular}}{{{align}}}", r"\toprule",
-        head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}",
-    )  # fmt: skip
-    return ("\n".join(made) + "\n").encode()
-
-
-def _latex(text: str) -> str:
-    """Return the text as pdfLaTeX reads it. A character that its fonts lack is written as its code: it would end the run."""
-    found = _LATEX_MARKUP.sub(lambda found: _SPECIAL[found[0]], one_line(visible(text)))
-    return "".join(one if one.isascii() or one in _LETTERS else rf"\texttt{{U+{ord(one):04X}}}" for one in found)
-
-
 ABOUT = b"tachograph"
 
 
-def parquet_table(table: pa.Table, heading: str = "", _of: Columns = UNNAMED) -> bytes:
+def parquet_table(answer: Answer) -> bytes:
     """Return the table, compressed with zstd. Without rows it keeps its columns."""
     import pyarrow.parquet as pq
 
-    about = {ABOUT: heading.encode()} if heading else {}
+    about = {ABOUT: answer.heading.encode()} if answer.heading else {}
     sink = pa.BufferOutputStream()
-    pq.write_table(table.replace_schema_metadata(about), sink, compression="zstd")
+    pq.write_table(answer.table.replace_schema_metadata(about), sink, compression="zstd")
     return bytes(sink.getvalue())

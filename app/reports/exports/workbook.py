@@ -22,10 +22,10 @@ from xlsxwriter.worksheet import Worksheet
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import is_formula
-from app.text.columns import SCREEN_WORDS, Column, columns, fact_words
-from app.text.formatting import FORMS
+from app.text.columns import SCREEN_WORDS, Column, PivotedColumn, columns, fact_words
+from app.text.formatting import FORMS, UNKNOWN
 from schemas.catalogue.columns import CHECKS, TOTALS
-from schemas.catalogue.entry import UNNAMED, Columns
+from schemas.catalogue.entry import Columns
 from schemas.text import REPLACEMENT, visible
 from schemas.units import Unit
 
@@ -102,11 +102,11 @@ class Sheet:
     visible: int | None = None
 
 
-def xlsx_table(table: pa.Table, heading: str = "", of: Columns = UNNAMED) -> bytes:
+def xlsx_table(answer: Answer) -> bytes:
     """Return a workbook with one sheet of all columns."""
     book = Book()
-    book.workbook.set_properties({"title": visible(heading), "created": datetime(2000, 1, 1, tzinfo=UTC)})
-    _grid(book, book.workbook.add_worksheet("Table"), Sheet(table), of)
+    book.workbook.set_properties({"title": visible(answer.heading), "created": datetime(2000, 1, 1, tzinfo=UTC)})
+    _grid(book, book.workbook.add_worksheet("Table"), Sheet(answer.table), answer.of)
     return book.finished()
 
 
@@ -281,7 +281,9 @@ def _cell(book: Book, sheet: Worksheet, at: tuple[int, int], column: Column, row
             sheet.write_datetime(*at, day, book.style(num_format=DATES[column.name], align="left", **style))
             return
     writer = _WRITERS.get(type(value))
-    if (value is None and not column.is_name) or (isinstance(value, float) and not isfinite(value)):
+    if value is None and isinstance(column, PivotedColumn) and (said := column.cell(row)) != UNKNOWN:
+        _text(book, sheet, *at, said, align="right", **style)  # an empty cell is a group without runs
+    elif (value is None and not column.is_name) or (isinstance(value, float) and not isfinite(value)):
         sheet.write_blank(*at, None, book.style(**style))
     elif writer:
         writer(sheet, *at, value / _DAY_MS if column.unit is Unit.MILLISECONDS else value, book.style(num_format=number_format, **style))

@@ -25,6 +25,7 @@ from app.queries.runs import ORDERS
 from app.reports.exports import EXPORTS
 from app.screens import cache
 from app.text import html_parts
+from app.text.answers import Answer
 from app.text.brief import Said
 from app.text.columns import Column
 from app.text.formatting import FORMS
@@ -338,7 +339,7 @@ def download_runs(filters: Filters) -> None:
 
     def written() -> bytes:
         with read_transaction(exported(cache.store(), filters)) as transaction:
-            return EXPORTS["csv"].write(run_queries.runs(transaction, transaction.searched(filters)), "runs")
+            return EXPORTS["csv"].write(Answer(run_queries.runs(transaction, transaction.searched(filters)), ""))
 
     about = "All matching runs, with all columns and exact values. Prompts, titles and summaries of sessions are left out."
     st.download_button("CSV", written, "runs.csv", "text/csv", icon=":material/download:", on_click="ignore", help=about)
