@@ -217,7 +217,7 @@ class Store:
         """Return ingested files with their results, the newest first."""
         return table(results.sources(self._checked(), _rows(limit)))
 
-    def report(
+    def report(  # noqa: PLR0913  the options of the command
         self,
         *,
         by: Words = (),
