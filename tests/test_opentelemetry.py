@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ingest.agents.shared.telemetry import joined
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
@@ -84,6 +86,9 @@ def spans(*several: dict[str, Any], service: str = "my-app") -> dict[str, Any]:
 def agents_span(span_id: str = "01", parent: str = "", **told: Any) -> dict[str, Any]:
     own = {"gen_ai__operation__name": "invoke_agent", "gen_ai__agent__name": "Coder"}
     return span("invoke_agent Coder", span_id, parent, **own | told)
+
+
+TURN_2, TURN_3 = "b" * 32, "c" * 32
 
 
 def chat(span_id: str, parent: str = "01", given: int = 100, output: int = 10, **told: Any) -> dict[str, Any]:
@@ -286,20 +291,19 @@ def test_a_failed_agent_says_why() -> None:
     "told",
     [
         spans(chat("02", parent="")),
-        spans(agents_span()),
         spans(span("GET /", "01", http__method="GET")),
         counter("session.count", point(1, 60)),
         logs(event("hook", 1)["attributes"] and {"body": {"stringValue": "started"}, "attributes": []}, resource={}),
         {"resourceMetrics": [{"resource": {}, "scopeMetrics": [{"metrics": [{"name": "http.requests", "gauge": {}}]}]}]},
     ],
-    ids=["a model without an agent", "an agent without a model", "a web server", "no tokens", "a log line", "a gauge"],
+    ids=["a model without an agent", "a web server", "no tokens", "a log line", "a gauge"],
 )
 def test_other_telemetry_is_no_run(told: dict[str, Any]) -> None:
     assert runs_in(lines(told).encode()) == ([], [])
 
 
 def test_an_agents_telemetry_without_tokens_says_so(store: Store, tmp_path: Path) -> None:
-    (tmp_path / "logs.jsonl").write_text(lines(logs(event("user_prompt", 0)), logs(event("tool_result", 1, tool_name="Bash"))))
+    (tmp_path / "logs.jsonl").write_text(lines(logs(event("user_prompt", 0)), logs(event("hook", 1))))
     (tmp_path / "more.jsonl").write_text(lines(logs(request(1), request(2, "")), logs(event("tool_result", 1, "", tool_name="Bash"))))
     ingest_paths(store, tmp_path)
     [(reason, detail)] = rejects_of(store)
@@ -327,6 +331,61 @@ def test_gzip_is_read_and_protobuf_is_refused(store: Store, tmp_path: Path) -> N
     assert len(rejects_of(store)) == 2
 
 
+# Cut into files
+
+HTTP = span("POST /run", "77", http__method="POST")
+CHAIN = span("chain", "23", "21", trace=TURN_3, openinference__span__kind="CHAIN")
+OPEN_INFERENCE: dict[str, Any] = {"openinference__span__kind": "LLM", "llm__model_name": "gpt-5", "llm__token_count__prompt": 70}
+PARTS = [
+    *(logs(request(second, session)) for session in (SESSION, OTHER) for second in (2, 5)),
+    logs(event("user_prompt", 0, prompt="Go."), event("tool_result", 4, tool_name="Bash", success="false", tool_use_id="toolu_1")),
+    logs(event("api_error", 9, OTHER, error="429 rate limit reached")),
+    *(counter("token.usage", point(count, until, session=THIRD, type="input")) for count, until in ((10, 60), (30, 120))),
+    counter("token.usage", point(7, 90, 60, session=THIRD, type="output"), temporality=1),
+    spans(chat("02", output=7)),
+    spans(chat("03", output=7), span("bash", "06", "01", gen_ai__operation__name="execute_tool", gen_ai__tool__name="bash")),
+    spans(chat("04", "05"), agents_span("05", "01", gen_ai__agent__name="Helper")),
+    spans(agents_span("01", "77", gen_ai__conversation__id="conv_1", gen_ai__usage__output_tokens=24), HTTP),
+    spans(agents_span("11", trace=TURN_2, gen_ai__conversation__id="conv_1")),
+    spans(chat("12", "11", trace=TURN_2, gen_ai__conversation__id="conv_1")),
+    spans(span("LLM", "22", "23", trace=TURN_3, **OPEN_INFERENCE), CHAIN),
+    spans(span("run", "21", trace=TURN_3, openinference__span__kind="AGENT", session__id="s1", input__value="Go.", output__value="Done.")),
+    spans(span("LLM", "31", "30", trace="d" * 32, **OPEN_INFERENCE), span("GET /", "30", trace="d" * 32)),
+    spans(chat("41", "40", trace="e" * 32)),
+]  # fmt: skip
+"""Sessions, a conversation of two traces, one of OpenInference, a web server that asks a model, and a request whose agent never comes."""
+
+
+def read_apart(files: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    """Return the runs of files, each read by itself and then joined as in a store."""
+    records = [run for file in files for run in kept_in(lines(*file))]
+    homes = {part_id: run.run_id for run in records for part_id in run.part_ids}
+    by_run: dict[str, list[str]] = {}
+    for run in records:
+        by_run.setdefault(homes.get(run.run_id, run.run_id), []).append(run.as_json())
+    return {run_id: joined(several, run_id) for run_id, several in by_run.items()}
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=6), st.randoms(use_true_random=False), st.integers(1, 6))
+def test_neither_order_nor_files_nor_repetition_matter(repeated: list[Any], random: Random, files: int) -> None:
+    sent = random.sample([*PARTS, *repeated], len(PARTS) + len(repeated))
+    dealt: list[list[Any]] = [[] for _ in range(files)]
+    for line in sent:
+        random.choice(dealt).append(line)
+    assert read_apart(dealt) == read_apart([PARTS])
+
+
+def test_what_an_agent_never_told_is_a_lower_bound() -> None:
+    """Requests without their agent, and an agent with some of its requests, are runs that say so."""
+    [alone] = kept_in(lines(spans(chat("02"))))
+    assert (alone.agent, alone.outcome, alone.models[0].output_tokens) == ("my-app", "unknown", 10)
+    assert "No span of the agent was read" in (alone.models[0].basis_reason or "")
+    cached: dict[str, Any] = {"gen_ai__usage__cache_read__input_tokens": 0, "gen_ai__usage__cache_creation__input_tokens": 0}
+    told = agents_span(gen_ai__usage__input_tokens=200, gen_ai__usage__output_tokens=20)
+    half, whole = (one_model(lines(spans(told, *(chat(f"1{n}", **cached) for n in range(chats))))) for chats in (1, 2))
+    assert (half.output_tokens, half.basis, whole.output_tokens, whole.basis) == (10, "lower_bound", 20, "exact")
+
+
 # With other records of the session
 
 FILES = {
@@ -339,6 +398,8 @@ FILES = {
         *CUMULATIVE, *(counter("token.usage", point(count, 60, session=id_, type="input")) for count, id_ in ((90, OTHER), (7, THIRD)))
     ),
     "trace.jsonl": lines(spans(agents_span(gen_ai__conversation__id="conv_1"), chat("02"))),
+    "chats.jsonl": lines(spans(chat("03", trace=TURN_2), chat("04", trace=TURN_2)), spans(agents_span("05", trace=TURN_3))),
+    "agent.jsonl": lines(spans(agents_span(trace=TURN_2, gen_ai__conversation__id="conv_1")), spans(chat("06", "05", trace=TURN_3))),
 }  # fmt: skip
 
 DERIVED = ("store_meta", "sources", "ingests", "run_records")
@@ -366,11 +427,11 @@ def test_nothing_of_a_session_counts_twice(store: Store) -> None:
     read(store, ["metrics.jsonl"])
     assert told(store) == [(SESSION, "telemetry", 1, 0.25, 37), (OTHER, "telemetry", 1, None, 90), (THIRD, "telemetry", 1, None, 7)]
     read(store, ["events.jsonl", "events-2.jsonl"])
-    assert told(store)[:2] == [(SESSION, "telemetry", 2, 1.5, 30), (OTHER, "telemetry", 2, 1.25, 20)]
+    assert told(store)[:2] == [(SESSION, "telemetry", 1, 1.5, 30), (OTHER, "telemetry", 1, 1.25, 20)]
     read(store, [f"projects/p/{SESSION}.jsonl"])
     assert told(store)[0] == (SESSION, "transcript", 1, None, 4)
     read(store, ["one.json", "two.json"])
-    assert told(store) == [(SESSION, "result", 2, 1.0, 20), (OTHER, "telemetry", 2, 1.25, 20), (THIRD, "telemetry", 1, None, 7)]
+    assert told(store) == [(SESSION, "result", 2, 1.0, 20), (OTHER, "telemetry", 1, 1.25, 20), (THIRD, "telemetry", 1, None, 7)]
     with store.reading() as connection:
         kinds = connection.sql(
             "select run_id, list(record_kind order by record_kind) from run_records where run_id like 'r_' group by 1 order by 1"

@@ -16,7 +16,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ingest.agents.base import CONTEXT_COLUMNS, FACTS, Context, PatchText, Rows
+from ingest.agents.base import CHILD_TABLES, CONTEXT_COLUMNS, FACTS, Context, PatchText, Rows
+from ingest.agents.shared.telemetry import joined
 from ingest.agents.textless import reject_without_text, without_text
 from ingest.sources.document import Document
 from ingest.store.database import Writer, arrow, made, registered, run_step
@@ -40,6 +41,7 @@ _FIGURES = (
 """Columns of a run that are not context: each record keeps its own values."""
 
 _TIMES = ("started_at", "ended_at")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _AFFECTED = """
 select run_id
@@ -249,8 +251,7 @@ def context(row: Mapping[str, Any]) -> Context:
     """Return the context of a record from its row of `run_records`."""
     kept = json.loads(row["context"])
     own = {name: row[name] for name in _OWN_COLUMNS} | {"labels": dict(row["labels"] or ())}
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    times = {name: None if kept[name] is None else epoch + timedelta(microseconds=kept[name]) for name in _TIMES}
+    times = {name: None if kept[name] is None else _EPOCH + timedelta(microseconds=kept[name]) for name in _TIMES}
     calls = tuple((call["tool"], call["calls"], call["errors"]) for call in kept.pop("tool_calls") or ())
     changes = tuple((one["path"], one["insertions"], one["deletions"]) for one in kept.pop("patch_changes") or ())
     lists = {name: tuple(kept.get(name) or ()) for name in ("tools", "part_ids")}
@@ -297,11 +298,60 @@ def merge(writer: Writer, runs: str) -> bool:
     several = f"select distinct run_id from run_records semi join ({runs}) using (run_id) where told is not null"
     if not made(connection, "merging", several):
         return False
+    _join_telemetry(writer)
     for step in ("telling", "lent", "counted_cost", "merged"):
         run_step(connection, f"records/{step}")
+    connection.execute("insert into repriced select run_id from joined where is_remade")
     _read_merged(writer)
     run_step(connection, "records/cleared")
     return True
+
+
+def _join_telemetry(writer: Writer) -> None:
+    """Join the parts of telemetry in `merging`: `joined` has what all parts of a run tell `together`, as JSON like `told`.
+
+    A run that is made of telemetry is written again. A part that cannot be read stays by itself.
+    """
+    connection = writer.connection
+    run_step(connection, "records/parts_of_telemetry")
+    told: list[dict[str, Any]] = []
+    for records in _numbered(connection, "parts_of_telemetry", "number, is_kept desc, record_rank desc, source_id, ordinal"):
+        remade: list[Rows] = []
+        for run_id, of_run in groupby(records, key=lambda row: row["run_id"]):
+            with suppress(InvalidRecord):
+                [first, *others] = of_run
+                run = joined([row["raw"] for row in (first, *others)], run_id)
+                if run is None:
+                    continue
+                own: dict[str, Any] = {
+                    "started_at": run.started_at,
+                    "ended_at": run.ended_at,
+                    "time_source": "stream" if run.started_at else None,
+                }
+                own |= {name: getattr(run, name) for name in ("agent_version", "requested_model", "prompt", "part_ids", "tool_calls")}
+                rows = read_one(Document(first["ordinal"], "kept record", run.as_json()), context(first)._replace(**own))
+                figures = {name: getattr(rows.run, name) for name in _FIGURES} | {"has_text": bool(rows.run.result)}
+                times = {name: own[name] and (own[name] - _EPOCH) // timedelta(microseconds=1) for name in _TIMES}
+                calls = [{"tool": tool, "calls": count, "errors": errors} for tool, count, errors in run.tool_calls]
+                figures |= own | times | {"tool_calls": calls}
+                told.append({"run_id": run_id, "together": json.dumps(figures, default=str), "is_remade": first["is_kept"]})
+                if first["is_kept"]:
+                    shown = {name: first[f"run_{name}"] for name in ("repo", "task", "experiment")}
+                    shown |= {name: first[name] for name in ("record_rank", "context_rank", "raw")}
+                    shown |= {"labels": dict(first["run_labels"] or ())}
+                    remade.append(rows._replace(run=rows.run.completed(shown)))
+        tables = checked_tables(remade, completed_tables)[0]
+        again = {table.name: table.rows for table in tables}
+        if "runs" not in again:
+            continue
+        with registered(connection, again=again["runs"]):
+            for table in ("runs", *CHILD_TABLES):
+                connection.execute(f"delete from {table} where run_id in (select run_id from again)")
+        for name, rows_again in again.items():
+            writer.insert_table(name, rows_again)
+    schema = pa.schema({"run_id": pa.string(), "together": pa.string(), "is_remade": pa.bool_()})
+    with registered(connection, told_together=pa.Table.from_pylist(told, schema)):
+        made(connection, "joined", "select * from told_together")
 
 
 def _read_merged(writer: Writer) -> None:

@@ -9,7 +9,8 @@ each response. Both are records of one run: that of the session's last result, o
 of Claude Code is a record of the run with the stream's result, whichever file has it; so is a copy of a result that follows from another
 one. In a session without any result, the transcript belongs to the last stream.
 
-Telemetry (OpenTelemetry) of a session repeats the figures of its other records: it is a record of the run of the last one.
+Telemetry (OpenTelemetry) of a session repeats the figures of its other records: it is a record of the run of the last one. A part of a
+trace without its session is a record of the run of that session.
 
 A stream of Cursor that was read before it named its run is the beginning of the run with the same session, prompt and start.
 
@@ -109,6 +110,8 @@ def fold(connection: duckdb.DuckDBPyConnection, runs: str) -> bool:
         run_step(connection, "responses/place_in_session")
         run_step(connection, "records/joining")
     has_telemetry = connection.execute("select 1 from run_records where record_kind = 'telemetry' limit 1").fetchone()
+    if has_telemetry:
+        run_step(connection, "records/traces")
     if has_telemetry and made(connection, "telemetry_sessions", _WITH_TELEMETRY.format(runs=runs)):
         run_step(connection, "responses/place_in_session")
         run_step(connection, "records/telemetry")

@@ -1,5 +1,5 @@
--- Telemetry of the sessions in `telemetry_sessions` becomes a record of the run that another record of its session made, of the last one; without
--- any, of a run made of the better signal: events before metrics before spans. Several files of one signal stay runs: each has its part.
+-- Telemetry of the sessions in `telemetry_sessions` becomes a record of the run that another record of its session made, of the last one.
+-- Parts of one program are one run already; of several that tell the same session, the better signal counts: events before metrics before spans.
 create or replace temp macro signal(record_kind, record_rank) as
     case when record_kind = 'telemetry' and record_rank >= -3e12 then floor(record_rank / 1e12) else 0 end;
 create or replace temp table homes as

@@ -1,10 +1,18 @@
--- The records of the runs in `merging`, the kept one first (`place`), and what each tells. `is_of_trial`: it is of the same trial.
+-- The records of the runs in `merging`, the kept one first (`place`), and what each tells; of telemetry, what all of it tells together
+-- (`joined`). `is_of_trial`: it is of the same trial.
 -- `is_whole`: it is no earlier part of the run, being the kept record, of its trial, or of the same tokens.
 -- `exit_code`: of the process that wrote it, where it is not 0. `has_text`: it has a summary of its own; `model_id`: the only model that it names.
 create or replace temp table telling as
-with records as (
+with noted as (
+    select run_records.* replace (json_merge_patch(context, told, coalesce(together, '{}')) as told)
+    from run_records
+    semi join merging using (run_id)
+    left join joined on joined.run_id = run_records.run_id and record_kind = 'telemetry'
+    where told is not null
+),
+records as (
     select
-        run_id, source_id, ordinal, ingest_id, record_kind, repo, task, experiment, json_merge_patch(context, told) as told,
+        run_id, source_id, ordinal, ingest_id, record_kind, repo, task, experiment, told,
         nullif(regexp_extract(labels['exit-code'], '^[1-9][0-9]{0,2}$'), '') as exit_code,
         record_kind = 'trial' or (context ->> '$.trial_id') is not null as is_of_trial,
         case when (told ->> '$.output_tokens') is not null then [
@@ -14,9 +22,7 @@ with records as (
         row_number() over (
             partition by run_id order by is_kept desc, record_rank desc, context_rank desc, source_id, ordinal, ingest_id nulls first
         ) as place
-    from run_records
-    semi join merging using (run_id)
-    where told is not null
+    from noted
 )
 select
     records.*,
