@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from app.cli.main import cli
 from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
+from schemas.errors import UsageError
 from tests.claude_lines import SESSION, calling, reply, usage, user
 from tests.conftest import Run, StoreOnce, ingest_paths, record
 from tests.documents import lines, rejects_of
@@ -106,6 +107,33 @@ def test_the_records_take_the_place_of_their_copy(store: Store, tmp_path: Path, 
     ingest_paths(store, other)
     with store.reading() as connection:
         assert connection.sql("select record_kind, result, cost_own_usd::double from runs").fetchall() == [("result", "Done.", 0.25)]
+
+
+def test_a_folder_has_one_copy_and_nothing_else(store: Store, tmp_path: Path) -> None:
+    """An earlier copy is replaced whole, with the runs that the store no longer counts; files of others are refused; a file is replaced."""
+    for name, cost in (("a", 0.25), ("b", 0.75)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(record(uuid=name, total_cost_usd=cost)))
+    ingest_paths(store, tmp_path / "a.json", tmp_path / "b.json")
+    for target in TARGETS:
+        copied(store, tmp_path, target)
+    annotate(store, ["a"], Change(excluded=True))
+    places, told = zip(*(copied(store, tmp_path, target) for target in TARGETS), strict=True)
+    assert [path.name for path in places[1].iterdir()] == ["b.json"]
+    assert "in place of the file that was there" in told[0].stderr
+    assert "in place of the 2 files of an earlier copy" in told[1].stderr
+    (places[1] / "notes.json").write_text("{}")
+    refused = CliRunner().invoke(cli, ["copy", str(store.location), f"atif:{places[1]}"])
+    assert "1 file that no copy wrote, such as notes.json" in str(refused.exception)
+    assert sorted(path.name for path in places[1].iterdir()) == ["b.json", "notes.json"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("otpl:x.jsonl", "otlp:x.jsonl"), ("ATIF:out", "atif:out"), ("ducklak:a.sqlite", "ducklake:a.sqlite")]
+)
+def test_a_mistyped_target_is_told(store: Store, typed: str, meant: str) -> None:
+    refused = CliRunner().invoke(cli, ["copy", str(store.location), typed])
+    assert isinstance(refused.exception, UsageError)
+    assert refused.exception.hint == f"Did you mean {meant}?"
 
 
 def test_a_second_copy_has_the_same_bytes(whole: Store, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def deliver_report(report: Report, output: Output, *, whole: bool = False) -> No
         terminal.put_text(body)
 
 
-def write_file(path: Path, body: bytes | Iterable[bytes]) -> None:
+def write_file(path: Path, body: bytes | Iterable[bytes], hint: str = "Choose another file with -o.") -> None:
     """Write the file, given whole or in parts, completely or not at all: under another name, then renamed. Raises UsageError."""
     parts = (body,) if isinstance(body, bytes) else body
     target = path.resolve()
@@ -132,7 +132,7 @@ def write_file(path: Path, body: bytes | Iterable[bytes]) -> None:
             shutil.copymode(target, aside)
         aside.replace(target)
     except OSError as error:
-        raise UsageError(f"cannot write to {path}: {error.strerror or error}.", "Choose another file with -o.") from error
+        raise UsageError(f"cannot write to {path}: {error.strerror or error}.", hint) from error
     finally:
         with suppress(OSError):  # where nothing could be written, nothing is left to remove
             aside.unlink()

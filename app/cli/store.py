@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,15 @@ from app.cli import terminal
 from app.cli.ingest import prices_option
 from app.cli.options import NO_TEXT, Asked, Whole, answering, db_option, examples, told_once, utf8, wait_option
 from ingest.system.command_lines import command_line
-from schemas.errors import ExitCode
-from schemas.text import one_line, plural
+from schemas.errors import ExitCode, UsageError
+from schemas.text import did_you_mean, one_line, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
     from ingest.store.lake.upkeep import Upkeep
+
+FORMATS = ("otlp", "atif")
+"""Words before the colon of a copy for other tools."""
 
 KEPT_DAYS = 90
 """Days of history that `expire` keeps by default: a quarter, so that its report can be made again."""
@@ -93,26 +97,40 @@ def copy(source: str, target: str, wait: float, *, with_text: bool) -> None:
     it stopped. A lake is made before, with `tachograph lake init`.
 
     otlp:FILE: runs as spans of OpenTelemetry (OTLP/JSON, one line per run; otlp:- is standard output). atif:FOLDER: runs as trajectories in
-    Harbor's format ATIF, a file for each. See docs/handed-on.md.
+    Harbor's format ATIF, a file for each. A file is replaced, and so are an earlier copy's trajectories. A folder with other files is
+    refused. See docs/handed-on.md.
     """
     from app.text.formatting import human
     from ingest.store.database import Store
 
     store = Store(source, wait, told_once())
-    if target.startswith(("otlp:", "atif:")):
+    if target.startswith(tuple(f"{form}:" for form in FORMATS)):
         from app.cli.output import write_file
         from app.reports.handed_on import hand_on
 
-        written = hand_on(store, target, terminal.put, write_file, with_text=with_text)
-        terminal.note(f"Copied {plural(written.runs, 'run')}, {human(written.cost_usd, Unit.USD)}, to {one_line(target)}")
+        written = hand_on(store, target, terminal.put, partial(write_file, hint="Choose another file: otlp:FILE."), with_text=with_text)
+        form, _, place = target.partition(":")
+        told = f"Copied {plural(written.runs, 'run')}, {human(written.cost_usd, Unit.USD)}, to {one_line(target)}"
+        if written.replaced:
+            earlier = f"the {plural(written.replaced, 'file')} of an earlier copy"
+            told += f", in place of {'the file that was there' if form == 'otlp' else earlier}"
+        terminal.note(told)
         if written.list_priced:
             verb = "is a list price" if written.list_priced == 1 else "are list prices"
             terminal.note(f"{plural(written.list_priced, 'cost')} {verb}, and marked so")
+        if written.by_request:
+            verb = "was priced request by request" if written.by_request == 1 else "were priced request by request"
+            terminal.note(f"{plural(written.by_request, 'run')} {verb}: read back, list prices are those of the sums, and may differ")
         if written.undated:
-            terminal.note(f"{plural(written.undated, 'run')} without a date: no time; the spans of OpenTelemetry have 0")
+            of_otlp = "; the spans have the time 0" if form == "otlp" else ""
+            terminal.note(f"{plural(written.undated, 'run')} without a date: no time{of_otlp}")
         return
     if with_text:
         raise click.UsageError("--with-text is for otlp: and atif:. A store is copied with its texts.")
+    form, colon, place = target.partition(":")
+    known = (*FORMATS, "ducklake")
+    if colon and len(form) > 1 and form not in known and (meant := did_you_mean(form, known)) and not Path(target).exists():
+        raise UsageError(f"nothing is copied to {one_line(form)}:", meant.replace("?", f":{one_line(place)}?").strip())
     from ingest.store.copying import copy_store
 
     with terminal.told_interrupts(store):

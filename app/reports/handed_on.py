@@ -11,17 +11,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from app.queries.filters import NO_FILTERS, where
 from ingest.store.database import Store
 from schemas.errors import UsageError
 from schemas.rows.run import Outcome
+from schemas.text import one_line, plural
 from schemas.wire.handed_on import LIST_PRICE, HandedOnModel, HandedOnRun
 from schemas.wire.harbor import ATIF_VERSION
 from schemas.wire.otlp import OWN, PROVIDERS
@@ -59,6 +62,7 @@ _RUNS = f"""
 select
     runs.run_id, session_id, agent, agent_version, requested_model, outcome, score, duration_ms, active_ms, duration_api_own_ms, num_turns,
     repo, task, cwd, branch, cost_best_usd as cost_usd,
+    coalesce(runs.responses > 0 and cost_list_usd is not null, false) as is_by_request,
     case when cost_own_usd is not null then 'reported' when cost_best_usd is not null then '{LIST_PRICE}' end as cost_basis,
     case when dated_at is not null then started_at end as started_at, case when dated_at is not null then ended_at end as ended_at,
     {{texts}},
@@ -120,29 +124,32 @@ def _facts_of_model(model: Mapping[str, Any]) -> dict[str, Any]:
 
 _FAILED = frozenset(Outcome) - {Outcome.COMPLETED, Outcome.INTERRUPTED, Outcome.UNKNOWN}
 
-FORMATS = ("otlp", "atif")
-"""Words before the colon of a target."""
-
 
 @dataclass(frozen=True)
 class HandedOn:
-    """The runs that were written. `undated`: those without a date; `list_priced`: those at list prices."""
+    """The runs that were written. `undated`: those without a date; `list_priced`: those at list prices.
+
+    `by_request`: those with a list price from single requests. `replaced`: trajectories of an earlier copy, or the file, that they replace.
+    """
 
     runs: int
     cost_usd: Decimal | None
     undated: int
     list_priced: int
+    by_request: int
+    replaced: int
 
 
 def hand_on(
     store: Store, target: str, put: Callable[[bytes], object], write: Callable[[Path, Iterable[bytes]], object], *, with_text: bool
 ) -> HandedOn:
-    """Write all runs as `otlp:FILE` or as `atif:FOLDER` with a file for each run. `otlp:-`: `put` takes the lines.
+    """Write all runs as `otlp:FILE` or as `atif:FOLDER` with a file for each run, or nothing. `otlp:-`: `put` takes the lines.
 
-    Raises StoreError and UsageError.
+    The file is replaced, like every output; of a folder only what an earlier copy wrote. Raises StoreError, and UsageError if the folder
+    has other files.
     """
     form, _, place = target.partition(":")
-    counted = {"runs": 0, "undated": 0, "list_priced": 0}
+    counted = {"runs": 0, "undated": 0, "list_priced": 0, "by_request": 0, "replaced": 0}
     costs: list[Decimal] = []
 
     def all_runs() -> Iterator[dict[str, Any]]:
@@ -150,6 +157,7 @@ def hand_on(
             counted["runs"] += 1
             counted["undated"] += run["started_at"] is None and run["ended_at"] is None
             counted["list_priced"] += run["cost_basis"] == LIST_PRICE
+            counted["by_request"] += run["is_by_request"]
             costs.extend([run["cost_usd"]] if run["cost_usd"] is not None else ())
             yield run
 
@@ -157,20 +165,46 @@ def hand_on(
         for run in all_runs():
             put(otlp_line(run))
     elif form == "otlp":
+        counted["replaced"] = Path(place).is_file()
         write(Path(place), map(otlp_line, all_runs()))
     else:
         folder = Path(place or ".")
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            for left in folder.glob(f"{_ASIDE}*"):
+                shutil.rmtree(left)
+            earlier = {path.name for path in folder.iterdir()}
+            if others := sorted(name for name in earlier if not _is_trajectory_of_ours(folder / name)):
+                names = f"{plural(len(others), 'file')} that no copy wrote, such as {one_line(others[0])}"
+                raise UsageError(f"{folder} has {names}: nothing was written.", "Name a new or an empty folder.")
+            with TemporaryDirectory(prefix=_ASIDE, dir=folder) as aside:
+                for run in all_runs():
+                    name = run["run_id"] if _FILE_NAME.fullmatch(run["run_id"]) else hashlib.sha256(run["run_id"].encode()).hexdigest()
+                    text = json.dumps(trajectory(run), indent=1, ensure_ascii=False)
+                    (Path(aside) / f"{name}.json").write_bytes(text.encode("utf-8", "replace") + b"\n")
+                written = {path.name: path.replace(folder / path.name) for path in Path(aside).iterdir()}
+            for name in earlier - written.keys():
+                (folder / name).unlink()
+            counted["replaced"] = len(earlier)
         except OSError as error:
-            raise UsageError(f"cannot write to {folder}: {error.strerror or error}.", "Name another folder.") from error
-        for run in all_runs():
-            name = run["run_id"] if _FILE_NAME.fullmatch(run["run_id"]) else hashlib.sha256(run["run_id"].encode()).hexdigest()
-            write(folder / f"{name}.json", (json.dumps(trajectory(run), indent=1, ensure_ascii=False).encode("utf-8", "replace"), b"\n"))
+            hint = "Nothing was copied. Name another folder, or make room."
+            raise UsageError(f"cannot write to {folder}: {error.strerror or error}.", hint) from error
     return HandedOn(cost_usd=sum(costs, Decimal()) if costs else None, **counted)
 
 
+def _is_trajectory_of_ours(path: Path) -> bool:
+    """Return whether an earlier copy wrote a file."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        begins = file.read(64).startswith(f'{{\n "schema_version": "{ATIF_VERSION}'.encode())
+        file.seek(max(path.stat().st_size - 4096, 0))
+        return begins and b'\n  "tachograph": {' in file.read()
+
+
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-]{1,120}")
+_ASIDE = ".copying-"
+"""Beginning of the name of a folder in which trajectories lie until all are written; that of a killed command is removed."""
 
 # OpenTelemetry
 
