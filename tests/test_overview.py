@@ -44,6 +44,7 @@ _run = st.fixed_dictionaries(
         "duration_ms": st.none() | st.integers(500, 5_000_000),
         "claimed_speedup": st.none() | st.floats(0.5, 50),
         "measured_class": st.sampled_from(("faster", "same", "slower", "breaks", "no_baseline", "machine", "not_measured")),
+        "scope_differs": st.booleans(),
         "task_key": st.sampled_from(("a", "b", None)),
     }
 )
@@ -70,7 +71,9 @@ class Runs:
         self.connection.execute(
             "create view v_runs as select *, 'run ' || row_number() over () as run_id, 'title' as title,"
             " nullif(outcome, 'unknown') = 'completed' as is_completed, null::timestamptz as dated_at, false as excluded,"
-            " null::varchar as asked_model, null::double as measured_reference, false as is_copy from generated"
+            " null::varchar as asked_model, null::double as measured_reference, false as is_copy,"
+            " measured_class as verdict, true as is_single_run, null::double as measured_noise_floor,"
+            " case when scope_differs then ['median'] else [] end as disagreeing from generated"
         )
 
     def reading(self) -> Any:
@@ -89,7 +92,7 @@ def _completed(run: dict[str, Any]) -> dict[str, Any]:
         claim = "over_claimed" if quotient > 1.05 else "under_claimed" if 1 / quotient > 1.05 else "kept"
         claim = "wrong_sign" if run["claimed_speedup"] > 1 and ratio < 0.95 else claim
     run |= {"cost_best_usd": best, "cost_best_bounds": bound}
-    return run | {"measured_speedup": ratio, "claim_verdict": claim, "scope_differs": False}
+    return run | {"measured_speedup": ratio, "claim_verdict": claim}
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +157,8 @@ def test_bars_and_rows_add_up(runs: list[dict[str, Any]], measure: str) -> None:
     for row in rows:
         assert row.completed + row.limited + row.failed + row.unknown_ends + row.never_started == row.runs
         assert sum(row.measured.values()) == row.runs
-        assert row.held + row.more + row.less + row.wrong == row.checked
+        assert row.held + row.more + row.less + row.wrong == row.same_part, "a claim about another part proves nothing"
+        assert row.not_by_median <= row.disputed <= row.faster == row.noise_unknown
         assert (row.bounds != "") == (row.bounded > 0)
     for whole, parts in [(total, agents), *((agent, _models(rows, agent)) for agent in agents)]:
         for count in ("runs", "started", "completed", "limited", "failed", "unknown_ends", "bounded", "checked"):

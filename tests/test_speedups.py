@@ -31,8 +31,9 @@ from app.reports.budgets import budgets_of, check
 from app.reports.cost_report import Request, report
 from app.reports.exports import EXPORTS
 from app.reports.results import with_costs
+from app.text import brief
 from app.text import speedups as speedup_words
-from app.text.claims import EXAMPLE_TABLE
+from app.text.claims import EXAMPLE_TABLE, doubts
 from app.text.formatting import agent_name
 from app.text.run_text import run_text
 from app.text.speedups import speedups as sentence
@@ -237,10 +238,10 @@ def html_of(app: AppTest) -> str:
 
 
 def test_the_sentence_and_the_lists_have_the_figures_of_the_store(measured: Store) -> None:
-    rows, checks, counts = agents(measured, EVERYTHING), speedups.checks(measured, EVERYTHING), speedups.counts(measured, EVERYTHING)
-    said = sentence(rows, checks)
+    rows, counts = agents(measured, EVERYTHING), speedups.counts(measured, EVERYTHING)
+    said = sentence(rows)
     assert said.heading == "**1 of 6 checked claims held.** Claude Code promised a median of 2.00×; the benchmarks found 1.12×."
-    assert said.second == "3 promised more than was measured, 1 less, 1 became slower."
+    assert said.second.startswith("3 promised more than was measured, 1 less, 1 became slower. Of the three measured faster, all are")
     assert said.coverage == "**8** of 11 runs claim a speedup · **7** of 10 measured against a comparable baseline · **6** have both"
     total = rows[0]
     assert (counts["pairs"], counts["comparable"], counts["claims"]) == (
@@ -350,6 +351,21 @@ def test_of_many_pairs_every_kth_is_drawn_by_rank(measured: Store) -> None:
     assert ([row["claimed_speedup"] for row in drawn], drawn[0]["found"]) == ([1.5, 2.0, 3.0], 6)
 
 
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((12, 8, 4, 11), "Of the 12 measured faster, eight are not so by every value {}(four not by the median) and 11 are single {}"),
+        ((3, 1, 0, 3), "Of the three measured faster, one is not so by every value {}and all are single {}"),
+        ((1, 1, 0, 0), "The one measured faster is not so by every value of the measurement."),
+        ((1, 1, 1, 1), "The one measured faster is not so by the median and is a single measurement of unknown noise."),
+        ((5, 0, 0, 0), ""),
+        ((0, 0, 0, 0), ""),
+    ],
+)
+def test_the_doubts_in_what_is_faster_are_told(counts: tuple[int, int, int, int], said: str) -> None:
+    assert doubts(*counts) == said.format("of the measurement ", "measurements of unknown noise.")
+
+
 # the sentence, by an independent count over generated runs
 
 
@@ -390,6 +406,8 @@ def spread(values: list[float]) -> Spread:
 def row_of(runs: list[dict[str, Any]], agent: str | None, *, is_all: bool = False) -> AgentFigures:
     mine = [run for run in runs if is_all or run["agent"] == agent]
     pairs = [run for run in mine if run["claimed"] is not None and run["measured"] is not None]
+    others = [run for run in pairs if run["other"]]
+    pairs = [run for run in pairs if not run["other"]]
     kinds = Counter(map(kind_of, pairs))
     return AgentFigures(
         agent=agent, model=None, is_all=is_all, is_model=False, runs=len(mine), tasks=0, models=1, started=len(mine), completed=0,
@@ -397,28 +415,19 @@ def row_of(runs: list[dict[str, Any]], agent: str | None, *, is_all: bool = Fals
         failed=0, unknown_ends=len(mine), undated=0, cost_usd=None, cost=Spread(), reported=0, bounds="", bounded=0, bounded_usd=None,
         wall=Spread(), wall_ms=None, claimed=spread([run["claimed"] for run in mine if run["claimed"] is not None]),
         measured={name: sum(run["class"] == name for run in mine) for name in MEASURED_CLASSES},
-        checked=len(pairs), held=kinds["held"], more=kinds["more"], less=kinds["less"], wrong=kinds["wrong"],
-        other_part=sum(run["other"] for run in pairs), checked_claim=spread([run["claimed"] for run in pairs]),
+        checked=len(pairs) + len(others), held=kinds["held"], more=kinds["more"], less=kinds["less"], wrong=kinds["wrong"],
+        other_part=len(others), other_held=sum(kind_of(run) == "held" for run in others),
+        checked_claim=spread([run["claimed"] for run in pairs]),
         checked_measured=spread([run["measured"] for run in pairs]),
     )  # fmt: skip
-
-
-def checks_of(runs: list[dict[str, Any]]) -> list[speedups.Checks]:
-    found = []
-    for part in (False, True):
-        pairs = [run for run in runs if run["claimed"] is not None and run["measured"] is not None and run["other"] is part]
-        kinds = Counter(map(kind_of, pairs))
-        factor = spread([run["claimed"] / run["measured"] for run in pairs])
-        held, more, less, wrong = (kinds[name] for name in ("held", "more", "less", "wrong"))
-        found += [speedups.Checks(None, True, part, len(pairs), held, more, less, wrong, factor)]
-    return [row for row in found if row.checked]
 
 
 @given(worlds())
 def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]) -> None:
     names = sorted({run["agent"] for run in runs}, key=str)
-    said = sentence([row_of(runs, None, is_all=True), *(row_of(runs, name) for name in names)], checks_of(runs))
-    heading, pairs = said.heading.replace("**", ""), [run for run in runs if run["claimed"] is not None and run["measured"] is not None]
+    said = sentence([row_of(runs, None, is_all=True), *(row_of(runs, name) for name in names)])
+    heading, checked = said.heading.replace("**", ""), [run for run in runs if run["claimed"] is not None and run["measured"] is not None]
+    pairs, others = [run for run in checked if not run["other"]], [run for run in checked if run["other"]]
     claims, kinds = [run["claimed"] for run in runs if run["claimed"] is not None], Counter(map(kind_of, pairs))
     ratios = [run for run in runs if run["measured"] is not None]
     if found := re.match(r"(None|\d+) of (\d+) checked claims held\.", heading):
@@ -428,6 +437,7 @@ def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]
         assert ("did not hold" in heading) is (kinds["held"] == 0)
     else:
         assert not pairs
+        assert heading.startswith("No checked claim") is bool(others)
         assert ("none was measured" in heading) <= all(run["class"] == "not_measured" for run in runs)
     if pairs:
         promised, measured = re.findall(r"promised (?:a median of )?(\S+);.* found (?:a median of )?(\S+)\.$", heading)[0]
@@ -437,15 +447,17 @@ def test_the_sentence_is_never_stronger_than_the_runs(runs: list[dict[str, Any]]
         assert ("a median of" in heading) is (len(pairs) >= 5)
         whose = {agent_name(run["agent"]).lower() for run in pairs}
         assert set(re.split(", | and ", re.search(r"\. (.*?) promised", heading)[1].lower())) == whose  # type: ignore[index]
-    elif claims and (found := re.search(r"(a median of )?([\d.]+×)(?:–([\d.]+×))?;", heading)):
+    elif claims and not others and (found := re.search(r"(a median of )?([\d.]+×)(?:–([\d.]+×))?;", heading)):
         assert bool(found[1]) is (len(claims) >= 5)
         assert found[2] == f"{(median(claims) if len(claims) >= 5 else min(claims)):.2f}×"
     elif not claims and ratios:
         assert f"{sum(run['class'] == 'faster' for run in ratios)} of {len(ratios)} comparable run" in heading
     words = {"promised more": "more", "less": "less", "promised less": "less", "became slower": "wrong"}
-    told = re.findall(r"(\d+) (promised more|less|promised less|became slower)", said.second.partition("Where")[0])
+    told = re.findall(r"(\d+) (promised more|less|promised less|became slower)", said.second)
     assert {words[what]: int(number) for number, what in told} == {name: kinds[name] for name in ("more", "less", "wrong") if kinds[name]}
-    same = [run for run in pairs if not run["other"]]
-    if found := re.search(r"same part \((\w+) runs?\), (\d+) held", said.second):
-        assert int(found[2]) == sum(kind_of(run) == "held" for run in same)
-        assert 0 < len(same) < len(pairs)
+    if found := re.search(r"(\w+)(?: more)? are about another part than the benchmark: (\w+) of them held", f"{heading} {said.second}"):
+        assert (found[1].lower(), found[2]) == (
+            brief.number(len(others)),
+            brief.number(sum(kind_of(run) == "held" for run in others)).replace("no", "none"),
+        )
+    assert ("another part than the benchmark" in f"{heading} {said.second}") is bool(others)

@@ -111,6 +111,16 @@ def failed(status: str, hard: str | None) -> Case:
     return Case((line("reference", 100), line("candidate", status)), {"hard": hard})
 
 
+def beside(others: Mapping[str, float], disagreeing: list[str] | None) -> Case:
+    """A mean latency measured 1.25 times as fast, beside other values of the same measurement."""
+    lines = [line(variant, value, statistic="mean") for variant, value in (("baseline", 100), ("candidate", 80))]
+    for name, value in others.items():
+        metric, _, statistic = name.rpartition(" ")
+        columns = {"metric": metric or "latency", "statistic": statistic}
+        lines += [line("baseline", 100, **columns), line("candidate", value, **columns)]
+    return Case(tuple(lines), {"verdict": "faster", "measured_speedup": 1.25, "disagreeing": disagreeing})
+
+
 VERDICT = ("verdict", "measured_speedup", "claim_verdict")
 RATE: Row = {"metric": "throughput", "unit": "req/s"}
 FOUR: Row = {"n": 4, "std": 2}
@@ -135,6 +145,11 @@ CASES: Mapping[str, Case] = {
         {"measured_low": 1.8796, "measured_high": 2.1281, "is_single_run": False},
     ),
     "unknown on both sides": Case((line("baseline", 100), line("candidate", 50)), {"warnings": ["workload unknown"]}),
+    "one value alone": beside({}, None),
+    "by every value": beside({"median": 81, "p99": 50, "tpot mean": 90}, []),
+    "only by the mean": beside({"median": 99, "p99": 101}, ["median", "p99"]),
+    "not by the tail": beside({"median": 70, "p99": 120}, ["p99"]),
+    "not by another metric": beside({"median": 80, "tpot mean": 110, "tpot median": 80}, ["tpot"]),
     "a failure": Case(
         (line("baseline", 100), line("candidate", "crash")),
         {"verdict": "failed", "measured_speedup": None, "claim_verdict": None, "failure": "crash"},

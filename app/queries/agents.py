@@ -16,10 +16,12 @@ from app.queries.reading import fetch
 from app.queries.runs import bound_of
 from ingest.store.database import Store
 from schemas.catalogue.cost_measures import BEST, CostMeasure
-from schemas.catalogue.metrics import MEASURED_CLASSES
+from schemas.catalogue.metrics import MEASURED_CLASSES, VERDICT_METRICS
 
 ENOUGH = 5
 """Fewest values for a median; fewer are given as a range."""
+
+_DOUBTS = {"disputed": "runs_disputed", "not_by_median": "runs_not_by_median", "noise_unknown": "runs_noise_unknown"}
 
 LIMITS = "('limit_reached', 'max_turns', 'max_budget', 'max_structured_output_retries')"
 
@@ -32,8 +34,9 @@ class AgentFigures:
     comparable or not. The ends of started runs are `completed`, `limited`, `failed` and `unknown_ends`. `cost_usd` is the sum
     by the measure over the `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound, estimate`),
     `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in milliseconds, of completed runs, `wall_ms` of all started
-    ones. `measured` counts runs by MEASURED_CLASSES. `checked` claims have a comparable measurement: they
-    `held`, promised `more` or `less`, or went in the `wrong` direction; `other_part` of them cover another part of the software.
+    ones. `measured` counts runs by MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median` and `noise_unknown` (VERDICT_METRICS).
+    `checked` claims have a comparable measurement. `other_part` of them, of which `other_held` held, cover another part of the software;
+    the others `held`, promised `more` or `less`, or went in the `wrong` direction, with the spreads `checked_claim` and `checked_measured`.
     """
 
     agent: str | None
@@ -69,6 +72,10 @@ class AgentFigures:
     checked_measured: Spread
     asked: int = 0
     rated: int = 0
+    other_held: int = 0
+    disputed: int = 0
+    not_by_median: int = 0
+    noise_unknown: int = 0
 
     @property
     def never_started(self) -> int:
@@ -89,6 +96,11 @@ class AgentFigures:
     def comparable(self) -> int:
         """Runs measured against a comparable baseline."""
         return sum(self.measured[name] for name in ("faster", "same", "inside_noise", "slower"))
+
+    @property
+    def same_part(self) -> int:
+        """Checked claims about the part of the software that was measured: only these can hold or not."""
+        return self.checked - self.other_part
 
     @property
     def faster(self) -> int:
@@ -123,8 +135,8 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         "cost": (cost, "is_started"),
         "wall": ("duration_ms", "is_completed"),
         "claimed": ("claimed_speedup", "true"),
-        "checked_claim": ("claimed_speedup", "is_checked"),
-        "checked_measured": ("measured_speedup", "is_checked"),
+        "checked_claim": ("claimed_speedup", "is_checked and not scope_differs"),
+        "checked_measured": ("measured_speedup", "is_checked and not scope_differs"),
     }
     listed = ", ".join(
         f"count({column}) filter ({which}) as {name}_known, median({column}) filter ({which}) as {name}_median,"
@@ -132,6 +144,11 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
         for name, (column, which) in spreads.items()
     )
     classes = ", ".join(f"count(*) filter (measured_class = '{name}') as {name}" for name in MEASURED_CLASSES)
+    doubts = ", ".join(f"{VERDICT_METRICS[key].sql} as {name}" for name, key in _DOUBTS.items())
+    turns = {"held": "kept", "more": "over_claimed", "less": "under_claimed", "wrong": "wrong_sign"}
+    turned = ", ".join(
+        f"count(*) filter (is_checked and not scope_differs and claim_verdict = '{kind}') as {name}" for name, kind in turns.items()
+    )
     sql = f"""
         with chosen as (
             select *, {bound_of(measure)} as bound, coalesce(claimed_speedup > 0 and measured_speedup > 0, false) as is_checked
@@ -152,12 +169,9 @@ def agents(store: Store, filters: Filters, measure: CostMeasure = BEST) -> list[
             count(*) filter (is_started and bound is not null and {cost} is not null) as bounded,
             sum({cost}) filter (is_started and bound is not null) as bounded_usd,
             sum(duration_ms) filter (is_started) as wall_ms,
-            {listed}, {classes}, count(*) filter (is_checked) as checked,
-            count(*) filter (is_checked and claim_verdict = 'kept') as held,
-            count(*) filter (is_checked and claim_verdict = 'over_claimed') as more,
-            count(*) filter (is_checked and claim_verdict = 'under_claimed') as less,
-            count(*) filter (is_checked and claim_verdict = 'wrong_sign') as wrong,
-            count(*) filter (is_checked and scope_differs) as other_part
+            {listed}, {classes}, {doubts}, count(*) filter (is_checked) as checked, {turned},
+            count(*) filter (is_checked and scope_differs) as other_part,
+            count(*) filter (is_checked and scope_differs and claim_verdict = 'kept') as other_held
         from chosen
         group by grouping sets ((), (agent), (agent, model_group))
         order by runs desc, agent nulls last, model nulls last"""

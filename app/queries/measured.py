@@ -24,7 +24,7 @@ _OF_VERDICT = (
     "measured_candidate", "measured_speedup", "measured_low", "measured_high", "measured_noise_floor", "verdict", "measured_class",
     "measured_vs_reference", "reference_verdict",
     "hard", "hard_published", "target", "quadrant", "failure", "failure_detail", "not_comparable", "warnings", "is_single_run",
-    "values_measured", "values_comparable", "scope_differs", "claim_verdict", "overclaim_factor", "measurement_source_id",
+    "disagreeing", "values_measured", "values_comparable", "scope_differs", "claim_verdict", "overclaim_factor", "measurement_source_id",
 )  # fmt: skip
 
 WHY = """concat_ws('; ',
@@ -33,6 +33,11 @@ WHY = """concat_ws('; ',
         then 'scope differs: claimed ' || replace(claimed_scope, '_', ' ') || ', measured ' || replace(measured_scope, '_', ' ') end,
     nullif(array_to_string(warnings, '; '), '')
 )"""
+
+AGREEMENT = "case when len(disagreeing) = 0 then 'agree' else 'not ' || array_to_string(disagreeing, ', ') end"
+"""What the other values of the measurement say of its verdict: `agree`, `not median, itl`; null if nothing else was measured."""
+
+_TOLD = ", ".join(AGREEMENT + " as other_values" if key == "disagreeing" else key for key in _OF_VERDICT[:-1])
 
 _ORDER = "list_position(['faster', 'slower', 'same', 'inside_noise', 'not_comparable', 'failed', 'not_measured'], verdict)"
 
@@ -56,7 +61,7 @@ def verdicts(store: Store, filters: Filters, choice: str = MEASURED, limit: int 
     """Return runs of one of CHOICES with their claims and measurements."""
     condition = where(filters)
     sql = f"""
-        select {_OF_RUN}, {_OF_CLAIM}, {", ".join(_OF_VERDICT[:-1])}, nullif({WHY}, '') as why, sources.name as source_name
+        select {_OF_RUN}, {_OF_CLAIM}, {_TOLD}, nullif({WHY}, '') as why, sources.name as source_name
         from (select * from {with_verdicts(store)} where {condition.sql} and {CHOICES[choice]}) left join
             (select source_id as measurement_source_id, name from sources) as sources using (measurement_source_id)
         order by {_ORDER}, claimed_speedup is null, measured_speedup desc nulls last, run_id
@@ -80,7 +85,7 @@ def verdict_of(store: Store, run_id: str) -> dict[str, Any] | None:
     if not count(store):
         return None
     sql = f"""
-        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {", ".join(_OF_VERDICT[:-1])}, nullif({WHY}, '') as why
+        select {_OF_CLAIM}, claimed_low, claimed_high, claimed_caveat, {_TOLD}, nullif({WHY}, '') as why
         from {with_verdicts(store)} where run_id = $run_id and {CHOICES[MEASURED]}"""
     rows = fetch(store, sql, {"run_id": run_id}).to_pylist()
     return rows[0] if rows else None
@@ -313,7 +318,8 @@ def runs(
         )
         select
             run_id, title, agent, model, task_key, claimed_speedup, claimed_quote, claimed_evidence, claimed_scope, measured_speedup,
-            measured_vs_reference, measured_class, benchmark, metric, claim_verdict, measured_scope, scope_differs, failure, {WHY} as why,
+            measured_vs_reference, measured_class, benchmark, metric, statistic, claim_verdict, measured_scope, scope_differs, failure,
+            {AGREEMENT} as other_values, is_single_run, measured_noise_floor, {WHY} as why,
             {measure.column} as cost_usd, {bound_of(measure)} as bound,
             case when measured_speedup is null then case better
                 when 'lower' then measured_baseline / nullif(measured_candidate, 0)

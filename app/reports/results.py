@@ -24,7 +24,7 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.text import costs
 from app.text import tasks as task_words
 from app.text.answers import Answer, heading, unattributed_words, unreported_note
-from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, WITHOUT_RUNS, band_words, cost_per, hidden_words
+from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, WITHOUT_RUNS, band_words, cost_per, doubts, hidden_words
 from app.text.columns import BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Pivoted, group_name, with_bounds
 from app.text.formatting import UNKNOWN, UNKNOWN_NAME
 from app.text.tasks import Matrix, matrix
@@ -193,10 +193,12 @@ def findings(store: Store, filters: Filters, severities: Sequence[str], rules: S
     return Answer(table, about, FINDINGS_SHOWN, of=FINDINGS, available=found, order="{} most severe")
 
 
-VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "claim_verdict")
+VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "other_values")
+DOUBTS = ("runs_faster", "runs_disputed", "runs_not_by_median", "runs_noise_unknown")
+"""What `app.text.claims.doubts` needs."""
 VERDICTS_SHOWN = (
-    *VERDICTS_KEPT, "reference_verdict", "why", "cost_own_usd", "claimed_evidence", "measured_low", "measured_high", "overclaim_factor",
-    "metric", "model", "run_id", "quadrant",
+    *VERDICTS_KEPT, "claim_verdict", "reference_verdict", "why", "cost_own_usd", "claimed_evidence", "measured_low", "measured_high",
+    "overclaim_factor", "metric", "model", "run_id", "quadrant",
 )  # fmt: skip
 VERDICT_GROUPS_SHOWN = (
     "runs", "runs_measured", "runs_faster", "runs_same", "runs_inside_noise", "runs_slower", "cost_per_faster", "runs_compared",
@@ -219,13 +221,13 @@ def verdicts(store: Store, filters: Filters, limit: int | None, *, every: bool =
     with read_transaction(store) as transaction:
         transaction.judge_within(band)
         chosen = transaction.searched(filters)
-        [facts] = measured_queries.summary(transaction, chosen, metrics=("runs", "runs_measured")).to_pylist()
+        [facts] = measured_queries.summary(transaction, chosen, metrics=("runs", "runs_measured", *DOUBTS)).to_pylist()
         table = measured_queries.verdicts(transaction, chosen, measured_queries.EVERY if every else measured_queries.MEASURED, limit)
         values = measured_queries.count(transaction)
     measured = f"{plural(facts['runs_measured'], 'measured run')} of {facts['runs']:,}"
     about = f"{plural(facts['runs'], 'run')}, {facts['runs_measured']:,} measured" if every else measured
-    note, available = band_words(band) if table.num_rows else _nothing(values), facts["runs" if every else "runs_measured"]
-    about = heading(about, store.location, filters)
+    note = f"{doubts(*(facts[key] for key in DOUBTS))} {band_words(band)}".lstrip() if table.num_rows else _nothing(values)
+    about, available = heading(about, store.location, filters), facts["runs" if every else "runs_measured"]
     return Answer(table, about, VERDICTS_SHOWN, of=VERDICTS, kept=VERDICTS_KEPT, note=note, available=available)
 
 
@@ -254,8 +256,9 @@ def verdict_groups(store: Store, filters: Filters, by: Sequence[str], zone: str 
     quadrants = QUADRANTS if any(facts[key] for key in QUADRANTS) else ()
     shown = (*by, *VERDICT_GROUPS_SHOWN[:6], *quadrants, *VERDICT_GROUPS_SHOWN[6:])
     about = heading(f"{facts['runs_measured']:,} of {plural(facts['runs'], 'run')} measured", store.location, filters)
-    note = f"{band_words(band)} Calibration of claims needs {MIN_PAIRS} runs that were claimed and measured."
-    note = note if facts["runs_measured"] else _nothing(values)
+    sure = doubts(*(facts[key] for key in DOUBTS))
+    note = f"{sure} {band_words(band)} Calibration of claims needs {MIN_PAIRS} runs that were claimed and measured."
+    note = note.lstrip() if facts["runs_measured"] else _nothing(values)
     answer = Answer(table, about, shown, total, VERDICT_GROUPS, (*by, *VERDICT_GROUPS_SHOWN[:6]), note)
     return pivoted(answer, by, pivot, VERDICTS_PIVOTED) if pivot else answer
 

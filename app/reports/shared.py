@@ -139,7 +139,7 @@ def _cost(asked: Question) -> tuple[Said, list[Part]]:
 
 def _speedups(asked: Question) -> tuple[Said, list[Part]]:
     filters, total = asked.filters, asked.rows[0]
-    said = speedups.speedups(asked.rows, asked.ask(measured_queries.checks, filters))
+    said = speedups.speedups(asked.rows)
     counts = {key: number for key, number in asked.ask(measured_queries.counts, filters).items() if number}
     parts: list[Part] = [
         lambda: charts.claimed_beside_measured(asked),

@@ -29,9 +29,8 @@ filters, measure = filter_bar.chosen(), widgets.cost_in_force()
 asked = widgets.question(filters, measure)
 rows = asked.rows
 total, agents = rows[0], [row for row in rows if not row.is_all and not row.is_model]
-checks = cache.ask(queries.checks, filters)
 quantified, _ = cache.ask(claim_queries.count_claims, filters, QUANTIFIED)
-said = sentences.speedups(rows, checks)
+said = sentences.speedups(rows)
 link = f"all {quantified:,} claims with a figure, in their sentences" if quantified > 1 else "the claim in its sentence"
 address = html_parts.link("speedups", filters, tab="sentences") if quantified else ""
 st.html(html_parts.heading(said.heading, said.second, said.coverage, address, label=link))

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
-from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, words
+from app.text.claims import NAMES, VERDICT_COLUMNS, evidence_words, few_others, words
 from app.text.formatting import FORMS, UNKNOWN, UNKNOWN_NAME, agent_name, bound_sign, exact, human, model_words, rate_words
 from schemas.catalogue.columns import RUNS
 from schemas.catalogue.cost_measures import BOUNDS, COST_MEASURES, GROUP_COSTS, NEARLY_ALL
@@ -74,6 +74,7 @@ _WORDS: dict[str, Callable[[str], str]] = {
 TABLE_WORDS = _WORDS | {
     **dict.fromkeys(VERDICT_COLUMNS, lambda key: NAMES.get(key, key)),
     **dict.fromkeys(("reason", "failure"), lambda key: REASONS[key].label if key in REASONS else key),
+    "other_values": few_others,
     "whose": lambda key: WHOSE.get(key, key),
 }
 """Column → function that formats its keys, in terminal tables and in files for people."""

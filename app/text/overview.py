@@ -13,7 +13,7 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_MEASURED, NOT_RECORDED, Said
-from app.text.claims import words
+from app.text.claims import doubts, words
 from app.text.formatting import BOUND_NAMES, agent_name
 from app.text.html_parts import Col, Segment, anchor, muted, run_link
 from schemas.catalogue.cost_measures import BEST, CostMeasure
@@ -25,6 +25,8 @@ TWO_LINES = 175
 MOST_BUYERS = 3
 
 ENOUGH_PAIRS = 3
+
+NONE_CHECKED = "No checked claim is about the part that was measured"
 
 
 def agents_of(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
@@ -51,7 +53,8 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
             if len(heading) + len(claims) > TWO_LINES:
                 return Said(heading, claims, covers)
             heading = f"{heading} {claims}"
-    return Said(heading, _checked(total, agents), covers)
+    sure = doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
+    return Said(heading, " ".join(filter(None, (sure, _checked(total, agents)))), covers)
 
 
 def _bought(agents: Sequence[AgentFigures]) -> str:
@@ -75,11 +78,7 @@ def _without_speedup(agents: Sequence[AgentFigures]) -> str:
     """Return a sentence on agents without a verified speedup; for a single agent, the results of its claims."""
     others = [row for row in agents if not row.faster]
     if not others:
-        if len(agents) > 1 or not agents[0].checked:
-            return ""
-        if agents[0].checked == 1:
-            return f"Its one checked claim {'held' if agents[0].held else 'did not hold'}."
-        return f"{brief.none_or(agents[0].held)} of its {brief.number(agents[0].checked)} checked claims held."
+        return "" if len(agents) > 1 else held_words(agents[0], "its")
     whom, their = (agent_name(others[0].agent), "its") if len(others) == 1 else ("the other agents", "their")
     comparable, measured = sum(row.comparable for row in others), sum(row.runs_measured for row in others)
     if comparable:
@@ -122,6 +121,29 @@ def _claimed(total: AgentFigures) -> str:
     return f"{claim}; {'nobody measured it' if total.runs == 1 else 'none was measured'}."
 
 
+def held_words(row: AgentFigures, whose: str) -> str:
+    """Return how many of the claims about the measured part held: `None of its 13 checked claims held.`; "" without such a claim."""
+    if row.same_part == 1:
+        return f"{brief.upper_first(whose)} one checked claim {'held' if row.held else 'did not hold'}."
+    of = f"of {whose} {brief.number(row.same_part)}" if whose == "its" else f"of {row.same_part:,}"
+    return f"{brief.none_or(row.held)} {of} checked claims held." if row.same_part else ""
+
+
+def other_part_words(row: AgentFigures) -> str:
+    """Return a sentence on checked claims about another part than was measured, which prove nothing; "" without any."""
+    if not row.other_part:
+        return ""
+    held = (
+        f"{brief.number(row.other_held) if row.other_held else 'none'} of them held"
+        if row.other_part > 1
+        else "it held"
+        if row.other_held
+        else "it did not hold"
+    )
+    verb, more = "are" if row.other_part > 1 else "is", " more" if row.same_part else ""
+    return f"{brief.upper_first(brief.number(row.other_part))}{more} {verb} about another part than the benchmark: {held}."
+
+
 def _checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     """Return the results of claims with a comparable measurement, or "" without any."""
     if not total.checked:
@@ -129,12 +151,13 @@ def _checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     claimants = [row for row in agents if row.checked]
     whose = f"{agent_name(claimants[0].agent)}'s" if len(claimants) == 1 else "the"
     kinds = [(total.more, "promised more than was measured"), (total.less, "promised less"), (total.wrong, "became slower")]
-    if total.checked == 1:
+    if not total.same_part:
+        return f"{NONE_CHECKED}. {other_part_words(total)}"
+    if total.same_part == 1:
         became = next(what for number, what in ((total.held, "held"), *kinds) if number)
-        return f"Of {whose} claims, one has a comparable measurement: it {became}."
+        return f"Of {whose} claims, one has a comparable measurement: it {became}. {other_part_words(total)}".rstrip()
     became = brief.joined([f"{brief.none_or(total.held).lower()} held", *(f"{number:,} {what}" for number, what in kinds if number)])
-    part = f"; {total.other_part:,} cover another part than the benchmark" if total.other_part else ""
-    return f"Of {whose} {total.checked:,} checked claims, {became}{part}."
+    return f"Of {whose} {total.same_part:,} checked claims, {became}. {other_part_words(total)}".rstrip()
 
 
 def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:

@@ -11,10 +11,10 @@ from app.queries.measured import Checks
 from app.queries.rules import RULES, WORST
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_RECORDED, Said
-from app.text.claims import FAILURE_NAMES, evidence_words, words
+from app.text.claims import FAILURE_NAMES, doubts, evidence_words, few_others, words
 from app.text.formatting import agent_name
 from app.text.html_parts import Col, anchor, muted, text
-from app.text.overview import agents_of
+from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_words
 from schemas.catalogue.metrics import MEASURED_CLASSES
 from schemas.text import plural, quoted
 
@@ -34,19 +34,18 @@ HELD = {
 }
 
 
-def speedups(rows: Sequence[AgentFigures], checks: Sequence[Checks]) -> Said:
+def speedups(rows: Sequence[AgentFigures]) -> Said:
     """Return the first lines of the screen Speedups. `rows`: those of `app.queries.agents.agents`, all runs in the first."""
     total, agents = rows[0], agents_of(rows)
     claims = total.claimed
-    if total.checked:
-        claimants = [agent_name(row.agent) for row in agents if row.checked]
-        held = f"{brief.none_or(total.held)} of {total.checked:,} checked claims held."
-        if total.checked == 1:
-            held = f"The one checked claim {'held' if total.held else 'did not hold'}."
-        benchmarks = "the benchmark" if total.checked == 1 else "the benchmarks"
+    if total.same_part:
+        claimants = [agent_name(row.agent) for row in agents if row.same_part]
+        held, benchmarks = held_words(total, "the"), "the benchmark" if total.same_part == 1 else "the benchmarks"
         found, _ = brief.median(total.checked_measured, brief.ratio)  # a median as the promise before it
         promised = brief.median_words(total.checked_claim, brief.ratio)
         heading = f"**{held}** {brief.upper_first(brief.joined(claimants))} promised {promised}; {benchmarks} found {found}."
+    elif total.checked:
+        heading = f"**{NONE_CHECKED}.** {other_part_words(total)}"
     elif claims.known:
         subject = brief.upper_first(f"{brief.runs(claims.known)} {'claims' if claims.known == 1 else 'claim'}")
         none = "none can be checked" if total.runs_measured else "none was measured"
@@ -57,29 +56,20 @@ def speedups(rows: Sequence[AgentFigures], checks: Sequence[Checks]) -> Said:
         heading = f"No run claims a speedup, and **none of {plural(total.runs_measured, 'measured run')} can be compared**."
     else:
         heading = "**No run claims a speedup**, and none was measured."
-    return Said(heading, _turned_out(total, checks), _coverage(total, agents))
+    return Said(heading, _turned_out(total), _coverage(total, agents))
 
 
-def _turned_out(total: AgentFigures, checks: Sequence[Checks]) -> str:
-    """Return how checked claims failed, and the same for claims on the part that the benchmark covers; "" if none was checked."""
-    if not total.checked:
-        return ""
+def _turned_out(total: AgentFigures) -> str:
+    """Return how checked claims failed, those about another part than was measured apart, and the doubts in the runs measured faster."""
     kinds = [
         (total.more, "promised more than was measured"),
         (total.less, "less" if total.more else "promised less than was measured"),
         (total.wrong, "became slower"),
     ]
     failed = ", ".join(f"{number:,} {what}" for number, what in kinds if number)
-    same = next((row for row in checks if row.is_all and not row.is_other_part), None)
-    part = ""
-    if total.other_part == total.checked:
-        part = f"{'The benchmark covers' if total.checked == 1 else 'All benchmarks cover'} another part than the claim."
-    elif same and total.other_part:
-        kinds = [(same.more, "promised more"), (same.less, "promised less"), (same.wrong, "became slower")]
-        most, what = max(kinds, key=lambda kind: kind[0])
-        became = f"{same.held:,} held" + (f" and {most:,} {what}" if most else "")
-        part = f"Where claim and benchmark cover the same part ({brief.runs(same.checked)}), {became}."
-    return " ".join(filter(None, (f"{failed}." if failed else "", part)))
+    other = other_part_words(total) if total.same_part else ""
+    sure = doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
+    return " ".join(filter(None, (f"{failed}." if failed else "", other, sure)))
 
 
 def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
@@ -96,7 +86,8 @@ def _coverage(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
         whose = f", all {agent_name(compared[0].agent)}'s" if len(compared) == 1 and len(agents) > 1 and total.comparable > 1 else ""
         parts.append(f"**{total.comparable:,}** of {total.runs_measured:,} measured against a comparable baseline{whose}")
     if total.checked:
-        parts.append(f"**{total.checked:,}** {'has' if total.checked == 1 else 'have'} both")
+        same = f", **{total.same_part:,}** of one part" if total.other_part else ""
+        parts.append(f"**{total.checked:,}** {'has' if total.checked == 1 else 'have'} both{same}")
     return " · ".join(parts)
 
 
@@ -138,6 +129,13 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
     def measured(row: Row) -> str:
         kind = row["measured_class"] if row["measured_class"] in ("faster", "slower") else ""
         return f'<span class="t-is-{kind}">{ratio(row["measured_speedup"])}</span>'
+
+    def others(row: Row) -> str:
+        return text(few_others(row["other_values"])) or muted(NO_VALUE)
+
+    def metric(row: Row) -> str:
+        named = " ".join(filter(None, (row["metric"], row["statistic"])))
+        return f'<span title="{text(row["benchmark"] or "")}">{text(named)}</span>'
 
     def covers(row: Row) -> str:
         if row["claimed_speedup"] is None:
@@ -182,8 +180,9 @@ def run_table(rows: Sequence[Row], key: str, filters: Filters) -> str:
     else:
         own = (
             Col("Measured", measured, "r"),
+            Col("Other values", others),
             Col("÷ reference", lambda row: ratio(row["measured_vs_reference"]), "r"),
-            Col("Metric", lambda row: text(" ".join(filter(None, (row["benchmark"], row["metric"]))))),
+            Col("Metric", metric),
             Col("Claim", lambda row: text(HELD.get(row["claim_verdict"] or "", NO_VALUE))),
             Col("Covers", covers),
         )

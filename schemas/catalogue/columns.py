@@ -296,6 +296,11 @@ VERDICTS: Columns = {
     **{key: _ROW[key] for key in ("format", "benchmark", "metric", "statistic", "unit", "failure", "failure_detail")},
     **by_key(
         Entry("verdict", "Measured", meaning="Against the baseline: faster, same, slower, failed, not measured or not comparable."),
+        Entry(
+            "other_values",
+            "Other values",
+            meaning="Whether the other values of the measurement agree with its verdict: agree, or those that do not. Empty: no others.",
+        ),
         Entry("measured_class", "What became of it", meaning=f"One of: {'; '.join(MEASURED_CLASSES.values())}."),
         Entry("measured_speedup", "Measured speedup", Unit.RATIO, "higher", "Measured improvement against the baseline. Above 1: better."),
         Entry("measured_low", "Measured from", Unit.RATIO, meaning="Lower end of the 95% interval. Empty: a single run, no interval."),

@@ -456,6 +456,18 @@ VERDICT_METRICS = by_key(
     _count("runs_measured", "Measured", "values_measured > 0", "Runs whose change a benchmark measured, or tried to."),
     _count("runs_compared", "Compared with baseline", _IS_COMPARED, "Measured runs with a comparable value of the baseline.", "Compared"),
     _count("runs_faster", "Measured faster", "verdict = 'faster'", "Runs measured faster than the baseline: verified speedups.", "Faster"),
+    _count(
+        "runs_disputed", "Faster, disputed", "verdict = 'faster' and len(disagreeing) > 0",
+        "Runs measured faster, but not by every other value of the same measurement.", "Disputed",
+    ),
+    _count(
+        "runs_not_by_median", "Faster, not by the median", "verdict = 'faster' and list_contains(disagreeing, 'median')",
+        "Runs measured faster, but not by the median of the same metric.", "Not by median",
+    ),
+    _count(
+        "runs_noise_unknown", "Faster, noise unknown", "verdict = 'faster' and is_single_run and measured_noise_floor is null",
+        "Runs measured faster once, where nothing tells how far two measurements of the same code differ.", "Noise unknown",
+    ),
     _count("runs_same", "Measured same", "verdict = 'same'", "Runs measured within the band around the baseline."),
     _count(
         "runs_inside_noise", "Inside the noise", "verdict = 'inside_noise'",

@@ -44,6 +44,23 @@ headline as (
         )
     ) = 1
 ),
+-- the other values of the headline's measurement that give another verdict: the statistics of its metric, then other metrics by name.
+-- No row where nothing else can be compared
+others as (
+    select run_id, coalesce(list(name order by is_other_metric, name) filter (is_disagreeing), []) as disagreeing
+    from (
+        select distinct
+            run_id, sides.metric is distinct from headline.metric as is_other_metric,
+            case when is_other_metric or sides.statistic is null then sides.metric else sides.statistic end as name,
+            case when sides.verdict in ('faster', 'slower') then sides.verdict end
+            is distinct from case when headline.verdict in ('faster', 'slower') then headline.verdict end as is_disagreeing
+        from headline
+        join sides using (run_id, source_id)
+        where headline.is_comparable and sides.is_comparable and sides.measurement_no <> headline.measurement_no
+            and sides.benchmark is not distinct from headline.benchmark
+    )
+    group by run_id
+),
 labels as (
     select
         v_measured_runs.run_id,
@@ -88,12 +105,14 @@ beside as (
         case when headline.verdict in ('not_comparable', 'not_measured') then array_to_string(headline.reasons, '; ') end as not_comparable,
         coalesce(headline.warnings, []) as warnings,
         headline.ratio is not null and headline.ratio_low is null as is_single_run,
+        others.disagreeing,
         coalesce(headline.values_measured, 0) as values_measured, coalesce(headline.values_comparable, 0) as values_comparable,
         -- a claim about a part of the software says nothing about the whole
         coalesce(v_runs.claimed_scope <> headline.scope and v_runs.claimed_scope <> 'unspecified' and headline.scope <> 'unspecified', false)
             as scope_differs
     from v_runs
     left join headline on headline.run_id = v_runs.run_id
+    left join others on others.run_id = v_runs.run_id
     left join labels on labels.run_id = v_runs.run_id
 )
 select
