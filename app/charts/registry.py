@@ -147,8 +147,9 @@ def cost_and_success(asked: Question) -> Drawn | None:
     if len(standings) < 3:
         return None
     about = f"Median cost of a run against the share of {what}, with its 95 % interval. Dotted: no other is both cheaper and better."
-    about += " Hollow: an upper bound, not ranked." if any(one.is_bound for one in standings) else ""
-    figure, n = agents.pareto(what, standings, asked.page), sum(one.row.runs for one in standings)
+    bounds = [kind for one in standings for kind in one.bounds.split(", ")]
+    about += f"{agents.bounds_legend(bounds)[:-1]}: not ranked." if any(bounds) else ""
+    figure, n = agents.pareto(what, standings, asked.page), sum(one.row.started for one in standings)
     return asked.drawn("cost-and-success", "What a run costs, and how many succeed", about, figure, n)
 
 
