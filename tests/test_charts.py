@@ -85,7 +85,7 @@ def test_thousands_of_points_are_left_to_the_graphics_card() -> None:
 
 def test_a_bound_is_hollow_and_a_failure_is_no_filled_time() -> None:
     [strip] = charts.strips_of("cost", [figures()], [point(), point(2, bound="upper_bound")], {})
-    assert [run[1] for run in strip.runs] == ["filled", "bound"]
+    assert [run[1] for run in strip.runs] == ["filled", "upper_bound"]
     [strip] = charts.strips_of("time", [figures()], [point(), point(2, is_completed=False), point(3, is_started=False)], {})
     assert [run[1] for run in strip.runs] == ["filled", "hollow"], "what never started has no time"
 

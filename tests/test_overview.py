@@ -195,9 +195,9 @@ def test_nobody_is_ahead_by_a_bound_and_nobody_ahead_is_beaten(sample_store: Sto
         beaten = any(
             other.cost <= one.cost and other.share >= one.share and (other.cost, other.share) != (one.cost, one.share)
             for other in found
-            if not other.is_bound
+            if not other.bounds
         )
-        assert one.is_ahead == (not one.is_bound and not beaten)
+        assert one.is_ahead == (not one.bounds and not beaten)
 
 
 @pytest.mark.slow

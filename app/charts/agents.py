@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from app.charts.base import LEFT, colour, figure, grid, ink, line, log_axis, row
 from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.measured import Spread
 from app.text import brief
-from app.text.formatting import agent_name
+from app.text.formatting import agent_name, one_bound, sign_of
 from schemas.text import one_line
 from schemas.units import Unit
 
@@ -34,7 +34,7 @@ WRITE: dict[Unit, Callable[[Any], str]] = {Unit.USD: brief.usd, Unit.MILLISECOND
 
 @dataclass(frozen=True)
 class Strip:
-    """One row of a chart: its name in two lines, its agent, and runs as (value, kind, run id, title); kinds are filled, hollow and bound.
+    """One row of a chart: its name in two lines, its agent, and runs as (value, kind, run id, title); kinds: filled, hollow and BOUNDS.
 
     `median` is the value of the bar and `label` its words at the right; `empty` is the text of a row without runs. `quantiles` (5, 25, 50,
     75, 95 %) replace runs if there are too many.
@@ -60,7 +60,18 @@ class Content:
 
 
 def _of_cost(run: Row) -> str:
-    return "bound" if run["bound"] else "filled"
+    return run["bound"] or "filled"
+
+
+BOUNDS = {"upper_bound": ("triangle-left-open", "◁"), "lower_bound": ("triangle-right-open", "▷"), "estimate": ("diamond-tall-open", "◇")}
+"""Kind of bound → its mark, in a chart and in words: an arrow points to where the true value lies. Several kinds together are estimates."""
+
+
+def bounds_legend(kinds: Iterable[str]) -> str:
+    """Return ` ◁ an upper bound; ▷ a lower bound.` for the kinds of BOUNDS among these, or ""."""
+    found = set(kinds)
+    known = [f"{sign} {one_bound(kind)}" for kind, (_, sign) in BOUNDS.items() if kind in found]
+    return f" {'; '.join(known)}." if known else ""
 
 
 CONTENTS = {
@@ -94,6 +105,13 @@ def leaves(rows: Sequence[AgentFigures]) -> list[AgentFigures]:
     return found
 
 
+def largest(rows: Sequence[AgentFigures], most: int) -> list[AgentFigures]:
+    """Return the `most` rows with the most runs in the given order, among them one of each agent."""
+    firsts = {row.agent: id(row) for row in sorted(rows, key=lambda row: row.runs)}.values()
+    kept = {id(row) for row in sorted(rows, key=lambda row: (id(row) not in firsts, -row.runs))[:most]}
+    return [row for row in rows if id(row) in kept]
+
+
 def strips_of(
     what: str, rows: Sequence[AgentFigures], points: Sequence[Row], boxes: Mapping[Any, Sequence[float]] | None = None
 ) -> list[Strip]:
@@ -109,7 +127,8 @@ def strips_of(
         box = (boxes or {}).get((row.agent, row.model, row.is_model), ())
         if what == "turns":
             spread = Spread(len(runs), statistics.median(run[0] for run in runs) if runs else None)
-            label = f"{'≤ ' if 2 * sum(run[1] == 'bound' for run in runs) > len(runs) else ''}{brief.usd(spread.median or 0)}"
+            bounded = [run[1] for run in runs if run[1] in BOUNDS]
+            label = brief.usd(spread.median or 0, ", ".join(sorted(set(bounded))) if 2 * len(bounded) > len(runs) else "")
         elif what == "cost":
             spread, label = row.cost, brief.median_cost(row)
         else:
@@ -132,8 +151,8 @@ def strips(rows: Sequence[Strip], unit: Unit, page: str | None, *, through: Sequ
     kind_of_trace = go.Scattergl if sum(len(row.runs) for row in rows) > MOST_POINTS else go.Scatter
     for at, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
         name = symbol(row.agent)
-        for kind, shape in (("hollow", f"{name}-open"), ("filled", name), ("bound", "triangle-left-open")):
-            mine, sign = sorted(run for run in row.runs if run[1] == kind and run[0] > 0), "≤ " if kind == "bound" else ""
+        for kind, shape in (("hollow", f"{name}-open"), ("filled", name), *((kind, mark) for kind, (mark, _) in BOUNDS.items())):
+            mine, sign = sorted(run for run in row.runs if run[1] == kind and run[0] > 0), sign_of(kind)
             if not mine:
                 continue
             spread = [((place * 0.618034) % 1 - 0.5) * 0.62 for place in range(len(mine))]  # so that neighbours do not overlap
@@ -181,7 +200,7 @@ def panels(runs: Sequence[Row], titles: Sequence[str], agent: str | None, page: 
     for number, (key, unit, what, lacks, domain) in enumerate(columns):
         place = ("x", "x2", "x3")[number]
         words = [
-            lacks if run[key] is None else f"{'≤ ' if key == 'cost_usd' and run['bound'] else ''}{WRITE[unit](run[key])}" for run in runs
+            lacks if run[key] is None else f"{sign_of(run['bound']) if key == 'cost_usd' else ''}{WRITE[unit](run[key])}" for run in runs
         ]
         traces.append(
             go.Bar(
@@ -242,14 +261,14 @@ def pair_hover(run: Row) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One agent × model: cost per run with its quartiles, and a share with its 95 % interval, 0 to 1."""
+    """One agent × model: cost per run with its bounds, and a share with its 95 % interval, 0 to 1."""
 
     row: AgentFigures
     cost: float
     share: float
     low: float
     high: float
-    is_bound: bool
+    bounds: str
     is_ahead: bool
 
 
@@ -264,12 +283,12 @@ def standings(rows: Sequence[AgentFigures]) -> tuple[str, list[Standing]]:
     for row in rows:
         part, of = (row.faster, row.comparable) if is_verified else (row.completed, row.known_ends)
         if row.cost.known >= ENOUGH and of >= ENOUGH and row.cost.median:
-            found.append((row, row.cost.median, part / of, *wilson(part, of), bool(row.median_bounds)))
-    known = [(cost, share) for _, cost, share, _, _, is_bound in found if not is_bound]
+            found.append((row, row.cost.median, part / of, *wilson(part, of), row.median_bounds))
+    known = [(cost, share) for _, cost, share, _, _, bounds in found if not bounds]
     made = []
-    for row, cost, share, low, high, is_bound in found:
+    for row, cost, share, low, high, bounds in found:
         is_beaten = any(other[0] <= cost and other[1] >= share and other != (cost, share) for other in known)
-        made.append(Standing(row, cost, share, low, high, is_bound, not is_bound and not is_beaten))
+        made.append(Standing(row, cost, share, low, high, bounds, not bounds and not is_beaten))
     return ("verified speedups of comparable runs" if is_verified else "completed runs"), made
 
 
@@ -284,6 +303,7 @@ def wilson(part: int, of: int) -> tuple[float, float]:
 def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
     """Return cost per run (x) against the share with its interval (y); a line joins the non-dominated. Hollow: a bound."""
     traces: list[Any] = []
+    marks = {one.bounds: BOUNDS.get(one.bounds, BOUNDS["estimate"])[0] for one in found if one.bounds}
     ahead = sorted((one for one in found if one.is_ahead), key=lambda one: one.cost)
     if len(ahead) > 1:
         dotted = {"color": ink(page), "width": 1, "dash": "dot"}
@@ -295,18 +315,17 @@ def pareto(what: str, found: Sequence[Standing], page: str | None) -> go.Figure:
         near = [other for other in found if other is not one and abs(math.log(other.cost / one.cost)) < NEAR]
         is_lower = any(other.share > one.share or (other.share == one.share and other.cost > one.cost) for other in near)
         agent, name = one.row.agent, row_name(one.row, rows).replace("<br>", " ")
-        sign = "≤ " if one.is_bound else ""
         traces.append(
             go.Scatter(
                 mode="markers+text", x=[one.cost], y=[one.share], text=[name], textfont={"size": 12}, showlegend=False,
                 textposition="bottom center" if is_lower else "top center",
-                marker={"symbol": "triangle-left-open" if one.is_bound else symbol(agent), "color": colour(agent), "size": 11},
+                marker={"symbol": marks.get(one.bounds, symbol(agent)), "color": colour(agent), "size": 11},
                 error_y={
                     "type": "data", "symmetric": False, "array": [one.high - one.share], "arrayminus": [one.share - one.low],
                     "color": colour(agent), "thickness": 1.2, "width": 4,
                 },
                 hoverinfo="text",
-                hovertext=[f"{name}<br>{sign}{brief.usd(one.cost)} per run, {one.share:.0%} ({one.low:.0%}–{one.high:.0%})"],
+                hovertext=[f"{name}<br>{brief.usd(one.cost, one.bounds)} per run, {one.share:.0%} ({one.low:.0%}–{one.high:.0%})"],
             )
         )  # fmt: skip
     return figure(

@@ -24,10 +24,10 @@ from app.queries.loops import LoopAnswer
 from app.text import compare as compare_words
 from app.text import costs, loop_html, overview
 from app.text import usage as usage_words
-from app.text.brief import none_or
 from schemas.catalogue.columns import METRICS_COMPARED
 from schemas.catalogue.cost_measures import BEST, CostMeasure
 from schemas.catalogue.metrics import MEASURED_CLASSES
+from schemas.text import plural
 
 Row = Mapping[str, Any]
 Ask = Callable[..., Any]
@@ -61,7 +61,13 @@ class Question:
     @cached_property
     def leaves(self) -> Sequence[AgentFigures]:
         """The rows of charts by agent."""
-        return agents.leaves(self.rows)[:MOST_ROWS]
+        return agents.largest(agents.leaves(self.rows), MOST_ROWS)
+
+    @cached_property
+    def named(self) -> Sequence[AgentFigures]:
+        """The rows that a title may speak of: those of the charts, and their agents."""
+        drawn = {row.agent for row in self.leaves}
+        return [row for row in self.rows if row.is_all or row in self.leaves or (not row.is_model and row.agent in drawn)]
 
     @cached_property
     def points(self) -> list[dict[str, Any]]:
@@ -90,12 +96,15 @@ class Question:
 def _strips(asked: Question, what: str, name: str, title: str, about: str, rows: Sequence[AgentFigures] = ()) -> Drawn | None:
     """Return a chart with a row per agent and model: each run, or quantiles if there are too many."""
     boxes: dict[Any, Sequence[float]] = {}
+    left = 0 if rows else len(agents.leaves(asked.rows)) - len(asked.leaves)
     rows = rows or asked.leaves
     if asked.rows[0].runs > agents.MOST_POINTS and what in ("cost", "time"):
         column, which = (asked.measure.column, "is_started") if what == "cost" else ("duration_ms", "is_completed")
         found = asked.ask(agent_queries.quantiles, asked.filters, column, which).to_pylist()
         boxes = {(row["agent"], row["model"], row["is_model"]): row["quantiles"] for row in found}
     strips = agents.strips_of(what, rows, asked.points, boxes)
+    about += f" {plural(left, 'row')} with fewer runs left out." if left else ""
+    about += agents.bounds_legend(run[1] for strip in strips for run in strip.runs)
     n = sum(len(strip.runs) for strip in strips)
     if boxes:
         n = asked.rows[0].cost.known if what == "cost" else asked.rows[0].wall.known
@@ -104,15 +113,14 @@ def _strips(asked: Question, what: str, name: str, title: str, about: str, rows:
 
 def cost_per_run(asked: Question, title: str = "") -> Drawn | None:
     """Return what runs cost, by agent and model."""
-    total = asked.rows[0]
-    about = f"{asked.measure.label} per run, log scale; bar: median.{' ◁ an upper bound' if total.bounded else ''}"
-    return _strips(asked, "cost", "cost-per-run", title or overview.cost_title(asked.rows), about)
+    about = f"{asked.measure.label} per run, log scale; bar: median."
+    return _strips(asked, "cost", "cost-per-run", title or overview.cost_title(asked.named, asked.rows), about)
 
 
 def time_per_run(asked: Question, title: str = "") -> Drawn | None:
     """Return how long runs took, by agent and model."""
-    about = "Wall time per run, log scale; filled: completed; bar: their median"
-    return _strips(asked, "time", "time-per-run", title or overview.time_title(asked.rows), about)
+    about = "Wall time per run, log scale; filled: completed; bar: their median."
+    return _strips(asked, "time", "time-per-run", title or overview.time_title(asked.named, asked.rows), about)
 
 
 def claims(asked: Question, title: str = "", *, only_claiming: bool = False) -> Drawn | None:
@@ -120,13 +128,13 @@ def claims(asked: Question, title: str = "", *, only_claiming: bool = False) -> 
     if not asked.rows[0].claimed.known:
         return None
     rows = [row for row in agents.leaves(asked.rows) if row.claimed.known] if only_claiming else asked.leaves
-    about = "Claimed speedup per run, log scale; bar: median"
+    about = "Claimed speedup per run, log scale; bar: median."
     return _strips(asked, "claims", "claims", title or overview.claims_title(asked.rows[0]), about, rows)
 
 
 def cost_per_turn(asked: Question) -> Drawn | None:
     """Return what a turn cost, by agent and model."""
-    about = f"{asked.measure.label} per turn of each run, log scale; bar: median"
+    about = f"{asked.measure.label} per turn of each run, log scale; bar: median."
     title = "What a turn costs" if asked.rows[0].claimed.known else "No run claims a speedup"
     return _strips(asked, "turns", "cost-per-turn", title, about)
 

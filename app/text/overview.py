@@ -209,18 +209,21 @@ def panel_titles(rows: Sequence[AgentFigures]) -> list[str]:
     return [f"{' to '.join(cost)} a run" if cost else "Cost not recorded", " to ".join(wall) or "None completed", claims]
 
 
-def cost_title(rows: Sequence[AgentFigures]) -> str:
-    """Return `A run of Claude Code costs $0.84; of TRAE on gpt-5, $0.44`: two agents with enough exact costs, or one of their models."""
-    known = [row for row in rows if not row.is_all and row.cost.known >= ENOUGH and not row.median_bounds and row.cost.median]
+def cost_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
+    """Return `A run of Claude Code costs $0.84; of TRAE on gpt-5, $0.44`: two agents with enough exact costs, or one of their models.
+
+    `named`: the rows to speak of, some of all `rows`.
+    """
+    known = [row for row in named if not row.is_all and row.cost.known >= ENOUGH and not row.median_bounds and row.cost.median]
     said = [(_on(row, rows), brief.usd(row.cost.median)) for row in _first_of_agents(known)]
     if not said:
         return "What a run costs"
     return f"A run of {said[0][0]} costs {said[0][1]}" + "".join(f"; of {name}, {cost}" for name, cost in said[1:])
 
 
-def time_title(rows: Sequence[AgentFigures]) -> str:
+def time_title(named: Sequence[AgentFigures], rows: Sequence[AgentFigures]) -> str:
     """Return `Claude Code finishes in 3m 04s, TRAE in 19m 26s`, for agents with enough completed runs."""
-    known = [row for row in rows if not row.is_all and row.wall.known >= ENOUGH and row.wall.median]
+    known = [row for row in named if not row.is_all and row.wall.known >= ENOUGH and row.wall.median]
     said = [(_on(row, rows), brief.duration(row.wall.median or 0)) for row in _first_of_agents(known)]
     if not said:
         return "How long a run takes"
