@@ -228,7 +228,7 @@ def test_every_format_begins_with_the_page(whole: Report, name: str) -> None:
 
 
 def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
-    """Figures that no agent has are no column; a bound in the total is one in every top list, without shares."""
+    """Figures that no agent has are no column; only the items of a top list with a bound have its sign."""
     found = march(months)
     [row] = found.agents
     head, line = found.agent_table
@@ -237,10 +237,11 @@ def test_the_table_of_agents_is_that_of_the_overview(months: Store) -> None:
         "Runs": "8", "Outcome": "7 of 8 completed", "Cost": brief.usd(row.cost_usd),
         "Per run (median)": "$4.50", "Wall time (completed)": "1m 00s",
     }  # fmt: skip
-    [sign] = {top.sign for top in found.tops}
-    assert sign == ""
-    bounded = first_page.top_shares([(one.name, one.usd) for one in found.tops[0].shares], found.cost, "≤ ")
-    assert {one.share for one in bounded} == {None}, "a part of a bound is no part"
+    assert {one.bounds for top in found.tops for one in top.shares} == {""}
+    costs = [("a", 60, None), ("b", 20, "upper_bound"), *((name, 2, None) for name in ("c", "d", "e")), ("f", 2, "lower_bound")]
+    tops = first_page.top_shares([*((name, Decimal(usd), kinds) for name, usd, kinds in costs), (None, Decimal(1), None)], Decimal(100))
+    assert [one.cost[0] for one in tops] == ["$", "≤", "$", "$", "$", "≥", "$"]
+    assert sum(one.share or 0 for one in tops) == 1
 
 
 def test_json_has_the_page_as_numbers(whole: Report) -> None:

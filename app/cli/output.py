@@ -195,7 +195,7 @@ def _first_page(page: FirstPage, width: int, encoding: str, *, color: bool) -> b
         for one in top.shares:
             name = one_line(one.name)
             name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-            rows.append((name, top.sign + human(one.usd, Unit.USD), human(one.share, Unit.SHARE)))
+            rows.append((name, one.cost, human(one.share, Unit.SHARE)))
         widths = [max(len(row[place]) for row in rows) for place in range(3)]
         parts += [f"{name:<{widths[0]}}  {usd:>{widths[1]}}  {share:>{widths[2]}}\n" for name, usd, share in rows]
     if page.budgets:

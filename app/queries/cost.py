@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 
 
 def usage_by(measure: CostMeasure) -> str:
-    """Return SQL of the rows of models with a cost column. If the run reports a cost, the best-known cost is the reported one."""
-    if measure is not BEST:
-        return "from model_usage"
-    reported = "run_id in (select run_id from runs where cost_own_usd is not null)"
-    return f"select *, case when {reported} then cost_own_usd else cost_list_usd end as {BEST.column} from model_usage"
+    """Return SQL of the rows of models with the cost by the measure as `usd`, and its kind of `bound`.
+
+    If the run reports a cost, the best-known cost is the reported one, without bounds.
+    """
+    reported = {BEST: "run_id in (select run_id from runs where cost_own_usd is not null)", LIST: "false"}.get(measure, "true")
+    bound = "tokens_basis in ('upper_bound', 'lower_bound', 'estimate')"
+    return f"""
+        select *, case when {reported} then cost_own_usd else cost_list_usd end as usd,
+               case when not {reported} and {bound} then tokens_basis end as bound from model_usage"""
 
 
 COST_FACTS = (
@@ -193,10 +197,11 @@ def slow(store: Store, filters: Filters, limit: int) -> list[dict[str, Any]]:
 
 
 def model_costs(store: Store, filters: Filters, measure: CostMeasure) -> pa.Table:
-    """Return `model` and `cost_usd` by the measure, most expensive first, over the runs whose own cost is known."""
+    """Return `model`, `cost_usd` by the measure and its `bounds`, most expensive first, over the runs whose own cost is known."""
     condition, cost = where(filters), measure.column
     sql = f"""
-        select model, sum({cost}) as cost_usd from ({usage_by(measure)})
+        select model, sum(usd) as cost_usd, string_agg(distinct bound, ', ' order by bound) filter (usd is not null) as bounds
+        from ({usage_by(measure)})
         semi join (select run_id from v_runs where {condition.sql} and {cost} is not null) as wanted using (run_id)
         group by model order by cost_usd desc nulls last, model"""
     return fetch(store, sql, condition.parameters)

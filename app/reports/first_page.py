@@ -26,11 +26,11 @@ from app.text import brief, costs
 from app.text.answers import uncounted_words, undated_words
 from app.text.brief import Said
 from app.text.costs import base_words
-from app.text.formatting import MINUS, UNKNOWN_NAME, agent_name, bound_sign, human, known_of, rate_words
+from app.text.formatting import MINUS, UNKNOWN_NAME, agent_name, bound_sign, human, known_of, rate_words, sign_of
 from app.text.overview import overview
 from ingest.store.database import Store
 from schemas.catalogue.columns import GROUPS
-from schemas.catalogue.cost_measures import BEST, LIST, REPORTED, CostMeasure
+from schemas.catalogue.cost_measures import BEST, BOUNDS, LIST, REPORTED, CostMeasure
 from schemas.text import plural
 from schemas.units import Unit
 
@@ -168,25 +168,26 @@ class Figure:
 
 @dataclass(frozen=True)
 class Share:
-    """The part of one item. `share` is of the total cost."""
+    """The part of one item. `share` is of the total cost; `bounds` names the kinds of bounds in the part."""
 
     name: str
     usd: Decimal
     share: Decimal | None
+    bounds: str = ""
+
+    @property
+    def cost(self) -> str:
+        return f"{sign_of(self.bounds)}{human(self.usd, Unit.USD)}"
 
 
 @dataclass(frozen=True)
 class TopList:
-    """The most expensive items of a kind, then other, then unknown; they add up to the total cost.
-
-    `sign`: `≤ ` if the total includes an upper bound. Then there are no shares, because a part of a bound is meaningless.
-    """
+    """The most expensive items of a kind, then other, then unknown; they add up to the total cost."""
 
     key: str
     title: str
     column: str
     shares: tuple[Share, ...]
-    sign: str = ""
 
     @property
     def is_named(self) -> bool:
@@ -375,13 +376,13 @@ def first_page(
     before = period.before()
     earlier = run_queries.summary(store, before.filters(filters), (), METRICS).to_pylist()[0] if before else None
     rows, cost = agent_queries.agents(store, filters, measure), totals[measure.total]
-    sign = bound_sign(totals, measure.total)
-    models = [(row["model"], row["cost_usd"]) for row in model_costs(store, filters, measure).to_pylist()]
-    repos = run_queries.summary(store, filters, ("repo",), (measure.total,), measure=measure).to_pylist()
-    spent = [(row["repo"], row[measure.total]) for row in repos]
+    models = [(row["model"], row["cost_usd"], row["bounds"]) for row in model_costs(store, filters, measure).to_pylist()]
+    bounds = BOUNDS.get(measure.total, ())[:1]
+    repos = run_queries.summary(store, filters, ("repo",), (measure.total, *bounds), measure=measure).to_pylist()
+    spent = [(row["repo"], row[measure.total], row[bounds[0]] if bounds else None) for row in repos]
     tops = (
-        TopList("top_models", "Top models (by the tokens of each)", "Model", top_shares(models, cost, sign), sign),
-        TopList(REPOSITORIES, "Top repositories", GROUPS["repo"].label, top_shares(spent, cost, sign), sign),
+        TopList("top_models", "Top models (by the tokens of each)", "Model", top_shares(models, cost)),
+        TopList(REPOSITORIES, "Top repositories", GROUPS["repo"].label, top_shares(spent, cost)),
     )
     return FirstPage(
         request.title or TITLE,
@@ -410,15 +411,19 @@ def signed(value: Decimal | None, unit: Unit) -> str:
     return f"{'+' if value >= 0 else MINUS}{human(abs(value), unit)}"
 
 
-def top_shares(costs: list[tuple[str | None, Decimal | None]], spent: Decimal | None, sign: str = "") -> tuple[Share, ...]:
-    """Return the first TOP items with a name, the others together, and the unattributed rest; no shares with a `sign` (`TopList`)."""
+def top_shares(costs: list[tuple[str | None, Decimal | None, str | None]], spent: Decimal | None) -> tuple[Share, ...]:
+    """Return the first TOP items with a name, the others together, and the unattributed rest. `costs`: name, cost, kinds of its bounds."""
+
+    def bounds(items: list[Any]) -> str:
+        return ", ".join(sorted({kind for _, _, kinds in items for kind in (kinds or "").split(", ") if kind}))
+
     whole = spent or Decimal(0)
-    named = [(name, usd) for name, usd in costs if name is not None and usd]
+    named = [(name, usd, kinds) for name, usd, kinds in costs if name is not None and usd]
     first, others = named[:TOP], named[TOP:]
-    lines = [*first, (f"{OTHER} ({len(others):,})", sum((usd for _, usd in others), Decimal(0)))] if others else first
-    rest = whole - sum((usd for _, usd in lines), Decimal(0))
-    lines = [*lines, (UNKNOWN_NAME, rest)] if rest > 0 else lines
-    return tuple(Share(name, usd, usd / whole if whole and not sign else None) for name, usd in lines)
+    lines = [*first, (f"{OTHER} ({len(others):,})", sum((usd for _, usd, _ in others), Decimal(0)), bounds(others))] if others else first
+    rest = whole - sum((usd for _, usd, _ in lines), Decimal(0))
+    lines = [*lines, (UNKNOWN_NAME, rest, bounds([item for item in costs if item[0] is None]))] if rest > 0 else lines
+    return tuple(Share(name, usd, usd / whole if whole else None, kinds or "") for name, usd, kinds in lines)
 
 
 def notes_of(totals: Row, covers: Row, measure: CostMeasure, *, has_period: bool) -> list[str]:

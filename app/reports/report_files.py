@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import pyarrow as pa
 
@@ -96,15 +94,11 @@ def figures_html(page: FirstPage) -> str:
     for top in page.named_tops:
         shares = (
             Col(text(top.title), lambda one: text(one.name)),
-            Col(text(page.measure.label), partial(_amount, top.sign), "r"),
+            Col(text(page.measure.label), lambda one: one.cost, "r"),
             Col("", lambda one: muted(human(one.share, Unit.SHARE)), "r"),
         )
         tables += table(shares, top.shares)
     return f'<div class="t-side">{tables}</div>'
-
-
-def _amount(sign: str, one: Any) -> str:
-    return f"{sign}{human(one.usd, Unit.USD)}"
 
 
 def section_grid(section: Section) -> Grid:

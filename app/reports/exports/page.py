@@ -72,9 +72,7 @@ def first_page(page: FirstPage) -> dict[str, Any]:
     """Return the first page as variables of the template."""
     tops = []
     for top in page.named_tops:
-        usd = [top.sign + human(one.usd, Unit.USD) for one in top.shares]
-        lines = zip(top.shares, usd, strict=True)
-        rows = [{"name": one_line(one.name), "usd": cost, "share": human(one.share, Unit.SHARE)} for one, cost in lines]
+        rows = [{"name": one_line(one.name), "usd": one.cost, "share": human(one.share, Unit.SHARE)} for one in top.shares]
         tops.append({"title": top.title, "rows": rows})
     head, *rows_of_agents = [[one_line(text) for text in row] for row in page.agent_table]
     colours = ["" if one.is_model else AGENTS[one.agent].colour if one.agent in AGENTS else NO_AGENT for one in page.agents]

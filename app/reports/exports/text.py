@@ -166,7 +166,7 @@ def md_report(report: Report) -> bytes:
     parts += ["\n", _pipes([("Summary", "", ""), *((one.label, one.value, one.note) for one in page.figures)])]
     for top in page.named_tops:
         head = (top.title, GROUPS[page.measure.total].label, GROUPS[page.measure.share].header)
-        lines = [(one.name, top.sign + human(one.usd, Unit.USD), human(one.share, Unit.SHARE)) for one in top.shares]
+        lines = [(one.name, one.cost, human(one.share, Unit.SHARE)) for one in top.shares]
         parts += ["\n", _pipes([head, *lines])]
     if page.budgets:
         verdicts = [cells(verdict) for verdict in page.budgets]

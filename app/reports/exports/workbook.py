@@ -23,7 +23,7 @@ from xlsxwriter.worksheet import Worksheet
 from app.queries.runs import KNOWN_SUFFIX
 from app.reports.exports.text import is_formula
 from app.text.columns import SCREEN_WORDS, Column, PivotedColumn, columns, fact_words
-from app.text.formatting import FORMS, UNKNOWN
+from app.text.formatting import FORMS, UNKNOWN, bound_words
 from schemas.catalogue.columns import CHECKS, TOTALS
 from schemas.catalogue.entry import Columns
 from schemas.text import REPLACEMENT, visible
@@ -178,11 +178,13 @@ def _first_page(book: Book, sheet: Worksheet, page: FirstPage) -> None:
             _text(book, sheet, line, 2, figure.note)
         line += 1
     for top in page.named_tops:
-        line = _table(book, sheet, line + 1, (top.title, f"{top.sign}{page.measure.label}", "Share"), head)
+        line = _table(book, sheet, line + 1, (top.title, page.measure.label, "Share"), head)
         for one in top.shares:
             _text(book, sheet, line, 0, one.name)
             _cell(book, sheet, (line, 1), Column("value", "", Unit.USD), {"value": one.usd})
             _cell(book, sheet, (line, 2), Column("value", "", Unit.SHARE), {"value": one.share})
+            if one.bounds:
+                _text(book, sheet, line, 3, bound_words(one.bounds))
             line += 1
     if page.budgets:
         line = _table(book, sheet, line + 1, [CHECKS[key].label for key in CHECKS], head)
