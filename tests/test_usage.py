@@ -311,8 +311,8 @@ def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
 
 KEYS = (
     "day", "responses", "whole_runs", "sessions", "input_tokens", "cache_write_tokens", "cache_read_tokens", "output_tokens",
-    "total_tokens", "cost_list_usd", "cost_reported_usd", "outside_usd", "models", "lower_bounds", "first_at", "last_at",
-    "cost_list_usd_known", "cost_reported_usd_known",
+    "total_tokens", "cost_list_usd", "cost_reported_usd", "outside_usd", "models", "lower_bounds", "token_bounds", "first_at",
+    "last_at", "cost_list_usd_known", "cost_reported_usd_known",
 )  # fmt: skip
 
 

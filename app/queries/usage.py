@@ -82,7 +82,8 @@ of_responses as (
         response_id, responses.model,
         {SUBAGENT} as subagent,
         {_sums("", "responses")}, cost_list_usd, responses.cost_reported_usd, not output_is_final as is_bound, tools, failed_tools,
-        limit_resets_at
+        limit_resets_at,
+        case when output_is_final then responses.tokens_basis else 'lower_bound' end as basis
     from responses
     join wanted using (run_id)
 ),
@@ -101,14 +102,15 @@ of_models as (
     select
         'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at, model_usage.model,
         {_sums("own_", "model_usage")}, model_usage.cost_list_usd, model_usage.cost_own_usd as cost_reported_usd,
-        model_usage.tokens_basis = 'lower_bound' as is_bound
+        model_usage.tokens_basis = 'lower_bound' as is_bound, model_usage.tokens_basis as basis
     from whole
     join model_usage using (run_id)
 ),
 nameless as (
     select
         'run' as part, whole.run_id, whole.session, whole.agent, whole.project, whole.used_at,
-        {_sums("", "whole")}, whole.cost_own_usd as cost_reported_usd, whole.tokens_basis = 'lower_bound' as is_bound
+        {_sums("", "whole")}, whole.cost_own_usd as cost_reported_usd, whole.tokens_basis = 'lower_bound' as is_bound,
+        whole.tokens_basis as basis
     from whole
     anti join model_usage using (run_id)
 ),

@@ -153,9 +153,9 @@ class Column:
 
     def bound(self, row: Mapping[str, Any]) -> str:
         """Return `≥ ` for a figure that is a lower bound, `≤ ` for an upper one."""
-        if self.name in _LOWER_BOUNDS and row.get(LOWER_BOUNDS) and row[self.name] is not None:
-            return "≥ "
-        return bound_sign(row, self.name, row.get(f"{self.name}{BOUNDS_SUFFIX}"))
+        sign = bound_sign(row, self.name, row.get(f"{self.name}{BOUNDS_SUFFIX}"))
+        is_least = self.name in _LOWER_BOUNDS and row.get(LOWER_BOUNDS) and row[self.name] is not None
+        return sign or ("≥ " if is_least else "")
 
     def note(self, row: Mapping[str, Any]) -> str:
         """Return `41 of 57` for a figure that rests on only some of the group's runs, else ""."""

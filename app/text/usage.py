@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from app.queries.runs import KNOWN_SUFFIX
 from app.queries.usage import Along, Usage
-from app.text.formatting import human
-from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, USAGE_METRICS, WHOLE_RUNS
+from app.text.formatting import bound_words, human, sign_of
+from schemas.catalogue.usage import LOWER_BOUNDS, OUTSIDE, TOKEN_BOUNDS, USAGE_METRICS, WHOLE_RUNS
 from schemas.text import plural
 from schemas.units import Unit
 
@@ -73,7 +73,8 @@ def along_finding(found: Along, shown: Content) -> str:
     if not sums:
         return title
     most = max(sums, key=lambda period: sums[period])
-    least = "≥ " if any(row[LOWER_BOUNDS] for row in rows) else ""
+    kinds = {kind for row in rows for kind in (row[TOKEN_BOUNDS] or "").split(", ") if kind} if shown.unit is Unit.USD else set()
+    least = sign_of(", ".join(sorted(kinds))) or ("≥ " if any(row[LOWER_BOUNDS] for row in rows) else "")
     on = "on" if found.by == "day" else "in"
     first = f"{title}: {least}{human(sum(sums.values(), Decimal(0)), shown.unit)} {on} {plural(len(sums), found.by)}"
     return f"{first}, most {on} {most} ({human(sums[most], shown.unit)})" if len(sums) > 1 else first
@@ -129,6 +130,8 @@ def limits(used: Usage) -> list[str]:
     if count := total[LOWER_BOUNDS]:
         has = "has" if count == 1 else "have"
         said.append(f"≥: {count:,} of {of:,} {has} only the output count of the start; the true figures are higher.")
+    if (sign := sign_of(total[TOKEN_BOUNDS])) and sign != "≥ ":
+        said.append(f"{sign.strip()}: the list-price cost includes {bound_words(total[TOKEN_BOUNDS])}.")
     outside = [f"{human(total[OUTSIDE], Unit.USD)} that agents reported is outside the transcripts."] if total[OUTSIDE] else []
     if used.unexplained:
         sessions = plural(used.unexplained, "session")

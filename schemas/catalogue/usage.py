@@ -51,6 +51,7 @@ SUNDAY_WEEK = _period(
 
 WHOLE_RUNS = "whole_runs"
 LOWER_BOUNDS = "lower_bounds"
+TOKEN_BOUNDS = "token_bounds"  # noqa: S105
 OUTSIDE = "outside_usd"
 
 _PRICED = (
@@ -110,6 +111,11 @@ USAGE_METRICS = by_key(
     _count(
         LOWER_BOUNDS, "Lower bounds", _BOUNDS,
         "count(*) filter (part = 'response' and is_bound) + count(distinct run_id) filter (part = 'run' and is_bound)",
+    ),
+    Metric(
+        TOKEN_BOUNDS, "Bounds in the list-price cost", meaning="Which bounds the list-price cost includes.", known="",
+        sql="string_agg(distinct basis, ', ' order by basis)"
+        " filter (basis in ('upper_bound', 'lower_bound', 'estimate') and cost_list_usd is not null)",
     ),
     Metric("first_at", "First", Unit.TIME, meaning="Time of the first response or run (UTC).", sql=_FIRST, known=""),
     Metric("last_at", "Last", Unit.TIME, meaning="Time of the last response or run (UTC).", sql=_LAST, known=""),
