@@ -66,7 +66,10 @@ MODELS_LISTED = (
 RUNS_LISTED = RUNS_SHOWN[:10]
 """Columns that fit on paper; formats for programs have all."""
 
-OF_MODELS = "A run counts whole for its main model, the one that cost most in it. Top models count what the tokens of each model cost."
+OF_MODELS = (
+    "A run counts whole for its main model, the one that cost most in it; without a model, for the only one of its agent, if there is only "
+    "one. Top models count what the tokens of each model cost."
+)
 
 FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
 
