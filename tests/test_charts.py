@@ -90,6 +90,22 @@ def test_a_bound_is_hollow_and_a_failure_is_no_filled_time() -> None:
     assert [run[1] for run in strip.runs] == ["filled", "hollow"], "what never started has no time"
 
 
+@pytest.mark.parametrize(("kind", "sign", "said"), [("lower_bound", "≥", "▷ a lower bound"), ("estimate", "≈", "◇ an estimate")])
+def test_each_kind_of_bound_has_its_own_mark_sign_and_word(kind: str, sign: str, said: str) -> None:
+    strips = charts.strips_of("cost", [figures()], [point(), point(2, bound=kind)], {})
+    exact, bound = charts.strips(strips, Unit.USD, None).data
+    assert exact.marker.symbol != bound.marker.symbol != "triangle-left-open"
+    assert f"{sign} $0.50" in bound.hovertext[0]
+    assert charts.bounds_legend(run[1] for run in strips[0].runs) == f" {said}."
+
+
+def test_of_many_rows_each_agent_keeps_one() -> None:
+    """Ten models of one agent took all rows of a chart whose title named a second agent."""
+    rows = [*(figures("claude-code", f"m{number}", 30 - number) for number in range(12)), figures("codex", "m", 2), figures("trae", "m", 1)]
+    kept = [(row.agent, row.model) for row in charts.largest(rows, 10)]
+    assert kept == [*(("claude-code", f"m{number}") for number in range(8)), ("codex", "m"), ("trae", "m")]
+
+
 def test_a_median_stands_from_five_values_on() -> None:
     [strip] = charts.strips_of("cost", [figures(cost=Spread(4, 0.5, 0.1, 2))], POINTS["one run"], {})
     assert (strip.median, strip.label) == (None, "")

@@ -25,6 +25,7 @@ from ingest.store.annotations import Change, annotate
 from ingest.store.database import Store
 from schemas.catalogue.usage import TOOL, USAGE_DIMENSIONS
 from schemas.errors import UsageError
+from schemas.rows.run import TokensBasis
 from tests.conftest import FILE, Run, StoreOnce, ingest_paths, record
 from tests.examples import written_down
 from tests.using import add, at, log_of, response, run_of
@@ -302,6 +303,11 @@ def test_a_figure_that_is_a_lower_bound_says_so(tmp_path: Path, store: Store) ->
     assert "≥" not in second
     assert "1 of 2" in text.splitlines()[-1], "the total says on how many responses it rests"
     assert "≥: 1 of 2 has only the output count of the start" in answer(store, Request()).note
+    add(store, [response("s1", 2, "2026-02-03 10:00", tokens_basis=TokensBasis.UPPER_BOUND)])
+    lines = draw(answer(store, Request()), 160).body.decode().splitlines()
+    assert "≤ $0.0100" in next(line for line in lines if line.startswith("2026-02-03"))
+    assert "≈ $0.0200" in next(line for line in lines if line.startswith("Total")), "as the report adds them up"
+    assert "≈: the list-price cost includes lower bounds or upper bounds." in answer(store, Request()).note
 
 
 def test_a_dimension_that_does_not_exist_is_refused(store: Store) -> None:
