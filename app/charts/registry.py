@@ -144,7 +144,7 @@ def claimed_and_measured(asked: Question) -> Drawn | None:
     total, points = asked.rows[0], [one for one in asked.points if one["claimed_speedup"] and one["measured_speedup"]]
     if not points:
         return None
-    title = overview.held_words(total, "the").rstrip(".") or overview.NONE_CHECKED
+    title = overview.held_words(total).rstrip(".") or overview.NONE_CHECKED
     about = "Speedup per run; hollow: measured another part than claimed"
     return asked.drawn("claimed-and-measured", title, about, agents.claimed_against_measured(points, asked.page), len(points))
 

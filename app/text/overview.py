@@ -78,7 +78,7 @@ def _without_speedup(agents: Sequence[AgentFigures]) -> str:
     """Return a sentence on agents without a verified speedup; for a single agent, the results of its claims."""
     others = [row for row in agents if not row.faster]
     if not others:
-        return "" if len(agents) > 1 else held_words(agents[0], "its")
+        return "" if len(agents) > 1 else held_words(agents[0])
     whom, their = (agent_name(others[0].agent), "its") if len(others) == 1 else ("the other agents", "their")
     comparable, measured = sum(row.comparable for row in others), sum(row.runs_measured for row in others)
     if comparable:
@@ -121,41 +121,36 @@ def _claimed(total: AgentFigures) -> str:
     return f"{claim}; {'nobody measured it' if total.runs == 1 else 'none was measured'}."
 
 
-def held_words(row: AgentFigures, whose: str) -> str:
-    """Return how many of the claims about the measured part held: `None of its 13 checked claims held.`; "" without such a claim."""
+def held_words(row: AgentFigures) -> str:
+    """Return how many of the claims about the measured part held: `None of 13 checked claims held.`; "" without such a claim."""
     if row.same_part == 1:
-        return f"{brief.upper_first(whose)} one checked claim {'held' if row.held else 'did not hold'}."
-    of = f"of {whose} {brief.number(row.same_part)}" if whose == "its" else f"of {row.same_part:,}"
-    return f"{brief.none_or(row.held)} {of} checked claims held." if row.same_part else ""
+        return f"The one checked claim {'held' if row.held else 'did not hold'}."
+    return f"{brief.none_or(row.held)} of {row.same_part:,} checked claims held." if row.same_part else ""
 
 
 def other_part_words(row: AgentFigures) -> str:
     """Return a sentence on checked claims about another part than was measured, which prove nothing; "" without any."""
     if not row.other_part:
         return ""
-    held = (
-        f"{brief.number(row.other_held) if row.other_held else 'none'} of them held"
-        if row.other_part > 1
-        else "it held"
-        if row.other_held
-        else "it did not hold"
-    )
-    verb, more = "are" if row.other_part > 1 else "is", " more" if row.same_part else ""
-    return f"{brief.upper_first(brief.number(row.other_part))}{more} {verb} about another part than the benchmark: {held}."
+    many, more = row.other_part > 1, " more" if row.same_part else ""
+    held = f"{brief.number(row.other_held) if row.other_held else 'none'} of them" if many else "it" if row.other_held else "it has not"
+    subject = f"{brief.upper_first(brief.number(row.other_part))}{more} {'are' if many else 'is'}"
+    return f"{subject} about another part than the benchmark: {held} held."
 
 
 def _checked(total: AgentFigures, agents: Sequence[AgentFigures]) -> str:
     """Return the results of claims with a comparable measurement, or "" without any."""
     if not total.checked:
         return ""
-    claimants = [row for row in agents if row.checked]
+    claimants = [row for row in agents if row.same_part]
     whose = f"{agent_name(claimants[0].agent)}'s" if len(claimants) == 1 else "the"
     kinds = [(total.more, "promised more than was measured"), (total.less, "promised less"), (total.wrong, "became slower")]
     if not total.same_part:
         return f"{NONE_CHECKED}. {other_part_words(total)}"
     if total.same_part == 1:
         became = next(what for number, what in ((total.held, "held"), *kinds) if number)
-        return f"Of {whose} claims, one has a comparable measurement: it {became}. {other_part_words(total)}".rstrip()
+        has = "is about the part that was measured" if total.other_part else "has a comparable measurement"
+        return f"Of {whose} claims, one {has}: it {became}. {other_part_words(total)}".rstrip()
     became = brief.joined([f"{brief.none_or(total.held).lower()} held", *(f"{number:,} {what}" for number, what in kinds if number)])
     return f"Of {whose} {total.same_part:,} checked claims, {became}. {other_part_words(total)}".rstrip()
 

@@ -40,7 +40,7 @@ def speedups(rows: Sequence[AgentFigures]) -> Said:
     claims = total.claimed
     if total.same_part:
         claimants = [agent_name(row.agent) for row in agents if row.same_part]
-        held, benchmarks = held_words(total, "the"), "the benchmark" if total.same_part == 1 else "the benchmarks"
+        held, benchmarks = held_words(total), "the benchmark" if total.same_part == 1 else "the benchmarks"
         found, _ = brief.median(total.checked_measured, brief.ratio)  # a median as the promise before it
         promised = brief.median_words(total.checked_claim, brief.ratio)
         heading = f"**{held}** {brief.upper_first(brief.joined(claimants))} promised {promised}; {benchmarks} found {found}."
