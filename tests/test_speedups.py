@@ -33,7 +33,8 @@ from app.reports.exports import EXPORTS
 from app.reports.results import with_costs
 from app.text import brief
 from app.text import speedups as speedup_words
-from app.text.claims import EXAMPLE_TABLE, doubts
+from app.text.brief import doubts
+from app.text.claims import EXAMPLE_TABLE
 from app.text.formatting import agent_name
 from app.text.run_text import run_text
 from app.text.speedups import speedups as sentence

@@ -24,7 +24,8 @@ from app.queries.runs import KNOWN_SUFFIX
 from app.text import costs
 from app.text import tasks as task_words
 from app.text.answers import Answer, heading, unattributed_words, unreported_note
-from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, WITHOUT_RUNS, band_words, cost_per, doubts, hidden_words
+from app.text.brief import doubts
+from app.text.claims import INGEST_HINT, NOTHING_MATCHES, NOTHING_MEASURED, WITHOUT_RUNS, band_words, cost_per, hidden_words
 from app.text.columns import BOUNDS_SUFFIX, OF_SUFFIX, STARTED, Pivoted, group_name, with_bounds
 from app.text.formatting import UNKNOWN, UNKNOWN_NAME
 from app.text.tasks import Matrix, matrix
@@ -195,7 +196,7 @@ def findings(store: Store, filters: Filters, severities: Sequence[str], rules: S
 
 VERDICTS_KEPT = ("title", "agent", "claimed_speedup", "measured_speedup", "verdict", "other_values")
 DOUBTS = ("runs_faster", "runs_disputed", "runs_not_by_median", "runs_noise_unknown")
-"""What `app.text.claims.doubts` needs."""
+"""What `app.text.brief.doubts` needs."""
 VERDICTS_SHOWN = (
     *VERDICTS_KEPT, "claim_verdict", "reference_verdict", "why", "cost_own_usd", "claimed_evidence", "measured_low", "measured_high",
     "overclaim_factor", "metric", "model", "run_id", "quadrant",

@@ -150,3 +150,20 @@ def measured_words(row: AgentFigures) -> tuple[str, str]:
         return "", " · ".join([f"0 of {row.runs_measured:,} comparable", *broken])
     other = [f"{row.measured[name]:,} {MEASURED_CLASSES[name]}" for name in ("same", "inside_noise", "slower") if row.measured[name]]
     return f"{row.faster:,}", " · ".join([" faster", *other, *broken])
+
+
+def doubts(faster: int, disputed: int, not_by_median: int, noise_unknown: int) -> str:
+    """Return how far to trust the runs measured faster, "" without a doubt.
+
+    Example: `Of the 12 measured faster, 8 are not so by every value of the measurement (4 not by the median) and 11 are single
+    measurements of unknown noise.`
+    """
+    if faster == 1:
+        said = ["is not so by every value of the measurement"] if disputed else []
+        said[:1] = ["is not so by the median"] if not_by_median else said
+        said += ["is a single measurement of unknown noise"] if noise_unknown else []
+        return f"The one measured faster {' and '.join(said)}." if said else ""
+    median = f" ({number(not_by_median)} not by the median)" if not_by_median else ""
+    kinds = ((disputed, "not so by every value of the measurement" + median), (noise_unknown, "single measurements of unknown noise"))
+    said = [f"{'all' if count == faster else number(count)} {'is' if count == 1 else 'are'} {kind}" for count, kind in kinds if count]
+    return f"Of the {number(faster)} measured faster, {' and '.join(said)}." if said else ""

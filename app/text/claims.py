@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.queries.filters import MIN_CONFIDENCE, RUN
-from app.text import brief
 from app.text.formatting import UNKNOWN, human, sign_of
 from schemas.catalogue.metrics import BAND
 from schemas.text import plural, quoted
@@ -144,23 +143,6 @@ def few_others(other_values: str | None) -> str:
     """Return the first of the values that disagree with a verdict: `agree`, `not median +5`; "" without other values."""
     first, *others = (other_values or "").split(", ")
     return f"{first} +{len(others)}" if others else first
-
-
-def doubts(faster: int, disputed: int, not_by_median: int, noise_unknown: int) -> str:
-    """Return how far to trust the runs measured faster, "" without a doubt.
-
-    Example: `Of the 12 measured faster, 8 are not so by every value of the measurement (4 not by the median) and 11 are single
-    measurements of unknown noise.`
-    """
-    if faster == 1:
-        said = ["is not so by every value of the measurement"] if disputed else []
-        said[:1] = ["is not so by the median"] if not_by_median else said
-        said += ["is a single measurement of unknown noise"] if noise_unknown else []
-        return f"The one measured faster {' and '.join(said)}." if said else ""
-    median = f" ({brief.number(not_by_median)} not by the median)" if not_by_median else ""
-    kinds = ((disputed, "not so by every value of the measurement" + median), (noise_unknown, "single measurements of unknown noise"))
-    said = [f"{'all' if count == faster else brief.number(count)} {'is' if count == 1 else 'are'} {kind}" for count, kind in kinds if count]
-    return f"Of the {brief.number(faster)} measured faster, {' and '.join(said)}." if said else ""
 
 
 def claim_facts(row: Row) -> list[tuple[str, str]]:

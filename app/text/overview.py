@@ -13,7 +13,7 @@ from app.queries.agents import ENOUGH, AgentFigures
 from app.queries.filters import Filters
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_MEASURED, NOT_RECORDED, Said
-from app.text.claims import doubts, words
+from app.text.claims import words
 from app.text.formatting import BOUND_NAMES, agent_name
 from app.text.html_parts import Col, Segment, anchor, muted, run_link
 from schemas.catalogue.cost_measures import BEST, CostMeasure
@@ -53,7 +53,7 @@ def overview(rows: Sequence[AgentFigures], measure: CostMeasure = BEST) -> Said:
             if len(heading) + len(claims) > TWO_LINES:
                 return Said(heading, claims, covers)
             heading = f"{heading} {claims}"
-    sure = doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
+    sure = brief.doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
     return Said(heading, " ".join(filter(None, (sure, _checked(total, agents)))), covers)
 
 

@@ -11,7 +11,7 @@ from app.queries.measured import Checks
 from app.queries.rules import RULES, WORST
 from app.text import brief, html_parts
 from app.text.brief import NO_VALUE, NOT_RECORDED, Said
-from app.text.claims import FAILURE_NAMES, doubts, evidence_words, few_others, words
+from app.text.claims import FAILURE_NAMES, evidence_words, few_others, words
 from app.text.formatting import agent_name
 from app.text.html_parts import Col, anchor, muted, text
 from app.text.overview import NONE_CHECKED, agents_of, held_words, other_part_words
@@ -68,7 +68,7 @@ def _turned_out(total: AgentFigures) -> str:
     ]
     failed = ", ".join(f"{number:,} {what}" for number, what in kinds if number)
     other = other_part_words(total) if total.same_part else ""
-    sure = doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
+    sure = brief.doubts(total.faster, total.disputed, total.not_by_median, total.noise_unknown)
     return " ".join(filter(None, (f"{failed}." if failed else "", other, sure)))
 
 
