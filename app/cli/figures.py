@@ -107,7 +107,7 @@ def share(what: str, asked: Asked, *, path: Path | None, groups: tuple[str, ...]
     with read_transaction(asked.store) as transaction:
         made = shared(what, question(transaction, asked.filters, cost, "", groups), with_text=with_text)
     path = path or Path(f"{made.file_name}.html")
-    if path.suffix.lower() not in (".html", ".htm", ".pdf"):
+    if path.suffix.lower() not in ("", ".html", ".htm", ".pdf"):
         raise UsageError(f"unknown file extension of {path}.", "Use .html or .pdf.")
     if asked.store.owns(path):
         raise UsageError(f"cannot write to {path}: it is the store or one of its files.", "Choose another file with -o.")
