@@ -29,7 +29,7 @@ from ingest.reading.known_sources import Superseded, drop_superseded, known_sour
 from ingest.reading.tasks import Settings, Task, TaskPlanner, work_here, work_in_processes
 from ingest.sources.files import Source, Unreadable
 from ingest.store.database import Store, Writer, restamp, shown_loops, source_counts
-from ingest.store.ingests import Origin, next_ingest, note_ingest, note_measures, price_id
+from ingest.store.ingests import Origin, measures_are_new, next_ingest, note_found, note_ingest, price_id
 from ingest.store.read_result import SHOWN, PortionKey, ReadResult
 from ingest.system.files import temporary_folder
 from schemas.errors import InputUnreadable, RejectReason, TachographError
@@ -179,7 +179,6 @@ def ingest(
     unreadable: list[InputUnreadable] = []
     known = known_sources(store, without_rejects=options.retry_rejects)
     settings = Settings(
-        labels=dict(options.labels),
         template=options.template,
         known=known.source_ids,
         growing=known.growing,
@@ -209,6 +208,7 @@ def ingest(
                     )
                 )
         results = [plan.identified(result) for result in results]
+        results += known.members(results)
         broken = {result.key.reading: result.unreadable for result in results if result.unreadable}
         unreadable += broken.values()
         results = [result for result in results if result.key.reading not in broken]  # all of a file with one unreadable portion
@@ -311,7 +311,7 @@ def _written(
         writer.who = options.origin.who
         done = commit(writer, spool, some, number, labels=labels, replace=options.retry_rejects, prices=options.prices)
         said = {result.source_id: measures[result.source_id] for result in some if result.source_id in measures}
-        is_measured = note_measures(writer.connection, said, number)
+        is_measured = measures_are_new(writer.connection, said)
         superseded = drop_superseded(writer, some, number, retried=options.retry_rejects)
         stored = source_counts(writer.connection, [result.source_id for result in some if result.known])
         restamp(writer.connection, restamped)
@@ -321,6 +321,7 @@ def _written(
             counts = IngestReport((*chain.from_iterable(part.sources for part in parts), *reports)).counts()
             price_file = price_id(options.prices.text) if options.prices and done.has_new_prices else None
             columns = {"path_template": template, "path_tz": options.path_zone or None, "price_file": price_file}
+            note_found(writer.connection, number, has_measures=bool(said))
             note_ingest(writer, number, started_at, options.origin, counts, labels=dict(sorted(labels.items())), **columns)
         writer.is_needless = not (has_changed or restamped)
         logs = [report for report in reports if report.loops]

@@ -314,7 +314,7 @@ def test_a_store_of_version_5_keeps_its_runs_and_labels(store: Store, samples_re
     """It has no list of ingests: what was read before cannot be undone, but what comes later can."""
     sample_store = Store(shutil.copy(samples_read(team="a"), store.location), wait_seconds=5)
     with sample_store.writing() as writer:
-        for table in ("ingests", "run_records", "source_labels", "superseded_sources", "superseded_rejects"):
+        for table in ("ingests", "run_records", "found_files", "sightings", "archive_members", "superseded_sources", "superseded_rejects"):
             writer.connection.execute(f"drop table {table}")
         writer.connection.execute("drop view v_runs; drop table annotations; alter table sources drop ingest_id")
         writer.connection.execute("alter table store_meta drop last_ingest; update store_meta set schema_version = 5")

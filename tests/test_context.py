@@ -21,12 +21,14 @@ from ingest.context.patches import KEPT_BYTES, patch_in, read_patch
 from ingest.context.path_template import PathFacts, PathReading, PathTemplate
 from ingest.context.sidecars import NO_SIDECAR_FACTS, Sidecars, is_sidecar, sidecar_facts
 from ingest.pipeline import Options, ingest
+from ingest.sources.files import Source
 from ingest.sources.times import lenient_time, time_of_path
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
 from ingest.store.rebuild import rebuild
 from schemas.errors import UsageError
 from tests.conftest import ingest_paths, record_text
+from tests.documents import runs_in_store
 
 TEMPLATE = "runs/{repo}/{agent}/{model}/{timestamp}/{task}/*"
 STARTED = datetime(2026, 1, 27, 15, 16, 21, tzinfo=UTC)
@@ -363,27 +365,31 @@ def test_a_sidecar_is_known_by_name_and_content(tmp_path: Path) -> None:
     assert not is_sidecar(folder / "model_patch.diff")
 
 
-def context_of(
-    tmp_path: Path | None = None, name: str = "out.json", stream: RunFacts = NO_FACTS, template: str = "", **labels: str
-) -> Context:
+def context_of(tmp_path: Path | None = None, name: str = "out.json", stream: RunFacts = NO_FACTS, template: str = "") -> Context:
     parsed = PathTemplate.parse(template) if template else None
     path = tmp_path / name if tmp_path else None
     modified = STARTED + timedelta(hours=1) if path else None
-    return gather("0" * 64, str(path or name), path, modified, labels, PathReading(parsed), Sidecars()).for_run(stream, 20_000)
+    return gather("0" * 64, str(path or name), path, modified, PathReading(parsed), Sidecars()).for_run(stream, 20_000)
 
 
-def test_labels_win_over_the_path_and_the_path_over_sidecars(tmp_path: Path) -> None:
+def test_the_path_wins_over_sidecars(tmp_path: Path) -> None:
     folder = item(tmp_path / "runs" / "sglang" / "t1", journal=JOURNAL)
     template = "runs/{repo}/{task}/*"
     assert (context_of(folder).repo, context_of(folder).task) == ("vllm", "vllm_core")
     assert (context_of(folder, template=template).repo, context_of(folder, template=template).task) == ("sglang", "t1")
-    labelled = context_of(folder, template=template, repo="mine", experiment="e1")
-    assert (labelled.repo, labelled.task, labelled.experiment) == ("mine", "t1", "e1")
 
 
-def test_names_of_a_template_become_labels_beneath_those_given() -> None:
-    context = context_of(None, "h1/m1/out.json", template="{host}/{model}/*", host="mine")
-    assert context.labels == {"host": "mine", "model": "m1"}
+def test_labels_that_are_given_win_over_the_path_in_one_ingest_or_two(store: Store, tmp_path: Path) -> None:
+    """Names of a template are labels, too; of a label that is given twice, the first by alphabet counts."""
+    template, record = PathTemplate.parse("{host}/{task}/{model}/*"), record_text().encode()
+    whole = Store(tmp_path / "whole.duckdb")
+    ingest([Source("h1/t1/m1/out.json", record)], whole, Options((("host", "mine"), ("task", "own")), template))
+    ingest([Source("h1/t1/m1/out.json", record)], store, Options(template=template))
+    for host in ("yours", "mine"):
+        ingest([Source("other.json", record)], store, Options((("host", host), ("task", "own"))))
+    for one in (whole, store):
+        [run] = runs_in_store(one)
+        assert (dict(run["labels"]), run["task"]) == ({"host": "mine", "model": "m1", "task": "own"}, "own")
 
 
 def test_the_stream_wins_over_sidecars(tmp_path: Path) -> None:
@@ -422,7 +428,7 @@ def test_one_timed_event_is_taken_as_the_start() -> None:
 
 @pytest.mark.parametrize("duration_ms", [None, 2**53])
 def test_an_end_that_cannot_be_told_stays_unknown(duration_ms: int | None) -> None:
-    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, {}, PathReading(), Sidecars()).for_run(NO_FACTS, duration_ms)
+    context = gather("0", "out_2026-01-27_15-16-21.json", None, None, PathReading(), Sidecars()).for_run(NO_FACTS, duration_ms)
     assert times(context) == ("path", STARTED, None)
 
 
@@ -430,10 +436,10 @@ def test_the_context_rank_grows_with_what_is_known(tmp_path: Path) -> None:
     bare, full = item(tmp_path / "bare"), item(tmp_path / "full", journal=JOURNAL)
     name = "out_2026-01-27_15-30-00.json"
     contexts = [
-        context_of(bare), context_of(bare, a="b"), context_of(bare, name, a="b"), context_of(full, name, a="b"),
-        context_of(bare, name, IN_STREAM, a="b"), context_of(full, name, IN_STREAM, a="b"),
+        context_of(bare), context_of(bare, name), context_of(full, name),
+        context_of(bare, name, IN_STREAM), context_of(full, name, IN_STREAM),
     ]  # fmt: skip
-    assert [context.context_rank for context in contexts] == [0, 1, 3, 7, 11, 15]
+    assert [context.context_rank for context in contexts] == [0, 2, 6, 10, 14]
 
 
 def test_a_template_may_fit_the_whole_path_where_the_name_is_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -441,7 +447,7 @@ def test_a_template_may_fit_the_whole_path_where_the_name_is_short(tmp_path: Pat
     folder = item(tmp_path / "runs" / "vllm")
     monkeypatch.chdir(folder)
     template = PathTemplate.parse("runs/{repo}/*")
-    assert gather("0", "out.json", Path("out.json"), None, {}, PathReading(template), Sidecars()).for_run(NO_FACTS, None).repo == "vllm"
+    assert gather("0", "out.json", Path("out.json"), None, PathReading(template), Sidecars()).for_run(NO_FACTS, None).repo == "vllm"
 
 
 def test_the_files_of_a_patch_beside_a_record_stand_in_the_store_and_outlive_a_rebuild(store: Store, tmp_path: Path) -> None:

@@ -83,8 +83,8 @@ def test_ingest_and_undo_tell_copies_and_versions_from_the_loops_that_are_shown(
     assert looped(ingest_paths(store, tmp_path)) == "", "the loops are here already"
     write(tmp_path / "d" / "autoresearch.jsonl", lines_of(7))
     assert looped(ingest_paths(store, tmp_path)) == "1 loop with 7 experiments in 1 log"
-    assert took_back(undo(store, 2)) == "Undid ingest 2: removed 1 loop of 1 file (it read 4: copies, or known before)."
-    assert took_back(undo(store, 1)) == "Undid ingest 1: removed 2 loops of 2 files (it read 3: copies, or known before)."
+    assert took_back(undo(store, 2)) == "Undid ingest 2: removed 1 loop of 1 file (it read 4: copies, or of other ingests)."
+    assert took_back(undo(store, 1)) == "Undid ingest 1: removed 2 loops of 2 files (it read 3: copies, or of other ingests)."
 
 
 def test_every_list_that_is_cut_says_so_in_its_heading(store: Store, tmp_path: Path) -> None:

@@ -402,7 +402,7 @@ FILES = {
     "agent.jsonl": lines(spans(agents_span(trace=TURN_2, gen_ai__conversation__id="conv_1")), spans(chat("06", "05", trace=TURN_3))),
 }  # fmt: skip
 
-DERIVED = ("store_meta", "sources", "ingests", "run_records")
+DERIVED = ("store_meta", "sources", "ingests", "run_records", "sightings")
 """Tables that tell of ingests and files, and not of sessions."""
 
 

@@ -101,8 +101,8 @@ SISTERS = {
 }
 """Logs of the same runs. A record that replaces another has the figures that were made of the logs beside it."""
 
-ASIDE = ("store_meta", "ingests")
-NUMBERS = ("ingest_id", "superseded_by", "received_at")
+ASIDE = ("store_meta", "ingests", "sightings")
+NUMBERS = ("ingest_id", "superseded_by", "received_at", "file_no")
 
 
 def test_any_order_and_number_of_logs_gives_the_same_store(store: Store, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ FILES = {
     "other.jsonl": lines(user("Something else.", sessionId=PARENT), reply("o1", "msg_o", "req_o", usage(11), sessionId=PARENT)),
 }
 
-DERIVED = ("store_meta", "sources", "ingests", "run_records")
+DERIVED = ("store_meta", "sources", "ingests", "run_records", "sightings")
 """Tables that tell of ingests and files, and not of sessions."""
 
 

@@ -142,7 +142,7 @@ def _removed(undone: Undone) -> str:
     rejected = f", {plural(undone.rejects, 'reject')}" if undone.rejects else ""
     brought = {"run": undone.gone, "measured value": undone.measurements, "loop": undone.loops}
     removed = " and ".join(plural(count, noun) for noun, count in brought.items() if count) or "no run"
-    more = f" (it read {undone.read_files:,}: copies, or known before)" if undone.read_files > undone.files else ""
+    more = f" (it read {undone.read_files:,}: copies, or of other ingests)" if undone.read_files > undone.files else ""
     stay = f" {plural(undone.staying, 'run')} of another ingest {'stays' if undone.staying == 1 else 'stay'}." if undone.staying else ""
     return f"{removed} of {plural(undone.files, 'file')}{more}{rejected}{labelled}.{stay}"
 

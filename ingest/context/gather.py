@@ -1,13 +1,13 @@
-"""Labels, path, sidecars and stream, merged by precedence into the `Context` of each record.
+"""Path, sidecars and stream, merged by precedence into the `Context` of each record. Labels given at ingest come with the commit.
 
-- repo, task, experiment: a label given at ingest, else the path by the template, else a sidecar.
+- repo, task, experiment: the path by the template, else a sidecar.
 - prompt, agent version, requested model: the stream or the log itself, else a sidecar.
 - started_at, ended_at: both from one origin, the first of stream, sidecar, record, path, file that has any; `time_source` is its name.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,9 @@ from ingest.context.sidecars import NO_SIDECAR_FACTS, SidecarFacts, Sidecars, su
 from ingest.context.trials import NO_HARNESS_FACTS, HarnessFacts
 from ingest.sources.times import lenient_time, plausible, shifted
 
-RANKS = {"stream": 8, "sidecar": 4, "path": 2, "labels": 1}
+RANKS = {"stream": 8, "sidecar": 4, "path": 2}
 """Added by each origin to `context_rank`. Of two copies of a record, one in its stream outranks one with sidecars, then one with a
-matching path, then one with labels, then a bare file, independent of the order of ingest."""
+matching path, then a bare file, independent of the order of ingest."""
 
 FILE, TRUSTED_FILE = "file", "trusted_file"
 """`time_source` of a run dated by its file: it may be a copy's time, unless the user declares it trusted."""
@@ -31,7 +31,6 @@ class SourceContext:
     """The context shared by all records of one source."""
 
     source_id: str
-    labels: dict[str, str] = field(default_factory=dict)
     path: PathFacts = NO_PATH_FACTS
     sidecar: SidecarFacts = NO_SIDECAR_FACTS
     modified_at: datetime | None = None
@@ -48,9 +47,9 @@ class SourceContext:
             source_id=self.source_id,
             labels=self._labels,
             prompt=facts.prompt or sidecar.prompt,
-            repo=self.labels.get("repo") or self.path.repo or sidecar.labels.get("repo") or sidecar.repo or facts.repo,
-            task=self.labels.get("task") or self.path.task or sidecar.labels.get("task") or sidecar.task or facts.task,
-            experiment=self.labels.get("experiment") or self.path.experiment or sidecar.labels.get("experiment"),
+            repo=self.path.repo or sidecar.labels.get("repo") or sidecar.repo or facts.repo,
+            task=self.path.task or sidecar.labels.get("task") or sidecar.task or facts.task,
+            experiment=self.path.experiment or sidecar.labels.get("experiment"),
             agent_version=facts.agent_version or sidecar.agent_version,
             requested_model=facts.requested_model or sidecar.model or self.harness.model,
             cwd=facts.cwd or sidecar.cwd,
@@ -107,12 +106,11 @@ class SourceContext:
 
     @cached_property
     def _labels(self) -> dict[str, str]:
-        return {**self.sidecar.labels, **self.path.labels, **self.labels}
+        return {**self.sidecar.labels, **self.path.labels}
 
     @cached_property
     def _rank(self) -> int:
-        known = {"sidecar": self.sidecar.found, "path": self.path != NO_PATH_FACTS, "labels": bool(self.labels)}
-        return sum(RANKS[origin] for origin, is_known in known.items() if is_known)
+        return RANKS["sidecar"] * self.sidecar.found + RANKS["path"] * (self.path != NO_PATH_FACTS)
 
 
 def gather(
@@ -120,7 +118,6 @@ def gather(
     name: str,
     path: Path | None,
     modified_at: datetime | None,
-    labels: dict[str, str],
     paths: PathReading,
     sidecars: Sidecars,
 ) -> SourceContext:
@@ -137,7 +134,6 @@ def gather(
         modified_at = modified_at.replace(tzinfo=UTC)
     return SourceContext(
         source_id=source_id,
-        labels=dict(labels),
         path=paths.facts(name, path),
         sidecar=sidecar,
         harness=sidecars.harness(path, name),

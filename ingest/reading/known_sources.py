@@ -13,7 +13,7 @@ from ingest.reading.tasks import Beginning, last_part
 from ingest.sources.files import Earlier, Source
 from ingest.store.database import Store, Writer, run_step
 from ingest.store.ingests import supersede
-from ingest.store.read_result import ReadResult
+from ingest.store.read_result import PortionKey, ReadResult
 from schemas.errors import StoreMissing
 from schemas.file_kinds import MAY_HOLD_RUNS, FileKind
 
@@ -48,6 +48,13 @@ _RECORDS = """
     having count(*) = 1"""
 
 
+_MEMBERS = """
+    select reading, source_id, archive_members.name, bytes
+    from (select unnest($readings::varchar[]) as reading, unnest($ids::varchar[]) as archive_id) as archives
+    join archive_members using (archive_id)
+    join sources using (source_id)"""
+
+
 class Stamp(NamedTuple):
     """A file as it was read: the same size and time mean the same bytes."""
 
@@ -61,12 +68,14 @@ class Stamp(NamedTuple):
 class KnownSources:
     """`source_ids`: sources that were read. `rows`: by name, the row in the `columns` of Stamp of the source read last.
 
-    `growing`: sources with rejects, transcripts and measured results, whose files may have grown since, by the last part of their names: a
-    folder may have been renamed meanwhile. `zones`: name → time zone given at the ingest for times in the path.
+    `archives`: those of them that are archives with files inside. `growing`: sources with rejects, transcripts and measured results, whose
+    files may have grown since, by the last part of their names: a folder may have been renamed meanwhile. `zones`: name → time zone given
+    at the ingest for times in the path.
     """
 
     store: Store
     source_ids: frozenset[str] = frozenset()
+    archives: frozenset[str] = frozenset()
     growing: dict[str, tuple[Earlier, ...]] = field(default_factory=dict)
     zones: dict[str, str] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -103,6 +112,19 @@ class KnownSources:
             if stamp.source_id in raw
         }
 
+    def members(self, results: Iterable[ReadResult]) -> list[ReadResult]:
+        """Return a result for each file inside of known archives, which are not opened. Raises StoreError."""
+        archives = {result.key.reading: result for result in results if result.known and result.source_id in self.archives}
+        if not archives:
+            return []
+        columns = {"readings": list(archives), "ids": [archive.source_id for archive in archives.values()]}
+        with self.store.reading() as connection:
+            rows = connection.execute(_MEMBERS, columns).fetchall()
+        return [
+            ReadResult(PortionKey(f"{reading}.member-{number}"), source_id, f"{archives[reading].name}{name}", size, known=True)
+            for number, (reading, source_id, name, size) in enumerate(rows)
+        ]
+
     def restamped(self, results: Iterable[ReadResult]) -> dict[str, int]:
         """Return source_id → time of known files that were opened only because their time changed or could not be trusted."""
         found = {}
@@ -130,6 +152,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
             columns = list(zip(*connection.execute(f"{sql} order by ingest_id", parameters).fetchall(), strict=True)) or [()] * 5
             growing = connection.execute(_GROWING).fetchall()
             zones = connection.execute(_ZONES).fetchall()
+            archives = connection.execute("select distinct archive_id from archive_members").fetchall()
     except StoreMissing:
         return KnownSources(store)
     by_name: dict[str, list[Earlier]] = defaultdict(list)
@@ -138,6 +161,7 @@ def known_sources(store: Store, *, without_rejects: bool = False) -> KnownSource
     return KnownSources(
         store,
         frozenset(columns[3]),
+        frozenset(archive_id for (archive_id,) in archives),
         {name: tuple(found[-MOST_ALIKE:]) for name, found in by_name.items()},
         dict(zones),
         {} if without_rejects else dict(zip(columns[0], range(len(columns[0])), strict=True)),

@@ -89,7 +89,7 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
     archive.modified_ns = source.modified_ns
     archive.identify(before := identify(source, settings.earlier(source)))
     folders: dict[str, Path] = {}
-    items, held = Items(folders), list[ReadResult]()
+    items, held, found = Items(folders), list[ReadResult](), list[ReadResult]()
     inside = replace(settings, unpacked=folders)
     allowance, allowance_of_sidecars = Allowance(source.size), Allowance(source.size)
 
@@ -117,8 +117,10 @@ def _read_archive(source: Source, kind: str, name: str, settings: Settings, spoo
         elif not items.hold(member):
             for result in read_members(member, f"{name}.{number}", inside, spool, allowance):
                 items.note(result)
+                found.append(result)
                 yield result
     yield from held
+    archive.members = tuple((one.source_id, one.name[len(source.name) :]) for one in (*found, *held) if one.source_id)
     if source.path and not source.temporary and identify(source, settings.earlier(source)) != before:
         raise changed(source.name, CHANGED)
     yield archive
@@ -197,7 +199,7 @@ def _context_of(source: Source, path: Path | None, settings: Settings) -> Source
     written_at, since = source.modified_at, settings.trusted_since
     trusts = settings.trust_file_times or bool(path and written_at and since and written_at >= since)
     modified_at = written_at if path or trusts else None  # in an archive, people's tools set it anew
-    context = gather("", source.name, path, modified_at, settings.labels, paths, settings.sidecars)
+    context = gather("", source.name, path, modified_at, paths, settings.sidecars)
     return replace(context, file_origin=TRUSTED_FILE) if trusts else context
 
 

@@ -77,7 +77,6 @@ class Settings:
     that do not lie beside their logs (`ingest.context.sidecars`). `keeps_text`: as in `ingest.pipeline.Options`.
     """
 
-    labels: dict[str, str] = field(default_factory=dict)
     template: PathTemplate | None = None
     known: frozenset[str] = frozenset()
     growing: Mapping[str, Sequence[Earlier]] = field(default_factory=dict)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ingest.agents.base import CHILD_TABLES, RESPONSES
+from ingest.store.annotations import LABEL_COLUMNS
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.cross_checks import note_carried_over, note_cross_checks
 from ingest.store.database import WRITING_MEGABYTES, Writer, registered, run_step
@@ -56,6 +57,15 @@ select source_id from chosen
 union select replaces from winners where replaces is not null
 union select source_id from folding
 """
+_RELABELLED = """
+select run_id from affected
+union
+select run_id from run_records semi join given_labels using (source_id)
+union
+select run_id from run_records semi join (select source_id from chosen semi join found_files using (source_id)) as again using (source_id)
+"""
+"""Runs with several records, and those whose files got labels now or had them before they were read."""
+
 _WINNERS = "select run_id from winners"
 _RECHAINED = f"select run_id from {RECHAINED}"
 _BILLED = "select run_id from summed union select run_id from run_of_session"
@@ -105,13 +115,14 @@ def commit(
     if is_replaced:
         for table in ("runs", *CHILD_TABLES):
             connection.execute(f"delete from {table} where run_id in (select run_id from winners where replaces is not null)")
-    _write(connection, ingest_id, spooled, writer.who or whoami())
+    _write(connection, ingest_id, spooled, writer.who or whoami(), labels)
+    _note_members(connection, results)
     is_folded = fold(connection, _WINNERS)
     if is_folded:
         connection.execute("insert into affected select run_id from refolded")
     if replace or is_folded or is_replaced:  # otherwise all runs of the sources are new, and counted
         recount(connection, _RECOUNTED)
-    is_labelled = _label(connection, [result.source_id for result in results if result.known] if labels else [], labels, ingest_id)
+    is_labelled = _label(connection, results, labels)
     is_merged = merge(writer, "select run_id from affected")
     is_billed = (RESPONSES in spooled or is_folded or is_merged) and note_sessions(connection, _BILLED_ANEW)
     if is_billed:
@@ -193,7 +204,7 @@ def _view_spool(connection: duckdb.DuckDBPyConnection, spool: Path) -> Set[str]:
     return filled
 
 
-def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[str], who: str) -> None:
+def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[str], who: str, labels: Mapping[str, str]) -> None:
     """Write sources, rejects, measurements, loops, runs and their child rows.
 
     `spooled`: the tables with rows in the spool. Each skipped statement saves an ingest of one log a hundredth of its time.
@@ -233,26 +244,46 @@ def _write(connection: duckdb.DuckDBPyConnection, ingest_id: int, spooled: Set[s
         has_responses=False,  # new runs have none yet, and a run that is made again is priced again (`_MADE_AGAIN`)
     )
     priced = ", ".join(f"priced_runs.{column}" for column in PRICED)
+    runs, given = "spool_runs", {}
+    if labels:
+        given = {"keys": list(labels), "values": list(labels.values())}
+        new = "map($keys::varchar[], $values::varchar[])"
+        columns = ", ".join(f"coalesce(nullif({new}['{name}'], ''), {name}) as {name}" for name in LABEL_COLUMNS)
+        all_labels = f"map_from_entries(list_sort(map_entries(map_concat(labels, {new}))))"
+        runs = f"(select * replace ({all_labels} as labels, {columns}) from spool_runs)"
     connection.execute(
         f"insert into runs by name select {_columns('runs', 'source_id', 'ordinal', *PRICED)}, winners.source_id, winners.ordinal, {priced}"
-        f" from spool_runs {of_winners} join priced_runs on priced_runs.run_id = spooled.run_id"
+        f" from {runs} {of_winners} join priced_runs on priced_runs.run_id = spooled.run_id",
+        given,
     )
 
 
-def _label(connection: duckdb.DuckDBPyConnection, known: Sequence[str], labels: Mapping[str, str], ingest_id: int) -> bool:
-    """Add the labels of all copies of a record to the kept one, and `labels` to the runs of known sources.
+def _note_members(connection: duckdb.DuckDBPyConnection, results: Sequence[ReadResult]) -> None:
+    """Note which files are in the archives that were read."""
+    rows = [(result.source_id, *member) for result in results if not result.known for member in result.members]
+    if rows:
+        columns = zip(("archive_id", "source_id", "name"), zip(*rows, strict=True), strict=True)
+        with registered(connection, members=pa.table({name: pa.array(values, pa.string()) for name, values in columns})):
+            connection.execute("delete from archive_members where archive_id in (select archive_id from members)")
+            connection.execute("insert into archive_members by name select distinct * from members")
 
-    Returns whether a source that was there before got labels.
+
+def _label(connection: duckdb.DuckDBPyConnection, results: Sequence[ReadResult], labels: Mapping[str, str]) -> bool:
+    """Give the labels of all copies of a record to the kept one, and `labels` to the runs of known sources.
+
+    Returns whether a source that was there before got labels. Leaves what the ingest found, in the table `seen_files`.
     """
-    changed, given = "select run_id from affected", 0
-    if known or connection.execute("select 1 from read_results anti join chosen using (reading) limit 1").fetchall():
-        with registered(connection, known=pa.table({"source_id": pa.array(known, pa.string())})):
-            [(given,)] = run_step(connection, "commit/05_given_labels", {"keys": list(labels), "values": list(labels.values())})
-        insert = "insert into source_labels by name select $ingest_id as ingest_id, * from given_labels"
-        connection.execute(insert, {"ingest_id": ingest_id})
-        changed += " union select run_id from run_records semi join given_labels using (source_id)"
-    relabel(connection, changed)
-    return given > 0
+    columns = {
+        "reading": [result.key.reading for result in results],
+        "source_id": [result.source_id for result in results],
+        "name": [result.name for result in results],
+    }
+    with registered(connection, results=pa.table({name: pa.array(values, pa.string()) for name, values in columns.items()})):
+        run_step(connection, "commit/05_seen_files", {"keys": list(labels), "values": list(labels.values())})
+    run_step(connection, "commit/05_given_labels")
+    [(given,)] = connection.execute("select count(*) from given_labels").fetchall()
+    relabel(connection, _RELABELLED)
+    return bool(given)
 
 
 def _columns(table: str, *known_later: str) -> str:

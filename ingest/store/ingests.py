@@ -82,10 +82,10 @@ def supersede(connection: duckdb.DuckDBPyConnection, sources: str, ingest_id: in
         )
 
 
-def note_measures(connection: duckdb.DuckDBPyConnection, measures: Mapping[str, Mapping[str, str]], ingest_id: int) -> bool:
-    """Save what an ingest states about measurements: source_id → value by key. Returns whether anything is new.
+def measures_are_new(connection: duckdb.DuckDBPyConnection, measures: Mapping[str, Mapping[str, str]]) -> bool:
+    """Return whether an ingest states anything new about measurements: source_id → value by key (`ingest.measurements.given` has the keys).
 
-    There is one row per ingest with anything new, so that it can be undone (`ingest.measurements.given` has the keys).
+    Leaves all of it in the table `given_measures`.
     """
     from ingest.store.database import run_step
 
@@ -94,7 +94,17 @@ def note_measures(connection: duckdb.DuckDBPyConnection, measures: Mapping[str, 
         return False
     columns = dict(zip(("sources", "keys", "values"), map(list, zip(*said, strict=True)), strict=True))
     run_step(connection, "commit/11_given_measures", columns)
-    [(new,)] = connection.execute(
-        "insert into source_measures by name select $ingest_id as ingest_id, * from given_measures", {"ingest_id": ingest_id}
-    ).fetchall()
-    return bool(new)
+    return connection.execute("select 1 from given_measures where is_new limit 1").fetchone() is not None
+
+
+def note_found(connection: duckdb.DuckDBPyConnection, ingest_id: int, *, has_measures: bool) -> None:
+    """Write which files an ingest found, new or known (`seen_files`), and what it states about measurements, also if it is not new.
+
+    So an undo of another ingest leaves what this one alone would have brought.
+    """
+    from ingest.store.database import run_step
+
+    connection.execute(f"set variable ingest = {int(ingest_id)}")  # files of several statements take no parameters
+    run_step(connection, "commit/12_found")
+    if has_measures:
+        connection.execute("insert into source_measures select getvariable('ingest'), source_id, given from given_measures")

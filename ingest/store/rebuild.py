@@ -23,7 +23,8 @@ from ingest.system.secrets import scrubbed_command
 from schemas.file_kinds import MAY_HOLD_RUNS
 
 _KEPT_TABLES = (
-    "sources", "rejects", "tool_calls", "patch_files", "patches", "price_files", "ingests", "run_records", "source_labels",
+    "sources", "rejects", "tool_calls", "patch_files", "patches", "price_files", "ingests", "run_records", "found_files",
+    "sightings", "archive_members",
     "superseded_sources", "superseded_rejects", "annotations", "saved_views", "measurements", "loops", "experiments", "source_measures",
     "response_copies", "superseded_response_copies",
 )  # fmt: skip
@@ -79,6 +80,8 @@ def rebuild(store: Store, on_progress: Callable[[int, int], None] | None = None,
         if "run_records" not in known:  # an older store has only the kept records
             run_step(connection, "rebuild/kept_before")
         run_step(connection, "rebuild/ingested_by")
+        if "sightings" not in known:
+            _note_found(connection, has_labels="source_labels" in known)
         if "run_records" in known:
             connection.execute("update store_meta set last_ingest = (select max(last_ingest) from previous.store_meta)")
         _merge_records(writer)
@@ -113,6 +116,17 @@ def _copy_kept(connection: duckdb.DuckDBPyConnection, known: set[str]) -> dict[s
         elif rows := connection.execute(f"select count(*) from {PREVIOUS}.{table}").fetchall()[0][0]:
             left[table] = rows
     return left
+
+
+def _note_found(connection: duckdb.DuckDBPyConnection, *, has_labels: bool) -> None:
+    """Note what the ingests of an older store found, as far as it is known: what they read, and known files that they labelled."""
+    labelled = (
+        "select source_id, ingest_id, labels from previous.source_labels"
+        if has_labels
+        else "select null as source_id, null as ingest_id, map {} as labels limit 0"
+    )
+    made(connection, "labelled", labelled)
+    run_step(connection, "rebuild/found_before")
 
 
 def _hide_secrets(connection: duckdb.DuckDBPyConnection) -> None:

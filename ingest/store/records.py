@@ -251,7 +251,7 @@ def context(row: Mapping[str, Any]) -> Context:
     """Return the context of a record from its row of `run_records`."""
     kept = json.loads(row["context"])
     own = {name: row[name] for name in _OWN_COLUMNS} | {"labels": dict(row["labels"] or ())}
-    times = {name: None if kept[name] is None else _EPOCH + timedelta(microseconds=kept[name]) for name in _TIMES}
+    times = {name: None if kept.get(name) is None else _EPOCH + timedelta(microseconds=kept[name]) for name in _TIMES}
     calls = tuple((call["tool"], call["calls"], call["errors"]) for call in kept.pop("tool_calls") or ())
     changes = tuple((one["path"], one["insertions"], one["deletions"]) for one in kept.pop("patch_changes") or ())
     lists = {name: tuple(kept.get(name) or ()) for name in ("tools", "part_ids")}

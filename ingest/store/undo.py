@@ -1,23 +1,29 @@
 """Take an ingest back: afterwards the store holds what the other ingests alone would have brought.
 
-A run that another ingest also brought stays: it is rebuilt from the best remaining copy. Annotations stay in any case.
+A file that another ingest found too stays, as that ingest's: with its name and labels. A run that another file also brought stays: it is
+rebuilt from the best remaining copy. Annotations stay in any case.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from ingest.agents.base import CHILD_TABLES
+from ingest.context.gather import RANKS
+from ingest.context.path_template import NO_PATH_FACTS, PathFacts, PathReading, PathTemplate
+from ingest.sources.times import zone_of
 from ingest.store.chains import RECHAINED, define_processes, rechain
 from ingest.store.cross_checks import note_cross_checks
-from ingest.store.database import Store, Writer, arrow, made, run_step
+from ingest.store.database import Store, Writer, arrow, made, registered, run_step
 from ingest.store.ingests import price_id
 from ingest.store.pricing import price
-from ingest.store.records import batches, merge, read_batch, recount, relabel
+from ingest.store.records import batches, merge, note_alone, read_batch, recount, relabel
 from ingest.store.sessions import bill, fold, note_sessions, unfold
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
@@ -43,6 +49,13 @@ union
 select session_id from restored_copies
 """
 """Sessions that lose copies of responses, or whose responses may then belong to another run."""
+
+_DATED_ANEW = """
+select run_id
+from runs
+where started_at is null and ended_at is null and run_id in (select run_id from run_records semi join heirs using (source_id))
+"""
+"""Runs without a time of their own are priced by the day on which they came in."""
 
 _OF_AGENTS = "select run_id from runs where has_other_ids(agent) and agent in (select agent from touched_agents)"
 """Runs whose session may lose its other log, or a copy of that."""
@@ -79,6 +92,7 @@ def undo(store: Store, ingest_id: int) -> Undone:
     def undone(writer: Writer) -> Undone:
         connection = writer.connection
         row = _ingest(connection, ingest_id, store.location)
+        done = _counted(connection, ingest_id)
         later = max(found or 0 for (found,) in connection.execute(_LATER_READINGS, {"ingest_id": ingest_id}).fetchall())
         if later:
             raise UsageError(
@@ -92,8 +106,7 @@ def undo(store: Store, ingest_id: int) -> Undone:
                 f"ingest {row['ingest_id']} set the price file, and all runs are priced by it.",
                 f"First set the prices that shall hold: {prices}",
             )
-        done = _counted(connection, ingest_id)
-        _take_back(writer, ingest_id)
+        _take_back(writer)
         return done
 
     return store.write(undone, make=False)
@@ -108,7 +121,9 @@ union all
 select max(part.ingest_id)
 from sources as part
 join sources as mine on mine.source_id = part.goes_on
-where mine.ingest_id = $ingest_id and part.ingest_id > $ingest_id
+where
+    mine.ingest_id = $ingest_id and part.ingest_id > $ingest_id
+    and part.ingest_id <= coalesce((select heir from heirs where heirs.source_id = mine.source_id), part.ingest_id)
 """
 """Re-readings of a file (--retry-rejects, or growth) must be undone in reverse order, and so must the parts of a transcript: a later part
 lacks what earlier ones have."""
@@ -124,14 +139,68 @@ def _ingest(connection: duckdb.DuckDBPyConnection, ingest_id: int | None, locati
 
 
 def _counted(connection: duckdb.DuckDBPyConnection, ingest_id: int) -> Undone:
-    [counts] = run_step(connection, "undo/preview", {"ingest_id": ingest_id})
+    """Return what an undo removes. Leaves the variable `undone` and the table `heirs`."""
+    connection.execute(f"set variable undone = {int(ingest_id)}")  # files of several statements take no parameters
+    run_step(connection, "undo/heirs")
+    [counts] = run_step(connection, "undo/preview")
     return Undone(ingest_id, *counts)
 
 
-def _take_back(writer: Writer, ingest_id: int) -> None:
+_FOUND_OTHERWISE = """
+select source_id, sources.name, mine.path_template, mine.path_tz, heirs.name, other.path_template, other.path_tz
+from heirs
+join sources using (source_id)
+join ingests as mine on mine.ingest_id = sources.ingest_id
+join ingests as other on other.ingest_id = heir
+where
+    mine.ingest_id = getvariable('undone')
+    and (sources.name, mine.path_template, mine.path_tz) is distinct from (heirs.name, other.path_template, other.path_tz)
+"""
+
+_OF_PATHS = "(select run_id from run_records semi join paths using (source_id))"
+
+
+def _rename(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give inherited records the facts of the paths under which their heirs found them, by the templates and time zones of those ingests.
+
+    Leaves the files whose paths tell something else in the table `paths`.
+    """
+    told = []
+    for source_id, *found in connection.execute(_FOUND_OTHERWISE).fetchall():
+        both = []
+        for name, template, zone in (found[:3], found[3:]):
+            reading = PathReading(PathTemplate.parse(template) if template else None, zone_of(zone or ""))
+            both.append(reading.facts(name, Path(name)))
+        if both[0] != both[1]:
+            rank = RANKS["path"] * ((both[1] != NO_PATH_FACTS) - (both[0] != NO_PATH_FACTS))
+            told.append({"source_id": source_id, "rank_added": rank, **_columns("", both[0]), **_columns("new_", both[1])})
+    types = {name: pa.string() for name in _columns("", NO_PATH_FACTS)} | {"labels": pa.map_(pa.string(), pa.string()), "began": pa.int64()}
+    both_types = {f"{prefix}{name}": type_ for prefix in ("", "new_") for name, type_ in types.items()}
+    schema = pa.schema({"source_id": pa.string(), "rank_added": pa.int64()} | both_types)
+    with registered(connection, told_by_paths=pa.Table.from_pylist(told, schema)):
+        if made(connection, "paths", "select * from told_by_paths"):
+            note_alone(connection, _OF_PATHS)
+            run_step(connection, "undo/paths")
+
+
+def _columns(prefix: str, facts: PathFacts) -> dict[str, Any]:
+    """Return the facts of a path by the names of columns, its time in microseconds since 1970."""
+    began = None if facts.started_at is None else round(facts.started_at.timestamp() * 1_000_000)
+    values = {
+        "labels": sorted(facts.labels.items()),
+        "repo": facts.repo,
+        "task": facts.task,
+        "experiment": facts.experiment,
+        "began": began,
+    }
+    return {f"{prefix}{name}": value for name, value in values.items()}
+
+
+def _take_back(writer: Writer) -> None:
     connection = writer.connection
-    connection.execute(f"set variable undone = {int(ingest_id)}")  # files of several statements take no parameters
     define_processes(connection)
+    _rename(connection)
+    run_step(connection, "undo/00_inherited")
     run_step(connection, "undo/01_touched")
     run_step(connection, "grown/restored")  # the copies of responses that the ingest took the place of
     has_responses = note_sessions(connection, _OWN_SESSIONS)
@@ -153,6 +222,7 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     if fold(connection, f"{_RESTORED} union {_SESSIONS}"):
         connection.execute("insert into touched_runs select run_id from refolded")
     recount(connection, _RECOUNTED)
+    made(connection, "seen_files", "select source_id, labels, copy_labels from found_files limit 0")
     relabel(connection, "select run_id from touched_runs")
     is_merged = merge(writer, "select run_id from touched_runs")
     if has_responses:
@@ -162,5 +232,5 @@ def _take_back(writer: Writer, ingest_id: int) -> None:
     changed = f"{_RESTORED} union select run_id from {RECHAINED}" if is_rechained else _RESTORED
     changed += " union select run_id from repriced" if is_merged else ""
     changed += " union select run_id from summed union select run_id from run_of_session" if has_responses else ""
-    price(writer, changed)
+    price(writer, f"{changed} union {_DATED_ANEW}")
     note_cross_checks(connection, f"{changed} union {_SESSIONS} union {_OF_AGENTS}")

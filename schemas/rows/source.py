@@ -117,10 +117,10 @@ class RunRecordRow(Row):
     ingest_id: Count | None = column(default=None, description="The ingest that read it. Empty: an ingest before version 6 of the tables.")
     record_kind: RecordKindName = column(description="result, stream, transcript, trajectory, trial, sidecar or telemetry.")
     is_kept: Flag = column(description="Whether the run is made of this record; one per run.")
-    labels: Labels = column(default={}, description="Labels that came with the record.")
-    repo: Text | None = column(default=None, description="Repository by its labels, path or sidecar file.")
-    task: Text | None = column(default=None, description="Task by its labels, path or sidecar file.")
-    experiment: Text | None = column(default=None, description="Experiment by its labels or path.")
+    labels: Labels = column(default={}, description="Labels of its path and of the files beside it.")
+    repo: Text | None = column(default=None, description="Repository by its path or sidecar file.")
+    task: Text | None = column(default=None, description="Task by its path or sidecar file.")
+    experiment: Text | None = column(default=None, description="Experiment by its path or sidecar file.")
     record_rank: Rank = column(description="How complete the record is.")
     context_rank: Count = column(description="How much context the record has.")
     context: LongText | None = column(default=None, description="Of a run with several records: the context of this one, as JSON.")
@@ -128,12 +128,29 @@ class RunRecordRow(Row):
     raw: RawText | None = column(default=None, description="Of a copy that differs from the kept record: the record as it was read.")
 
 
-class SourceLabelsRow(Row):
-    """Labels that a later ingest gave to all runs of a file."""
+class FoundFileRow(Row):
+    """A file as ingests found it, whether they read it or had its bytes already."""
 
-    ingest_id: Count = column(description="The ingest that gave them.")
+    file_no: Count = column(description="Its number in sightings.")
     source_id: Text = column(description="Id of the file.")
-    labels: Labels = column(description="The labels.")
+    name: Text = column(description="Path or file name.")
+    labels: Labels = column(default={}, description="Labels that the ingest gave to all runs of the file.")
+    copy_labels: Labels = column(default={}, description="Of a copy that was not kept: labels that its path gave.")
+
+
+class SightingRow(Row):
+    """Which ingest found which file: an undo leaves what another ingest found, too."""
+
+    ingest_id: Count = column(description="The ingest.")
+    file_no: Count = column(description="The file (found_files.file_no).")
+
+
+class ArchiveMemberRow(Row):
+    """A file inside an archive: an ingest that finds the archive again finds its files without reading them."""
+
+    archive_id: Text = column(description="Id of the archive.")
+    source_id: Text = column(description="Id of the file inside.")
+    name: Text = column(description="Its name behind that of the archive.")
 
 
 class SupersededSourceRow(SourceRow):

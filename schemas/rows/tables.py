@@ -23,11 +23,13 @@ from schemas.rows.response import ResponseCopyRow, ResponseRow
 from schemas.rows.row import Row, stored_type, types_of
 from schemas.rows.run import FileChangeRow, ModelUsageRow, PatchFileRow, PatchRow, RunRow, ToolCallRow
 from schemas.rows.source import (
+    ArchiveMemberRow,
     FindingRow,
+    FoundFileRow,
     IngestRow,
     RejectRow,
     RunRecordRow,
-    SourceLabelsRow,
+    SightingRow,
     SourceRow,
     StoreMetaRow,
     SupersededRejectRow,
@@ -58,7 +60,9 @@ TABLES: dict[str, type[Row]] = {
     "price_files": PriceFileRow,
     "ingests": IngestRow,
     "run_records": RunRecordRow,
-    "source_labels": SourceLabelsRow,
+    "found_files": FoundFileRow,
+    "sightings": SightingRow,
+    "archive_members": ArchiveMemberRow,
     "source_measures": SourceMeasuresRow,
     "superseded_sources": SupersededSourceRow,
     "superseded_rejects": SupersededRejectRow,

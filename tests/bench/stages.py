@@ -89,7 +89,7 @@ def _pass(log: Path, target: Path, turn: int) -> dict[str, float]:
     with _without_collector(), store.spool_folder() as spool:
         fingerprint, writer = Fingerprint(()), SpoolWriter(spool, "bench")
         result = ReadResult(PortionKey("bench"), "", source.name, source.size, source.size)
-        readers = SourceReaders(gather("", source.name, None, None, {}, PathReading(None, UTC), Sidecars()).for_run)
+        readers = SourceReaders(gather("", source.name, None, None, PathReading(None, UTC), Sidecars()).for_run)
         documents = contents.read(source, show=fingerprint.update).parts()
         made: list[Rows] = []
         while document := clock.timed(READING, next, documents, None):

@@ -62,8 +62,8 @@ def test_a_screen_shows_a_lake(both: tuple[Store, Store], screens: Callable[...,
 
 def test_ingest_undo_rebuild_and_reprice_leave_a_lake_as_they_leave_a_file(store: Store, lake: Store, tachograph: Run) -> None:
     steps = (
-        f"ingest {SAMPLES} --label team=a", f"ingest {ALL}", "star --repo vllm --yes", "undo --yes", "reprice",
-        f"ingest {ALL} --label team=b", "rebuild",
+        f"ingest {SAMPLES} --label team=a", f"ingest {ALL}", "star --repo vllm --yes", "undo 1 --yes", "reprice",
+        f"ingest {ALL} --label team=b", "undo --yes", "rebuild",
     )  # fmt: skip
     for step in steps:
         for one in (store, lake):
@@ -80,7 +80,7 @@ def _content(store: Store) -> list[Any]:
         sources = arrow(connection, "select * exclude (received_at, ingest_id, modified_ns) from sources order by source_id").to_pylist()
         children = [
             connection.execute(f"select count(*), sum(hash(one)::hugeint) from {table} as one").fetchall()
-            for table in ("model_usage", "claims", "findings", "measurements", "tool_calls")
+            for table in ("model_usage", "claims", "findings", "measurements", "tool_calls", "sightings")
         ]
     return [runs, sources, children]
 

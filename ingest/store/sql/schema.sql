@@ -489,11 +489,26 @@ create table run_records (
     "raw" varchar using compression zstd
 );
 
--- Labels that a later ingest gave to all runs of a file.
-create table source_labels (
-    "ingest_id" bigint not null,
+-- A file as ingests found it, whether they read it or had its bytes already.
+create table found_files (
+    "file_no" bigint not null,
     "source_id" varchar not null,
-    "labels" map(varchar, varchar) not null
+    "name" varchar not null,
+    "labels" map(varchar, varchar) not null,
+    "copy_labels" map(varchar, varchar) not null
+);
+
+-- Which ingest found which file: an undo leaves what another ingest found, too.
+create table sightings (
+    "ingest_id" bigint not null,
+    "file_no" bigint not null
+);
+
+-- A file inside an archive: an ingest that finds the archive again finds its files without reading them.
+create table archive_members (
+    "archive_id" varchar not null,
+    "source_id" varchar not null,
+    "name" varchar not null
 );
 
 -- What people say about all measurements of a file, where the file does not say it itself.
@@ -1001,18 +1016,25 @@ select * from (values
     ('run_records', 'ingest_id', 'The ingest that read it. Empty: an ingest before version 6 of the tables.'),
     ('run_records', 'record_kind', 'result, stream, transcript, trajectory, trial, sidecar or telemetry.'),
     ('run_records', 'is_kept', 'Whether the run is made of this record; one per run.'),
-    ('run_records', 'labels', 'Labels that came with the record.'),
-    ('run_records', 'repo', 'Repository by its labels, path or sidecar file.'),
-    ('run_records', 'task', 'Task by its labels, path or sidecar file.'),
-    ('run_records', 'experiment', 'Experiment by its labels or path.'),
+    ('run_records', 'labels', 'Labels of its path and of the files beside it.'),
+    ('run_records', 'repo', 'Repository by its path or sidecar file.'),
+    ('run_records', 'task', 'Task by its path or sidecar file.'),
+    ('run_records', 'experiment', 'Experiment by its path or sidecar file.'),
     ('run_records', 'record_rank', 'How complete the record is.'),
     ('run_records', 'context_rank', 'How much context the record has.'),
     ('run_records', 'context', 'Of a run with several records: the context of this one, as JSON.'),
     ('run_records', 'told', 'Of a run with several records: the figures that this one tells, as JSON.'),
     ('run_records', 'raw', 'Of a copy that differs from the kept record: the record as it was read.'),
-    ('source_labels', 'ingest_id', 'The ingest that gave them.'),
-    ('source_labels', 'source_id', 'Id of the file.'),
-    ('source_labels', 'labels', 'The labels.'),
+    ('found_files', 'file_no', 'Its number in sightings.'),
+    ('found_files', 'source_id', 'Id of the file.'),
+    ('found_files', 'name', 'Path or file name.'),
+    ('found_files', 'labels', 'Labels that the ingest gave to all runs of the file.'),
+    ('found_files', 'copy_labels', 'Of a copy that was not kept: labels that its path gave.'),
+    ('sightings', 'ingest_id', 'The ingest.'),
+    ('sightings', 'file_no', 'The file (found_files.file_no).'),
+    ('archive_members', 'archive_id', 'Id of the archive.'),
+    ('archive_members', 'source_id', 'Id of the file inside.'),
+    ('archive_members', 'name', 'Its name behind that of the archive.'),
     ('source_measures', 'ingest_id', 'The ingest that said it.'),
     ('source_measures', 'source_id', 'Id of the file.'),
     ('source_measures', 'given', 'Column of measurements -> value.'),

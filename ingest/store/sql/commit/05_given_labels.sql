@@ -1,20 +1,15 @@
--- Labels for all runs of a file that no record of it brought: those given to known files (`known`, $keys and $values), and those of other
--- readings of one file. Labels that the file has already are not noted again: `given_labels`.
+-- Sources of earlier ingests, or of other readings, whose runs get labels that they do not have: `given_labels`.
 create or replace temp table given_labels as
-with given as (
-    select source_id, map($keys, $values) as labels from known
+with said as (
+    select source_id, unnest(map_entries(labels)) as label from seen_files where source_id not in (select source_id from chosen)
     union
-    select readings.source_id, spool_runs.labels
-    from spool_runs
-    join (select distinct reading, source_id from read_results) as readings using (reading)
-    where reading not in (select reading from chosen)
+    select source_id, unnest(map_entries(copy_labels)) as label from seen_files
 ),
 noted as (
-    select source_id, unnest(map_entries(labels)) as label from run_records where source_id in (select source_id from given)
+    select source_id, unnest(map_entries(labels)) as label from run_records semi join seen_files using (source_id)
     union all
-    select source_id, unnest(map_entries(labels)) as label from source_labels
+    select source_id, unnest(map_entries(labels)) as label from found_files
+    union all
+    select source_id, unnest(map_entries(copy_labels)) as label from found_files
 )
-select distinct source_id, labels
-from (select source_id, labels, unnest(map_entries(labels)) as label from given) as labelled
-anti join noted using (source_id, label)
-where source_id in (select source_id from run_records);
+select distinct source_id from said anti join noted using (source_id, label) where source_id in (select source_id from run_records);

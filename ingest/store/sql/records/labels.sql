@@ -1,6 +1,7 @@
--- The labels of all records of a run together, and those given to the files of its records; of two values of one key the first by alphabet,
--- independent of the order of ingest. The labels repo, task and experiment are columns of the run too; without such a label they come from
--- the kept record, else from the fullest one that has them. Of the runs in `relabelled`.
+-- The labels given to the files of a run's records, by any ingest that found them (`seen_files`: by the current one), and the labels of all its
+-- records; of two values of one key one that was given, then the first by alphabet, independent of the order of ingest. The labels repo, task
+-- and experiment are columns of the run too; without such a label they come from the kept record, else from the fullest one that has them. Of
+-- the runs in `relabelled`.
 with recorded as (
     select
         run_id, source_id, labels, repo, task, experiment,
@@ -10,13 +11,21 @@ with recorded as (
     from run_records
     semi join relabelled using (run_id)
 ),
+found as (
+    select run_id, files.labels, copy_labels
+    from recorded
+    join (select source_id, labels, copy_labels from found_files union select source_id, labels, copy_labels from seen_files) as files
+        using (source_id)
+),
 given as (
-    select run_id, unnest(map_entries(labels)) as label from recorded
+    select run_id, unnest(map_entries(labels)) as label, 1 as place from found
     union all
-    select run_id, unnest(map_entries(source_labels.labels)) from recorded join source_labels using (source_id)
+    select run_id, unnest(map_entries(labels)), 2 from recorded
+    union all
+    select run_id, unnest(map_entries(copy_labels)), 2 from found
 ),
 firsts as (
-    select run_id, label.key, min(label.value) as value from given group by run_id, label.key
+    select run_id, label.key, arg_min(label.value, row(place, label.value)) as value from given group by run_id, label.key
 ),
 by_run as (
     select run_id, map_from_entries(list({'k': key, 'v': value} order by key)) as labels from firsts group by run_id

@@ -16,6 +16,7 @@ join chosen_copies as chosen
     on chosen.run_id = copies.run_id and chosen.source_id = copies.source_id and chosen.ordinal = copies.ordinal
     and chosen.ingest_id is not distinct from copies.ingest_id
 left join runs on runs.run_id = copies.run_id;
+update run_records set is_kept = false where run_id in (select run_id from unkept);
 -- The texts of the other copies are compared with the new record, not with the one that goes.
 update run_records
 set raw = case when sha256(coalesce(run_records.raw, earlier.raw)) <> earlier.hash then coalesce(run_records.raw, earlier.raw) end
