@@ -85,8 +85,7 @@ def _without_speedup(agents: Sequence[AgentFigures]) -> str:
         return f"None of the {plural(comparable, 'comparable run')} of {whom} became faster."
     if measured:
         none = f"none of {their} {measured:,} measured runs can" if measured > 1 else f"{their} one measured run cannot"
-        rated = ", except by ISO-Bench's own rule: Speedups, or verdicts --rule iso" if any(row.rated for row in others) else ""
-        return f"What {whom} achieved is unknown: {none} be compared{rated}."
+        return f"What {whom} achieved is unknown: {none} be compared."
     return f"No run of {whom} was measured."
 
 
@@ -173,7 +172,8 @@ def coverage(total: AgentFigures, measure: CostMeasure = BEST) -> str:
         name = "cost" if measure is BEST else measure.name
         parts.append(f"{name} known for **{total.cost.known:,}**" + (f" ({', '.join(kinds)})" if kinds else ""))
     if total.runs_measured:
-        parts.append(f"measured **{total.runs_measured:,}**, comparable **{total.comparable:,}**")
+        by_rule = " (others by ISO-Bench's own rule: Speedups, verdicts --rule iso)" if total.rated > total.comparable else ""
+        parts.append(f"measured **{total.runs_measured:,}**, comparable **{total.comparable:,}**{by_rule}")
     if total.asked:
         parts.append(f"model of {total.asked:,} only as asked for")
     if total.undated:
