@@ -45,6 +45,16 @@ def test_a_path_template_fills_columns_and_labels(tachograph: Run, tmp_path: Pat
     assert (row["repo"], row["task"], row["labels"], row["time_source"]) == ("vllm", "task-7", {"harness": "claude_code"}, "path")
 
 
+def test_an_ingest_says_what_a_path_template_gave(tachograph: Run, tmp_path: Path) -> None:
+    """A template that fits nothing, or the wrong folder, would be noticed much later, if at all."""
+    (log := tmp_path / "core" / "7" / "out.json").parent.mkdir(parents=True)
+    log.write_text(record_text())
+    said = tachograph("ingest", tmp_path, "--path-template", "{team}/**").stderr
+    assert "--path-template {team}/** fits 1 of 1 log with runs. team: 7." in said
+    said = tachograph("ingest", tmp_path, "--path-template", "logs/{team}/x/*", "--db", "other.duckdb").stderr
+    assert "fits 0 of 1 log with runs, such as" in said
+
+
 def test_a_bad_template_is_told(tachograph: Run) -> None:
     done = tachograph("ingest", SAMPLES, "--path-template", "runs/{repo}/{repo}")
     assert done.returncode == 2

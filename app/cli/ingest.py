@@ -138,6 +138,11 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
         with terminal.reading_progress() as bar:
             report = pipeline.ingest(_counted(wanted, bar, excluding), store, options, bar.advance)
         tell_ingest(report, store.location, excluding.count)
+        if options.template:
+            from app.text.ingests import by_template
+
+            if said := by_template(options.template, [source.name for source in report.sources if source.accepted or source.duplicates]):
+                terminal.note(one_line(said))
         if as_json:
             terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
     if report.unreadable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.text.formatting import MINUS, human, short_id
@@ -12,6 +13,7 @@ from schemas.text import one_line, plural
 from schemas.units import Unit
 
 if TYPE_CHECKING:
+    from ingest.context.path_template import PathTemplate
     from ingest.pipeline import IngestReport, SourceReport
     from ingest.store.undo import Undone
     from schemas.wire.launch import Launch
@@ -47,6 +49,29 @@ def all_known(counts: Mapping[str, int]) -> str:
     """Return `all 224 records are here already`, for sources that were all read before."""
     number, what = (counts["duplicates"], "record") if counts["duplicates"] else (counts["sources"], "file")
     return f"the {what} is here already" if number == 1 else f"all {number:,} {what}s are here already"
+
+
+def by_template(template: PathTemplate, names: Sequence[str]) -> str:
+    """Return how many logs of these names a path template fits, and what it gave, as `team: core, platform`; "" without logs."""
+    places = {name: template.match(name) or ("!" not in name and template.match(str(Path(name).absolute()))) for name in names}
+    found = [facts for facts in places.values() if facts]
+    said = f"--path-template {template.text} fits {len(found):,} of {plural(len(names), 'log')} with runs"
+    if not found:
+        advice = " In an archive, a path begins behind the !: '*!{team}/**'." if "!" in "".join(names[:1]) else ""
+        return f"{said}, such as {names[0]}.{advice}" if names else ""
+    values: dict[str, dict[str, None]] = {}
+    for facts in found:
+        columns = {"repo": facts.repo, "task": facts.task, "experiment": facts.experiment, "timestamp": facts.started_at}
+        for key, value in ({name: str(one) for name, one in columns.items() if one} | facts.labels).items():
+            values.setdefault(key, {})[value] = None
+    told = [
+        f"{key}: {', '.join([*given][:MOST_VALUES])}{f' and {more:,} more' if (more := len(given) - MOST_VALUES) > 0 else ''}"
+        for key, given in values.items()
+    ]
+    return f"{said}. {'; '.join(told)}."
+
+
+MOST_VALUES = 5
 
 
 def measured(values: int, files: int) -> str:
