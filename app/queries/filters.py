@@ -176,7 +176,7 @@ FILTERS = {
             "main-model",
             Kind.NAMES,
             "(list_contains($value, model_group) or list_contains($value, model))",
-            "Filter by main model, the one that cost most, else the only one of the agent; with or without its date.",
+            "Filter by main model, the one that cost most, else that asked for or the only one of the agent; with or without its date.",
             "model_group",
         ),
         Filter("outcome", Kind.NAMES, "list_contains($value, outcome)", "Filter by outcome, e.g. completed, limit_reached.", "outcome"),

@@ -67,8 +67,8 @@ RUNS_LISTED = RUNS_SHOWN[:10]
 """Columns that fit on paper; formats for programs have all."""
 
 OF_MODELS = (
-    "A run counts whole for its main model, the one that cost most in it; without a model, for the only one of its agent, if there is only "
-    "one. Top models count what the tokens of each model cost."
+    "A run counts whole for its main model, the one that cost most in it; without a model, for the one asked for, else for the only one of "
+    "its agent. Top models count what the tokens of each model cost."
 )
 
 FINDINGS_SHOWN = ("rule", "severity", "runs", "cost_usd", "findings", "example")
