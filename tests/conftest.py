@@ -139,6 +139,7 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist's own, which reads the groups: otherwise each process makes what is made once for a module
 def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
     """Mark what `make quick` leaves out, and leave to `make attack` what takes the time of a hundred tests."""
     for item in items:
@@ -267,7 +268,7 @@ def empty(made_once: MadeOnce) -> Callable[[], Path]:
 def schema_made_once(empty: Callable[[], Path]) -> Iterator[None]:
     """In this process a new store begins as a copy of an empty one, as do those of the commands that `tachograph` runs.
 
-    Commands of attacks, those in an interpreter of their own and killed processes make theirs, and so does `rebuild`.
+    So does the new store of a rebuild. Commands of attacks, those in an interpreter of their own and killed processes make theirs.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "begin_file", begin_as_copy_of(empty))

@@ -570,9 +570,8 @@ class Place:
             connection.execute(f"checkpoint {PREVIOUS}")  # otherwise its write-ahead log would end up beside the new store
             try:
                 remove_database(aside)
-                connection.execute(attach_sql(str(aside), ALIAS, *NEW_FILE_OPTIONS))
-                connection.execute(f"use {ALIAS}; begin")
-                make_tables(connection)
+                begin_file(connection, aside)
+                connection.begin()
                 make_store(connection)
                 yield connection
                 with put_off():
