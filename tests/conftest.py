@@ -13,13 +13,16 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
+from app.queries.reading import read_transaction
 from ingest.pipeline import IngestReport, Options, ingest
 from ingest.sources.walking import read_paths
 from ingest.store import opening
@@ -155,7 +158,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 def _is_slow(item: pytest.Item) -> bool:
     asked = set(item.fixturenames) if isinstance(item, pytest.Function) else set()
     fills = "store" in asked and "sample_store" not in asked  # a new store: an ingest; that of the samples is a copy
-    fills |= "store_once" in asked and "samples_read" not in asked  # one for its module, which is filled for the first test
+    fills |= bool(asked & {"store_once", "read_once"}) and "samples_read" not in asked  # filled for the first test of its module
     return fills or bool(asked & SLOW) or ATTACKS in item.path.parents
 
 
@@ -187,6 +190,15 @@ def installed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanner, "scan_component_manifests", cache(scanner.scan_component_manifests))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_examples() -> Iterator[None]:
+    """Hypothesis also draws constants of our modules, which it reads for that: four seconds of each process. Many examples have them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_thorough():
+            patch.setattr(providers, "is_local_module_file", lambda _: False)
         yield
 
 
@@ -259,6 +271,13 @@ def store_once(made_once: MadeOnce) -> StoreOnce:
 
 
 @pytest.fixture(scope="session")
+def read_once(store_once: StoreOnce) -> Iterator[StoreOnce]:
+    """The same, read in one transaction to the end: each query of another would open the store and plan its view of runs again."""
+    with ExitStack() as transactions:
+        yield cache(lambda name, fill: transactions.enter_context(read_transaction(store_once(name, fill), copy_at=1)))
+
+
+@pytest.fixture(scope="session")
 def empty(made_once: MadeOnce) -> Callable[[], Path]:
     """A file with the tables of a store and no row, as the program makes it."""
     return lambda: made_once("empty", lambda folder: write_empty(folder / FILE)) / FILE
@@ -287,9 +306,10 @@ def samples_read(store_once: StoreOnce) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def read_samples(samples_read: Callable[..., Path]) -> Store:
+def read_samples(samples_read: Callable[..., Path]) -> Iterator[Store]:
     """The same, one for all: to be read only. What a screen asked of it, another screen of the process need not ask again."""
-    return Store(samples_read(), wait_seconds=5)
+    with read_transaction(Store(samples_read()), copy_at=1) as transaction:
+        yield transaction
 
 
 @pytest.fixture

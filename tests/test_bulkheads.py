@@ -132,11 +132,11 @@ def test_a_reader_that_cannot_be_imported_is_named(store: Store, tmp_path: Path,
         assert "no_such_module.Reader cannot be imported: ModuleNotFoundError: No module named" in reject["detail"]
 
 
-FILES = 6
-"""Enough for three rounds of halving."""
+FILES = 4
+"""Enough for two rounds of halving."""
 
 
-@pytest.mark.parametrize("guilty", [{0, 4}, set(range(FILES))])
+@pytest.mark.parametrize("guilty", [{0, 3}, set(range(FILES))])
 def test_a_source_that_the_store_does_not_take_is_rejected(
     guilty: set[int], store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,9 +216,10 @@ def test_binary_formats_are_never_read_as_text(store: Store) -> None:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], dict[str, str]]:
-    """Files of every kind with what lies beside them, and the source of each run in them."""
+    """Some files of every kind with what lies beside them, and the source of each run in them."""
     folder = tmp_path_factory.mktemp("logs")
-    shutil.copytree(SAMPLES.parent, folder, dirs_exist_ok=True)
+    more = shutil.ignore_patterns("vllm_core-000[2-9]", "vllm_core-00[1-9]?", "modal", "separate_*")
+    shutil.copytree(SAMPLES.parent, folder, ignore=more, dirs_exist_ok=True)
     store = Store(tmp_path_factory.mktemp("whole") / "runs.duckdb")
     ingest_paths(store, folder)
     return sorted(path for path in folder.rglob("*") if path.is_file()), runs_of(store)

@@ -143,7 +143,7 @@ def test_an_annotation_says_who_changed_it_and_the_same_again_changes_nothing(sa
 
 def figures(store: Store, filters: Filters) -> list[Any]:
     """An answer of every question about runs."""
-    with read_transaction(store) as transaction:
+    with read_transaction(store, copy_at=1) as transaction:
         return _figures(transaction, filters)
 
 

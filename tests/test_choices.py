@@ -40,8 +40,8 @@ def fill_four(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def four(store_once: StoreOnce) -> Store:
-    return store_once("four", fill_four)
+def four(read_once: StoreOnce) -> Store:
+    return read_once("four", fill_four)
 
 
 @pytest.fixture

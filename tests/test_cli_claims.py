@@ -42,8 +42,8 @@ def fill_claiming(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def claiming(store_once: StoreOnce) -> Store:
-    return store_once("claiming", fill_claiming)
+def claiming(read_once: StoreOnce) -> Store:
+    return read_once("claiming", fill_claiming)
 
 
 def ask(store: Store, *words: str) -> Result:

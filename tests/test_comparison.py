@@ -94,7 +94,7 @@ def test_a_bound_is_rounded_so_that_it_holds() -> None:
 
 
 AGENTS = {"claude-code": "Claude Code", "codex": "Codex", "cursor": "Cursor", "grok": "Grok Build"}
-GENERATED, RESAMPLED = 40, 400
+GENERATED, RESAMPLED = 20, 400
 
 
 @dataclass(frozen=True)
@@ -166,8 +166,8 @@ def _written(path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def generated(store_once: StoreOnce) -> Store:
-    return store_once("generated", fill_generated)
+def generated(read_once: StoreOnce) -> Store:
+    return read_once("generated", fill_generated)
 
 
 Sides = dict[str, list[tuple[float, float, float]]]

@@ -67,8 +67,8 @@ def lower(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def unsure(store_once: StoreOnce) -> Store:
-    return store_once("unsure", fill_unsure)
+def unsure(read_once: StoreOnce) -> Store:
+    return read_once("unsure", fill_unsure)
 
 
 def ask(store: Store, *words: str) -> Result:

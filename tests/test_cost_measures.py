@@ -69,8 +69,8 @@ def fill(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def mixed(store_once: StoreOnce) -> Store:
-    return store_once("cost_measures", fill)
+def mixed(read_once: StoreOnce) -> Store:
+    return read_once("cost_measures", fill)
 
 
 @pytest.fixture(scope="module")

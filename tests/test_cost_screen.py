@@ -7,6 +7,7 @@ import json
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -62,8 +63,8 @@ def fill_mixed(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def mixed(store_once: StoreOnce) -> Store:
-    return store_once("mixed", fill_mixed)
+def mixed(read_once: StoreOnce) -> Store:
+    return read_once("mixed", fill_mixed)
 
 
 @pytest.fixture
@@ -134,9 +135,14 @@ def test_a_hostile_model_is_text(mixed: Store, screen: Any) -> None:
     assert '<a href="https://example.com' not in "".join(element.proto.body for element in screen(mixed).get("html"))
 
 
+@cache
+def _row_of(store: Store) -> AgentFigures:
+    return agent_queries.agents(store, ALL)[0]
+
+
 def figures(store: Store, agent: str, usd: str | None, *, runs: int = 9, known: int | None = None, bounds: str = "") -> AgentFigures:
     """A row of a model, made of a real one."""
-    row = agent_queries.agents(store, ALL)[0]
+    row = _row_of(store)
     known = (0 if usd is None else runs) if known is None else known
     return replace(
         row, agent=agent, model="m", is_all=False, is_model=True, runs=runs, started=runs, cost_usd=None if usd is None else Decimal(usd),

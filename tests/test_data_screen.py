@@ -26,9 +26,9 @@ NOTHING = {"sources": 0, "known": 0, "documents": 0, "accepted": 0, "duplicates"
 
 
 @pytest.fixture(scope="module")
-def mixed(store_once: StoreOnce) -> Store:
+def mixed(read_once: StoreOnce) -> Store:
     """Two runs of Claude Code, three of TRAE, one of them without tokens."""
-    return store_once("cost_measures", fill)
+    return read_once("cost_measures", fill)
 
 
 def test_what_is_missing_is_counted_and_what_is_never_told_is_no_lack(mixed: Store, screens: Callable[..., AppTest]) -> None:

@@ -178,8 +178,8 @@ def test_the_registry_costs_nothing_to_import() -> None:
 
 
 @pytest.fixture(scope="module")
-def awkward(store_once: StoreOnce) -> Store:
-    return store_once("awkward", fill)
+def awkward(read_once: StoreOnce) -> Store:
+    return read_once("awkward", fill)
 
 
 @pytest.fixture(scope="module")

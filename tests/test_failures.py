@@ -69,8 +69,8 @@ def fill(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def failed(store_once: StoreOnce) -> Store:
-    return store_once("failures", fill)
+def failed(read_once: StoreOnce) -> Store:
+    return read_once("failures", fill)
 
 
 def test_the_reason_follows_from_outcome_start_and_the_words_of_the_error(failed: Store) -> None:

@@ -178,10 +178,10 @@ def test_every_filter_has_a_place_on_the_bar() -> None:
 
 
 @pytest.fixture(scope="module")
-def two_runs(store_once: StoreOnce) -> Store:
+def two_runs(read_once: StoreOnce) -> Store:
     """An expensive run that completed and a cheap one that hit a limit: to be read only."""
     limited = record_text(uuid="b", session_id="two", is_error=True, result="You've hit your limit", total_cost_usd=0.5)
-    return store_once("dear-and-limited", lambda store: add(store, record_text(uuid="a", total_cost_usd=4), limited))
+    return read_once("dear-and-limited", lambda store: add(store, record_text(uuid="a", total_cost_usd=4), limited))
 
 
 @pytest.fixture

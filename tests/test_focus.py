@@ -25,9 +25,9 @@ from tests.conftest import ROOT, StoreOnce, ingest_paths
 
 
 @pytest.fixture(scope="module")
-def samples(store_once: StoreOnce) -> Store:
+def samples(read_once: StoreOnce) -> Store:
     """All sample logs, which have sessions, measured results and undated runs."""
-    return store_once("all-samples", lambda store: ingest_paths(store, ROOT / "sample_logs"))
+    return read_once("all-samples", lambda store: ingest_paths(store, ROOT / "sample_logs"))
 
 
 NEVER_EMPTY = (

@@ -50,7 +50,7 @@ def figures(store: Store) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def whole(store_once: StoreOnce) -> Store:
+def whole(read_once: StoreOnce) -> Store:
     """The samples, sessions, and records of several models, of one process, without any model, and of a benchmark."""
 
     def fill(store: Store) -> None:
@@ -66,7 +66,7 @@ def whole(store_once: StoreOnce) -> Store:
         (folder / ".aider.results.json").write_text(json.dumps(trial | {"completion_tokens": 3, "duration": 1.5}))
         ingest_paths(store, SAMPLES / "claude_code", SAMPLES / "sessions", folder)
 
-    return store_once("handed-on", fill)
+    return read_once("handed-on", fill)
 
 
 def copied(store: Store, folder: Path, target: str, *options: str) -> tuple[Path, Result]:

@@ -11,10 +11,12 @@ import subprocess
 import sys
 from itertools import cycle, islice, product
 from pathlib import Path
+from typing import cast
 
+import pyarrow as pa
 import pytest
 
-from ingest.store.database import Store
+from ingest.store.database import Store, registered
 from ingest.system.signals import inherited_block, interruptible, put_off, received
 from tests.conftest import ingest_paths, record_text
 from tests.fork_server import INTERRUPTED
@@ -51,6 +53,28 @@ def test_d12_what_is_said_of_a_signal_is_true_at_any_of_18_moments(forks: Forks,
         assert not store.exists() or count(store) == RECORDS
         assert [path.name for path in store.parent.iterdir()] == ["runs.db"] * store.exists(), said
     assert False in told
+
+
+def test_d2_a_command_killed_at_any_of_8_moments_leaves_the_store_as_before_or_after(forks: Forks, tmp_path: Path) -> None:
+    """The next ingest works, and clears away what is left. A thousand kills: `python -m tests.attack --only kills`."""
+    (tmp_path / "log.jsonl").write_text("\n".join(record_text(uuid=f"u{n}", session_id=f"s{n}") for n in range(RECORDS)))
+    whole = tmp_path / "whole.db"
+    ingest_paths(Store(whole), tmp_path / "log.jsonl")
+    chance = random.Random(0)
+    for number, use in enumerate(islice(cycle(COMMANDS), 8)):
+        store = tmp_path / str(number) / "runs.db"
+        store.parent.mkdir()
+        if "ingest" not in use:
+            shutil.copy(whole, store)
+        running = forks.start(tmp_path, *use.split(), "--db", store)
+        select.select([running], [], [], chance.uniform(0.02, 0.35))
+        running.end()
+        running.wait()
+        assert store.exists() or "ingest" in use
+        assert not store.exists() or count(store) == RECORDS
+        forks.succeed(tmp_path, *COMMANDS[0].split(), "--db", store)
+        assert count(store) == RECORDS
+        assert [path.name for path in store.parent.iterdir()] == ["runs.db"]
 
 
 def test_d12_a_signal_that_comes_twice_within_a_moment_is_one() -> None:
@@ -103,6 +127,18 @@ def test_a_store_that_was_not_made_in_the_end_is_not_there(store: Store, error: 
     with pytest.raises(error), Store(store.location).writing():
         raise error
     assert count(Path(store.location)) == 0
+
+
+def test_an_interrupt_while_duckdb_reads_a_table_of_python_is_one(store: Store) -> None:
+    """DuckDB turns it into an error of its own: the source was rejected, and a second ingest did not read it."""
+
+    class Interrupted:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), store.writing() as writer, registered(writer.connection, given=cast("pa.Table", Interrupted())):
+        writer.connection.execute("select * from given")
+    assert not store.exists()
 
 
 def test_processes_of_ours_never_see_a_signal_that_asks_us_to_end() -> None:

@@ -51,8 +51,8 @@ def fill(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def listed(store_once: StoreOnce) -> Store:
-    return store_once("lists-of-runs", fill)
+def listed(read_once: StoreOnce) -> Store:
+    return read_once("lists-of-runs", fill)
 
 
 def ask(store: Store, *words: str, width: int = 80) -> Result:

@@ -194,7 +194,7 @@ def log(name: str, *values: float, folder: str | None = None, began: str = "2026
 
 
 @pytest.fixture(scope="module")
-def two_loops(store_once: StoreOnce) -> Store:
+def two_loops(read_once: StoreOnce) -> Store:
     """A loop that a session ran in its folder at that time, at $0.01 per response, and one that nobody is known to have run."""
 
     def fill(store: Store) -> None:
@@ -202,7 +202,7 @@ def two_loops(store_once: StoreOnce) -> Store:
         add(store, [response("s1", number, f"2026-02-01 10:0{number}") for number in range(5)])
         ingest([log("Kernel", 100, 90, 120, folder="/home/me/kernels"), log(HOSTILE, 5, 4, 3, 2, began="2026-03-01 10:00")], store)
 
-    return store_once("two-loops", fill)
+    return read_once("two-loops", fill)
 
 
 def test_a_loop_with_its_session_and_a_link_from_its_run(two_loops: Store, screens: Open) -> None:

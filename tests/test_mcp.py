@@ -79,13 +79,13 @@ def rows_of(answer: CallToolResult) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def all_samples(store_once: StoreOnce) -> Store:
+def all_samples(read_once: StoreOnce) -> Store:
     """A store of all sample logs: to be read only."""
-    return store_once("all-samples", lambda store: ingest_paths(store, ROOT / "sample_logs"))
+    return read_once("all-samples", lambda store: ingest_paths(store, ROOT / "sample_logs"))
 
 
 @pytest.fixture(scope="module")
-def hostile(store_once: StoreOnce) -> Store:
+def hostile(read_once: StoreOnce) -> Store:
     """A store of 60 runs with long summaries that give orders."""
 
     def fill(store: Store) -> None:
@@ -94,7 +94,7 @@ def hostile(store_once: StoreOnce) -> Store:
         file.write_text("".join(f"{record_text(uuid=f'{n:08x}', session_id=str(n), result=f'# {n} {result}')}\n" for n in range(60)))
         ingest_paths(store, file, team=ORDER)
 
-    return store_once("hostile-runs", fill)
+    return read_once("hostile-runs", fill)
 
 
 def test_a_client_asks_the_command_over_stdio(all_samples: Store, tmp_path: Path) -> None:

@@ -99,8 +99,8 @@ def _mixed(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def mixed(store_once: StoreOnce) -> Store:
-    return store_once("numbers_mixed", _mixed)
+def mixed(read_once: StoreOnce) -> Store:
+    return read_once("numbers_mixed", _mixed)
 
 
 # unpriced runs
@@ -231,7 +231,7 @@ def test_thousands_of_copies_are_found_in_little_memory(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def copied(store_once: StoreOnce) -> Store:
+def copied(read_once: StoreOnce) -> Store:
     """A run whose path has a date, and one whose file has a modification time only: to be read only."""
 
     def fill(store: Store) -> None:
@@ -243,7 +243,7 @@ def copied(store_once: StoreOnce) -> Store:
             os.utime(file, (COPY_DATE, COPY_DATE))
         ingest_paths(store, dated, copied)
 
-    return store_once("dated-and-copied", fill)
+    return read_once("dated-and-copied", fill)
 
 
 @pytest.mark.parametrize(("by", "day"), [("day", "2026-03-19"), ("week", "2026-W12"), ("month", "2026-03")])
@@ -451,8 +451,8 @@ ODD_BEYOND = Decimal("1.4") + Decimal("1.17")
 
 
 @pytest.fixture(scope="module")
-def odd(store_once: StoreOnce) -> Store:
-    return store_once("odd_costs", _odd)
+def odd(read_once: StoreOnce) -> Store:
+    return read_once("odd_costs", _odd)
 
 
 def test_each_odd_run_costs_what_its_figures_prove(odd: Store) -> None:
@@ -602,8 +602,8 @@ def test_what_became_of_measurements_adds_up(measured: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def measured(store_once: StoreOnce) -> Store:
-    return store_once("measured-runs", fill_measured)
+def measured(read_once: StoreOnce) -> Store:
+    return read_once("measured-runs", fill_measured)
 
 
 def _costing(day: str, *costs: float | None) -> list[Source]:

@@ -34,9 +34,9 @@ HOSTILE = "<script>alert(1)</script> & \u202egpj.exe"
 
 
 @pytest.fixture(scope="module")
-def all_samples(store_once: StoreOnce) -> Store:
+def all_samples(read_once: StoreOnce) -> Store:
     """A store of all sample logs: to be read only."""
-    return store_once("all-samples", lambda store: ingest_paths(store, ROOT / "sample_logs"))
+    return read_once("all-samples", lambda store: ingest_paths(store, ROOT / "sample_logs"))
 
 
 @pytest.fixture

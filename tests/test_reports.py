@@ -58,8 +58,8 @@ def fill_five(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def five(store_once: StoreOnce) -> Store:
-    return store_once("five", fill_five)
+def five(read_once: StoreOnce) -> Store:
+    return read_once("five", fill_five)
 
 
 def totals(made: Report) -> dict[str, object]:

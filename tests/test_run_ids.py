@@ -34,8 +34,8 @@ def fill(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def named(store_once: StoreOnce) -> Store:
-    return store_once("named-runs", fill)
+def named(read_once: StoreOnce) -> Store:
+    return read_once("named-runs", fill)
 
 
 def ask(store: Store, *words: str) -> Result:

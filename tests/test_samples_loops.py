@@ -18,9 +18,9 @@ SESSION, TOTAL_USD = "01a1528f-6c1b-7d02-9a41-5e0f6b2c7d18", Decimal("0.7829")
 
 
 @pytest.fixture(scope="module")
-def store(store_once: StoreOnce) -> Store:
+def store(read_once: StoreOnce) -> Store:
     """A store of the loop's log and its session: to be read only."""
-    return store_once("sample-loop", lambda store: ingest_paths(store, ROOT / "sample_logs" / "loops"))
+    return read_once("sample-loop", lambda store: ingest_paths(store, ROOT / "sample_logs" / "loops"))
 
 
 def test_the_loop_is_that_of_the_plan(store: Store) -> None:

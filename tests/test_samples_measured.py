@@ -25,9 +25,9 @@ SECRET = re.compile(rb"\b(?:sk-(?:ant-|proj-)?\w{16,}|gh[ps]_\w{20,}|hf_[A-Za-z]
 
 
 @pytest.fixture(scope="module")
-def store(store_once: StoreOnce) -> Store:
+def store(read_once: StoreOnce) -> Store:
     """A store of all sample logs: to be read only."""
-    return store_once("all-samples", lambda store: ingest_paths(store, ALL))
+    return read_once("all-samples", lambda store: ingest_paths(store, ALL))
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,9 @@ EXPECTED = [json.loads(line) for line in (ROOT / "tests" / "expected" / "session
 
 
 @pytest.fixture(scope="module")
-def store(store_once: StoreOnce) -> Store:
+def store(read_once: StoreOnce) -> Store:
     """A store of the sample sessions: to be read only."""
-    return store_once("sample-sessions", lambda store: ingest_paths(store, SESSIONS))
+    return read_once("sample-sessions", lambda store: ingest_paths(store, SESSIONS))
 
 
 def by_name(value: Any) -> Any:

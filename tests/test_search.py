@@ -34,8 +34,8 @@ def fill(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def searched(store_once: StoreOnce) -> Store:
-    return store_once("searched", fill)
+def searched(read_once: StoreOnce) -> Store:
+    return read_once("searched", fill)
 
 
 CASES = [

@@ -71,9 +71,9 @@ def at_once(folder: str, names: Iterable[str]) -> Store:
 
 
 @pytest.fixture(scope="module")
-def whole(store_once: StoreOnce) -> Store:
+def whole(read_once: StoreOnce) -> Store:
     """What the store holds when all files are read at once."""
-    return store_once("sessions-across-files", lambda store: read(store, sorted(FILES)))
+    return read_once("sessions-across-files", lambda store: read(store, sorted(FILES)))
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def read(store_once: StoreOnce) -> Iterator[Store]:
         ingest_paths(store, *(log_of(session, folder) for session in ("s1", "s2", "s3")))
         add(store, [*of_s1(), response("s2", 0, "2026-02-03 10:00", model="gpt-5")])
 
-    with read_transaction(store_once("sessions-on-screens", fill)) as transaction:
+    with read_transaction(store_once("sessions-on-screens", fill), copy_at=1) as transaction:
         yield transaction
 
 

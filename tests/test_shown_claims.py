@@ -62,8 +62,8 @@ def fill_many(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def many(store_once: StoreOnce) -> Store:
-    return store_once("many", fill_many)
+def many(read_once: StoreOnce) -> Store:
+    return read_once("many", fill_many)
 
 
 def summaries() -> list[str]:

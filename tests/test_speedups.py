@@ -74,7 +74,7 @@ def labelled(store_once: StoreOnce) -> Iterator[Store]:
         fill(store, scope="end_to_end")
         label(store, kept="Q1", over="Q2", same="Q3", wrong="Q4", few="Q2")
 
-    with read_transaction(store_once("labelled-runs", fill_labelled)) as transaction:
+    with read_transaction(store_once("labelled-runs", fill_labelled), copy_at=1) as transaction:
         yield transaction
 
 

@@ -45,8 +45,8 @@ def tasks(store_once: StoreOnce) -> Any:
 
 
 @pytest.fixture(scope="module")
-def several(store_once: StoreOnce) -> Store:
-    return store_once("several-tasks", fill_several)
+def several(read_once: StoreOnce) -> Store:
+    return read_once("several-tasks", fill_several)
 
 
 def test_the_matrix_has_the_figures_of_the_groups(tasks: Any) -> None:

@@ -63,7 +63,7 @@ def shown(body: bytes, suffix: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def store(store_once: StoreOnce) -> Store:
+def store(read_once: StoreOnce) -> Store:
     """Sessions only."""
 
     def fill(store: Store) -> None:
@@ -71,7 +71,7 @@ def store(store_once: StoreOnce) -> Store:
         put(logs, OF_SESSIONS)
         read(store, logs, keeps_text=True)
 
-    return store_once("said-in-sessions", fill)
+    return read_once("said-in-sessions", fill)
 
 
 def test_no_column_that_a_query_may_read_has_a_word(store: Store) -> None:

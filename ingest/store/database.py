@@ -51,6 +51,10 @@ warnings.filterwarnings("ignore", "Arrow output on a DB-API result makes an extr
 
 T = TypeVar("T")
 
+_INTERRUPTED = ("Query interrupted", "failed: KeyboardInterrupt")
+"""What DuckDB says of an interrupt while it runs a query, and while it asks Python for a table of Arrow. As an error of the data, the
+latter would make a reject of the source."""
+
 
 def place_of(location: str, at: datetime | None = None) -> Place:
     """Return the kind of place that a location names. Raises UsageError if `at` is given and the place keeps no history."""
@@ -231,12 +235,12 @@ class Store:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Turn DuckDB's errors into StoreErrors, and its interrupt error back into KeyboardInterrupt."""
+        """Turn DuckDB's errors into StoreErrors, and its errors of an interrupt back into KeyboardInterrupt."""
         try:
             with self._place.in_words():
                 yield
-        except RuntimeError as error:
-            if "Query interrupted" in str(error):
+        except (RuntimeError, duckdb.Error) as error:
+            if any(words in str(error) for words in _INTERRUPTED):
                 raise KeyboardInterrupt from error
             raise
 

@@ -13,10 +13,11 @@ from tests.attack.hostile_inputs import FAMILIES
 from tests.attack.lab import Lab
 
 KILLS = 6
-"""One of each command of `kills`: more find nothing that these do not, unless they are a hundred times as many. Signals that ask a command
-to end come at 18 moments in `tests/test_interrupts.py`."""
+"""One of each command of `kills`: more find nothing that these do not, unless they are a hundred times as many. In the suite, a few commands
+are killed in `tests/test_interrupts.py`."""
 
 
+@pytest.mark.thorough
 def test_d2_kills_at_random_moments_leave_the_store_as_before_or_after(lab: Lab) -> None:
     """A thousand kills: `python -m tests.attack --only kills`."""
     kills.attack(lab, KILLS)
