@@ -10,7 +10,8 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -43,8 +44,14 @@ LIMIT = 1_500_000
 
 
 def _shared(what: str, store: Store, *, with_text: bool = False) -> bytes:
-    with read_transaction(store if with_text else exported(store)) as transaction:
+    with read_transaction(store if with_text else exported(store), copy_at=1) as transaction:
         return html_shared(shared(what, question(transaction, parse("")), with_text=with_text))
+
+
+@pytest.fixture(scope="module")
+def mailed(read_samples: Store) -> Callable[[str], bytes]:
+    """The page of a screen, made once."""
+    return cache(lambda what: _shared(what, read_samples))
 
 
 def test_a_picture_has_title_n_filters_and_source(sample_store: Store) -> None:
@@ -142,9 +149,9 @@ def test_a_page_is_written_as_what_its_name_says(sample_store: Store, tmp_path: 
 
 
 @pytest.mark.parametrize("what", SCREENS)
-def test_a_page_to_mail_is_small_and_without_network_or_links_to_screens(what: str, sample_store: Store) -> None:
+def test_a_page_to_mail_is_small_and_without_network_or_links_to_screens(what: str, mailed: Callable[[str], bytes]) -> None:
     try:
-        body = _shared(what, sample_store)
+        body = mailed(what)
     except UsageError:
         assert what == "compare"
         return
@@ -160,8 +167,8 @@ def test_every_screen_that_can_be_mailed_offers_it() -> None:
     assert tuple(SCREENS) == SHARED
 
 
-def test_a_page_to_mail_has_each_chart_for_day_and_night(sample_store: Store) -> None:
-    text = _shared("overview", sample_store).decode()
+def test_a_page_to_mail_has_each_chart_for_day_and_night(mailed: Callable[[str], bytes]) -> None:
+    text = mailed("overview").decode()
     found = re.search(r'id="figures">([^<]+)<', text)
     assert found
     pages = json.loads(gzip.decompress(base64.b64decode(found[1])))
@@ -187,10 +194,10 @@ def test_links_to_screens_become_text_and_others_stay() -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_page_to_mail_draws_its_charts_without_a_network(
-    theme: Literal["light", "dark"], sample_store: Store, tmp_path: Path, browser: Browser
+    theme: Literal["light", "dark"], mailed: Callable[[str], bytes], tmp_path: Path, browser: Browser
 ) -> None:
     page = tmp_path / "overview.html"
-    page.write_bytes(_shared("overview", sample_store))
+    page.write_bytes(mailed("overview"))
     context = browser.new_context(color_scheme=theme, offline=True)
     tab, errors = context.new_page(), list[str]()
     tab.on("pageerror", lambda error: errors.append(str(error)))

@@ -47,8 +47,8 @@ def fill_four_runs(store: Store) -> None:
 
 
 @pytest.fixture(scope="module")
-def four_runs(read_once: StoreOnce) -> Store:
-    return read_once("four_runs", fill_four_runs)
+def four_runs(store_once: StoreOnce) -> Store:
+    return store_once("four_runs", fill_four_runs)
 
 
 def test_metrics_leave_the_unknown_out_and_count_it(four_runs: Store) -> None:

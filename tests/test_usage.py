@@ -49,7 +49,7 @@ def total(store: Store, *words: str, **how: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def three_runs(read_once: StoreOnce) -> Store:
+def three_runs(store_once: StoreOnce) -> Store:
     """Three runs of as many sessions without a response: one dated, one not, one that costs more than its model."""
 
     def fill(store: Store) -> None:
@@ -61,7 +61,7 @@ def three_runs(read_once: StoreOnce) -> Store:
             log_of("s3", folder, time="2026-02-03T23:30:00Z", total_cost_usd=0.75),
         )
 
-    return read_once("usage-three-runs", fill)
+    return store_once("usage-three-runs", fill)
 
 
 @pytest.fixture
@@ -446,9 +446,9 @@ def test_a_response_of_the_future_does_not_hide_the_block_that_goes_on() -> None
 
 
 @pytest.fixture(scope="module")
-def two_sessions(read_once: StoreOnce) -> Store:
+def two_sessions(store_once: StoreOnce) -> Store:
     """A session with a sub-agent that two runs tell of, a short later one, and a run without responses: to be read only."""
-    return read_once("two-sessions", fill)
+    return store_once("two-sessions", fill)
 
 
 def fill(store: Store) -> None:

@@ -104,7 +104,7 @@ def share(what: str, asked: Asked, *, path: Path | None, groups: tuple[str, ...]
 
     if not with_text:
         asked.store.leave_out_texts()
-    with read_transaction(asked.store) as transaction:
+    with read_transaction(asked.store, copy_at=1) as transaction:
         made = shared(what, question(transaction, asked.filters, cost, "", groups), with_text=with_text)
     path = path or Path(f"{made.file_name}.html")
     if path.suffix.lower() not in ("", ".html", ".htm", ".pdf"):

@@ -78,7 +78,7 @@ def document(store: Store, request: Request) -> bytes:
 def _used(store: Store, request: Request) -> tuple[Usage, list[str]]:
     """Return the usage, and the notes on it, one of them why `report` says another cost."""
     asked = replace(request, filters=filters_in(request.filters, request.zone))
-    with read_transaction(store) as transaction:
+    with read_transaction(store, copy_at=1) as transaction:
         used = usage_of(transaction, asked)
         if request.of_tools:
             return used, words.notes(used)

@@ -13,8 +13,8 @@ from tests.attack.hostile_inputs import FAMILIES
 from tests.attack.lab import Lab
 
 KILLS = 6
-"""One of each command of `kills`: more find nothing that these do not, unless they are a hundred times as many. In the suite, a few commands
-are killed in `tests/test_interrupts.py`."""
+"""One of each command of `kills`: more find nothing that these do not, unless they are a hundred times as many. In the suite, a few
+commands are killed in `tests/test_interrupts.py`."""
 
 
 @pytest.mark.thorough

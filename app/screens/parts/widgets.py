@@ -324,7 +324,7 @@ def download_page(what: str) -> None:
                 from app.reports.shared import question as question_of
                 from app.reports.shared import shared
 
-                with read_transaction(exported(cache.store(), filters)) as transaction:
+                with read_transaction(exported(cache.store(), filters), copy_at=1) as transaction:
                     return html_shared(shared(of, question_of(transaction, filters, measure.key, "", groups)))
 
             about = "One file to mail, with its tables and charts. Without texts of sessions: `tachograph share --with-text` has them."
