@@ -36,9 +36,9 @@ def test_writers_are_shut_out_from_the_first_query_to_the_end_and_no_longer(samp
     ingest([LATE], impatient)  # no query yet
     assert count(transaction) == 4
     with pytest.raises(StoreBusy):
-        ingest([Source("later", record_text(uuid="later").encode())], impatient)
+        ingest([Source("later", record_text(uuid="later", session_id="later").encode())], impatient)
     transaction.end()
-    ingest([Source("later", record_text(uuid="later").encode())], impatient)
+    ingest([Source("later", record_text(uuid="later", session_id="later").encode())], impatient)
     assert count(transaction) == 5, "a query after the end sees the store as it is then"
     transaction.end()
 
