@@ -481,6 +481,10 @@ def test_a_file_that_grew_takes_the_place_of_its_beginning(store: Store, tmp_pat
         ingest_paths(store, path)
     [run] = runs_in_store(store)
     assert (run["cost"], run["num_turns"]) == (0.5, 2)
+    with store.reading() as connection:
+        assert connection.sql("select count(goes_on) from sources").fetchall() == [(1,)], (
+            "a long file is not joined with each of its beginnings"
+        )
 
 
 def test_telemetry_tells_when_a_result_was(store: Store, tmp_path: Path) -> None:

@@ -33,7 +33,10 @@ _GROWING = """
     where
         rejected > 0
         or (
-            (resume_at is not null or kind in ('measurement', 'loop'))
+            (
+                resume_at is not null or kind in ('measurement', 'loop')
+                or source_id in (select source_id from run_records where record_kind = 'telemetry')
+            )
             and source_id not in (select goes_on from sources where goes_on is not null)
         )
     order by ingest_id"""
@@ -68,9 +71,9 @@ class Stamp(NamedTuple):
 class KnownSources:
     """`source_ids`: sources that were read. `rows`: by name, the row in the `columns` of Stamp of the source read last.
 
-    `archives`: those of them that are archives with files inside. `growing`: sources with rejects, transcripts and measured results, whose
-    files may have grown since, by the last part of their names: a folder may have been renamed meanwhile. `zones`: name → time zone given
-    at the ingest for times in the path.
+    `archives`: those of them that are archives with files inside. `growing`: sources with rejects, transcripts, telemetry and measured
+    results, whose files may have grown since, by the last part of their names: a folder may have been renamed meanwhile. `zones`: name →
+    time zone given at the ingest for times in the path.
     """
 
     store: Store
