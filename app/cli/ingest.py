@@ -118,7 +118,7 @@ def ingest_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Re-ingest files with rejects, e.g. after an upgrade. Repeat --label and --path-template for the new runs.",
 )
 @click.option("--strict", is_flag=True, help="Exit 1 if anything was rejected or nothing was found.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON summary.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON summary; `unread` lists files that could not be read.")
 def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool, retry_rejects: bool, **how: Any) -> int:
     """Ingest logs into the store, in one transaction.
 
@@ -144,7 +144,8 @@ def ingest(paths: tuple[Path, ...], store: Store, *, strict: bool, as_json: bool
             if said := by_template(options.template, [source.name for source in report.sources if source.accepted or source.duplicates]):
                 terminal.note(one_line(said))
         if as_json:
-            terminal.put(f"{json.dumps(report.as_dict(), separators=(',', ':'))}\n".encode())
+            unread = [one_line(error.message) for error in report.unreadable]
+            terminal.put(f"{json.dumps(report.as_dict() | ({'unread': unread} if unread else {}), separators=(',', ':'))}\n".encode())
     if report.unreadable:
         return ExitCode.INPUT_UNREADABLE
     return ExitCode.CHECK_FAILED if strict and (report.total("rejected") or not report.has_results) else ExitCode.OK
