@@ -54,6 +54,7 @@ def test_an_improvement_is_kept_and_better_than_all_that_was_kept() -> None:
 def test_a_baseline_that_the_log_tells_apart_is_place_0() -> None:
     answer = answer_of((D, 11.0), (D, 12.0), baseline=10.0)
     assert (answer.best, answer.best_at, answer.improvements, answer.gain_pct) == (10.0, 0, 0, 0.0)
+    assert str(answer.gain_pct) == "0.0", "lower is better, but no gain is not −0.00%"
 
 
 def test_without_a_direction_nothing_is_said_but_counts() -> None:

@@ -300,7 +300,7 @@ def _note_steps(answer: LoopAnswer, sign: int, first: int | None) -> None:
 
 
 def _percent(before: float, after: float, sign: int) -> float | None:
-    return sign * (after - before) / abs(before) * 100 if before else None
+    return sign * (after - before) / abs(before) * 100 + 0.0 if before else None  # + 0.0: never -0.00%
 
 
 def _judge(answer: LoopAnswer, better: Better, peers: Sequence[float]) -> None:
