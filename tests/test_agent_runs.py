@@ -130,8 +130,8 @@ def test_the_patch_makes_of_the_files_before_those_after(tachograph: Run, reposi
 
 def test_a_record_of_success_does_not_hide_that_the_process_failed(tachograph: Run, tmp_path: Path) -> None:
     """The record's own words stay; the run counts as failed, also after a rebuild. One that tells a failure is at odds with nothing."""
-    tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="good", num_turns=8))
-    tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="odd", num_turns=9, terminal_reason="completed"), "exit:3")
+    tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="good"))
+    tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="odd", terminal_reason="completed"), "exit:3")
     failed = tachograph("run", "--", *AGENT, said_of(tmp_path, uuid="bad", is_error=True, result="API Error: 500"), "exit:1")
     assert "claude-code api error (exited with code 1) in " in failed.stderr
     shown = json.loads(tachograph("show", "odd", "--format", "json").stdout)

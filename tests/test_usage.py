@@ -132,7 +132,7 @@ def _sum(values: Any) -> Any:
 def test_a_session_counts_by_its_responses_or_by_its_runs_never_both(tmp_path: Path, store: Store) -> None:
     """Two invocations of one session: the transcript holds the tokens of both, and its responses are at the last."""
     first = log_of("s1", tmp_path, run_id="first", total_cost_usd=0.25)
-    second = log_of("s1", tmp_path, run_id="second", time="2025-12-02T00:00:00Z", total_cost_usd=0.25, num_turns=9)
+    second = log_of("s1", tmp_path, run_id="second", time="2025-12-02T00:00:00Z", total_cost_usd=0.25)
     ingest_paths(store, first, second, log_of("s2", tmp_path))
     add(store, [response("s1", number, f"2026-02-0{number + 1} 10:00", run_id="second") for number in range(2)])
     days = by(store, "day")
@@ -453,7 +453,7 @@ def two_sessions(store_once: StoreOnce) -> Store:
 
 def fill(store: Store) -> None:
     folder = Path(store.location).parent
-    of_s1 = log_of("s1", folder, run_id="first"), log_of("s1", folder, run_id="second", time="2025-12-02T00:00:00Z", num_turns=9)
+    of_s1 = log_of("s1", folder, run_id="first"), log_of("s1", folder, run_id="second", time="2025-12-02T00:00:00Z")
     ingest_paths(store, *of_s1, log_of("s2", folder), log_of("s3", folder))
     a1 = {"agent_id": "a1", "is_sidechain": True, "run_id": "second"}
     main = {"run_id": "second", "tools": ("Bash", "Read"), "failed_tools": ("Read",)}

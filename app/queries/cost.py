@@ -245,11 +245,14 @@ def coverage(store: Store, filters: Filters) -> dict[str, Any]:
     return row
 
 
+_COPIES = "('possible_duplicate', 'probable_copy')"
+
+
 def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     """Return the doubtful part of the total cost, by findings on the runs that match the filters.
 
-    `copied_runs`, `copied_usd`: probable copies that are counted: those that the filters choose, second logs of a session that fit
-    several sessions, and of sessions with the same beginning all but the most expensive, an upper bound of what they share.
+    `copied_runs`, `copied_usd`: runs that are counted, but may be others: all but one of each set of the same figures, second logs of a
+    session, and of sessions with the same beginning all but the most expensive, an upper bound of what they share.
     `carried_runs`, `carried_usd`: runs whose figures seem to include those of an earlier process. `beyond_runs`, `beyond_usd`: models cost
     more than the run's total. `zero_runs` report $0 for their tokens, `part_zero_runs` only for some models.
     `gateway_runs`, `gateway_usd`: priced at the makers' list prices for models behind a gateway. `cut_runs` were cut off.
@@ -258,20 +261,24 @@ def doubtful(store: Store, filters: Filters) -> dict[str, Any]:
     sql = f"""
         with chosen as (select * from v_runs where {condition.sql}),
         copies as (
-            select count(*) as runs, sum(cost_own_usd) as usd from chosen where is_copy and cost_own_usd > 0
+            select count(*) - 1 as runs, (count(*) - 1) * min(cost_own_usd) as usd
+            from chosen
+            where run_id in (select run_id from findings where rule in {_COPIES}) and cost_own_usd > 0
+            group by session_id, duration_ms, num_turns, cost_reported_usd
+            having count(*) > 1
             union all
             select count(*), sum(cost_own_usd)
             from chosen as rounded
             where
                 record_kind = 'transcript' and session_id is null and cost_own_usd > 0
-                and run_id in (select run_id from findings where rule = 'possible_duplicate')
+                and run_id in (select run_id from findings where rule in {_COPIES})
                 and exists (select 1 from chosen as exact where exact.agent = rounded.agent and exact.record_kind = 'stream')
             union all
             select count(*) - 1, sum(cost_own_usd) - max(cost_own_usd)
             from chosen
             where
                 record_kind = 'transcript' and cost_own_usd > 0
-                and run_id in (select run_id from findings where rule = 'possible_duplicate')
+                and run_id in (select run_id from findings where rule in {_COPIES})
             group by agent, started_at
             having count(distinct session_id) > 1
         ),

@@ -1,14 +1,16 @@
 -- Runs that are alike in what no two runs share by chance: session, duration, turns and cost. Their records have other ids, as a copy of
--- a record without its id has. One that is not excluded is counted: that to which the chain of its session gives the highest cost, or
--- one with a date. A log may have thousands of copies: only the first ids of each group are listed.
+-- a record without its id has (its run has a hash). One is counted that is not excluded: one with an id of its own, then that to which the
+-- chain of its session gives the highest cost, or one with a date; records with ids of their own are all counted.
+-- A log may have thousands of copies: only the first ids of each group are listed.
 insert into findings by name
 with compared as (
     select
         run_id, runs.session_id, duration_ms, num_turns, cost_reported_usd,
-        row_number() over (
+        regexp_full_match(run_id, '[0-9a-f]{64}') as is_hash,
+        is_hash and row_number() over (
             partition by runs.session_id, duration_ms, num_turns, cost_reported_usd
             order by
-                run_id in (select run_id from annotations where excluded), cost_own_usd desc nulls last, coalesce(time_source, 'file') = 'file', run_id
+                run_id in (select run_id from annotations where excluded), is_hash, cost_own_usd desc nulls last, coalesce(time_source, 'file') = 'file', run_id
         ) > 1 as is_copy
     from runs
     join examined using (run_id)
@@ -34,7 +36,7 @@ select
     || case when copies > 6 then ' and ' || (copies - 6) || ' more' else '' end
     || case when copies > 2 then ' have' else ' has' end
     || ' the same session, duration, turns and cost: probably the same run under another id. '
-    || case when is_copy then 'Another of them is counted, this one is not.' else 'Only this one is counted.' end as message,
+    || case when is_copy then 'Another of them is counted, this one is not.' else 'This one is counted.' end as message,
     'one run with these figures' as expected,
     copies || ' runs of ' || duration_ms || ' ms, ' || coalesce(num_turns || ' turns, ', '') || 'USD ' || cost_reported_usd as actual
 from named;
