@@ -221,7 +221,7 @@ def test_excluded_runs_stay_and_what_is_not_known_is_said(store: Store, tmp_path
     assert len(place.read_text().splitlines()) == 2
     assert "Copied 2 runs, $0.2525, to otlp:" in done.stderr
     assert "1 cost is a list price, and marked so" in done.stderr
-    assert "1 run without a date: no time; the spans of OpenTelemetry have 0" in done.stderr
+    assert "1 run without a date: no time; the spans have the time 0" in done.stderr
     printed = CliRunner().invoke(cli, ["copy", str(store.location), "otlp:-"])
     assert printed.stdout_bytes == place.read_bytes()
 

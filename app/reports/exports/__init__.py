@@ -6,6 +6,8 @@ is imported when the format is first written.
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
@@ -111,9 +113,6 @@ EXPORTS = {
     )
 }
 
-REPORTS = EXPORTS | {
-    "pdf": Export(
-        "pdf", "application/pdf", "page", "The HTML as PDF (A4), printed by Chromium.", is_for_people=True, is_binary=True,
-    )
-}  # fmt: skip
-"""Formats of whole reports."""
+_PDF = Export("pdf", "application/pdf", "page", "The HTML as PDF (A4), printed by Chromium.", is_for_people=True, is_binary=True)
+REPORTS: Mapping[str, Export] = ChainMap({_PDF.name: _PDF}, EXPORTS)
+"""Formats of whole reports: those of tables, and PDF."""
