@@ -16,7 +16,7 @@ run: $(VENV)/.ready-run
 	$(BIN)/tachograph ingest sample_logs --db $(DB)
 	$(BIN)/tachograph dashboard --db $(DB) --port $(PORT)
 
-## test: set up, then style, types and all tests that are not marked `thorough`, twelve minutes on two cores
+## test: set up, then style, types and all tests that are not marked `thorough`, ten minutes on two cores
 test: $(VENV)/.ready-dev chromium check unit
 
 ## quick: for the inner loop: style, and the tests that start no process, browser or screen, fill no store of their own and take under half
