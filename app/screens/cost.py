@@ -40,9 +40,10 @@ def show_cost() -> None:
         return
     st.html(costs.month_table(months, filters))
     if any(row.month is None for row in months):
-        how = code_span(cache.command("ingest --trust-file-times PATH"))
+        by_hand, by_file = (code_span(cache.command(how)) for how in ("label RUN date=2026-11-01", "ingest --trust-file-times PATH"))
         st.caption(
-            f"The logs of runs without a date tell none. Where the times of their files can be trusted, undo their ingest, then: {how}"
+            f"The logs of runs without a date tell none. Date them on their page or by {by_hand}. Where the times of their files can be"
+            f" trusted, undo their ingest, then: {by_file}"
         )
     if rows[0].cost.known:
         widgets.titled(charts.cost_per_run(asked), "agents-cost", height=charts.LARGE)
