@@ -394,7 +394,7 @@ def _distances(answer: LoopAnswer, scale: _Scale) -> list[float]:
 
 
 def _judge_gain(answer: LoopAnswer, scale: _Scale) -> None:
-    """Note whether the whole gain is more than the noise, and what is left of it without luck."""
+    """Note whether the whole gain is more than the noise, and the gain less the luck of the best of many."""
     before, after = scale.unit_or_none(answer.baseline), scale.unit_or_none(answer.best)
     answer.gain_verdict = Verdict.UNKNOWN
     if answer.noise is None or before is None or after is None:

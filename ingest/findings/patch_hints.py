@@ -440,7 +440,7 @@ _GUARD = pattern(
     r"assert\b(?!.* is not None)|raise\s+(?!NotImplementedError)\w|(?:debug_)?assert(?:_eq|_ne)?!|return\s+Err\(|ensure!|bail!"
     r"|panic(?:!|\()|return\s+-E[A-Z]+|(?:TORCH_)?CHECK(?!_NOT_IMPL)\w*\(|throw\b|return\s.*(?:errors\.New|fmt\.Errorf|\bErr[A-Z])"
 )
-"""Begins a check. `assert x is not None` mostly tells a type checker what is known anyway."""
+"""Begins a check. `assert x is not None` is mostly for a type checker."""
 
 _CONDITION = pattern(r"\bif\b")
 

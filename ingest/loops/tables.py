@@ -525,7 +525,7 @@ def _texts_beside(file: MeasuredFile) -> Iterator[tuple[str, str]]:
 
 
 def _groups(decisions: _Decisions) -> str | None:
-    """Return the column that names what a row measures, with its first values, if at least two of them stand in several rows."""
+    """Return the column by which rows are grouped, with its first values, if two or more of them stand in several rows."""
     table = decisions.table
     for at, name in enumerate(table.names):
         if not _GROUPS.fullmatch(name) or at == decisions.at:

@@ -88,7 +88,7 @@ def state_of(word: str | None) -> State:
 
 
 def better_by_name(metric: str) -> Better:
-    """Return the direction that the name of a metric tells: `val_loss`, `tok_per_sec`. UNKNOWN if it tells none, or both."""
+    """Return the better direction by the words in a metric's name, as in `val_loss` or `tok_per_sec`; UNKNOWN without any, or with both."""
     name = re.sub(r"[^a-z0-9µ/]+", "_", metric.lower())
     is_higher, is_lower = bool(_HIGHER.search(name)), bool(_LOWER.search(name))
     if RATE.search(name):

@@ -148,7 +148,7 @@ def stored_type(row: type[Row], name: str) -> ArrowType:
 
 
 def _arrow_type(annotation: Any) -> ArrowType | None:
-    """Return the `ArrowType` beside the type, or beside that of `Annotated[…] | None`."""
+    """Return the `ArrowType` of an annotation, also inside `Annotated[…] | None`."""
     inner = get_args(annotation)
     if get_origin(annotation) in (Union, types.UnionType):
         return next(filter(None, map(_arrow_type, inner)), None)
