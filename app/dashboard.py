@@ -28,7 +28,9 @@ holds = cache.contents()
 def screen(file: str, title: str, icon: str, question: str, *, shown: bool = True, default: bool = False) -> StreamlitPage:
     """Return a screen. Without data it is only hidden from the menu, so that links to it still work."""
     visibility: Literal["visible", "hidden"] = "visible" if shown or default else "hidden"
-    return st.Page(f"screens/{file}.py", title=title, icon=f":material/{icon}:", help=question, default=default, visibility=visibility)
+    path = "first" if default else file  # the default page is at the root, and keeps a path of its own from others
+    icon = f":material/{icon}:"
+    return st.Page(f"screens/{file}.py", title=title, icon=icon, url_path=path, help=question, default=default, visibility=visibility)
 
 
 OVERVIEW = screen("overview", "Overview", "speed", "Which agent was worth it?", default=True)
@@ -46,7 +48,7 @@ OF_RUNS = (OVERVIEW, RUNS, TASKS, SPEEDUPS, COMPARE, COST, REPORTS)
 
 
 def moved(path: str, to: StreamlitPage, view: str = "") -> StreamlitPage:
-    """Return an address of earlier versions that redirects with its filters."""
+    """Return an address that redirects with its filters: one of earlier versions, or what people would type."""
 
     def lead_on() -> None:
         st.switch_page(to, query_params={**widgets.filters_kept(), **({"view": [view]} if view else {})})
@@ -55,7 +57,10 @@ def moved(path: str, to: StreamlitPage, view: str = "") -> StreamlitPage:
     return st.Page(lead, title=path.capitalize(), url_path=path, visibility="hidden")  # a page has no title in a process that reads files
 
 
-FORMER = (
+OTHER_ADDRESSES = (
+    moved("overview", OVERVIEW),
+    moved("failures", RUNS, "Failures"),
+    moved("sources", DATA),
     moved("claims", SPEEDUPS),
     moved("verdicts", SPEEDUPS),
     moved("duration", COST, "Time"),
@@ -64,7 +69,7 @@ FORMER = (
     moved("upload", DATA, "Upload"),
 )
 
-page = st.navigation([*OF_RUNS[:-1], LOOPS, REPORTS, DATA, RUN, *FORMER], position="top")
+page = st.navigation([*OF_RUNS[:-1], LOOPS, REPORTS, DATA, RUN, *OTHER_ADDRESSES], position="top")
 for left in (widgets.RUN_ID, widgets.CLAIM_NO):
     if page is not RUN and left in st.query_params:  # left behind by the way back from a run
         del st.query_params[left]
