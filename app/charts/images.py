@@ -156,8 +156,8 @@ def _chromium() -> Iterator[None]:
         raise UsageError("a picture or PDF needs Kaleido, which is not installed.", f"Install it: {extra_command('charts')}") from error
     try:
         yield
-    except (ChromeNotFoundError, BrowserFailedError) as error:
+    except (ChromeNotFoundError, BrowserFailedError, TimeoutError) as error:
         raise UsageError(
-            "no Chromium or Chrome could be started to draw it.",
+            "no Chromium or Chrome could be started to draw it, or it took too long.",
             "Install one (Debian: apt install chromium), or name it in BROWSER_PATH.",
         ) from error

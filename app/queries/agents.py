@@ -35,7 +35,7 @@ class AgentFigures:
     by the measure over the `cost.known` started runs with a cost; `bounds` names the kinds of bounds in it (`upper_bound, estimate`),
     `bounded` counts their runs and `bounded_usd` adds them up. `wall` is in milliseconds, of completed runs, `wall_ms` of all started
     ones. `measured` counts runs by MEASURED_CLASSES; of the faster ones, `disputed`, `not_by_median` and `noise_unknown` (VERDICT_METRICS).
-    `checked` claims have a comparable measurement. `other_part` of them, of which `other_held` held, cover another part of the software;
+    `checked` claims have a comparable measurement. `other_part` of them cover another part of the software, and `other_held` of these held;
     the others `held`, promised `more` or `less`, or went in the `wrong` direction, with the spreads `checked_claim` and `checked_measured`.
     """
 

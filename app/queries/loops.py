@@ -227,7 +227,7 @@ def ordered(answers: Sequence[LoopAnswer], order: str) -> list[LoopAnswer]:
 
 
 def first_to_show(answers: Sequence[LoopAnswer]) -> LoopAnswer:
-    """Return the first loop of which more than counts is known, else the first."""
+    """Return the first loop with a known number of improvements, else the first."""
     return next((one for one in answers if one.improvements is not None), answers[0])
 
 

@@ -318,7 +318,7 @@ def _join_telemetry(writer: Writer) -> None:
     for records in _numbered(connection, "parts_of_telemetry", "number, is_kept desc, record_rank desc, source_id, ordinal"):
         remade: list[Rows] = []
         for run_id, of_run in groupby(records, key=lambda row: row["run_id"]):
-            with suppress(InvalidRecord):
+            with suppress(Exception):  # whatever a kept record is, the commit goes on without what it would add
                 [first, *others] = of_run
                 run = joined([row["raw"] for row in (first, *others)], run_id)
                 if run is None:
@@ -365,7 +365,7 @@ def _read_merged(writer: Writer) -> None:
     for records in _numbered(connection, "borrowed", "number, is_kept desc"):
         merged: list[Rows] = []
         for _, of_run in groupby(records, key=lambda row: row["run_id"]):
-            with suppress(InvalidRecord):
+            with suppress(Exception):  # whatever a kept record is, the commit goes on without what it would add
                 read = []
                 for row in of_run:
                     around = context(row)
