@@ -487,6 +487,17 @@ def test_a_file_that_grew_takes_the_place_of_its_beginning(store: Store, tmp_pat
         )
 
 
+def test_a_part_that_cannot_be_read_again_costs_no_other_run(store: Store, tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"{number}.jsonl").write_text(lines(logs(request(number))))
+    ingest_paths(store, tmp_path / "1.jsonl")
+    with store.writing() as writer:
+        writer.connection.execute("update runs set raw = replace(raw, 'heard', 'herd')")
+    (tmp_path / "other.json").write_text(record_text(uuid="other", session_id="other"))
+    assert ingest_paths(store, tmp_path / "2.jsonl", tmp_path / "other.json").total("rejected") == 0
+    assert sorted(run["cost"] for run in runs_in_store(store)) == [0.25, 0.25]
+
+
 def test_telemetry_tells_when_a_result_was(store: Store, tmp_path: Path) -> None:
     """A record by itself has no time."""
     (tmp_path / "one.json").write_text(FILES["one.json"])
