@@ -61,6 +61,7 @@ def whole(read_once: StoreOnce) -> Store:
         more = {OPUS: opus | {"inputTokens": 25, "outputTokens": 60, "costUSD": 0.6}, HAIKU: both[HAIKU]}
         later = record(uuid="b", modelUsage=more, total_cost_usd=0.65, usage=record()["usage"])
         (folder / "stream.jsonl").write_text(lines(INIT, record(uuid="a", modelUsage=both, total_cost_usd=0.3), later))
+        (folder / "no turns.json").write_text(json.dumps(record(uuid="d", modelUsage=both, num_turns=0, session_id="d")))
         (folder / "none.json").write_text(json.dumps(record(uuid="c", modelUsage={}, total_cost_usd=0, duration_api_ms=0, session_id="s")))
         trial = {"testcase": "two-fer", "tests_outcomes": [True], "edit_format": "diff", "model": "gpt-5", "cost": 0.5, "prompt_tokens": 9}
         (folder / ".aider.results.json").write_text(json.dumps(trial | {"completion_tokens": 3, "duration": 1.5}))
@@ -175,6 +176,7 @@ def test_every_run_is_a_trajectory_with_steps(whole: Store, tmp_path: Path) -> N
         assert [step["step_id"] for step in one["steps"]] == list(range(1, len(one["steps"]) + 1))
         assert [step["source"] for step in one["steps"][:2]] == ["user", "agent"]
         assert all(isinstance(step["message"], str) for step in one["steps"])
+        assert all(step.get("llm_call_count") != 0 for step in one["steps"] if "metrics" in step), "Harbor's own model refuses it"
         assert one["final_metrics"]["total_steps"] == len(one["steps"])
         for name, total in (("prompt_tokens", "total_prompt_tokens"), ("completion_tokens", "total_completion_tokens")):
             known = [step["metrics"][name] for step in one["steps"] if name in step.get("metrics", {})]

@@ -307,7 +307,7 @@ def trajectory(run: Mapping[str, Any]) -> dict[str, Any]:
     models, ended_at = run["models"], run["ended_at"] or run["started_at"]
     total = _totals(models)
     agents = _steps_of_responses(run) or [
-        _step(model["model_id"], _metrics(_usage(model), model["cost_usd"], _facts_of_model(model)), 0)
+        _step(model["model_id"], _metrics(_usage(model), model["cost_usd"], _facts_of_model(model)), None)
         for model in reversed(models)  # the summary is the main model's
     ]
     agents = agents or [_step(None, None, 0)]
@@ -321,7 +321,8 @@ def trajectory(run: Mapping[str, Any]) -> dict[str, Any]:
     )
     last |= {"timestamp": _iso(ended_at), "message": run["result"] or ""}
     if not run["responses"]:
-        last["llm_call_count"] = run["num_turns"]
+        # Turns are the main model's: calls of a helper are unknown. Harbor refuses metrics of 0 calls.
+        last["llm_call_count"] = run["num_turns"] or (0 if last["metrics"] is None else None)
     for step in agents:
         step["tool_calls"] = step.get("tool_calls") or None
     steps = [{"timestamp": _iso(run["started_at"]), "source": "user", "message": run["prompt"] or ""}, *agents]
@@ -385,7 +386,7 @@ def _steps_of_responses(run: Mapping[str, Any]) -> list[dict[str, Any]]:
     return steps
 
 
-def _step(model_id: str | None, metrics: dict[str, Any] | None, calls: int) -> dict[str, Any]:
+def _step(model_id: str | None, metrics: dict[str, Any] | None, calls: int | None) -> dict[str, Any]:
     return {"source": "agent", "message": "", "model_name": model_id, "metrics": metrics, "llm_call_count": calls}
 
 
