@@ -64,15 +64,6 @@ def test_the_outcome_is_derived_by_version(outcome: Outcome, changes: dict[str, 
     assert rows(**changes).run.outcome is outcome
 
 
-def test_the_main_model_is_the_one_that_cost_the_most() -> None:
-    usage = {
-        "claude-haiku-4-5-20251001": {"inputTokens": 900, "outputTokens": 900, "costUSD": 0.01},
-        "claude-opus-4-6[1m]": {"inputTokens": 1, "outputTokens": 1, "costUSD": 0.24},
-    }
-    run = rows(modelUsage=usage).run
-    assert (run.model, run.models, run.input_tokens) == ("claude-opus-4-6", ("claude-haiku-4-5", "claude-opus-4-6"), 901)
-
-
 def test_unknown_figures_are_unknown_and_not_zero() -> None:
     made = rows(modelUsage={"m": {"outputTokens": 5}}, duration_ms=..., total_cost_usd=None, permission_denials=...)
     run = made.run
@@ -107,10 +98,10 @@ def test_a_record_of_version_0_2_is_read() -> None:
 def test_usage_without_the_name_of_a_model_is_kept_under_none() -> None:
     made = rows(modelUsage=...)
     assert [(row.model_id, row.cache_read_tokens) for row in made.model_usage] == [(None, 30)]
-    assert (made.run.model, made.run.cache_write_tokens) == (None, 40)
+    assert (made.run.models, made.run.cache_write_tokens) == ((), 40)
     made = rows(modelUsage={"": {"outputTokens": 5, "costUSD": 0.25}})
     assert [(row.model_id, row.model, row.output_tokens) for row in made.model_usage] == [(None, None, 5)]
-    assert (made.run.model, made.run.models) == (None, ())
+    assert made.run.models == ()
 
 
 def test_a_record_without_uuid_is_known_by_its_content() -> None:

@@ -316,7 +316,7 @@ def test_logs_of_every_kind_are_read() -> None:
     }
     for kind, text in texts.items():
         [run] = read_log(text)
-        assert (counts(run), run["outcome"], run["model"]) == ((200, 1800, 90), "completed", "gpt-5.4"), kind
+        assert (counts(run), run["outcome"], run["models"]) == ((200, 1800, 90), "completed", ("gpt-5.4",)), kind
         lasted = 1000 * (len(LOG) - 2) if kind in ("dated", "wrapped", "typed") else None
         assert run["duration_ms"] == lasted, kind
 

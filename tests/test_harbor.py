@@ -68,7 +68,7 @@ def test_a_run_has_its_figures_once() -> None:
     assert run["tokens_basis"] == "upper_bound", "6,378 of the input were cache writes, which the trial does not say"
     assert (run["run_id"], run["agent"], run["agent_version"], run["record_kind"]) == (TRIAL, "claude-code", "2.1.0", "trial")
     assert (run["duration_ms"], run["outcome"], run["score"], run["task"]) == (23_000, "completed", 1.0, "hello-world")
-    assert (run["model"], run["cost_own_usd"]) == ("claude-opus-4-1", Decimal("0.5"))
+    assert (run["models"], run["cost_own_usd"]) == (("claude-opus-4-1",), Decimal("0.5"))
 
 
 def test_the_cache_hit_rate_of_a_model_is_that_of_runs_with_all_classes_of_input(store: Store, tmp_path: Path) -> None:

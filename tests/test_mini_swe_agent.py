@@ -138,11 +138,11 @@ def test_where_the_cache_is_counted(counts: dict[str, Any], uncached: int, writt
         ("openai/gpt-5", "openrouter_model.OpenRouterModel", "openrouter"),
     ],
 )
-def test_who_was_asked_is_in_front_of_the_model(name: str, kind: str, provider: str) -> None:
+def test_who_was_asked_is_in_front_of_the_model(store: Store, tmp_path: Path, name: str, kind: str, provider: str) -> None:
     """By litellm it is the provider, by OpenRouter the maker."""
     record = trajectory(reply())
     record["info"]["config"] |= {"model": {"model_name": name}, "model_type": f"minisweagent.models.{kind}"}
-    assert run_of(record).provider == provider
+    assert [run["provider"] for run in stored(store, tmp_path, record)] == [provider]
 
 
 def test_no_price_is_no_free_run() -> None:

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from ingest.prices.price_book import Price, PriceBook
 
 PRICED = (
-    "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd", "price_status", "unpriced_tokens",
+    "model", "provider", "region", "cost_list_usd", "cost_delta_usd", "cost_cause", "cost_uncached_usd", "cost_cache_write_usd",
+    "price_status", "unpriced_tokens",
     "findings", "error_findings",
 )  # fmt: skip
-"""Columns of runs that pricing writes, including findings, since pricing adds some."""
+"""Columns of runs that pricing writes, including the main model, which is the one that cost most, and findings, since pricing adds some."""
 
 RATE = pa.decimal128(18, 15)
 """USD per token: up to 999, with 15 decimals."""

@@ -52,18 +52,15 @@ def model_row(run_id: str, parsed: ModelId | None, logged: Any, others: Mapping[
 
 
 def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
-    """Return the columns of `runs` derived from its models: main model, cost of each, tokens by class.
+    """Return the columns of `runs` derived from its models: the cost of each, tokens by class. Its main model follows from its prices.
 
-    The main model cost the most; ties go to more output, then to the first by name. One model may be logged under several ids. Sums are
-    over the known values, None if none is known. Raises InvalidRecord for sums out of range.
+    One model may be logged under several ids. Sums are over the known values, None if none is known. Raises InvalidRecord for sums out of
+    range.
     """
     if len(usage) == 1 and usage[0].model:  # as in most records
-        main: ModelUsageRow | None = usage[0]
         costs: dict[str, Decimal | None] = {usage[0].model: usage[0].cost_own_usd}
         totals: Iterable[int | None] = _tokens(usage[0])
     else:
-        ranked = sorted(usage, key=lambda row: row.model_id or "")
-        main = max(ranked, key=lambda row: (row.cost_reported_usd or 0, row.output_tokens or 0), default=None)
         costs = {}
         for row in usage:
             if row.model:
@@ -73,9 +70,6 @@ def model_columns(usage: Sequence[ModelUsageRow]) -> dict[str, Any]:
         sums = map(known_sum, zip(*map(_tokens, usage), strict=True)) if usage else [None] * len(TOKEN_CLASSES)
         totals = [None if total is None else in_range(total, LARGEST_INT, "tokens") for total in sums]
     return {
-        "model": main.model if main else None,
-        "provider": main.provider if main else None,
-        "region": main.region if main else None,
         "models": tuple(costs),
         "model_costs_usd": tuple(costs.values()),
         **dict(zip(TOKEN_CLASSES, totals, strict=True)),

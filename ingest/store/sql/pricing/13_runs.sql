@@ -3,6 +3,9 @@
 create or replace temp table priced_runs as
 select
     touched.run_id,
+    main.model,
+    main.provider,
+    main.region,
     totals.cost_list_usd,
     totals.cost_list_usd - totals.cost_own_usd as cost_delta_usd,
     case

@@ -18,9 +18,6 @@ from completed_runs as completed
 where runs.run_id = completed.run_id;
 update runs
 set
-    model = completed.model,
-    provider = completed.provider,
-    region = completed.region,
     models = completed.models,
     model_costs_usd = completed.model_costs_usd
 from completed_runs as completed

@@ -7,9 +7,6 @@ with of_models as (
         try_cast(sum(output_tokens) as bigint) as output_tokens,
         try_cast(sum(cache_read_tokens) as bigint) as cache_read_tokens,
         try_cast(sum(cache_write_tokens) as bigint) as cache_write_tokens,
-        max_by(
-            {'model': model, 'provider': provider, 'region': region}, {'tokens': output_tokens, 'id': model_id}
-        ) as main,
         coalesce(list_sort(list(distinct model) filter (model is not null)), []) as models,
         list_sort(list(distinct tokens_basis)) as bases
     from model_usage
@@ -30,9 +27,6 @@ set
     output_tokens = of_models.output_tokens,
     cache_read_tokens = of_models.cache_read_tokens,
     cache_write_tokens = of_models.cache_write_tokens,
-    model = main.model,
-    provider = main.provider,
-    region = main.region,
     models = of_models.models,
     model_costs_usd = list_transform(of_models.models, lambda model: null::decimal(18, 9)),
     tokens_basis = coalesce(list_filter(bases, lambda basis: basis <> 'exact')[-1], 'exact'),
@@ -44,7 +38,7 @@ join of_responses using (run_id)
 where runs.run_id = of_models.run_id;
 update runs
 set
-    input_tokens = null, output_tokens = null, cache_read_tokens = null, cache_write_tokens = null, model = null, provider = null, region = null,
+    input_tokens = null, output_tokens = null, cache_read_tokens = null, cache_write_tokens = null,
     models = [], model_costs_usd = [], tokens_basis = 'unknown', num_turns = try_cast(raw ->> '$.num_turns' as bigint), responses = null,
     subagents = null
 where run_id in (select run_id from summed) and run_id not in (select run_id from responses);
