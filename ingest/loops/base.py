@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.measured import TooManyValues
 from ingest.sources.times import plausible
 from schemas.rows.loop import CostBasis, ExperimentRow, LoopRow, State
 from schemas.rows.row import usd
@@ -125,9 +126,9 @@ class LoopTables(NamedTuple):
 
 
 def loop_tables(loops: Sequence[Loop], source_id: str, format_name: str) -> LoopTables:
-    """Return the rows of a file. Raises ValueError beyond MOST_EXPERIMENTS, WrongValue for a value its column rejects."""
+    """Return the rows of a file. Raises TooManyValues beyond MOST_EXPERIMENTS, WrongValue for a value its column rejects."""
     if (total := sum(len(loop.experiments) for loop in loops)) > MOST_EXPERIMENTS:
-        raise ValueError(f"it holds {total:,} experiments, more than {MOST_EXPERIMENTS:,}")
+        raise TooManyValues(f"it holds {total:,} experiments, more than {MOST_EXPERIMENTS:,}")
     rows, experiments = [], []
     for number, loop in enumerate(loops, 1):
         rows.append(

@@ -18,6 +18,8 @@ from ingest.loops.pi_loop import HILL_CLIMBING, PI_EVENTS, PI_LOG
 from ingest.loops.shinka import SHINKA
 from ingest.loops.tables import ITERATION_TABLE, RESULTS_TABLE
 from ingest.measurements.base import MeasuredFile
+from ingest.measurements.measured import TooManyValues
+from schemas.errors import RejectReason
 from schemas.rows.tables import WrongValue
 
 FORMATS: tuple[LoopFormat, ...] = (
@@ -47,6 +49,7 @@ class LoopReading:
     format: str
     tables: LoopTables | None
     refused: str = ""
+    reason: RejectReason = RejectReason.INVALID_RECORD
 
 
 def possible_formats(beginning: str) -> list[LoopFormat]:
@@ -61,8 +64,9 @@ def read_loops(file: MeasuredFile, source_id: str) -> LoopReading | None:
         try:
             if loops := list(each.read(file)):
                 return LoopReading(each.name, loop_tables(loops, source_id, each.name))
-        except MemoryError:
-            return LoopReading(each.name, None, "it takes more memory than there is")
+        except (MemoryError, TooManyValues) as error:
+            reason = str(error) or "it takes more memory than there is"
+            return LoopReading(each.name, None, reason, RejectReason.TOO_MUCH)
         except Exception as error:  # a bulkhead: one reader's defect costs one file
             reason = str(error)
             if type(error) not in (ValueError, WrongValue) or not reason:

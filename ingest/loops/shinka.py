@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 import tempfile
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,8 @@ from ingest.loops.base import MOST_EXPERIMENTS, Experiment, Loop, LoopFormat
 from ingest.loops.words import json_number, json_text, milliseconds, new_bests_kept
 from ingest.measurements.base import MeasuredFile
 from ingest.sources.times import unix_time
+from ingest.system.bounds import TooMuch
+from ingest.system.databases import DatabaseTable, read_tables
 from ingest.system.files import temporary_folder
 from schemas.rows.loop import CostBasis, State
 from schemas.units import Better
@@ -31,6 +31,7 @@ _NEEDED = {"id", "generation", "combined_score", "correct"}
 _COLUMNS = (
     "id", "parent_id", "generation", "timestamp", "code_diff", "combined_score", "correct", "public_metrics", "text_feedback", "metadata",
 )  # fmt: skip
+_NO_ATTEMPTS = DatabaseTable([], [])  # before 2026
 _COSTS = ("api_costs", "embed_cost", "novelty_cost", "meta_cost")
 _COPIES = ("_is_island_copy", "_spawned_island")
 
@@ -53,15 +54,18 @@ def _read(file: MeasuredFile) -> Iterable[Loop]:
     with tempfile.TemporaryDirectory(dir=temporary_folder()) as folder:
         for each in parts:  # the database first: what is moved into it meanwhile is in both
             shutil.copyfile(each, Path(folder, each.name))
-        try:
-            with closing(sqlite3.connect(Path(folder, place.name))) as database:
-                database.execute("pragma trusted_schema = off")
-                database.execute("pragma query_only = on")
-                database.text_factory = lambda data: data.decode("utf-8", "replace")
-                found, failed = _programs(database), _failed_proposals(database)
-        except sqlite3.Error as error:
-            raise ValueError(f"SQLite cannot read it: {error}") from error
-    return () if found is None else (_loop(found, file.folders[-1] if file.folders else None, failed),)
+        tables = read_tables(Path(folder, place.name), {"programs": _COLUMNS, "attempt_log": ("generation",)}, MOST_EXPERIMENTS)
+    if not (programs := tables.get("programs")) or not _NEEDED.issubset(programs.columns):
+        return ()
+    found = [dict(zip(programs.columns, row, strict=True)) for row in programs.rows]
+    found.sort(key=lambda program: [json_number(program.get(name)) or 0 for name in ("generation", "timestamp")])
+    if (attempts := tables.get("attempt_log", _NO_ATTEMPTS)) is None:
+        raise TooMuch("its attempt_log is a view, which may take any time")
+    proposed = {generation for row in attempts.rows for generation in row}
+    generations = {program["generation"] for program in found}
+    last = max(filter(None, map(json_number, generations)), default=0)
+    failed = sum((json_number(generation) or 0) < last for generation in proposed - generations)
+    return (_loop(found, file.folders[-1] if file.folders else None, failed),)
 
 
 def _has_scores(path: Path) -> bool:
@@ -73,29 +77,6 @@ def _has_scores(path: Path) -> bool:
                 return True
             end = block[-len(name) :]
     return False
-
-
-def _programs(database: sqlite3.Connection) -> list[dict[str, Any]] | None:
-    """Return the programs in the order of their generations; None if there is no such table."""
-    if not database.execute("select 1 from sqlite_master where type = 'table' and name = 'programs'").fetchone():
-        return None
-    present = {name for _, name, *_ in database.execute("pragma table_info(programs)")}
-    if not present >= _NEEDED:
-        return None
-    columns = [name for name in _COLUMNS if name in present]
-    order = "generation, timestamp, rowid" if "timestamp" in present else "generation, rowid"
-    rows = database.execute(f"select {', '.join(columns)} from programs order by {order} limit {MOST_EXPERIMENTS + 1}")
-    return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def _failed_proposals(database: sqlite3.Connection) -> int:
-    """Return the number of generations without a program, of those before the last. Since 2026 a table has all proposals."""
-    try:
-        last, proposed = "(select max(generation) from programs)", "select distinct generation from attempt_log where generation < "
-        [count] = database.execute(f"select count(*) from ({proposed}{last} except select generation from programs)").fetchone()
-    except sqlite3.OperationalError:  # no such table
-        return 0
-    return int(count)
 
 
 def _loop(programs: Iterable[Mapping[str, Any]], name: str | None, failed: int) -> Loop:

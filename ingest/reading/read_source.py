@@ -444,16 +444,18 @@ def _read_without_runs(source: Source, kind: FileKind, result: ReadResult, spool
     neighbour = partial(sidecars.neighbour, path, result.name)
     text, tools = _telling_text(source) if kind in kinds else (_if_database(source) if kind is FileKind.BINARY and path else "", ())
     file = MeasuredFile(result.name, text, neighbour, partial(sidecars.nearby, path, result.name))
+    loops = read_loops(file, result.source_id) if file.text else None
+    reading = read_measurements(file, result.source_id, tools) if tools and not loops else None
     result.kind, result.ignored = kind, 1
-    if file.text and (loops := read_loops(file, result.source_id)):
+    if loops:
         result.kind = FileKind.LOOP
         if loops.tables:
             spool.loop(result, *loops.tables)
         else:
             result.ignored = 0
             detail = f"a loop's log ({loops.format}) that cannot be read: {loops.refused}"
-            spool.reject(result, Unreadable(0, _BEGINNING, RejectReason.INVALID_RECORD, detail, file.text[:300]))
-    elif tools and (reading := read_measurements(file, result.source_id, tools)):
+            spool.reject(result, Unreadable(0, _BEGINNING, loops.reason, detail, file.text[:300]))
+    elif reading:
         result.kind = FileKind.MEASUREMENT
         if reading.refused:
             result.ignored = 0

@@ -1,7 +1,8 @@
 """A bound on the processor time and the memory that reading one source may take, so that no file can keep an ingest from its end.
 
 The system's profiling timer looks every quarter of a second of processor time, also inside a regular expression, and raises TooMuch.
-It works in the main thread of a process only; elsewhere, and on systems without that timer, nothing is bounded.
+It works in the main thread of a process only; elsewhere, and on systems without that timer, nothing is bounded. A library in C that reads
+a stranger's file may never return to Python, where signals are seen: it works in a process of its own (`children`).
 """
 
 from __future__ import annotations
@@ -45,9 +46,8 @@ class _Bound:
         """Raise TooMuch if the block exceeded its limits; only once, so that cleanup can run."""
         if self._is_exceeded:
             return
-        read = self._size() / (1 << 20)
         used_seconds, used_megabytes = _used()
-        seconds, megabytes = SECONDS + SECONDS_PER_MEGABYTE * read, MEGABYTES + MEGABYTES_PER_MEGABYTE * read
+        seconds, megabytes = limits(self._size())
         what = ""
         if used_seconds - self._seconds > seconds:
             what = f"{seconds:,.0f} seconds of processor time"
@@ -112,6 +112,12 @@ def _under_way(bound: _Bound | None) -> Iterator[None]:
 def _look(_number: int, _frame: FrameType | None) -> None:
     if _bounds and (bound := _bounds[-1]):
         bound.check()
+
+
+def limits(size: int) -> tuple[float, float]:
+    """Return the processor seconds and the megabytes of memory that reading so many bytes may take."""
+    megabytes = size / (1 << 20)
+    return SECONDS + SECONDS_PER_MEGABYTE * megabytes, MEGABYTES + MEGABYTES_PER_MEGABYTE * megabytes
 
 
 def _used() -> tuple[float, float]:

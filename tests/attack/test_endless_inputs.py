@@ -7,24 +7,30 @@ import json
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from app.cli import claims
+from ingest.pipeline import Options, ingest
 from ingest.sources import walking as pipes
 from ingest.sources.files import Source, spooled
 from ingest.sources.walking import read_paths
 from ingest.store.database import Store
-from ingest.system import files
+from ingest.system import bounds, files
+from ingest.system.bounds import TooMuch
+from ingest.system.databases import read_tables
 from ingest.system.files import held_folder
 from schemas.errors import ExitCode, InputUnreadable
+from tests.attack.endless_database import make_endless
 from tests.conftest import ROOT, environment, record_text
 
 LOW_BOUNDS = """
@@ -253,7 +259,9 @@ PARENT = """
 import multiprocessing, sys
 from concurrent.futures import ProcessPoolExecutor
 from ingest.reading import tasks
-from ingest.system import files
+from ingest.system import bounds, files
+from ingest.system.bounds import TooMuch
+from ingest.system.databases import read_tables
 from ingest.reading.tasks import Settings
 from pathlib import Path
 if __name__ == "__main__":
@@ -271,3 +279,76 @@ def test_d6_processes_that_read_for_another_use_its_folder_which_is_gone_with_it
     done = subprocess.run([sys.executable, tmp_path / "parent.py"], env=variables, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("True 1\n", "")
     assert list(place.iterdir()) == []
+
+
+# SQLite's library reads a database of a stranger: no signal reaches Python before it returns
+
+
+def database_with_view(path: Path) -> None:
+    """A run's database, as far as its programs go, whose `attempt_log` never ends."""
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("create table programs (id, generation, combined_score, correct)")
+        database.execute("insert into programs values ('a', 0, 1.0, 1)")
+        endless = "with recursive t(generation) as (select 0 union all select 0 from t) select generation from t"
+        database.execute(f"create view attempt_log as {endless}")
+        database.commit()
+
+
+def rejects(store: Store) -> list[tuple[str, str]]:
+    with store.reading() as connection:
+        return connection.execute("select reason, detail from rejects").fetchall()
+
+
+def test_d11_a_view_without_end_costs_its_database_and_no_neighbour(store: Store, tmp_path: Path) -> None:
+    database_with_view(tmp_path / "evolution.sqlite")
+    (tmp_path / "log.json").write_text(record_text())
+    report = ingest(list(read_paths([tmp_path])), store, Options(jobs=1))
+    assert [report.total(name) for name in ("accepted", "rejected", "ignored")] == [1, 1, 0]
+    assert rejects(store) == [("too_much", "reading stopped here: its attempt_log is a view, which may take any time")]
+
+
+def test_d11_a_database_that_keeps_the_library_busy_is_given_up(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "SECONDS", 1.0)
+    monkeypatch.setattr(bounds, "SECONDS_PER_MEGABYTE", 0.0)
+    make_endless(tmp_path / "evolution.sqlite")
+    (tmp_path / "log.json").write_text(record_text())
+    report = ingest(list(read_paths([tmp_path])), store, Options(jobs=1))
+    assert [report.total(name) for name in ("accepted", "rejected", "ignored")] == [1, 1, 0]
+    [(reason, detail)] = rejects(store)
+    assert reason == "too_much"
+    assert "more than 1 seconds of processor time" in detail
+
+
+def test_d11_a_table_of_too_many_rows_is_given_up(tmp_path: Path) -> None:
+    make_endless(tmp_path / "evolution.sqlite", megabytes=1)
+    with pytest.raises(TooMuch, match="its table programs has more than 20 rows"):
+        read_tables(tmp_path / "evolution.sqlite", {"programs": ("id", "correct")}, 20)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")
+@pytest.mark.parametrize(("jobs", "number"), [("1", signal.SIGINT), ("2", signal.SIGTERM)])
+def test_d11_signals_end_an_ingest_while_a_library_is_busy(tmp_path: Path, place: Path, db: str, jobs: str, number: signal.Signals) -> None:
+    """SIGINT and SIGTERM did nothing: their handlers run when the library returns."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    make_endless(logs / "evolution.sqlite", megabytes=16)
+    (logs / "log.json").write_text(record_text())
+    command = [sys.executable, "-m", "app.cli.main", "ingest", str(logs), "--jobs", jobs, "--db", db]
+    with subprocess.Popen(command, env=environment(TMPDIR=str(place)), cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+
+        def readers() -> list[str]:
+            found = []
+            for each in Path("/proc").glob("[0-9]*/cmdline"):
+                with suppress(OSError):
+                    found.append(each.read_bytes().decode("utf-8", "replace"))
+            return [line for line in found if str(place) in line]
+
+        until = time.monotonic() + 100
+        while not readers() and time.monotonic() < until and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(number)
+        told = process.communicate()[1]
+    assert (process.returncode, "nothing was written" in told) == (128 + number, True)
+    while readers() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not readers(), "the process that read it ends with its parent"
