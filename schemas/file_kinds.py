@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class FileKind(StrEnum):
-    """The kind of a source. Only the first five are useful. All but the first two count as one ignored document each."""
+    """The kind of a source. Only the first five are read. All but the first two count as one ignored document each."""
 
     LOG = "log"
     """Has records or events of runs, or parts that look like them."""
@@ -22,6 +22,9 @@ class FileKind(StrEnum):
     LOOP = "loop"
     """The log of an optimization loop."""
 
+    ROWS = "rows"
+    """JSON with the cost or tokens of runs, steps or calls, of no known agent."""
+
     TEXT = "text"
     SOURCE = "source"
     PATCH = "patch"
@@ -34,10 +37,10 @@ class FileKind(StrEnum):
 
 
 NO_LOGS = (
-    FileKind.TEXT, FileKind.SOURCE, FileKind.PATCH, FileKind.JSON, FileKind.CSV, FileKind.PICTURE, FileKind.PARQUET, FileKind.BINARY,
-    FileKind.EMPTY,
+    FileKind.ROWS, FileKind.TEXT, FileKind.SOURCE, FileKind.PATCH, FileKind.JSON, FileKind.CSV, FileKind.PICTURE,
+    FileKind.PARQUET, FileKind.BINARY, FileKind.EMPTY,
 )  # fmt: skip
 """Kinds of files without anything like a run, a measured result or a loop."""
 
-MAY_HOLD_RUNS = (FileKind.TEXT, FileKind.JSON, FileKind.CSV)
+MAY_HOLD_RUNS = (FileKind.ROWS, FileKind.TEXT, FileKind.JSON, FileKind.CSV)
 """Kinds of files in which a later version may find runs or results of agents and tools that are unknown today."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from schemas.agents import AGENTS, CLAUDE_CODE, CLAUDE_EVENT_TYPES, NO_TYPE, words
+from schemas.agents import AGENTS, CLAUDE_CODE, CLAUDE_EVENT_TYPES, NO_TYPE, agent_key, words
 from schemas.unread_logs import unread_log
 from schemas.wire.roll_ups import is_roll_up
 
@@ -16,7 +16,13 @@ _MARKS = tuple(agent.marks for agent in AGENTS.values())
 _FORMATS = tuple(form for agent in AGENTS.values() for form in agent.formats)
 
 FIGURES = frozenset(("total_cost_usd", "cost_usd", "total_cost", "num_turns", "modelUsage", "usage"))
-"""Every result record has at least one of these fields, and its wall time."""
+"""Every result record has at least one of these fields, and its wall time. So do rows about runs and calls that other programs write."""
+
+_OF_RESULTS = words("duration_api_ms modelUsage subtype permission_denials")
+"""Fields of result records: every version writes the first."""
+
+_COSTS = words("cost cost_usd total_cost total_cost_usd usage tokens input_tokens prompt_tokens")
+_DOERS = words("agent cli duration_ms harness model model_id model_name")
 
 _DECISIONS = frozenset(("kept", "accepted", "decision", "verdict"))
 
@@ -81,6 +87,21 @@ def is_agents_object(value: dict[str, Any]) -> bool:
     if any(names <= value.keys() for names in _NAMES) or any(looks(value) for looks in _LOOKS):
         return True
     return is_roll_up(value) or unread_log(value) is not None
+
+
+def is_claudes_result(value: dict[str, Any]) -> bool:
+    """Return whether an object has marks of Claude Code's result records, beyond the time and cost that any program's rows have."""
+    agent = value.get("agent")
+    is_named = isinstance(agent, str) and agent_key(agent) == CLAUDE_CODE.key  # in a row with the figures of a record
+    return not _OF_RESULTS.isdisjoint(value) or (is_named and "num_turns" in value)
+
+
+def is_row(value: dict[str, Any]) -> bool:
+    """Return whether an object tells the cost or tokens of a run, a step or a call, or has a list of such rows."""
+    if not _COSTS.isdisjoint(value) and not _DOERS.isdisjoint(value):
+        return True
+    lists = (item for item in value.values() if isinstance(item, list))
+    return any(not _COSTS.isdisjoint(row) and not _DOERS.isdisjoint(row) for rows in lists for row in rows if isinstance(row, dict))
 
 
 def foreign_names(text: str, end: int) -> tuple[frozenset[str], ...] | None:

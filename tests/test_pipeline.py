@@ -202,6 +202,18 @@ NO_LOGS: tuple[tuple[str, str | bytes, str], ...] = (
     ("a/run.json", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" * 9, "picture"),
     ("a.json", "[1, 2, 3]", "json"),
     ("b.json", '{"name": "package.json"}', "json"),
+    (
+        "calls.jsonl",
+        '{"agent": "codex", "task": "sort", "duration_ms": 61200, "cost_usd": 0.42, "session_id": "s"}',
+        "rows",
+    ),
+    ("llm.jsonl", '{"id": "r_1", "model": "gpt-5.4", "duration_ms": 812, "usage": {"prompt_tokens": 9}}\n' * 2, "rows"),
+    (
+        "typed.jsonl",
+        '{"type": "result", "model": "glm-5", "duration_ms": 4, "total_cost_usd": 0.1, "session_id": "s"}',
+        "rows",
+    ),
+    ("steps.json", '{"run": 1, "steps": [{"cli": "claude", "model": "claude-opus-5", "duration_ms": 4, "usage": {}}]}', "rows"),
     ("results.jsonl", '{"speedup": 1.5}\n{"speedup": 2}\n{"speed', "json"),
     ("a.log", "x" * 10_000_000, "text"),
     ("a.py", 'import json\nprint(json.dumps({"type": "result", "x": total_cost_usd}))', "source"),

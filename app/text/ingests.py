@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 
 WORDS = {
+    FileKind.ROWS: "JSON with costs or tokens of no known agent",
     FileKind.TEXT: "text",
     FileKind.SOURCE: "source code or settings",
     FileKind.PATCH: "a patch",
@@ -106,7 +107,10 @@ def without_run(items: Sequence[SourceReport]) -> str:
 def no_logs(kinds: Mapping[FileKind, int]) -> str:
     """Return `5,928 files are not logs and were ignored: 3,100 text, 2,000 …`, the most frequent first; "" for none."""
     count = sum(kinds.values())
-    counted = ", ".join(f"{number:,} {kind}" for kind, number in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
+    counted = ", ".join(
+        f"{number:,} {WORDS[kind] if kind is FileKind.ROWS else kind}"
+        for kind, number in sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
+    )
     return f"{count:,} {'file is not a log and was' if count == 1 else 'files are not logs and were'} ignored: {counted}" if count else ""
 
 

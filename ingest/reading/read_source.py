@@ -31,7 +31,8 @@ from ingest.store.record_rows import reason_of, runs_at_end, runs_with
 from ingest.store.spool import SpoolWriter
 from ingest.system.bounds import TooMuch, bounded
 from schemas.errors import InputUnreadable, InvalidRecord, RejectReason
-from schemas.file_kinds import FileKind
+from schemas.file_kinds import NO_LOGS, FileKind
+from schemas.marks import is_row
 from schemas.rows.kept_run import KeptRun
 from schemas.rows.run import RecordKind
 from schemas.wire.roll_ups import is_roll_up
@@ -274,6 +275,7 @@ class _SourceReader:
         self._readers = SourceReaders(context.for_run)
         self._has_records = False
         self._has_roll_ups = False
+        self._has_rows = False
         self._of_trial: list[Found] = []  # runs of a log in a trial's folder wait: a log with several is not the log of the trial's run
         self._is_of_trial = True
         self._more = 0  # documents that hold several runs count as so many, and those behind them have higher numbers
@@ -318,6 +320,8 @@ class _SourceReader:
             self._result.kind, self._result.ignored = FileKind.SIDECAR, 1
         else:
             _read_without_runs(source, found.file_kind, self._result, self._spool, self._sidecars)
+            if self._has_rows and self._result.kind in NO_LOGS:
+                self._result.kind = FileKind.ROWS
 
     def stopped(self, error: BaseException) -> None:
         """Reject the source from the point of failure on. Complete runs before it stay."""
@@ -375,6 +379,7 @@ class _SourceReader:
         if not found:
             self._result.ignored += 1
             self._has_roll_ups = self._has_roll_ups or (found is None and is_roll_up(document.value))
+            self._has_rows = self._has_rows or (not self._has_records and is_row(document.value))
             return
         for place, one in enumerate(found):
             if isinstance(one, Found):

@@ -21,7 +21,7 @@ from ingest.sources.scanner import LONGEST_LINE, MOST_BROKEN, WINDOW_BYTES, Scan
 from ingest.sources.times import time_of_line
 from schemas.errors import RejectReason
 from schemas.file_kinds import FileKind
-from schemas.marks import FIGURES, QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, WRAPPED_FIELDS, is_agents_object
+from schemas.marks import FIGURES, QUOTED_RECORD, RECORD_MARK, TEXT_LINE, TEXT_STARTS, WRAPPED_FIELDS, is_agents_object, is_claudes_result
 from schemas.unread_logs import SCHEMA_BYTES, unread_database
 
 _BEGINNING = "line 1, byte 0"
@@ -338,4 +338,4 @@ def _is_record(value: Any) -> bool:
     """Return whether a value has the marks of a result record, with a type or (older versions, some wrappers) without."""
     if not isinstance(value, dict) or value.get("type", "result") != "result":
         return False
-    return "duration_ms" in value and not FIGURES.isdisjoint(value)
+    return "duration_ms" in value and not FIGURES.isdisjoint(value) and ("type" in value or is_claudes_result(value))

@@ -25,12 +25,14 @@ from ingest.sources.document import Document
 from ingest.sources.files import Unreadable
 from schemas.agents import CLAUDE_CODE
 from schemas.errors import InvalidRecord, RejectReason
-from schemas.marks import FIGURES, is_agents_event, is_experiment
+from schemas.marks import FIGURES, is_agents_event, is_claudes_result, is_experiment, is_row
 from schemas.rows.run import ModelUsageRow, Outcome, RecordKind, RunRow, ToolCallRow
 from schemas.text import paired
 from schemas.unread_logs import unread_result
 from schemas.wire.claude_code import EARLIER_COST_NAMES, FOLLOWED_BY, ModelUsage, ResultRecord
 from schemas.wire.values import DIGITS_LOST
+
+_IN_EVERY_RESULT = '"duration_api_ms"'
 
 MOST_MODELS = 1000
 """Maximum number of models per record. Real records have a handful; each costs a row, a price and a line in every report."""
@@ -219,7 +221,7 @@ class ClaudeCode(AgentReader):
         value = document.value
         if "type" in value:
             return isinstance(value["type"], str)
-        return "duration_ms" in value and any(key in value for key in FIGURES) and not is_experiment(value)
+        return "duration_ms" in value and not FIGURES.isdisjoint(value) and is_claudes_result(value) and not is_experiment(value)
 
     def feed(self, document: Document) -> Iterable[Found | Unreadable]:
         """Return the session's previous run, which ends with this result unless the result follows from it.
@@ -228,10 +230,12 @@ class ClaudeCode(AgentReader):
         """
         if not document.is_result and document.value.get("type", "result") != "result":
             self._events += 1
-            if is_agents_event(document.value):
+            if is_agents_event(document.value) and not is_row(document.value):
                 self._last_event = document
             self._streaming = True
             self._stream.see(document.value, document.logged_at, document)
+            return ()
+        if _is_foreign(document):
             return ()
         record, raw = _read(document)
         session, logged_at = record.session_id, document.logged_at
@@ -356,6 +360,14 @@ def _joined_facts(first: RunFacts, then: RunFacts, record_id: str) -> RunFacts:
         part_ids=(*first.part_ids, *then.part_ids, record_id),
         streamed_tokens=known_sum((first.streamed_tokens, then.streamed_tokens)),
     )
+
+
+def _is_foreign(document: Document) -> bool:
+    """Return whether an object is the row of another program that has a type of that name."""
+    try:
+        return not document.contains(_IN_EVERY_RESULT) and not is_claudes_result(document.value)
+    except (ValueError, RecursionError):  # `_read` says what is wrong
+        return False
 
 
 def _read(document: Document) -> tuple[ResultRecord, str | bytes]:
