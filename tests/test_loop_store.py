@@ -182,3 +182,17 @@ def test_a_word_in_the_commit_cell_makes_no_two_loops_begin_alike(store: Store, 
         (tmp_path / folder / "results.tsv").write_text("\n".join(["commit\tval_loss\tstatus\tdescription", *rows, ""]))
     ingest_paths(store, tmp_path)
     assert [one.noise for one in loops(store)] == [None, None]
+
+
+@pytest.mark.parametrize(("other", "known"), [("MI300X", True), ("RTX 5090", False), ("-", False)])
+def test_another_machine_makes_no_repeat(store: Store, tmp_path: Path, other: str, known: bool) -> None:
+    head = "commit\tval_bpb\tstatus\tdescription\tgpu_name"
+    for place, machine in enumerate(("MI300X", other)):
+        rows = [
+            f"abcdef{end}\t{1 - end / 100 - place / 20}\t{state}\ttry {place}{end}\t{machine}"
+            for end, state in enumerate(("baseline", "keep"))
+        ]
+        (tmp_path / str(place)).mkdir()
+        (tmp_path / str(place) / "results.tsv").write_text("\n".join([head, *rows, ""]))
+    ingest_paths(store, tmp_path)
+    assert [one.noise is not None for one in loops(store)] == [known] * 2

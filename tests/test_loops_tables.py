@@ -54,6 +54,13 @@ def test_results() -> None:
     assert found.no_gain is None
 
 
+def test_a_total_of_energy_is_no_metric() -> None:
+    head, *rows = RESULTS.splitlines()
+    spent = [f"{row}\t{500 + place}\t{place * 7 % 4}50000.5" for place, row in enumerate(rows)]
+    lines = [f"{head}\twatts\ttotal_energy_joules", *spent]
+    assert loop("\n".join(lines)).metric == "val_bpb"
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -5,11 +5,12 @@ The store holds what the logs say; everything here follows from it, and from the
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
@@ -160,7 +161,7 @@ def loops(store: Store) -> list[LoopAnswer]:
             of_loop[experiment["source_id"], experiment["loop_no"]].append(experiment)
         costs = loop_costs(reading, rows, of_loop)
     baselines = {(row["source_id"], row["loop_no"]): _baseline(row, of_loop[row["source_id"], row["loop_no"]]) for row in rows}
-    of_code: dict[tuple[str, str], set[float]] = defaultdict(set)
+    of_code: dict[Hashable, set[float]] = defaultdict(set)
     for baseline in filter(None, baselines.values()):
         of_code[baseline.code].add(baseline.value)
     answers = []
@@ -231,10 +232,14 @@ def first_to_show(answers: Sequence[LoopAnswer]) -> LoopAnswer:
     return next((one for one in answers if one.improvements is not None), answers[0])
 
 
-class _Baseline(NamedTuple):
-    """The measured baseline of a loop. `code`: (commit, metric), which several loops may begin from."""
+_MACHINE = re.compile(r"(?:gpu|device|machine|hardware|host)(?:_?name|_?id)?", re.IGNORECASE)
+"""Columns of a log that name where a try was measured."""
 
-    code: tuple[str, str]
+
+class _Baseline(NamedTuple):
+    """The measured baseline of a loop. `code`: commit, metric and machine, which loops may share."""
+
+    code: Hashable
     value: float
 
 
@@ -245,7 +250,10 @@ def _baseline(row: Row, experiments: Sequence[Row]) -> _Baseline | None:
     value = row["baseline"] if row["baseline"] is not None else first.get("value")
     if value is None or not row["metric"] or not (code := hash_of(commit)):
         return None
-    return _Baseline((code, row["metric"]), float(value))
+    secondary = json.loads(first.get("secondary") or "{}")
+    # on another machine the same code is as much faster as that machine is: no noise
+    machine = tuple(sorted((key, str(name)) for key, name in secondary.items() if _MACHINE.fullmatch(key)))
+    return _Baseline((code, row["metric"], machine), float(value))
 
 
 def chosen(answers: Sequence[LoopAnswer], text: str) -> list[LoopAnswer]:

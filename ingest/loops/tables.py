@@ -95,7 +95,8 @@ _UNMEASURED = frozenset(("no-op", "noop", "no_op", "hook-blocked", "metric-error
 
 _MAIN = (
     re.compile(r"metric|metric_value|primary(?:_\w+)?|\w+_primary|objective|fitness"),
-    re.compile(r"(?:combined|composite|aggregated?|overall|weighted|total)(?:_\w+)?|score"),
+    # a total of energy or time stands beside the metric
+    re.compile(r"(?:combined|composite|aggregated?|overall|weighted)(?:_\w+)?|total(?:_score)?|score"),
 )
 """Names of the one figure that the others are parts of, the surest first."""
 
