@@ -247,6 +247,15 @@ def test_a_class_that_is_not_known_is_not_taken_for_0(store: Store) -> None:
     assert finding["message"] == told
 
 
+@pytest.mark.parametrize(("model", "cost"), [("gpt-4o-mini", Decimal("0.00036")), (OPUS, None)])
+def test_uncounted_writes_matter_where_they_have_a_price(store: Store, model: str, cost: Any) -> None:
+    """Logs of evaluations have no count of cache writes for makers that charge none."""
+    counted = usage("0", 1000, 100, 2000)
+    del counted["cacheCreationInputTokens"]
+    put(store, {model: counted})
+    assert (only(store)["cost_list_usd"], only(store)["cache_write_tokens"]) == (cost, None)
+
+
 def test_cache_writes_of_unknown_lifetime_are_not_taken_for_a_split(store: Store) -> None:
     """`greatest` of an unknown difference and 0 is 0 in DuckDB: writes without a split looked like 5-minute writes by the record."""
     split = {"cacheCreationEphemeral5mInputTokens": 300, "cacheCreationEphemeral1hInputTokens": 100}
