@@ -91,6 +91,8 @@ class Context(NamedTuple):
     """The source's path; for an archive member, including the path inside the archive."""
     subagent: Subagent | None = None
     process: Process = Process()
+    is_verified: bool = False
+    """Whether the harness checked the work, which it does when the agent has ended."""
 
 
 def columns_of(context: Context) -> dict[str, Any]:

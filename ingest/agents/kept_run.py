@@ -122,6 +122,8 @@ def _completed(run: KeptRun, context: Context) -> KeptRun:
     elif process.exit_code is not None and run.outcome is Outcome.UNKNOWN:
         outcome = outcome_of_process(run.agent, process.exit_code)
         told |= {"outcome": outcome, "ended_as": run.ended_as or f"exit code {process.exit_code}"}
+    elif context.is_verified and run.outcome is Outcome.UNKNOWN:
+        told |= {"outcome": Outcome.COMPLETED, "is_error": False}
     if run.record_kind is RecordKind.SIDECAR and run.title:  # a command line, from a version that kept passwords in it
         told["title"] = scrubbed_command(run.title)
     return run.model_copy(update=told) if told else run

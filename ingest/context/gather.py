@@ -48,7 +48,7 @@ class SourceContext:
             labels=self._labels,
             prompt=facts.prompt or sidecar.prompt,
             repo=self.path.repo or sidecar.labels.get("repo") or sidecar.repo or facts.repo,
-            task=self.path.task or sidecar.labels.get("task") or sidecar.task or facts.task,
+            task=self.path.task or sidecar.labels.get("task") or sidecar.task or facts.task or self.harness.task,
             experiment=self.path.experiment or sidecar.labels.get("experiment"),
             agent_version=facts.agent_version or sidecar.agent_version,
             requested_model=facts.requested_model or sidecar.model or self.harness.model,
@@ -80,6 +80,7 @@ class SourceContext:
             model=self.harness.model,
             name=self.name,
             subagent=self.subagent,
+            is_verified=self.harness.is_verified,
             process=Process(sidecar.duration_ms, sidecar.ended_by, sidecar.exit_code),
         )
 
@@ -106,7 +107,7 @@ class SourceContext:
 
     @cached_property
     def _labels(self) -> dict[str, str]:
-        return {**self.sidecar.labels, **self.path.labels}
+        return {**dict(self.harness.labels), **self.sidecar.labels, **self.path.labels}
 
     @cached_property
     def _rank(self) -> int:

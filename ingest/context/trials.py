@@ -5,6 +5,7 @@
 - `run_metadata.json` names the agent and the model of terminal-bench's `results.json` beside it or two folders below, and the model of the
 logs beside those.
 - `metadata.json` names the agent and the model of the OpenHands Index's results in the folder `instance_results/` beside it.
+- Without a result, the rewards of Harbor's verifier (`ingest.context.rewards`) grade a trial and name its task.
 - SWE-bench's `report.json` grades the log beside it, and `logs/TASK/report.json` the log `trajs/TASK.…`.
 """
 
@@ -15,15 +16,29 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ingest.agents.harbor import model_of_harbors_logs, run_of_harbors_logs, run_of_terminal_benchs_logs
+from ingest.context.rewards import (
+    LOGS,
+    REWARD,
+    REWARD_TEXT,
+    TRIAL_CONFIG,
+    TRIAL_RESULT,
+    VERIFIER,
+    flags_of,
+    rewards_in,
+    score_of,
+    task_of_trial,
+)
 from ingest.context.small_files import json_object, split
 from schemas.agents import agent_key
 
 RESULTS, METADATA, GRADE = "results.json", "run_metadata.json", "report.json"
 _OF_INDEX, _INDEX_METADATA = "instance_results", "metadata.json"
 _TRAJECTORIES, _GRADES = "trajs/", "logs/"
+_TRAJECTORY = "trajectory"
+"""Beginning of the names of Harbor's trajectories: `trajectory.json`, `trajectory.cont-1.json`."""
 
 _LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str | None]]] = {
-    "agent": ("result.json", run_of_harbors_logs),
+    LOGS: (TRIAL_RESULT, run_of_harbors_logs),
     "agent-logs": (RESULTS, run_of_terminal_benchs_logs),
     "sessions": (RESULTS, run_of_terminal_benchs_logs),
 }
@@ -34,12 +49,18 @@ PlaceOf = Callable[[str], "str | Path | None"]
 
 
 class HarnessFacts(NamedTuple):
-    """A harness's facts about a log. `trial_id`: its run; `model`: as requested; `score`: 1.0 if resolved, else 0.0."""
+    """A harness's facts about a log. `trial_id`: its run; `model`: as requested; `score`: 1.0 if resolved, else 0.0 or a reward.
+
+    `is_verified`: a verifier ran after the agent. `labels`: its flags.
+    """
 
     trial_id: str | None = None
     agent: str | None = None
     model: str | None = None
     score: float | None = None
+    task: str | None = None
+    is_verified: bool = False
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 NO_HARNESS_FACTS = HarnessFacts()
@@ -49,8 +70,11 @@ def named_by_harness(names: Iterable[str]) -> Iterator[str]:
     """Yield the names of files that may describe other files among `names`; only their content shows whether they do."""
     for name in names:
         folder, file = split(name)
-        if file in (METADATA, GRADE):
+        if file in (METADATA, GRADE, REWARD, REWARD_TEXT):
             yield name
+        if file in (REWARD, REWARD_TEXT) and split(folder[:-1])[1] == VERIFIER:
+            yield split(folder[:-1])[0] + TRIAL_CONFIG
+            yield split(folder[:-1])[0] + TRIAL_RESULT
         if split(folder[:-1])[1] == _OF_INDEX:
             yield split(folder[:-1])[0] + _INDEX_METADATA
         for beside, logs in _places(name):
@@ -59,7 +83,7 @@ def named_by_harness(names: Iterable[str]) -> Iterator[str]:
 
 def differs_in_folder(name: str) -> bool:
     """Return whether a file's facts may differ from those of other files in its folder."""
-    return name.endswith((RESULTS, METADATA, GRADE)) or f"/{_TRAJECTORIES}" in name
+    return name.endswith((RESULTS, METADATA, GRADE)) or f"/{_TRAJECTORIES}" in name or split(name)[1].startswith(_TRAJECTORY)
 
 
 def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
@@ -98,7 +122,21 @@ def harness_facts(name: str, place_of: PlaceOf) -> HarnessFacts:
     elif file != GRADE:
         score = _graded(read(folder, GRADE), last)
     trial_id = next(filter(None, (run_of_logs(result) for _, run_of_logs, result in logs)), None)
-    return HarnessFacts(trial_id, agent, model, score)
+    return HarnessFacts(trial_id, agent, model, score) if trial_id or score is not None else _rewarded(name, place_of, agent, model)
+
+
+def _rewarded(name: str, place_of: PlaceOf, agent: str | None, model: str | None) -> HarnessFacts:
+    """Return the facts about a log without a result of its harness: those of the verifier, in its own folder or beside a trajectory."""
+    folder, file = split(name)
+    at = [(above, f"{above}{VERIFIER}/") for above, logs in _places(name) if logs == LOGS]
+    for trial, verifier in [(folder, folder)] * file.startswith(_TRAJECTORY) + at:
+        place, of_trial = place_of(verifier), place_of(trial)
+        rewards = rewards_in(Path(place)) if place is not None else {}
+        if (score := score_of(rewards)) is not None:
+            config = json_object(Path(of_trial, TRIAL_CONFIG)) if of_trial is not None else {}
+            task = task_of_trial(split(trial[:-1])[1], {}, config)
+            return HarnessFacts(None, agent, model, score, task, is_verified=True, labels=(*flags_of(rewards).items(),))
+    return HarnessFacts(None, agent, model)
 
 
 def _places(name: str) -> Iterator[tuple[str, str]]:

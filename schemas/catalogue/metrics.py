@@ -294,6 +294,10 @@ _RUN_METRICS = by_key(
         sql="count(*) filter (not is_completed) / nullif(count(is_completed), 0)", known="count(is_completed)",
     ),
     Metric(
+        "solved", "Solved", Unit.COUNT, "higher", "Runs whose task was solved: its evaluation gave 1 or more.",
+        sql="count(*) filter (score >= 1)", known="count(score)",
+    ),
+    Metric(
         "never_started_runs", "Runs that never started", Unit.COUNT, "lower", _NEVER_STARTED,
         sql="count(*) filter (not is_started)", known="count(*)",
     ),

@@ -51,6 +51,7 @@ _JSON: Mapping[str, Any] = {
     },
     "gso_manifest": {"models": {"m-1": {"report": "reports/m-1.json", "summary": {"opt_commit": 2, "score": 44.5}}}},
     "gso_report": test_measure_published.REPORT,
+    "harbor": {"reward": 0.5, "correct": True, "speedup": 2.5, "metric": 4.5, "baseline": 9.0, "reference": 3.0, "error": None},
     "hyperfine": {"results": [_HYPERFINE | {"times": [0.25, 0.75], "exit_codes": [0, None], "parameters": {"size": "8"}}]},
     "k6": test_measure_load.K6_NEW,
     "pyperf": {"benchmarks": [{"metadata": {"name": "sum"}, "runs": [_PYPERF]}], "metadata": {"hostname": "box"}, "version": "1.0"},
