@@ -191,6 +191,10 @@ def is_by_hour_or_cheaper_kinds(model: Any) -> bool:
         ("a-model-of-ours", "openai", None, None),
         ("gpt-5.4", "packyapi", None, "2.5"),  # behind a gateway: as at the maker
         ("claude-opus-4-6[1m]", "litellm", None, "5"),
+        ("claude-opus-4.6", "openai", None, "5"),  # behind a gateway that speaks OpenAI's protocol
+        ("claude-opus-4-65", "openai", None, None),
+        ("glm-4.6", "anthropic", None, "0.6"),
+        ("anthropic/claude-4.6-opus-20260205", "openrouter", None, "5"),
         ("GLM-4.6", "zai-coding-plan", None, "0.6"),
         ("openrouter/openai/gpt-4o-mini", "openrouter", None, "0.15"),
         ("claude-opus-4-65", "packyapi", None, None),

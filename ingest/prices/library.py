@@ -57,6 +57,9 @@ _LONG_INPUT, _LONG_OUTPUT = Decimal(2), Decimal("1.5")
 _ROUTERS = ("openrouter", "github-copilot")
 """Providers of the library that resell the models of makers at the makers' prices."""
 
+_PROTOCOLS = (ANTHROPIC, "openai")
+"""Providers whose API gateways speak: a model of another maker that goes by their name comes from a gateway."""
+
 _PROXY = re.compile(r"litellm|proxy|gateway", re.IGNORECASE)
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
 _LONG_NUMBER = re.compile(r"(?<![\d])(\d{1,2})\d(?=$|[-@:.](?!\d{1,3}\b))")
@@ -146,7 +149,7 @@ def _found(key: ModelKey) -> tuple[str, ModelInfo, str | None] | None:
         return key.provider, model, None
     if key.model_id == key.model and (named := _by_name(snapshot, key)):
         return key.provider, named, None
-    if (is_listed and key.provider not in _ROUTERS) or key.provider.lower() in LOCAL_PROVIDERS or is_free(key.model_id):
+    if (is_listed and key.provider not in (*_ROUTERS, *_PROTOCOLS)) or key.provider.lower() in LOCAL_PROVIDERS or is_free(key.model_id):
         return None
     names_behind = (_CONTEXT_SUFFIX.sub("", key.model_id.strip()).rpartition("/")[2], key.model)
     for maker in makers(key.model, key.provider):

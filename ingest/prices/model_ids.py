@@ -2,7 +2,8 @@
 
 Forms met in real records: `claude-haiku-4-5-20251001` and `gpt-5-2025-08-07` (dated), `claude-opus-4-6[1m]` (context suffix),
 `us.anthropic.claude-sonnet-4-5-20250929-v1:0` (Bedrock, region prefix), `arn:aws:bedrock:…` (Bedrock, by ARN),
-`claude-sonnet-4-5@20250929` (Vertex AI), `anthropic/claude-sonnet-4.5` (OpenRouter), `glm-5.1` (through a proxy).
+`claude-sonnet-4-5@20250929` (Vertex AI), `anthropic/claude-sonnet-4.5` and, with the version first, `anthropic/claude-4.5-sonnet-20250929`
+(OpenRouter), `glm-5.1` (through a proxy).
 Providers carry the names of the price library: anthropic, aws, google, azure, openrouter, …
 """
 
@@ -72,6 +73,8 @@ _BEDROCK_VERSION = re.compile(r"-v\d+(:\d+)?(:\d+k)?$")
 _CONTEXT_SUFFIX = re.compile(r"\[[^\]]*\]$")
 _DATE = re.compile(r"[-@](20\d{6}|20\d{2}-\d{2}-\d{2}|default)$")
 _DOTTED_VERSION = re.compile(r"(?<=\d)\.(?=\d)")
+_VERSION_FIRST = re.compile(r"^claude-([4-9](?:-\d{1,2})?)-([a-z]+)")
+"""Matches `claude-4-6-opus`, which is `claude-opus-4-6`. Up to version 3 Anthropic itself put the version first."""
 _ARN = re.compile(r"^arn:aws[\w-]*:bedrock:(?P<region>[\w-]*):\d*:[\w-]+/(?P<id>.+)$")
 
 _MOST_ROUTES = 8
@@ -113,8 +116,14 @@ def _parse(text: str) -> ModelId:
     provider, region, text = _routed(text)
     prefix = _REGION_PREFIX.match(text)
     rest = text[prefix.end() :] if prefix else text
-    bedrock = prefix is not None or bool(_BEDROCK_VERSION.search(rest)) or rest.startswith("anthropic.")
+    bedrock = prefix is not None or _is_versioned(rest) or rest.startswith("anthropic.")
     return ModelId(_bare(rest), provider or _provider(rest, bedrock), prefix[1] if prefix else region)
+
+
+def _is_versioned(text: str) -> bool:
+    """Return whether an id ends as Bedrock's do. `deepseek-v3` ends in the version of the model itself."""
+    found = _BEDROCK_VERSION.search(text)
+    return found is not None and (found[1] is not None or text.startswith("claude") or _MAKER_PREFIX.match(text) is not None)
 
 
 def _routed(text: str) -> tuple[str | None, str | None, str]:
@@ -142,5 +151,5 @@ def _bare(text: str) -> str:
     """Return the plain name of the model, without maker, version, date and context suffix; versions of Claude with dashes."""
     name = _CONTEXT_SUFFIX.sub("", text)
     name = _MAKER_PREFIX.sub("", name) if "." in name.split("-")[0] else name
-    name = _DATE.sub("", _BEDROCK_VERSION.sub("", name))
-    return _DOTTED_VERSION.sub("-", name) if name.startswith("claude") else name
+    name = _DATE.sub("", _BEDROCK_VERSION.sub("", name) if _is_versioned(text) else name)
+    return _VERSION_FIRST.sub(r"claude-\2-\1", _DOTTED_VERSION.sub("-", name)) if name.startswith("claude") else name

@@ -99,10 +99,12 @@ def undated(model: str) -> str:
 
 _PLAIN = (
     r"^(?:.*/)?(?:(?:us-gov|us|eu|apac|jp|au|ca|sa|global)[.-])?(?:(?:anthropic|openai)[.-]|[a-z0-9]+\.)?([A-Za-z].*?)"
-    r"(?:-v\d+(?:[:-]\d+)?(?::\d+k)?)?(?:\[[^\]]*\])?$"
+    r"(?:-v\d+[:-]\d+(?::\d+k)?)?(?:\[[^\]]*\])?$"
 )
 """Matches an id as `ingest.prices.model_ids` parses it, also with `-` for the characters that a path cannot have."""
-_NAMED = f"regexp_replace(regexp_extract(requested_model, '{_PLAIN}', 1), '^(claude.*\\d)\\.(\\d)', '\\1-\\2')"
+_UNVERSIONED = f"regexp_replace(regexp_extract(requested_model, '{_PLAIN}', 1), '^(claude.*)-v\\d+$', '\\1')"
+_DASHED = f"regexp_replace({_UNVERSIONED}, '^(claude.*\\d)\\.(\\d)', '\\1-\\2')"
+_NAMED = f"regexp_replace({_DASHED}, '^claude-([4-9](?:-[0-9]{{1,2}})?)-([a-z]+)', 'claude-\\2-\\1')"
 _ASKED_SQL = f"case when runs.model is null and requested_model not ilike 'auto%' then nullif({undated(_NAMED)}, '') end"
 
 

@@ -1,4 +1,4 @@
--- The tables of the store, version 19. Written by `make schema` from the row models in schemas/; do not edit.
+-- The tables of the store, version 20. Written by `make schema` from the row models in schemas/; do not edit.
 -- No keys, constraints, sequences or indexes: the store is whatever DuckDB can attach.
 
 -- The store's own card: one row.
