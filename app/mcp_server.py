@@ -39,7 +39,7 @@ from schemas.catalogue.dimensions import DIMENSIONS, LABEL_PREFIX
 from schemas.catalogue.entry import Columns
 from schemas.catalogue.metrics import DEFAULT_REPORT, RUN_METRICS
 from schemas.errors import TachographError, UsageError
-from schemas.text import did_you_mean, visible
+from schemas.text import did_you_mean, paired, visible
 from schemas.units import Unit
 
 NOTICE = (
@@ -142,7 +142,7 @@ class Server(MCPServer[Any]):
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool. An unknown argument is an error; the SDK would ignore it and answer another question."""
         known = {tool.name: [*tool.input_schema["properties"]] for tool in await self.list_tools()}
-        given = {key: value for key, value in arguments.items() if value is not None}
+        given = {key: value for key, value in paired(arguments).items() if value is not None}
         try:
             if name not in known:
                 raise UsageError(f"unknown tool {name!r}.", f"{did_you_mean(name, list(known))}Choose from: {', '.join(known)}.")
@@ -160,7 +160,8 @@ class Server(MCPServer[Any]):
                 cause = UsageError(missing if first["type"] == "missing" else f"{what}: {first['msg']}, not {short(first['input'])!r}.")
             if not isinstance(cause, TachographError):
                 raise
-            return CallToolResult(content=[TextContent(text=quoted(f"Error: {cause}"))], is_error=True)
+            said = "\n".join(filter(None, (f"Error: {short(cause.message)}", short(cause.hint, SIZES[0][0]))))
+            return CallToolResult(content=[TextContent(text=quoted(said))], is_error=True)
 
 
 def serve(store: Store) -> None:

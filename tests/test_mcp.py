@@ -209,6 +209,42 @@ def test_an_argument_that_makes_no_sense_is_told(all_samples: Store, name: str, 
     assert said in text_of(answer)
 
 
+HALF, LONG = "\ud800", "x" * 100_000
+
+
+def test_half_a_character_is_an_unknown_name_for_every_tool(all_samples: Store, tools: dict[str, Tool]) -> None:
+    calls: list[Call] = [
+        (name, {"run_id": HALF} if name == "get_run" else {key: HALF})
+        for name, tool in tools.items()
+        for key, schema in tool.input_schema["properties"].items()
+        if schema.get("type") == "string" or name == "get_run"
+    ]
+    for call, answer in zip(calls, asked(all_samples.location, *calls), strict=True):
+        assert text_of(answer).startswith(NOTICE), call
+    [answer] = asked(all_samples.location, ("get_run", {"run_id": f"daac{HALF}"}))
+    assert answer.is_error
+    assert "no run has an id that begins with 'daac\ufffd'" in text_of(answer)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("get_run", {"run_id": LONG}),
+        ("get_run", {"run_id": [LONG]}),
+        ("search_runs", {"since": LONG}),
+        ("search_runs", {"outcome": LONG}),
+        ("search_runs", {LONG: 1}),
+        ("cost_report", {"tz": LONG}),
+        ("compare", {"groups": [{"since": LONG}, {}]}),
+        (LONG, {}),
+    ],
+)
+def test_a_long_argument_does_not_come_back_whole(all_samples: Store, name: str, arguments: Mapping[str, Any]) -> None:
+    [answer] = asked(all_samples.location, (name, arguments))
+    assert answer.is_error
+    assert len(text_of(answer)) < 6_000
+
+
 def test_a_store_that_is_not_there_yet_is_told(tmp_path: Path) -> None:
     [answer] = asked(tmp_path / "none.duckdb", ("search_runs", {}))
     assert answer.is_error

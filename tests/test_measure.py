@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shlex
 import shutil
@@ -20,6 +21,7 @@ import pytest
 
 from app.runner import decision
 from app.runner.measure import Procedure, Subject, measure
+from app.runner.trees import check_out
 from ingest.pipeline import ingest
 from ingest.sources.files import Source
 from ingest.sources.walking import read_paths
@@ -161,6 +163,131 @@ def test_a_run_is_measured_by_its_patch_and_its_claim_is_judged(primes: Path, tm
     assert json.loads(tachograph("verdicts", "--format", "json").stdout) == [verdict]
 
 
+FINDS = """from pathlib import Path
+[other] = {one.parent for one in Path("..", "..").glob("*/*/bench.py")} - {Path("..", "..", Path.cwd().parent.name, "tree")}
+"""
+"""What code does that wants to win: it looks for the other tree."""
+
+DAEMON = """
+import os, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        open(sys.argv[1], "w").write(str(os.getpid()))
+        time.sleep(600)
+    os._exit(0)
+"""
+FORGED = """
+import os, subprocess
+before = os.stat("results.txt")
+open("results.txt", "r+").write("some now")
+os.utime("results.txt", ns=(before.st_atime_ns, before.st_mtime_ns))
+subprocess.run(["git", "add", "-A"])
+subprocess.run(["git", "update-index", "--assume-unchanged", "results.txt"])
+"""
+LATER = """
+import os
+if os.path.exists("seen"):
+    from pathlib import Path
+    here = Path("..", "..", Path.cwd().parent.name, "tree")
+    [other] = {one.parent for one in Path("..", "..").glob("*/*/bench.py")} - {here}
+    (other / "bench.py").write_text("open('bench.py', 'w').write('import code_under_test\\\\n')")
+open("seen", "w")
+"""
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """A repository with a benchmark that imports what it measures, and tables that it writes."""
+    repo = tmp_path / "plain"
+    repo.mkdir()
+    (repo / "bench.py").write_text("import code_under_test\n")
+    (repo / "code_under_test.py").write_text("value = 1\n")
+    (repo / "results.txt").write_text("none yet\n")
+    git = ("git", "-C", str(repo), "-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "a")):
+        subprocess.run([*git, *words], check=True)
+    return repo
+
+
+def against(repo: Path, code: str, command: str = f"{sys.executable} bench.py", **how: Any) -> Any:
+    """What is measured with a patch that replaces the code."""
+    old, new = "-value = 1\n", "".join(f"+{line}\n" for line in code.splitlines())
+    patch = f"--- a/code_under_test.py\n+++ b/code_under_test.py\n@@ -1 +1,{new.count(chr(10))} @@\n{old}{new}"
+    return measure(Subject(repo, "HEAD", patch=patch.encode()), Procedure(["sh", "-c", command], **({"runs": 4} | how)))
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        (FINDS + "(other / 'bench.py').write_text('import time; time.sleep(9)')", "while the candidate ran: bench.py"),
+        (FINDS + "(other / 'time.py').write_text('')", "while the candidate ran: time.py"),
+        (FINDS + "(other / 'code_under_test.py').unlink()", "while the candidate ran: code_under_test.py"),
+        (FINDS + "(other / '.git' / 'hooks' / 'post-checkout').write_text('')", "while the candidate ran: .git/hooks"),
+        (FINDS + "(other / 'results.txt').chmod(0o777)", "while the candidate ran: results.txt"),
+        ("open('bench.py', 'w').write('pass')", "the candidate changed what its patch does not: bench.py"),
+        (FORGED, "what its patch does not: results.txt"),
+    ],
+)
+def test_a_candidate_that_changes_what_it_is_measured_against_fails(plain: Path, code: str, found: str) -> None:
+    """Whatever its own `.git`, its times of files and its index say."""
+    made = against(plain, code)
+    assert made.failure == "incorrect"
+    assert found in str(made.failure_detail)
+
+
+def test_a_change_that_is_taken_back_before_the_block_ends_is_found(plain: Path) -> None:
+    """The baseline itself restores what the candidate wrote into it, after the warm-up."""
+    made = against(plain, LATER)
+    assert "while the candidate ran: bench.py" in str(made.failure_detail)
+
+
+def test_what_the_commands_of_the_baseline_rewrite_the_candidate_may_rewrite(plain: Path) -> None:
+    """A lock file of the set-up, a table of results, and build output of one's own."""
+    command = f"date +%N >> results.txt; date > new-$$.txt; {sys.executable} bench.py"
+    made = against(plain, "value = 2", command, setup="touch built; echo 2 >> results.txt")
+    assert made.failure is None
+    assert len(made.runs) == 16
+    made = against(plain, "open('results.txt', 'w').write('mine')", setup=f"{sys.executable} -c 'import code_under_test'")
+    assert "what its patch does not: results.txt" in str(made.failure_detail)
+
+
+def test_processes_that_leave_their_session_end_before_the_next_run(plain: Path, tmp_path: Path) -> None:
+    """A run that finds the daemon of the run before it fails."""
+    (tmp_path / "daemon.py").write_text(DAEMON)
+    command = (
+        f"cd {tmp_path}; if [ -s pid ] && kill -0 $(cat pid); then exit 3; fi; rm -f pid; {sys.executable} daemon.py pid; "
+        "until [ -s pid ]; do sleep 0.01; done"
+    )
+    made = against(plain, "value = 2", command)
+    assert (made.failure, len(made.runs)) == (None, 16)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_candidate_that_ends_who_watches_it_fails(plain: Path) -> None:
+    made = against(plain, "import os\nos.kill(os.getppid(), 9)", f"exec {sys.executable} bench.py")
+    assert "ended the process that watches it" in str(made.failure_detail)
+
+
+def test_the_trees_are_alike_and_do_not_know_of_each_other(plain: Path, tmp_path: Path) -> None:
+    """Names of equal length: the length of a path alone changes how fast a program runs."""
+    against(plain, "value = 2", f"pwd >> {tmp_path}/seen; ls .. >> {tmp_path}/beside")
+    seen = {Path(line) for line in (tmp_path / "seen").read_text().splitlines()}
+    assert len(seen) == 2
+    assert len({len(str(one)) for one in seen}) == len({one.name for one in seen}) == 1
+    assert len({one.parent for one in seen}) == 2
+    assert set((tmp_path / "beside").read_text().split()) == {"tree"}
+
+
+def test_the_error_of_the_clone_is_shown(plain: Path, tmp_path: Path) -> None:
+    """Not that of the checkout, which cannot work then."""
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    with pytest.raises(UsageError, match="already exists and is not an empty directory"):
+        check_out(plain, "HEAD", tmp_path / "taken")
+
+
 def test_several_benchmarks_of_a_file_are_judged_together_and_each(primes: Path) -> None:
     """The file is that of hyperfine, whose mean and median are the same here."""
     script = primes.with_name("several.py")
@@ -190,6 +317,15 @@ def test_several_benchmarks_of_a_file_are_judged_together_and_each(primes: Path)
         (Procedure(["echo", "7"], regex="(7)", unit="points"), "origin/main", "whether more points are better is unknown"),
         (Procedure(["echo", "hello"], metric="time"), "origin/main", "is not understood"),
         (Procedure(["echo", "{out}"]), "origin/main", "wrote no file {out}"),
+        (Procedure(["mkfifo", "{out}"]), "origin/main", "the file {out} of the baseline cannot be read: it is no regular file"),
+        (Procedure(["mkdir", "{out}"]), "origin/main", "it is no regular file"),
+        (Procedure(["ln", "-s", "/dev/zero", "{out}"]), "origin/main", "it is no regular file"),
+        (Procedure(["truncate", "-s", "3G", "{out}"]), "origin/main", "it is larger than 64 MB"),
+        (
+            Procedure(["sh", "-c", "echo took 9; head -c 99999999 /dev/zero"], regex="took (9)", unit="ms"),
+            "origin/main",
+            "no number above 0",
+        ),
         (Procedure(["sleep", "0.5"], max_minutes=0.05), "origin/main", r"--max-minutes 0.05 is too short: a run takes"),
         (Procedure(["true"], check="sleep 9", max_minutes=0.02), "origin/main", "is too short: the check of the baseline takes longer"),
         (Procedure(["sleep", "9"], max_minutes=0.02), "origin/main", "is too short: no run of each side ends in it"),

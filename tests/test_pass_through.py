@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from app.runner.process import end
+from app.runner.reaper import end
 from tests.conftest import ROOT
 from tests.fake_agent import EVERY_BYTE, MEGABYTES
 

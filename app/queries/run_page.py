@@ -18,7 +18,7 @@ from app.queries.reading import fetch, read_transaction
 from ingest.store.database import Store
 from ingest.system.command_lines import command_line
 from schemas.errors import UsageError
-from schemas.text import did_you_mean, one_line, plural
+from schemas.text import did_you_mean, one_line, paired, plural
 
 MOST_CANDIDATES = 10
 
@@ -64,6 +64,7 @@ def find(store: Store, text: str) -> Found:
 
     Raises StoreError.
     """
+    text = paired(text)
     by_id, rows = where(Filters(((RUN, (_bare(text),)), *EVERY_RUN.chosen))), list[dict[str, Any]]()
     by_title = "lower(title) = lower($title)", {"title": text.strip()}, "concat_ws(' · ', title, agent, model)"
     for condition, values, title in ((by_id.sql, by_id.parameters, "title"), by_title):

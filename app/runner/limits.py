@@ -11,7 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from threading import Event, Thread
 
-from app.runner.process import GRACE_SECONDS, end
+from app.runner.process import GRACE_SECONDS
+from app.runner.reaper import end
 from ingest.system.files import temporary_folder
 from schemas.agents import Program
 from schemas.errors import TachographError

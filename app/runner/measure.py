@@ -9,22 +9,21 @@ import platform
 import random
 import re
 import socket
+import stat
 import statistics
-import subprocess
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from threading import TIMEOUT_MAX, Timer
 from typing import Any, Literal, NamedTuple
 
 from app.runner import decision, trees
-from app.runner.process import end
+from app.runner.process import Reaper, ReaperDied
 from ingest.measurements.base import MeasuredFile
 from ingest.measurements.paired_benchmark import RUNS_OF_BLOCK, block_figures, mean_of
 from ingest.measurements.tools import read_measurements
@@ -32,7 +31,7 @@ from ingest.system.files import temporary_folder
 from ingest.system.secrets import scrubbed_text, scrubbed_words
 from schemas.errors import UsageError
 from schemas.rows.measurement import Failure, MeasuredStatus
-from schemas.text import did_you_mean, plural
+from schemas.text import did_you_mean, one_line, paired, plural
 from schemas.units import Better, stored_unit
 from schemas.wire.paired_benchmark import Arm, BenchmarkRun, Machine, MeasureVerdict, PairedBenchmark, Series
 
@@ -51,6 +50,9 @@ _HANGS_AFTER = 5
 
 _GRACE_SECONDS = 2.0
 _MOST_OUTPUT = 64 << 20
+"""Most bytes that are read of a benchmark's file, or of the end of its output."""
+
+_MOST_NAMED = 3
 _STATISTICS = ("median", "mean", "min", "total", "rate", None)
 """The statistic that speaks for a run of a benchmark, in this order."""
 
@@ -109,12 +111,26 @@ class _Failed(Exception):
 
 
 @dataclass
+class _Side:
+    """The work tree of one side. `made`: its files by commit and patch; `files`: the same, then all that was seen in it last."""
+
+    tree: Path
+    made: Mapping[str, trees.Entry] = field(default_factory=dict)
+    files: Mapping[str, trees.Entry] = field(default_factory=dict)
+
+
+@dataclass
 class _State:
-    """A measurement in progress."""
+    """A measurement in progress.
+
+    `rewritten`: files of the commit that the commands change on the baseline, before the candidate ever ran.
+    """
 
     subject: Subject
     procedure: Procedure
     folder: Path
+    sides: Mapping[Arm, _Side]
+    reaper: Reaper
     say: Callable[[str], None]
     advance: Callable[[int, int], None]
     deadline: float
@@ -123,9 +139,7 @@ class _State:
     seconds: list[float] = field(default_factory=list)
     planned: int = 0
     ended_by: str = ""
-
-    def tree(self, arm: Arm) -> Path:
-        return self.folder / arm.value
+    rewritten: set[str] = field(default_factory=set)
 
 
 def measure(
@@ -144,12 +158,16 @@ def measure(
     candidate = trees.commit_of(subject.repo, subject.candidate) if subject.candidate else None
     started_at = datetime.now(UTC)
     failed = None
-    with tempfile.TemporaryDirectory(prefix="measure-", dir=temporary_folder(), ignore_cleanup_errors=True) as folder:
+    with ExitStack() as stack:
+        folder, *places = (stack.enter_context(_folder()) for _ in range(1 + len(Arm)))
+        sides = {arm: _Side(place / "tree") for arm, place in zip(Arm, places, strict=True)}
         deadline = time.monotonic() + procedure.max_minutes * 60 if procedure.max_minutes else math.inf
-        state = _State(subject, procedure, Path(folder), say, advance, deadline)
+        state = _State(subject, procedure, folder, sides, stack.enter_context(Reaper()), say, advance, deadline)
         try:
-            _prepare(state, baseline, candidate)
-            _warm_up(state)
+            _make_trees(state, baseline, candidate)
+            for arm in Arm:
+                _set_up(state, arm)
+                _warm_up(state, arm)
             _find_noise(state)
             _compare(state)
         except _Failed as error:
@@ -212,42 +230,83 @@ def _check_procedure(procedure: Procedure) -> None:
         raise UsageError("--unit is the unit of --regex.", "Give both, or neither.")
 
 
-def _prepare(state: _State, baseline: str, candidate: str | None) -> None:
-    """Make both work trees, set them up and check them."""
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Yield a folder with a name that nobody can guess, which only this user may enter. Names of all of them are equally long."""
+    with tempfile.TemporaryDirectory(prefix="measure-", dir=temporary_folder(), ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
+
+
+def _make_trees(state: _State, baseline: str, candidate: str | None) -> None:
+    """Make both work trees, and note what is in them."""
     state.say("Making two work trees of the repository")
-    for arm in Arm:
-        commit = candidate if arm is Arm.CANDIDATE and candidate else baseline
-        trees.check_out(state.subject.repo, commit, state.tree(arm))
-    if state.subject.patch is not None:
-        try:
-            trees.apply_patch(state.tree(Arm.CANDIDATE), state.subject.patch)
-        except trees.PatchRefused as error:
-            raise _Failed(Arm.CANDIDATE, Failure.PATCH, f"the patch does not apply to {baseline[:12]}: {error}") from error
+    for arm, side in state.sides.items():
+        trees.check_out(state.subject.repo, candidate if arm is Arm.CANDIDATE and candidate else baseline, side.tree)
+        if arm is Arm.CANDIDATE and state.subject.patch is not None:
+            try:
+                trees.apply_patch(side.tree, state.subject.patch)
+            except trees.PatchRefused as error:
+                raise _Failed(Arm.CANDIDATE, Failure.PATCH, f"the patch does not apply to {baseline[:12]}: {error}") from error
+        side.files = trees.entries(side.tree, {})
+        side.made = {name: entry for name, entry in side.files.items() if not trees.is_of_git(name)}
+
+
+def _set_up(state: _State, arm: Arm) -> None:
+    """Set up a side, and check it."""
     steps = (("set-up", state.procedure.setup, Failure.CRASH), ("check", state.procedure.check, Failure.INCORRECT))
     for name, command, failure in steps:
-        for arm in Arm if command else ():
-            state.say(f"{name.capitalize()} of the {arm}")
-            code, output, _ = _run(state, ["/bin/sh", "-c", str(command)], arm)
-            if code == _TIMED_OUT:  # says nothing of the candidate
-                raise _too_short(state, f"the {name} of the {arm} takes longer")
-            if code:
-                raise _Failed(arm, failure, f"the {name} failed on the {arm} ({_how(code)}): {_tail(output)}")
+        if not command:
+            continue
+        state.say(f"{name.capitalize()} of the {arm}")
+        code, output, _ = _run(state, ["/bin/sh", "-c", command], arm)
+        if code == _TIMED_OUT:  # says nothing of the candidate
+            raise _too_short(state, f"the {name} of the {arm} takes longer")
+        if code:
+            raise _Failed(arm, failure, f"the {name} failed on the {arm} ({_how(code)}): {_tail(output)}")
+        _compare_trees(state, arm, is_first=True)
 
 
-def _warm_up(state: _State) -> None:
-    """Run each side once without counting it; find what is measured, and say how long all will take."""
-    for arm in Arm:
-        began = time.monotonic()
-        try:
-            values = _measured(state, arm)
-        except _Failed as error:
-            if error.failure is Failure.TIMEOUT and (not state.seconds or time.monotonic() - began < _HANGS_AFTER * state.seconds[0]):
-                raise _too_short(state, "no run of each side ends in it") from None
-            raise
-        if not state.quantities:
-            state.quantities = list(values)
-    about = {_named(quantity) for quantity in state.quantities}
-    state.say(f"Measuring {', '.join(sorted(about)[:4])}{' …' if len(about) > 4 else ''}; a run takes {_words(state.seconds[-1])}")
+def _warm_up(state: _State, arm: Arm) -> None:
+    """Run a side once without counting it. With the baseline, find what is measured, and say how long a run takes."""
+    began = time.monotonic()
+    try:
+        values = _measured(state, arm, is_first=True)
+    except _Failed as error:
+        if error.failure is Failure.TIMEOUT and (not state.seconds or time.monotonic() - began < _HANGS_AFTER * state.seconds[0]):
+            raise _too_short(state, "no run of each side ends in it") from None
+        raise
+    if not state.quantities:
+        state.quantities = list(values)
+        about = {_named(quantity) for quantity in state.quantities}
+        state.say(f"Measuring {', '.join(sorted(about)[:4])}{' …' if len(about) > 4 else ''}; a run takes {_words(state.seconds[-1])}")
+
+
+def _compare_trees(state: _State, arm: Arm, *, is_first: bool = False) -> None:
+    """Compare both trees with what they must be after a command ran in that of `arm`. Raises _Failed for a change that nothing allows.
+
+    While the candidate runs, nothing in the tree of the baseline changes. Files of its own commit and patch change only as those of the
+    baseline do, whose commands may rewrite some (a lock file, a table of results) as long as the candidate has not run: `is_first`.
+    Anything else that a command writes into its own tree is its own affair.
+    """
+    baseline, candidate = state.sides[Arm.BASELINE], state.sides[Arm.CANDIDATE]
+    now = trees.entries(baseline.tree, baseline.files)
+    rewritten = {name for name in trees.changes(baseline.made, now) if name in baseline.made}
+    if arm is Arm.CANDIDATE:
+        _refuse(trees.changes(baseline.files, now), "the baseline was changed while the candidate ran")
+        left = trees.entries(candidate.tree, candidate.made, candidate.made)
+        _refuse(trees.changes(candidate.made, left) - state.rewritten, "the candidate changed what its patch does not")
+    elif is_first:
+        state.rewritten |= rewritten
+    else:
+        _refuse(rewritten - state.rewritten, "the baseline was changed after the candidate ran first")
+    baseline.files = now
+
+
+def _refuse(changed: set[str], what: str) -> None:
+    if changed:
+        named = ", ".join(one_line(paired(name)) for name in sorted(changed)[:_MOST_NAMED])
+        more = f" and {len(changed) - _MOST_NAMED:,} more" if len(changed) > _MOST_NAMED else ""
+        raise _Failed(Arm.CANDIDATE, Failure.INCORRECT, f"{what}: {named}{more}. Its times are not those of its code")
 
 
 def _too_short(state: _State, why: str) -> UsageError:
@@ -323,17 +382,23 @@ def _block(state: _State, phase: Literal["noise", "compared"], number: int, plan
         state.advance((number - 1) * 4 + done + 1, planned * 4)
 
 
-def _measured(state: _State, arm: Arm) -> dict[Quantity, float]:
-    """Run the command once, and return its figures. Raises _Failed."""
+def _measured(state: _State, arm: Arm, *, is_first: bool = False) -> dict[Quantity, float]:
+    """Run the command once, and return its figures. `is_first`: the run is its warm-up. Raises _Failed."""
     procedure = state.procedure
-    out = state.folder / "out.json"
-    out.unlink(missing_ok=True)
-    words = [word.replace(OUT, str(out)) for word in procedure.command]
-    code, output, seconds = _run(state, words, arm)
-    if code:
-        failure = Failure.TIMEOUT if code == _TIMED_OUT else Failure.CRASH
-        raise _Failed(arm, failure, f"the command failed on the {arm} ({_how(code)}): {_tail(output)}")
-    state.seconds.append(seconds)
+    with tempfile.TemporaryDirectory(dir=state.folder, ignore_cleanup_errors=True) as folder:
+        out = Path(folder, "out.json")
+        code, output, seconds = _run(state, [word.replace(OUT, str(out)) for word in procedure.command], arm)
+        if code:
+            failure = Failure.TIMEOUT if code == _TIMED_OUT else Failure.CRASH
+            raise _Failed(arm, failure, f"the command failed on the {arm} ({_how(code)}): {_tail(output)}")
+        state.seconds.append(seconds)
+        _compare_trees(state, arm, is_first=is_first)
+        return _values(state, arm, out, output, seconds)
+
+
+def _values(state: _State, arm: Arm, out: Path, output: str, seconds: float) -> dict[Quantity, float]:
+    """Return the figures of a run. Raises _Failed."""
+    procedure = state.procedure
     if procedure.regex is not None:
         found = re.findall(procedure.regex, output)
         unit = stored_unit(procedure.unit)
@@ -357,7 +422,9 @@ def _figures(state: _State, arm: Arm, out: Path | None, output: str) -> dict[Qua
     """Return the figures in the file or the output of a benchmark, read as its measuring tool writes them. Raises _Failed."""
     where = "the file {out}" if out else "the output"
     try:
-        text = output if out is None else out.read_text("utf-8", "replace")[:_MOST_OUTPUT]
+        text = output if out is None else _text_of(out)
+    except ValueError as error:
+        raise _Failed(arm, Failure.CRASH, f"{where} of the {arm} cannot be read: {error}") from error
     except OSError as error:
         raise _Failed(arm, Failure.CRASH, f"the command wrote no file {OUT} on the {arm}: {error.strerror}") from error
     reading = read_measurements(MeasuredFile(str(out or "output.txt"), text), "")
@@ -390,34 +457,31 @@ _TIMED_OUT = -1000
 
 
 def _run(state: _State, words: Sequence[str], arm: Arm) -> tuple[int, str, float]:
-    """Run a command in a tree; return its exit code, its output and its wall time in seconds. An interrupt ends its processes."""
-    place = state.folder / "output.log"
-    with place.open("wb") as output:
-        started = time.perf_counter()
-        try:
-            process = subprocess.Popen(  # noqa: S603  the command is what it is for
-                words, cwd=state.tree(arm), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-            )
-        except OSError as error:
-            raise UsageError(
-                f"cannot start {words[0]!r} in a work tree: {error.strerror}.", "Is it installed, or in the repository?"
-            ) from error
-        left = max(0.1, state.deadline - time.monotonic()) + _GRACE_SECONDS
-        timer = Timer(min(left, TIMEOUT_MAX), end, (process.pid, _GRACE_SECONDS))  # `wait` with a timeout would look every 50 ms only
-        try:
-            timer.start()
-            code = process.wait()
-            seconds = time.perf_counter() - started
-        finally:
-            timer.cancel()
-            end(process.pid, _GRACE_SECONDS)
-            process.wait()
-    if seconds >= left:
-        code = _TIMED_OUT
-    with suppress(OSError):
-        said = place.read_bytes()[-_MOST_OUTPUT:].decode("utf-8", "replace")
-        return code, said.replace(f"{state.tree(arm)}{os.sep}", ""), seconds
-    return code, "", seconds
+    """Run a command in a tree; return its exit code, the end of its output and its wall time in seconds."""
+    place, tree = state.folder / "output.log", state.sides[arm].tree
+    left = max(0.1, state.deadline - time.monotonic()) + _GRACE_SECONDS
+    try:
+        code, seconds, error = state.reaper.run(words, tree, place, left)
+    except ReaperDied:
+        raise _Failed(arm, Failure.CRASH, f"the {arm} ended the process that watches it") from None
+    if error:
+        raise UsageError(f"cannot start {words[0]!r} in a work tree: {error}.", "Is it installed, or in the repository?")
+    with suppress(OSError), place.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _MOST_OUTPUT))
+        said = file.read(_MOST_OUTPUT).decode("utf-8", "replace")
+        return _TIMED_OUT if code is None else code, said.replace(f"{tree}{os.sep}", ""), seconds
+    return _TIMED_OUT if code is None else code, "", seconds
+
+
+def _text_of(out: Path) -> str:
+    """Return the text of a regular file. Raises OSError, and ValueError for what is too large or no file, which could be read for ever."""
+    if not stat.S_ISREG(out.stat().st_mode):
+        raise ValueError("it is no regular file")
+    with os.fdopen(os.open(out, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        body = file.read(_MOST_OUTPUT + 1)
+    if len(body) > _MOST_OUTPUT:
+        raise ValueError(f"it is larger than {_MOST_OUTPUT >> 20} MB")
+    return body.decode("utf-8", "replace")
 
 
 def _parts(quantities: Sequence[Quantity]) -> list[list[int]]:

@@ -2,19 +2,22 @@
 
 Standard input and error are inherited. Standard output is a pipe that is copied or, if ours is a terminal, a pseudo-terminal as in
 script(1): the agent behaves as usual, and the real terminal is in raw mode, so that the agent gets Ctrl-C and Ctrl-D. The command
-leads its own session: signals to us are sent to it, and none of its processes is left behind.
+leads its own session: signals to us are sent to it, and none of its processes is left behind. A process that began a session of its own,
+such as a daemon, stays: it is meant to. `Reaper` leaves none.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import pty
 import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 import tty
@@ -22,9 +25,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import TIMEOUT_MAX
 from types import FrameType
 from typing import BinaryIO, NamedTuple
 
+from app.runner import reaper
+from app.runner.reaper import LEFT_SECONDS, end, send
 from schemas.errors import UsageError
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
@@ -33,16 +39,9 @@ NOT_FOUND, NOT_EXECUTABLE = 127, 126
 GRACE_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL, in which an agent writes its record."""
 
-LEFT_SECONDS = 2.0
-"""The same for processes that an agent left running, and how long their output is still read."""
-
 PASSED_ON = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGWINCH") if hasattr(signal, name))
 STDIN, STDOUT, STDERR = 0, 1, 2
 
-_KILLING_SECONDS = 5.0
-"""Seconds to wait for a killed process. It takes longer only if it waits for a disk or a network share."""
-
-_STEP_SECONDS = 0.02
 _POLL_SECONDS = 0.1
 _BLOCK_BYTES = 1 << 16
 
@@ -225,53 +224,46 @@ def _write(descriptor: int, block: bytes) -> bool:
     return True
 
 
-def send(session: int, number: int) -> None:
-    """Send a signal to all remaining processes of a session."""
-    for group in {session, *(group for _, group in _members(session))}:  # its own, and those that shells made in it
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, number)
+class ReaperDied(Exception):
+    """The process that runs commands and ends what they leave was ended by somebody else."""
 
 
-def end(session: int, grace: float) -> bool:
-    """End all processes of a session. Returns False if none was left."""
-    if not is_alive(session):
-        return False
-    send(session, signal.SIGTERM)
-    if not _ends_within(session, grace):
-        until = time.monotonic() + _KILLING_SECONDS
-        send(session, signal.SIGKILL)
-        while not _ends_within(session, _STEP_SECONDS) and time.monotonic() < until:
-            send(session, signal.SIGKILL)  # what a process started while the others were signalled
-    return True
+class Ended(NamedTuple):
+    """How a command ended. `code`: as of `subprocess`, None if its time was over; `error`: why it could not be started."""
+
+    code: int | None = None
+    seconds: float = 0.0
+    error: str = ""
 
 
-def _ends_within(session: int, seconds: float) -> bool:
-    until = time.monotonic() + seconds
-    while is_alive(session):
-        if time.monotonic() >= until:
-            return False
-        time.sleep(_STEP_SECONDS)
-    return True
+class Reaper:
+    """Runs commands one after another; what a command leaves running is ended before the next one, on Linux also in other sessions.
 
+    Leaving the block ends a running command with all its processes; so does the end of this process.
+    """
 
-def is_alive(session: int) -> bool:
-    """Return whether a process of the session runs. Zombies do not count."""
-    if Path("/proc/self/stat").exists():
-        return any(True for _ in _members(session))
-    try:
-        os.killpg(session, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
+    def __enter__(self) -> Reaper:
+        words = [sys.executable, "-IS", reaper.__file__]
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)  # noqa: S603  ours
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        with suppress(BrokenPipeError):
+            self._process.communicate()
 
-def _members(session: int) -> Iterator[tuple[int, int]]:
-    """Yield (process, group) of the living processes of a session; none if the system does not list processes."""
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError, IndexError):
-            state, _, group, its = entry.read_bytes().rpartition(b")")[2].split()[:4]
-            if int(its) == session and state not in (b"Z", b"X"):
-                yield int(entry.parent.name), int(group)
+    def run(self, words: Sequence[str], cwd: Path, output: Path, limit: float) -> Ended:
+        """Run a command, at most `limit` seconds; its streams go to the file `output`. Raises ReaperDied."""
+        asked = {"words": list(words), "cwd": str(cwd), "output": str(output), "limit": min(limit, TIMEOUT_MAX)}
+        assert self._process.stdin, "a pipe"
+        assert self._process.stdout, "a pipe"
+        with suppress(BrokenPipeError):
+            self._process.stdin.write(f"{json.dumps(asked)}\n".encode())
+            self._process.stdin.flush()
+        try:
+            return Ended(**json.loads(self._process.stdout.readline()))
+        except ValueError:
+            raise ReaperDied from None
 
 
 def _open_pseudo_terminal() -> PseudoTerminal:

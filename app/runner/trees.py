@@ -1,17 +1,33 @@
-"""Two work trees of a git repository in a temporary folder: the baseline, and the candidate.
+"""Work trees of a git repository in temporary folders, and what has changed in them since.
 
-Each is a clone that borrows the objects of the repository: neither its checkout nor its `.git` changes.
+Each is a clone that borrows the objects of the repository: neither its checkout nor its `.git` changes. What has changed is found by our
+own hashes: the `.git` of a tree belongs to the code that runs in it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from schemas.errors import UsageError
 
 _SECONDS = 600
+
+_MOST_HASHED = 64 << 20
+"""Largest file whose content is compared; of a larger one, its size and time are."""
+
+
+class Entry(NamedTuple):
+    """A file, folder or link of a tree. `status`: by it, an unchanged one is not read again; `content`: its kind, rights and a hash."""
+
+    status: tuple[int, ...]
+    content: tuple[int | bytes | str, ...]
 
 
 class PatchRefused(Exception):
@@ -41,11 +57,11 @@ def name_of(repo: Path) -> str:
 def check_out(repo: Path, commit: str, into: Path) -> None:
     """Make a work tree of a commit. Raises UsageError, also without room on the disk."""
     top = os.fsdecode(_git(repo, "rev-parse", "--show-toplevel").stdout).strip()
-    for done in (
-        _git(into.parent, "clone", "--quiet", "--shared", "--no-checkout", "--", top, str(into)),
-        _git(into, "-c", "advice.detachedHead=false", "checkout", "--quiet", "--detach", commit),
+    for folder, words in (
+        (into.parent, ("clone", "--quiet", "--shared", "--no-checkout", "--", top, str(into))),
+        (into, ("checkout", "--quiet", "--detach", commit)),
     ):
-        if done.returncode:
+        if (done := _git(folder, *words)).returncode:
             raise UsageError(
                 f"no work tree of {commit[:12]} could be made: {_said(done)}.", "Is there room in the temporary folder ($TMPDIR)?"
             )
@@ -56,6 +72,57 @@ def apply_patch(tree: Path, patch: bytes) -> None:
     applied = _git(tree, "apply", "--whitespace=nowarn", "-", given=patch)
     if applied.returncode and _git(tree, "apply", "--whitespace=nowarn", "--3way", "-", given=patch).returncode:
         raise PatchRefused(_said(applied))
+
+
+def entries(tree: Path, before: Mapping[str, Entry], names: Iterable[str] | None = None) -> dict[str, Entry]:
+    """Return what is in a tree now, or what is left of `names`, by path below it.
+
+    `before`: what was there at another time, which is not read again.
+    """
+    found = {}
+    for name in _names(tree) if names is None else names:
+        with suppress(OSError):  # gone, or not to be read: its rights are compared
+            path = tree / name
+            seen = path.lstat()
+            status = (seen.st_mode, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)  # nobody can set the last one
+            known = before.get(name)
+            found[name] = known if known and known.status == status else Entry(status, _content(path, seen))
+    return found
+
+
+def changes(before: Mapping[str, Entry], now: Mapping[str, Entry]) -> set[str]:
+    """Return the paths whose entries are new, gone or of other content."""
+    either = {name for name in before if name not in now} | {name for name in now if name not in before}
+    return either | {name for name in now if name in before and now[name].content != before[name].content}
+
+
+def is_of_git(name: str) -> bool:
+    """Return whether a path below a tree is that of the clone's own data."""
+    return name == ".git" or name.startswith(f".git{os.sep}")
+
+
+def _names(tree: Path) -> Iterator[str]:
+    """Yield all paths below a tree, without following links."""
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        with suppress(OSError), os.scandir(tree / folder) as listed:
+            for one in listed:
+                yield folder + one.name
+                if one.is_dir(follow_symlinks=False):
+                    folders.append(f"{folder}{one.name}{os.sep}")
+
+
+def _content(path: Path, seen: os.stat_result) -> tuple[int | bytes | str, ...]:
+    if stat.S_ISLNK(seen.st_mode):
+        return seen.st_mode, os.fsencode(path.readlink())
+    if not stat.S_ISREG(seen.st_mode):
+        return (seen.st_mode,)
+    if seen.st_size > _MOST_HASHED:
+        return seen.st_mode, seen.st_size, seen.st_mtime_ns
+    with suppress(OSError), os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        return seen.st_mode, hashlib.file_digest(file, "sha256").digest()
+    return seen.st_mode, seen.st_size, seen.st_mtime_ns
 
 
 def _git(folder: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from app.screens import cache
-from app.server.access import is_allowed, read_allowed
+from app.server.access import is_allowed, read_guests
 from app.text.html_parts import plain
 
 
@@ -19,8 +19,8 @@ def require_sign_in() -> None:
         return
     may_enter = False
     try:
-        allowed = read_allowed(Path(path))
-        may_enter = bool(st.user.get("is_logged_in", False)) and is_allowed(st.user.to_dict(), allowed)
+        guests = read_guests(Path(path))
+        may_enter = bool(st.user.get("is_logged_in", False)) and is_allowed(st.user.to_dict(), guests)
     finally:
         if not may_enter:
             cache.let_upload(allowed=False)

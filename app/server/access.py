@@ -14,6 +14,7 @@ People sign in with Streamlit's own `st.login` (OpenID Connect); its settings fi
 
     [tachograph]
     allow = ["@example.com", "guest@example.org"]
+    verified_claim = "xms_edov"   # only for a provider without `email_verified`
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ from schemas.errors import UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  names to recognise, not to bind
+
+EMAIL, EMAIL_VERIFIED = "email", "email_verified"
+"""Claims of OpenID Connect Core 1.0, section 5.1."""
 
 NEEDED = ("redirect_uri", "cookie_secret")
 PROVIDER = ("client_id", "client_secret", "server_metadata_url")
@@ -64,6 +68,14 @@ class Access:
 def is_read_only() -> bool:
     """Return whether visitors of this process's dashboard may only read, from the variables of `Access.environment`."""
     return os.environ.get("TACHOGRAPH_READ_ONLY", "") not in ("", "0")
+
+
+@dataclass(frozen=True)
+class Guests:
+    """Who is let in: addresses and domains (`@example.com`) in lower case. `verified_claim`: the claim that vouches for an address."""
+
+    allowed: tuple[str, ...]
+    verified_claim: str = EMAIL_VERIFIED
 
 
 @dataclass(frozen=True)
@@ -148,8 +160,8 @@ def _canonical(name: str) -> str:
     return str(ip_address(name)) if _is_address(name) else name
 
 
-def read_allowed(path: Path) -> tuple[str, ...]:
-    """Return the addresses and domains (`@example.com`) that a settings file allows, in lower case.
+def read_guests(path: Path) -> Guests:
+    """Return who is let in by a settings file.
 
     Raises UsageError for invalid settings, and for an empty list: a sign-in that lets everybody in is a mistake.
     """
@@ -181,14 +193,24 @@ def read_allowed(path: Path) -> tuple[str, ...]:
         raise UsageError(
             f"{path} does not say who is allowed.", '[tachograph] takes a list such as allow = ["@example.com", "guest@example.org"].'
         )
-    return tuple(entries)
+    claim = section.get("verified_claim", EMAIL_VERIFIED) if isinstance(section, Mapping) else EMAIL_VERIFIED
+    if not isinstance(claim, str) or not claim:
+        raise UsageError(f"verified_claim in {path} is no name of a claim.", 'For example: verified_claim = "xms_edov"')
+    return Guests(tuple(entries), claim)
 
 
-def is_allowed(user: Mapping[str, Any], allowed: Sequence[str]) -> bool:
-    """Return whether a signed-in user is on the list, by address or its domain. Addresses not verified by the provider never are."""
-    email = user.get("email")
-    if not isinstance(email, str) or user.get("email_verified", True) is not True:
+def is_allowed(user: Mapping[str, Any], guests: Guests) -> bool:
+    """Return whether a signed-in user is on the list, by address or its domain, and the claim that vouches for the address is true.
+
+    An address that the provider calls unverified is never let in.
+    """
+    email = user.get(EMAIL)
+    if not isinstance(email, str) or user.get(EMAIL_VERIFIED, True) is not True:
         return False
+    claim = guests.verified_claim
+    # Entra writes `xms_edov` as true, 1 or "1"; `email` itself is named where its directory alone sets addresses
+    is_vouched = user.get(claim) is True or (claim not in (EMAIL, EMAIL_VERIFIED) and str(user.get(claim)) in ("1", "true"))
     address = email.strip().lower()
-    name, sign, domain = address.rpartition("@")
-    return bool(name and sign) and (address in allowed or f"@{domain}" in allowed)
+    name, sign, domain = address.partition("@")
+    is_address = bool(name and sign) and "@" not in domain
+    return (is_vouched or claim == EMAIL) and is_address and (address in guests.allowed or f"@{domain}" in guests.allowed)

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import get_instance
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
@@ -35,7 +36,9 @@ _CLOSED = re.compile(r"(^|/)_stcore/(agent|metrics|script-health-check)(/|$)")
 """Endpoints of the framework that are not needed: server metrics, health checks of scripts, the API for agents."""
 
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-_POLICY_VIOLATION = 1008
+_PROTOCOL_ERROR, _UNSUPPORTED, _POLICY_VIOLATION = 1002, 1003, 1008
+"""Codes of RFC 6455, section 7.4.1."""
+
 _OWN_PAGES = ("same-origin", "none")
 """`Sec-Fetch-Site` of a request by our own pages, or by a person: a typed address, a bookmark."""
 
@@ -68,7 +71,8 @@ class Guard:
             return
         reason = refusal(scope, self.addresses)
         if scope["type"] == "websocket":
-            await (self.app(_as_its_page(scope), receive, send) if not reason else WebSocketClose(_POLICY_VIOLATION)(scope, receive, send))
+            refused = WebSocketClose(_POLICY_VIOLATION)
+            await (self._page(scope, receive, send) if not reason else refused(scope, receive, send))
             return
 
         async def protected(message: Message) -> None:
@@ -85,6 +89,25 @@ class Guard:
             await self._upload(scope, receive, protected)
         else:
             await self.app(scope, receive, protected)
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the messages of a page on until one is not of the framework's protocol, for which it would print a traceback."""
+        is_closed = False
+
+        async def read() -> Message:
+            nonlocal is_closed
+            message = await receive()
+            if message["type"] != "websocket.receive" or is_closed or not (code := _refusal_of(message.get("bytes"))):
+                return message
+            is_closed = True
+            await send({"type": "websocket.close", "code": code})
+            return {"type": "websocket.disconnect", "code": code}
+
+        async def write(message: Message) -> None:
+            if not is_closed:
+                await send(message)
+
+        await self.app(_as_its_page(scope), read, write)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass an upload, or the removal of one, on to the framework, if its page may and there is room."""
@@ -154,6 +177,17 @@ def _is_fetched_elsewhere(scope: Scope, headers: Headers) -> bool:
         return False
     opens = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
     return not (opens and scope.get("method") == "GET")
+
+
+def _refusal_of(body: bytes | None) -> int:
+    """Return the code that closes the WebSocket after a frame of text (`body` is None) or of other bytes; 0 for a message of a page."""
+    if body is None:
+        return _UNSUPPORTED
+    try:
+        BackMsg.FromString(body)
+    except Exception:  # protobuf's DecodeError, a class without types
+        return _PROTOCOL_ERROR
+    return 0
 
 
 def _as_its_page(scope: Scope) -> Scope:

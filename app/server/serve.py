@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import click
 
-from app.server.access import EVERYWHERE, LOOPBACK, Access, addresses, read_allowed
+from app.server.access import EVERYWHERE, LOOPBACK, Access, addresses, read_guests
 from ingest.system.secrets import without_secrets
 from schemas.errors import TachographError, UsageError
 from schemas.text import one_line, visible
@@ -33,7 +33,7 @@ def serve(location: str, host: str, port: int, access: Access, *, browser: bool,
     addresses(host, access.hosts)
     require_free(host, port)
     if access.sign_in:
-        read_allowed(access.sign_in)
+        read_guests(access.sign_in)
     shown = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     url = f"http://{shown}:{port}"
     _say(f"Dashboard of {one_line(without_secrets(location))} on {url} (Ctrl-C stops it)")

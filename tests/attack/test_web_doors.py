@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from websockets.exceptions import ConnectionClosed
 
 from app.server.access import Host, addresses, parse_host
 from app.server.guard import content_policy
 from schemas.errors import UsageError
 from tests.attack.conftest import PROXY, Server
-from tests.attack.visitor import ask, handshake, session
+from tests.attack.visitor import PATIENCE_SECONDS, ask, handshake, session
 
 pytestmark = pytest.mark.xdist_group("web")
 
@@ -220,3 +221,20 @@ def test_hosts_are_read_as_browsers_write_them() -> None:
 def test_the_page_of_the_framework_may_run_its_own_script_only() -> None:
     policy = content_policy("<script>\n a = 1\n</script><script src='x.js'></script>")
     assert policy.count("'sha256-") == 1
+
+
+@pytest.mark.parametrize(("frame", "code"), [("a text", 1003), ("", 1003), (b"\xff\xff no message", 1002)])
+def test_a_frame_that_is_no_message_closes_the_page_and_nothing_is_printed(frame: str | bytes, code: int, server: Server) -> None:
+    """A page of another visitor goes on."""
+    with session(server.address) as other, session(server.address) as mine:
+        other.run()
+        mine.run()
+        before = server.log.read_text()
+        mine.connection.send(frame)
+        mine.connection.send(frame)
+        with pytest.raises(ConnectionClosed):
+            while True:
+                mine.connection.recv(timeout=PATIENCE_SECONDS)
+        assert mine.connection.close_code == code
+        assert server.log.read_text() == before
+        other.run()
