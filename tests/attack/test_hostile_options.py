@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.terminal import LONGEST_TOLD
-from app.server.access import read_allowed
+from app.server.access import read_guests
 from ingest.prices.price_file import parse_price_file, read_price_file
 from ingest.system.files import LARGEST_BYTES
 from schemas.errors import TachographError, UsageError
@@ -135,7 +135,7 @@ def test_d14_a_file_that_is_no_toml_is_a_sentence(folder: Path, name: str) -> No
     with pytest.raises(TachographError) as prices:
         read_price_file(folder / name)
     with pytest.raises(UsageError) as sign_in:
-        read_allowed(folder / name)
+        read_guests(folder / name)
     for error in (prices.value, sign_in.value):
         assert name in error.message
         assert error.hint
