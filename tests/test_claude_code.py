@@ -53,6 +53,7 @@ def rows_of(value: dict[str, Any], text: str | None = None, context: Context = U
         (Outcome.LIMIT_REACHED, {"is_error": True, "result": "You've hit your limit · resets 5pm (Europe/Berlin)"}),
         (Outcome.LIMIT_REACHED, {"is_error": True, "result": "Claude AI usage limit reached|1760000000"}),
         (Outcome.LIMIT_REACHED, {"is_error": True, "result": "5-hour limit reached ∙ resets 3am"}),
+        (Outcome.LIMIT_REACHED, {"is_error": True, "result": "API Error: Claude's response exceeded the 32000 output token maximum."}),
         (Outcome.API_ERROR, {"is_error": True, "result": "API Error: 529 overloaded"}),
         (Outcome.API_ERROR, {"is_error": True, "result": "Invalid API key · Please run /login"}),
         (Outcome.API_ERROR, {"terminal_reason": "api_error"}),

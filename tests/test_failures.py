@@ -13,7 +13,7 @@ import tachograph
 from app.queries.failures import totals
 from app.queries.filters import Filters
 from app.reports.results import failures as failure_answer
-from ingest.pipeline import ingest
+from ingest.pipeline import Options, ingest
 from ingest.sources.files import Source
 from ingest.store.database import Store
 from schemas.catalogue.failures import MASKED_SQL, REASONS, STAND_IN_SQL, TOLD_SQL, WHOSE
@@ -83,6 +83,15 @@ def test_the_reason_follows_from_outcome_start_and_the_words_of_the_error(failed
     told = {(run["reason"], run["failure_message"]) for run in runs if run["record_kind"] == "sidecar"}
     assert told == set(BEFORE_IT_BEGAN.values())
     assert [run["reason"] for run in runs if run["agent"] == "claude-code"] == [None, "max_turns"]
+
+
+@pytest.mark.parametrize("keeps_text", [True, False])
+def test_an_answer_longer_than_the_agent_allows_met_a_limit(store: Store, keeps_text: bool) -> None:
+    """Not a limit of the account, with and without its text."""
+    error = "API Error: Claude's response exceeded the 32000 output token maximum. To configure this behavior, set the variable."
+    ingest([Source("a.json", record_text(is_error=True, result=error).encode())], store, Options(keeps_text=keeps_text))
+    [run] = tachograph.open(store.location).runs()
+    assert (run["outcome"], run["reason"]) == ("limit_reached", "limit")
 
 
 def test_failures_are_counted_the_same_everywhere(failed: Store) -> None:

@@ -59,7 +59,7 @@ REASONS = {
         Reason(
             "limit", AGENT, "Context, output or time limit reached",
             "an API error about the context window or the length of the output; outcome limit_reached with no other reason",
-            r"context.?(length|window|limit)|maximum context|(prompt|input) is too long|max_tokens|output.?length",
+            r"context.?(length|window|limit)|maximum context|(prompt|input) is too long|max_tokens|output.?length|output token maximum",
             _API, "limit_reached",
         ),
         Reason(

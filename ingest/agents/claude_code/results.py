@@ -70,7 +70,7 @@ _OUTCOME_BY_TERMINAL_REASON = {
 }
 _LIMIT_TEXT = re.compile(
     r"(you've|you have) (hit|reached) your .{0,40}limit|usage limit reached|(session|weekly|5-hour|opus|sonnet) limit reached"
-    r"|\blimit reached\b.{0,40}\bresets\b|out of (extra )?usage",
+    r"|\blimit reached\b.{0,40}\bresets\b|out of (extra )?usage|output token maximum",
     re.IGNORECASE | re.DOTALL,
 )
 _RESET_AT_UNIX_TIME = re.compile(r"limit reached\|(\d{9,11})\b", re.IGNORECASE)
@@ -98,7 +98,7 @@ def outcome(record: ResultRecord) -> Outcome:
 
 
 def is_limit(text: str) -> bool:
-    """Return whether the text of an API error says that a limit of the account was reached."""
+    """Return whether the text of an API error says that a limit was reached: of the account, or of the length of a response."""
     return _LIMIT_TEXT.search(text[:2000]) is not None
 
 
@@ -444,8 +444,8 @@ def _model_row(run_id: str, logged: str | None, usage: ModelUsage, record: Resul
 
 # Records without what was said in them, for --no-text
 
-LIMIT_WORDS = "usage limit reached"
-"""Text kept for an error about an account limit, since the run's outcome depends on it."""
+LIMIT_WORDS = ("output token maximum", "usage limit reached")
+"""Texts kept for an error about a limit, since the outcome and its reason depend on them: the first that the error has, else the last."""
 
 _WORDS = frozenset((
     "type", "role", "subtype", "stop_reason", "terminal_reason", "session_id", "uuid", "user_message_uuid", "kind", "service_tier", "speed",
@@ -462,12 +462,13 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
 def result_without_text(record: Mapping[str, Any], run_id: str) -> tuple[str, str | None]:
-    """Return the record as JSON without free text, and its summary: None, "" or LIMIT_WORDS.
+    """Return the record as JSON without free text, and its summary: None, "" or one of LIMIT_WORDS.
 
     All tables except those of texts can be rebuilt from it. It gets the id of its run, which may have been a hash of the whole record.
     """
     said = record.get("result")
-    result = None if said is None else LIMIT_WORDS if record.get("is_error") and is_limit(str(said)) else ""
+    is_told = record.get("is_error") and is_limit(str(said))
+    result = None if said is None else next((words for words in LIMIT_WORDS if words in str(said)), LIMIT_WORDS[-1]) if is_told else ""
     kept = _without_text(record) | ({} if said is None else {"result": result}) | ({} if record.get("uuid") else {"uuid": run_id})
     return json.dumps(kept, separators=(",", ":")), result
 
